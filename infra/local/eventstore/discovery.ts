@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import gossip from '@eventstore/db-client/generated/gossip_pb.js'
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import type { handleUnaryCall, ServiceDefinition } from '@grpc/grpc-js'
+
+/** The version whose behaviour this store follows. */
+const SERVER_VERSION = '24.6.0'
+
+/** Answers a client that looks for a cluster: there is one member, and it leads. */
+export function gossipHandler(
+  endpoint: () => { host: string; port: number },
+): handleUnaryCall<shared.Empty, gossip.ClusterInfo> {
+  const instanceId = new shared.UUID().setString(randomUUID())
+  return (_call, respond) => {
+    const { host, port } = endpoint()
+    const member = new gossip.MemberInfo()
+      .setInstanceId(instanceId)
+      .setTimeStamp(`${Date.now()}0000`)
+      .setState(gossip.MemberInfo.VNodeState.LEADER)
+      .setIsAlive(true)
+      .setHttpEndPoint(new gossip.EndPoint().setAddress(host).setPort(port))
+    respond(null, new gossip.ClusterInfo().setMembersList([member]))
+  }
+}
+
+/** Clients ask once what the server can do, and send `BatchAppend` only if it is announced. */
+export function supportedMethodsHandler(
+  services: readonly ServiceDefinition[],
+): handleUnaryCall<shared.Empty, features.SupportedMethods> {
+  const methods = services.flatMap((service) =>
+    Object.values(service).map(({ path }) => supportedMethod(path)),
+  )
+  const response = new features.SupportedMethods()
+    .setEventStoreServerVersion(SERVER_VERSION)
+    .setMethodsList(methods)
+  return (_call, respond) => respond(null, response)
+}
+
+/** EventStoreDB announces `/service/Method` in lower case. */
+function supportedMethod(path: string): features.SupportedMethod {
+  const [, service = '', method = ''] = path.toLowerCase().split('/')
+  return new features.SupportedMethod().setServiceName(service).setMethodName(method)
+}

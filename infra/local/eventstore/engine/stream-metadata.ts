@@ -1,0 +1,68 @@
+import { DELETED_REVISION, NO_REVISION, type Retention, type StreamState } from '../storage/event.ts'
+import type { Visible } from '../storage/event-log.ts'
+
+const METASTREAM_PREFIX = '$$'
+
+/** The metadata of stream `x` are the events of stream `$$x`, of which the last one counts. */
+export function metastreamOf(stream: string): string {
+  return METASTREAM_PREFIX + stream
+}
+
+export function isMetastream(stream: string): boolean {
+  return stream.startsWith(METASTREAM_PREFIX)
+}
+
+export function originalStreamOf(metastream: string): string {
+  return metastream.slice(METASTREAM_PREFIX.length)
+}
+
+/** A soft-deleted stream is one that is truncated before the largest revision there can be. */
+export const SOFT_DELETED_METADATA = '{"$tb":9223372036854775807}'
+
+export function isSoftDeleted(stream: StreamState | undefined): boolean {
+  return stream?.retention.truncateBefore === DELETED_REVISION
+}
+
+/** What a metadata event says about retention. Metadata that is no JSON object says nothing. */
+export function parseRetention(data: Uint8Array): Retention {
+  const metadata = parseObject(data)
+  const maxCount = positiveInteger(metadata['$maxCount'])
+  const maxAgeSeconds = positiveInteger(metadata['$maxAge'])
+  return {
+    truncateBefore: positiveInteger(metadata['$tb']) ?? 0,
+    ...(maxCount !== undefined && { maxCount }),
+    ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
+  }
+}
+
+/** The same metadata, but truncated before a revision: what the first append after a soft delete leaves. */
+export function withTruncateBefore(data: Uint8Array | undefined, revision: number): Uint8Array {
+  const metadata = data ? parseObject(data) : {}
+  return Buffer.from(JSON.stringify({ ...metadata, $tb: revision }))
+}
+
+/** Which events of a stream a reader may see at a time. Metastreams keep only their last event. */
+export function visibleEvents({ name, head, retention }: StreamState, nowMs: number): Visible {
+  const maxCount = isMetastream(name) ? 1 : retention.maxCount
+  const { truncateBefore, maxAgeSeconds } = retention
+  return {
+    fromRevision: Math.max(truncateBefore, maxCount === undefined ? 0 : head - maxCount + 1, 0),
+    fromCreatedMs: maxAgeSeconds === undefined ? 0 : nowMs - maxAgeSeconds * 1000,
+  }
+}
+
+/** Nothing of a stream is hidden. */
+export const everything: Visible = { fromRevision: NO_REVISION, fromCreatedMs: 0 }
+
+function parseObject(data: Uint8Array): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(data).toString())
+    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {}
+  } catch {
+    return {}
+  }
+}
+
+function positiveInteger(value: unknown): number | undefined {
+  return typeof value === 'number' && value > 0 ? Math.min(Math.trunc(value), DELETED_REVISION) : undefined
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { DELETED_REVISION, NO_REVISION, type ProposedEvent } from '../storage/event.ts'
+import type { EventLog } from '../storage/event-log.ts'
+import { RecentEventIds } from './recent-event-ids.ts'
+import {
+  isMetastream,
+  isSoftDeleted,
+  metastreamOf,
+  originalStreamOf,
+  parseRetention,
+  SOFT_DELETED_METADATA,
+  withTruncateBefore,
+} from './stream-metadata.ts'
+import { checkVersion, type ExpectedVersion } from './version-check.ts'
+
+export type WriteOutcome =
+  /** `revision` and `position` are those of the last event; a write of nothing into nothing has neither. */
+  | { kind: 'written'; revision: number; position: number | undefined }
+  | { kind: 'wrong_version'; head: number }
+  | { kind: 'deleted' }
+
+/**
+ * Decides and writes, inside the transaction of a group commit. Every check comes before the first write, so
+ * that a refusal leaves nothing behind for the group to roll back.
+ */
+export class StreamWriter {
+  readonly #log: EventLog
+  readonly #recent = new RecentEventIds()
+
+  constructor(log: EventLog) {
+    this.#log = log
+  }
+
+  append(name: string, expected: ExpectedVersion, events: readonly ProposedEvent[]): WriteOutcome {
+    const stream = this.#log.stream(name)
+    const ids = events.map((event) => event.id)
+    const refusal = this.#check(name, expected, ids)
+    if (refusal) return refusal
+
+    const head = stream?.head ?? NO_REVISION
+    const written = this.#write(name, head + 1, events)
+    if (events.length > 0 && isSoftDeleted(stream)) this.#restore(name, head + 1)
+    if (isMetastream(name)) this.#metadataWritten(name)
+    return written
+  }
+
+  /** Hides the events that are there. A later append goes on with their numbering. */
+  softDelete(name: string, expected: ExpectedVersion): WriteOutcome {
+    const refusal = this.#check(name, expected, [randomUUID()])
+    return refusal ?? this.#writeMetadata(name, Buffer.from(SOFT_DELETED_METADATA))
+  }
+
+  /** Ends the stream for good. */
+  tombstone(name: string, expected: ExpectedVersion): WriteOutcome {
+    const event = {
+      id: randomUUID(),
+      type: '$streamDeleted',
+      isJson: false,
+      metadata: new Uint8Array(),
+      data: new Uint8Array(),
+    }
+    return this.#check(name, expected, [event.id]) ?? this.#write(name, DELETED_REVISION, [event])
+  }
+
+  /** Nothing that a rolled-back transaction wrote may be taken for written. */
+  forget(): void {
+    this.#recent.clear()
+  }
+
+  /** The answer if there is nothing to write, `undefined` if there is. */
+  #check(name: string, expected: ExpectedVersion, ids: readonly string[]): WriteOutcome | undefined {
+    const head = this.#headOf(name)
+    const verdict = checkVersion(expected, ids, {
+      head,
+      softDeleted: isSoftDeleted(this.#log.stream(name)),
+      hasMetadata: () => this.#headOf(metastreamOf(name)) !== NO_REVISION,
+      idAt: (revision) => this.#log.eventAt(name, revision)?.id,
+      recentRevision: (id) => this.#recent.revision(name, id),
+    })
+    switch (verdict.kind) {
+      case 'write':
+        return undefined
+      case 'deleted':
+        return { kind: 'deleted' }
+      case 'wrong_version':
+        return { kind: 'wrong_version', head }
+      case 'repeated':
+        return {
+          kind: 'written',
+          revision: verdict.revision,
+          position: this.#log.eventAt(name, verdict.revision)?.position,
+        }
+    }
+  }
+
+  /** The metadata of a tombstoned stream are as final as the stream. */
+  #headOf(name: string): number {
+    if (isMetastream(name) && this.#log.stream(originalStreamOf(name))?.head === DELETED_REVISION) {
+      return DELETED_REVISION
+    }
+    return this.#log.stream(name)?.head ?? NO_REVISION
+  }
+
+  #write(name: string, firstRevision: number, events: readonly ProposedEvent[]): WriteOutcome {
+    const createdMs = Date.now()
+    let position: number | undefined
+    let revision = firstRevision - 1
+    for (const event of events) {
+      revision += 1
+      position = this.#log.insert(name, revision, event, createdMs)
+      this.#recent.add(name, event.id, revision)
+    }
+    return { kind: 'written', revision, position }
+  }
+
+  #writeMetadata(name: string, data: Uint8Array): WriteOutcome {
+    const metastream = metastreamOf(name)
+    const revision = (this.#log.stream(metastream)?.head ?? NO_REVISION) + 1
+    const event = { id: randomUUID(), type: '$metadata', isJson: true, metadata: new Uint8Array(), data }
+    const written = this.#write(metastream, revision, [event])
+    this.#log.setRetention(name, parseRetention(data))
+    return written
+  }
+
+  /** A soft-deleted stream that is written to again shows what came after the delete, and nothing from before. */
+  #restore(name: string, firstVisible: number): void {
+    const metadata = this.#log.lastEvent(metastreamOf(name))?.data
+    this.#writeMetadata(name, withTruncateBefore(metadata, firstVisible))
+  }
+
+  /** Metadata set on a soft-deleted stream restores it too, or the delete would be lost with the old metadata. */
+  #metadataWritten(metastream: string): void {
+    const name = originalStreamOf(metastream)
+    const stream = this.#log.stream(name)
+    const last = this.#log.lastEvent(metastream)
+    if (!last) return
+    if (isSoftDeleted(stream)) this.#restore(name, (stream?.head ?? NO_REVISION) + 1)
+    else this.#log.setRetention(name, parseRetention(last.data))
+  }
+}

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto'
+import type { StreamWriter } from './stream-writer.ts'
+
+const events = [
+  { stream: '$$$stats-127.0.0.1:2113', type: '$metadata', data: { $maxAge: 86_400 } },
+  { stream: '$user-admin', type: '$UserCreated', data: { loginName: 'admin', groups: ['$admins'] } },
+  { stream: '$users', type: '$User', data: 'admin' },
+]
+
+/**
+ * A real node writes events of its own before the first client comes. So does this one, so that a reader of
+ * `$all` that forgets to leave them out fails here too.
+ */
+export function writeSystemEvents(writer: StreamWriter): void {
+  for (const { stream, type, data } of events) {
+    const event = {
+      id: randomUUID(),
+      type,
+      isJson: true,
+      metadata: new Uint8Array(),
+      data: Buffer.from(JSON.stringify(data)),
+    }
+    writer.append(stream, 'any', [event])
+  }
+}

@@ -1,0 +1,17 @@
+import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
+import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
+
+/** These responses are encoded by hand, before they get to gRPC. */
+function encoded(message: Buffer): Buffer {
+  return message
+}
+
+export const streamsService = {
+  ...streamsGrpc.StreamsService,
+  read: { ...streamsGrpc.StreamsService.read, responseSerialize: encoded },
+  batchAppend: { ...streamsGrpc.StreamsService.batchAppend, responseSerialize: encoded },
+}
+
+export const { GossipService: gossipService } = gossipGrpc
+export const { ServerFeaturesService: serverFeaturesService } = featuresGrpc

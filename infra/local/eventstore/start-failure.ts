@@ -1,0 +1,46 @@
+import { DirectoryInUse } from './storage/database.ts'
+
+const SQLITE_READONLY = 8
+const SQLITE_CANTOPEN = 14
+const SQLITE_CORRUPT = 11
+const SQLITE_NOTADB = 26
+
+export interface StartFailure {
+  message: string
+  exitCode: 1 | 2
+}
+
+/** One line for the operator: what went wrong, and how to mend it. */
+export function describeStartFailure(error: unknown): StartFailure {
+  const reason = error instanceof Error ? error.message : String(error)
+  const message = `event store: ${reason}`
+  if (error instanceof DirectoryInUse) return { message, exitCode: 2 }
+  const remedy = remedyFor(reason, errorCodes(error))
+  return { message: (remedy ? `${message}. ${remedy}` : message).replaceAll('\n', ' '), exitCode: 1 }
+}
+
+function remedyFor(reason: string, codes: readonly unknown[]): string | undefined {
+  if (reason.includes('EADDRINUSE')) return 'Another process has the port: stop it, or choose another --port.'
+  if (reason.includes('listen EACCES')) return 'The port is reserved: choose a --port above 1023.'
+  if (codes.includes('ENOTDIR') || codes.includes('EEXIST')) {
+    return 'A file is in the way: choose another --directory.'
+  }
+  if (codes.some((code) => code === 'EACCES' || code === 'EPERM' || code === SQLITE_CANTOPEN)) {
+    return 'Make the directory readable and writable for this user, or choose another --directory.'
+  }
+  if (codes.includes('EROFS') || codes.includes(SQLITE_READONLY)) {
+    return 'Choose a --directory that can be written to.'
+  }
+  if (codes.includes(SQLITE_CORRUPT) || codes.includes(SQLITE_NOTADB)) {
+    return 'The database is damaged: restore the directory from a backup, or choose another --directory.'
+  }
+  return undefined
+}
+
+/** Node's errors have a `code`; those of SQLite also have an `errcode`, whose low byte is the kind. */
+function errorCodes(error: unknown): unknown[] {
+  if (!(error instanceof Error)) return []
+  const code = 'code' in error ? error.code : undefined
+  const kind = 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
+  return [code, kind]
+}

@@ -1,0 +1,174 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { bytes, integer, type Row, text } from './columns.ts'
+import {
+  NO_REVISION,
+  type ProposedEvent,
+  type RecordedEvent,
+  type Retention,
+  type StreamState,
+} from './event.ts'
+import { StreamTable } from './stream-table.ts'
+
+/** A slice of the log. `atEnd` says that nothing lay beyond it when it was read. */
+export interface Page {
+  events: RecordedEvent[]
+  atEnd: boolean
+}
+
+/** Which events of a stream may be seen. */
+export interface Visible {
+  /** The lowest revision that is shown. */
+  fromRevision: number
+  /** The earliest time of writing that is shown. */
+  fromCreatedMs: number
+}
+
+/** A page ends after this many events or bytes, so that neither a long log nor big events fill the memory. */
+export const PAGE_EVENTS = 256
+const PAGE_BYTES = 1024 * 1024
+
+const SELECT = `
+  select e.position, s.name, e.revision, e.id, e.type, e.is_json, e.created_ms, e.metadata, e.data
+  from events e join streams s using (stream_id)`
+
+/**
+ * The tables of events and streams, with their statements prepared once. Everything is synchronous: a page is
+ * a consistent view, and a decision and the events that follow from it see nothing in between.
+ */
+export class EventLog {
+  readonly #insert: StatementSync
+  readonly #allForwards: StatementSync
+  readonly #allBackwards: StatementSync
+  readonly #streamForwards: StatementSync
+  readonly #streamBackwards: StatementSync
+  readonly #last: StatementSync
+  readonly #streams: StreamTable
+  #nextPosition = 0
+
+  constructor(database: DatabaseSync) {
+    this.#streams = new StreamTable(database)
+    this.#insert = database.prepare(`
+      insert into events (position, stream_id, revision, id, type, is_json, created_ms, metadata, data)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    this.#allForwards = database.prepare(`${SELECT} where e.position >= ? order by e.position limit ?`)
+    this.#allBackwards = database.prepare(`${SELECT} where e.position < ? order by e.position desc limit ?`)
+    this.#streamForwards = database.prepare(`${SELECT}
+      where e.stream_id = (select stream_id from streams where name = ?)
+        and e.revision >= ? and e.created_ms >= ?
+      order by e.revision limit ?`)
+    this.#streamBackwards = database.prepare(`${SELECT}
+      where e.stream_id = (select stream_id from streams where name = ?)
+        and e.revision <= ? and e.revision >= ? and e.created_ms >= ?
+      order by e.revision desc limit ?`)
+    this.#last = database.prepare(`${SELECT} order by e.position desc limit 1`)
+    this.recover()
+  }
+
+  /** The position that the next event will get. Nothing in the log stands at or beyond it. */
+  get nextPosition(): number {
+    return this.#nextPosition
+  }
+
+  /** Takes up from what is on disk: at the start, and after a transaction was rolled back. */
+  recover(): void {
+    const row = this.#last.get()
+    const last = row && toEvent(row)
+    this.#nextPosition = last ? last.position + recordSize(last.stream, last) : 0
+  }
+
+  stream(name: string): StreamState | undefined {
+    return this.#streams.find(name)
+  }
+
+  setRetention(name: string, retention: Retention): void {
+    this.#streams.setRetention(name, retention)
+  }
+
+  /** Writes an event, inside the transaction that the caller has begun, and returns its position. */
+  insert(stream: string, revision: number, event: ProposedEvent, createdMs: number): number {
+    const position = this.#nextPosition
+    const streamId = this.#streams.setHead(stream, revision)
+    this.#insert.run(
+      position,
+      streamId,
+      revision,
+      event.id,
+      event.type,
+      event.isJson ? 1 : 0,
+      createdMs,
+      event.metadata,
+      event.data,
+    )
+    this.#nextPosition = position + recordSize(stream, event)
+    return position
+  }
+
+  eventAt(stream: string, revision: number): RecordedEvent | undefined {
+    const row = this.#streamBackwards.get(stream, revision, revision, 0, 1)
+    return row && toEvent(row)
+  }
+
+  lastEvent(stream: string): RecordedEvent | undefined {
+    const head = this.stream(stream)?.head ?? NO_REVISION
+    return head === NO_REVISION ? undefined : this.eventAt(stream, head)
+  }
+
+  /** Events at and after a position. */
+  allForwards(from: number, limit: number): Page {
+    const count = pageLimit(limit)
+    return toPage(this.#allForwards.iterate(from, count), count)
+  }
+
+  /** Events before a position, the latest first. */
+  allBackwards(before: number, limit: number): Page {
+    const count = pageLimit(limit)
+    return toPage(this.#allBackwards.iterate(before, count), count)
+  }
+
+  streamForwards(stream: string, from: number, limit: number, visible: Visible): Page {
+    const count = pageLimit(limit)
+    const first = Math.max(from, visible.fromRevision)
+    return toPage(this.#streamForwards.iterate(stream, first, visible.fromCreatedMs, count), count)
+  }
+
+  streamBackwards(stream: string, from: number, limit: number, visible: Visible): Page {
+    const count = pageLimit(limit)
+    const { fromRevision, fromCreatedMs } = visible
+    return toPage(this.#streamBackwards.iterate(stream, from, fromRevision, fromCreatedMs, count), count)
+  }
+}
+
+function pageLimit(limit: number): number {
+  return Math.min(limit, PAGE_EVENTS)
+}
+
+function toPage(rows: Iterable<Row>, limit: number): Page {
+  const events: RecordedEvent[] = []
+  let size = 0
+  for (const row of rows) {
+    const event = toEvent(row)
+    events.push(event)
+    size += event.data.length + event.metadata.length
+    if (size > PAGE_BYTES) return { events, atEnd: false }
+  }
+  return { events, atEnd: events.length < limit }
+}
+
+function toEvent(row: Row): RecordedEvent {
+  return {
+    position: integer(row, 'position'),
+    stream: text(row, 'name'),
+    revision: integer(row, 'revision'),
+    id: text(row, 'id'),
+    type: text(row, 'type'),
+    isJson: integer(row, 'is_json') === 1,
+    createdMs: integer(row, 'created_ms'),
+    metadata: bytes(row, 'metadata'),
+    data: bytes(row, 'data'),
+  }
+}
+
+/** Positions grow like byte offsets, as in EventStoreDB, so that nobody gets away with adding one. */
+function recordSize(stream: string, event: ProposedEvent): number {
+  return 64 + stream.length + event.type.length + event.metadata.length + event.data.length
+}

@@ -1,0 +1,57 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+interface Job {
+  run(): void
+  acknowledge(): void
+  fail(error: unknown): void
+}
+
+/**
+ * Runs writes together, one transaction an event-loop turn, so that any number of concurrent appenders pay for
+ * one flush to disk. A write is acknowledged only after the commit that holds it.
+ */
+export class GroupCommit {
+  readonly #database: DatabaseSync
+  readonly #onCommit: () => void
+  readonly #onRollback: () => void
+  #jobs: Job[] = []
+
+  constructor(database: DatabaseSync, hooks: { onCommit: () => void; onRollback: () => void }) {
+    this.#database = database
+    this.#onCommit = hooks.onCommit
+    this.#onRollback = hooks.onRollback
+  }
+
+  /** The work must check before it writes: what it has written stays, unless the whole group fails. */
+  submit<T>(work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#jobs.length === 0) setImmediate(() => this.flush())
+      let result: T
+      this.#jobs.push({
+        run: () => {
+          result = work()
+        },
+        acknowledge: () => resolve(result),
+        fail: reject,
+      })
+    })
+  }
+
+  flush(): void {
+    const jobs = this.#jobs
+    if (jobs.length === 0) return
+    this.#jobs = []
+    try {
+      this.#database.exec('begin immediate')
+      for (const job of jobs) job.run()
+      this.#database.exec('commit')
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('rollback')
+      this.#onRollback()
+      for (const job of jobs) job.fail(error)
+      return
+    }
+    for (const job of jobs) job.acknowledge()
+    this.#onCommit()
+  }
+}

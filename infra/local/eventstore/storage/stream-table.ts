@@ -1,0 +1,51 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { integer, optionalInteger, type Row, text } from './columns.ts'
+import { NO_REVISION, type Retention, type StreamState } from './event.ts'
+
+/** A row a stream: where it ends, and what its metadata hides. */
+export class StreamTable {
+  readonly #find: StatementSync
+  readonly #setHead: StatementSync
+  readonly #setRetention: StatementSync
+
+  constructor(database: DatabaseSync) {
+    this.#find = database.prepare(`
+      select name, head, truncate_before, max_count, max_age_seconds from streams where name = ?`)
+    this.#setHead = database.prepare(`
+      insert into streams (name, head, truncate_before) values (?, ?, 0)
+      on conflict (name) do update set head = excluded.head
+      returning stream_id`)
+    this.#setRetention = database.prepare(`
+      insert into streams (name, head, truncate_before, max_count, max_age_seconds)
+      values (?, ${NO_REVISION}, ?, ?, ?)
+      on conflict (name) do update set truncate_before = excluded.truncate_before,
+        max_count = excluded.max_count, max_age_seconds = excluded.max_age_seconds`)
+  }
+
+  find(name: string): StreamState | undefined {
+    const row = this.#find.get(name)
+    return row && { name: text(row, 'name'), head: integer(row, 'head'), retention: toRetention(row) }
+  }
+
+  /** Returns the number under which the stream's events are stored. */
+  setHead(name: string, head: number): number {
+    const row = this.#setHead.get(name, head)
+    if (!row) throw new Error(`no row for stream ${name}`)
+    return integer(row, 'stream_id')
+  }
+
+  /** A stream may have metadata before it has events. */
+  setRetention(name: string, { truncateBefore, maxCount, maxAgeSeconds }: Retention): void {
+    this.#setRetention.run(name, truncateBefore, maxCount ?? null, maxAgeSeconds ?? null)
+  }
+}
+
+function toRetention(row: Row): Retention {
+  const maxCount = optionalInteger(row, 'max_count')
+  const maxAgeSeconds = optionalInteger(row, 'max_age_seconds')
+  return {
+    truncateBefore: integer(row, 'truncate_before'),
+    ...(maxCount !== undefined && { maxCount }),
+    ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
+  }
+}

@@ -1,0 +1,42 @@
+import type streams from '@eventstore/db-client/generated/streams_pb.js'
+import type { RecordedEvent } from '../storage/event.ts'
+import { invalidArgument } from '../wire/errors.ts'
+
+/** How many events a filter considers at most before it reports how far it is, unless the client says. */
+const DEFAULT_WINDOW = 32
+
+export interface EventFilter {
+  matches(event: RecordedEvent): boolean
+  /** A subscription reports a checkpoint each time it has considered this many events. */
+  checkpointInterval: number
+}
+
+export function parseFilter(options: streams.ReadReq.Options.FilterOptions): EventFilter {
+  const window = options.hasMax() ? options.getMax() : DEFAULT_WINDOW
+  const checkpointInterval = window * options.getCheckpointintervalmultiplier()
+  const byStream = options.getStreamIdentifier()
+  const byType = options.getEventType()
+  if (byStream) {
+    const accepts = parseExpression(byStream)
+    return { matches: (event) => accepts(event.stream), checkpointInterval }
+  }
+  if (byType) {
+    const accepts = parseExpression(byType)
+    return { matches: (event) => accepts(event.type), checkpointInterval }
+  }
+  throw invalidArgument('A filter needs a stream name or an event type to look at.')
+}
+
+function parseExpression(
+  expression: streams.ReadReq.Options.FilterOptions.Expression,
+): (value: string) => boolean {
+  const source = expression.getRegex()
+  const prefixes = expression.getPrefixList()
+  if (source === '') return (value) => prefixes.some((prefix) => value.startsWith(prefix))
+  try {
+    const regex = new RegExp(source)
+    return (value) => regex.test(value)
+  } catch {
+    throw invalidArgument(`'${source}' is no regular expression.`)
+  }
+}

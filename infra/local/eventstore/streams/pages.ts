@@ -1,0 +1,67 @@
+import { isSoftDeleted, visibleEvents } from '../engine/stream-metadata.ts'
+import { DELETED_REVISION, NO_REVISION, type RecordedEvent } from '../storage/event.ts'
+import type { EventLog, Page } from '../storage/event-log.ts'
+import { streamDeleted } from '../wire/errors.ts'
+import type { ReadRequest, ReadStart } from './read-request.ts'
+
+/**
+ * The pages of a read. Each is read when the one before it has been sent, so a slow reader holds no more than
+ * one page in memory.
+ */
+export type Pages = Iterable<readonly RecordedEvent[]>
+
+/** `$all` forwards includes the event at the position, backwards begins before it. */
+export function allPages(log: EventLog, { target, backwards, pageEvents }: PagedRead): Pages {
+  const from = startIn(target.from, log.nextPosition)
+  return backwards
+    ? pages(
+        from,
+        (cursor) => log.allBackwards(cursor, pageEvents),
+        (last) => last.position,
+      )
+    : pages(
+        from,
+        (cursor) => log.allForwards(cursor, pageEvents),
+        (last) => last.position + 1,
+      )
+}
+
+/**
+ * A stream is read from the revision that is asked for, in both directions. `undefined` means that there is no
+ * such stream, or that it was soft-deleted.
+ */
+export function streamPages(
+  log: EventLog,
+  name: string,
+  { target, backwards, pageEvents }: PagedRead,
+): Pages | undefined {
+  const stream = log.stream(name)
+  if (stream?.head === DELETED_REVISION) throw streamDeleted(name)
+  if (!stream || stream.head === NO_REVISION || isSoftDeleted(stream)) return undefined
+
+  const visible = visibleEvents(stream, Date.now())
+  if (backwards) {
+    const read = (cursor: number): Page => log.streamBackwards(name, cursor, pageEvents, visible)
+    return pages(startIn(target.from, stream.head), read, (last) => last.revision - 1)
+  }
+  const read = (cursor: number): Page => log.streamForwards(name, cursor, pageEvents, visible)
+  return pages(startIn(target.from, DELETED_REVISION), read, (last) => last.revision + 1)
+}
+
+export type PagedRead = Pick<ReadRequest, 'target' | 'backwards'> & { pageEvents: number }
+
+function* pages(from: number, read: (cursor: number) => Page, after: (last: RecordedEvent) => number): Pages {
+  let cursor = from
+  for (;;) {
+    const page = read(cursor)
+    yield page.events
+    const last = page.events.at(-1)
+    if (page.atEnd || !last) return
+    cursor = after(last)
+  }
+}
+
+function startIn(from: ReadStart, end: number): number {
+  if (from === 'start') return 0
+  return from === 'end' ? end : from
+}

@@ -1,0 +1,36 @@
+import type shared from '@eventstore/db-client/generated/shared_pb.js'
+import type { ProposedEvent } from '../storage/event.ts'
+import { missingEventProperty } from '../wire/errors.ts'
+import { parseUuid } from '../wire/identifiers.ts'
+
+/** EventStoreDB refuses to write more than this at once. */
+export const MAXIMUM_APPEND_BYTES = 1024 * 1024
+
+/** What the proposed messages of `Append` and of `BatchAppend` have in common. */
+interface ProposedMessage {
+  getId(): shared.UUID | undefined
+  getMetadataMap(): { get(key: string): string | undefined }
+  getCustomMetadata_asU8(): Uint8Array
+  getData_asU8(): Uint8Array
+}
+
+export function parseProposedEvent(message: ProposedMessage): ProposedEvent {
+  const properties = message.getMetadataMap()
+  return {
+    id: parseUuid(message.getId()),
+    type: required(properties.get('type'), 'type'),
+    isJson: required(properties.get('content-type'), 'content-type') === 'application/json',
+    metadata: message.getCustomMetadata_asU8(),
+    data: message.getData_asU8(),
+  }
+}
+
+/** Counted as EventStoreDB does, with two bytes a character of the type. */
+export function proposedBytes(event: ProposedEvent): number {
+  return event.data.length + event.metadata.length + 2 * event.type.length
+}
+
+function required(value: string | undefined, property: string): string {
+  if (!value) throw missingEventProperty(property)
+  return value
+}

@@ -1,0 +1,55 @@
+import { everything, isSoftDeleted, visibleEvents } from '../engine/stream-metadata.ts'
+import { DELETED_REVISION, NO_REVISION } from '../storage/event.ts'
+import { type EventLog, PAGE_EVENTS, type Page } from '../storage/event-log.ts'
+import type { ReadStart, ReadTarget } from '../streams/read-request.ts'
+import { streamDeleted } from '../wire/errors.ts'
+
+/** What a subscription pulls from: the events after its cursor, a page at a time. */
+export interface Feed {
+  /** Position or revision of the last event that was pulled, or where the feed was told to start. */
+  readonly cursor: number
+  /** Live, a subscriber gets what is written even if the stream's metadata hide it by the time it is read. */
+  next(live: boolean): Page
+}
+
+export function openFeed(log: EventLog, target: ReadTarget): Feed {
+  return target.kind === 'all' ? allFeed(log, target.from) : streamFeed(log, target.name, target.from)
+}
+
+function allFeed(log: EventLog, from: ReadStart): Feed {
+  let cursor = startAfter(from, log.nextPosition - 1)
+  return {
+    get cursor() {
+      return cursor
+    },
+    next: () => {
+      const page = log.allForwards(cursor + 1, PAGE_EVENTS)
+      cursor = page.events.at(-1)?.position ?? cursor
+      return page
+    },
+  }
+}
+
+function streamFeed(log: EventLog, name: string, from: ReadStart): Feed {
+  let cursor = startAfter(from, log.stream(name)?.head ?? NO_REVISION)
+  return {
+    get cursor() {
+      return cursor
+    },
+    next: (live) => {
+      const stream = log.stream(name)
+      if (!stream || isSoftDeleted(stream)) return { events: [], atEnd: true }
+      if (stream.head === DELETED_REVISION) throw streamDeleted(name)
+      const visible = live ? everything : visibleEvents(stream, Date.now())
+      const page = log.streamForwards(name, cursor + 1, PAGE_EVENTS, visible)
+      cursor = page.events.at(-1)?.revision ?? cursor
+      return page
+    },
+  }
+}
+
+/** The revision or position before the first that is wanted: subscriptions leave out the one they start at. */
+function startAfter(from: ReadStart, end: number): number {
+  if (from === 'start') return -1
+  return from === 'end' ? end : from
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import type { EventStore } from '../engine/event-store.ts'
+import type { RecordedEvent } from '../storage/event.ts'
+import { callSignal, drained } from '../streams/call.ts'
+import { resolveEvent } from '../streams/links.ts'
+import type { ReadCall } from '../streams/read.ts'
+import type { ReadRequest } from '../streams/read-request.ts'
+import { shuttingDown } from '../wire/errors.ts'
+import {
+  caughtUp,
+  encodeCheckpoint,
+  encodeConfirmation,
+  encodeEvent,
+  fellBehind,
+} from '../wire/read-response.ts'
+import { type Feed, openFeed } from './feed.ts'
+
+/**
+ * A subscription pulls from the log and sleeps until the next commit when there is nothing more. It buffers no
+ * live events, so there is no gap between catching up and being live, and a slow subscriber costs nothing.
+ */
+export async function subscribe(
+  store: EventStore,
+  call: ReadCall,
+  request: ReadRequest,
+  shutdown: AbortSignal,
+): Promise<void> {
+  const signal = AbortSignal.any([callSignal(call), shutdown])
+  const feed = openFeed(store.log, request.target)
+  await new Subscription(store, call, request, signal).run(feed)
+  if (shutdown.aborted) throw shuttingDown()
+}
+
+class Subscription {
+  readonly #store: EventStore
+  readonly #call: ReadCall
+  readonly #request: ReadRequest
+  readonly #signal: AbortSignal
+  /** Events that the filter has looked at since the last checkpoint. */
+  #considered = 0
+  #live = false
+
+  constructor(store: EventStore, call: ReadCall, request: ReadRequest, signal: AbortSignal) {
+    this.#store = store
+    this.#call = call
+    this.#request = request
+    this.#signal = signal
+  }
+
+  async run(feed: Feed): Promise<void> {
+    await this.#send(encodeConfirmation(randomUUID()))
+    while (!this.#signal.aborted) {
+      const { version } = this.#store.commits
+      const page = feed.next(this.#live)
+      if (!page.atEnd) await this.#fallBehind()
+      for (const event of page.events) {
+        await this.#consider(event)
+        if (this.#signal.aborted) return
+      }
+      if (!page.atEnd) continue
+      await this.#goLive(feed.cursor)
+      await this.#store.commits.after(version, this.#signal)
+    }
+  }
+
+  async #consider(event: RecordedEvent): Promise<void> {
+    const { filter, resolveLinks, structuredIds } = this.#request
+    if (!filter || filter.matches(event)) {
+      const resolved = resolveEvent(this.#store.log, event, resolveLinks)
+      await this.#send(encodeEvent(resolved, structuredIds))
+    }
+    if (!filter) return
+    this.#considered += 1
+    if (this.#considered >= filter.checkpointInterval) await this.#checkpoint(event.position)
+  }
+
+  /** Tells how far the filter has looked, so that a subscriber need not start over from the last match. */
+  async #checkpoint(position: number): Promise<void> {
+    this.#considered = 0
+    await this.#send(encodeCheckpoint(position))
+  }
+
+  async #goLive(cursor: number): Promise<void> {
+    if (this.#live) return
+    this.#live = true
+    if (this.#request.filter) await this.#checkpoint(cursor)
+    await this.#send(caughtUp)
+  }
+
+  async #fallBehind(): Promise<void> {
+    if (!this.#live) return
+    this.#live = false
+    await this.#send(fellBehind)
+  }
+
+  async #send(message: Buffer): Promise<void> {
+    if (!this.#call.write(message)) await drained(this.#call, this.#signal)
+  }
+}

@@ -1,0 +1,85 @@
+import { Metadata, type StatusObject, status } from '@grpc/grpc-js'
+import type { ExpectedVersion } from '../engine/version-check.ts'
+import { NO_REVISION } from '../storage/event.ts'
+
+/** An RPC's failure: gRPC sends code and details, the client makes its error out of the trailers. */
+export class RpcError extends Error implements StatusObject {
+  readonly code: status
+  readonly details: string
+  readonly metadata = new Metadata()
+
+  constructor(code: status, details: string, trailers: Record<string, string> = {}) {
+    super(details)
+    this.code = code
+    this.details = details
+    for (const [key, value] of Object.entries(trailers)) this.metadata.set(key, toAscii(value))
+  }
+}
+
+export function invalidArgument(details: string): RpcError {
+  return new RpcError(status.INVALID_ARGUMENT, details)
+}
+
+export function missingEventProperty(property: string): RpcError {
+  return new RpcError(status.INVALID_ARGUMENT, `Required metadata property '${property}' is missing.`, {
+    exception: 'missing-required-metadata-property',
+    'required-metadata-properties': 'type,content-type',
+  })
+}
+
+export function streamDeleted(stream: string): RpcError {
+  return new RpcError(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
+    exception: 'stream-deleted',
+    'stream-name': stream,
+  })
+}
+
+export function wrongExpectedVersion(stream: string, expected: ExpectedVersion, head: number): RpcError {
+  const expectedNumber = versionNumber(expected)
+  return new RpcError(
+    status.FAILED_PRECONDITION,
+    `Append failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${expectedNumber}, Actual version: ${head}`,
+    {
+      exception: 'wrong-expected-version',
+      'stream-name': stream,
+      'expected-version': String(expectedNumber),
+      ...(head !== NO_REVISION && { 'actual-version': String(head) }),
+    },
+  )
+}
+
+export function maximumAppendSizeExceeded(bytes: number): RpcError {
+  return new RpcError(status.INVALID_ARGUMENT, `Maximum Append Size of ${bytes} Exceeded.`, {
+    exception: 'maximum-append-size-exceeded',
+    'maximum-append-size': String(bytes),
+  })
+}
+
+export function shuttingDown(): RpcError {
+  return new RpcError(status.UNAVAILABLE, 'Server is shutting down')
+}
+
+/** Whatever else went wrong, such as a full disk, in words that help whoever reads the client's log. */
+export function toRpcError(error: unknown): RpcError {
+  if (error instanceof RpcError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  return new RpcError(status.UNKNOWN, `The event store failed: ${reason}`)
+}
+
+function versionNumber(expected: ExpectedVersion): number {
+  switch (expected) {
+    case 'no_stream':
+      return -1
+    case 'any':
+      return -2
+    case 'stream_exists':
+      return -4
+    default:
+      return expected
+  }
+}
+
+/** HTTP/2 trailers carry nothing but ASCII; the rest of a stream's name is percent-encoded. */
+function toAscii(value: string): string {
+  return value.replace(/[^\x20-\x7e]+/gu, (other) => encodeURIComponent(other.toWellFormed()))
+}

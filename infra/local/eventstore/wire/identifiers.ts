@@ -1,0 +1,35 @@
+import type shared from '@eventstore/db-client/generated/shared_pb.js'
+import { invalidArgument } from './errors.ts'
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Stream names travel as bytes. */
+export function parseStreamName(identifier: shared.StreamIdentifier | undefined): string {
+  const name = Buffer.from(identifier?.getStreamName_asU8() ?? []).toString()
+  if (name === '' || name === '$all') throw invalidArgument(`'${name}' is no name of a stream.`)
+  return name
+}
+
+/** Clients may send an id as text or as two 64-bit halves. It is kept as text in lower case. */
+export function parseUuid(uuid: shared.UUID | undefined): string {
+  const structured = uuid?.getStructured()
+  const text = structured
+    ? joinHalves(structured.getMostSignificantBits(), structured.getLeastSignificantBits())
+    : (uuid?.getString() ?? '').toLowerCase()
+  if (!UUID.test(text)) throw invalidArgument(`'${text}' is no UUID.`)
+  return text
+}
+
+function joinHalves(most: string, least: string): string {
+  const hex = [most, least]
+    .map((half) => BigInt.asUintN(64, BigInt(half)).toString(16).padStart(16, '0'))
+    .join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** The two halves of an id, as the signed numbers in which they travel. */
+export function splitHalves(uuid: string): { most: string; least: string } {
+  const hex = uuid.replaceAll('-', '')
+  const half = (digits: string): string => BigInt.asIntN(64, BigInt(`0x${digits}`)).toString()
+  return { most: half(hex.slice(0, 16)), least: half(hex.slice(16)) }
+}

@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type Account, serverEnvironment } from './account.ts'
+import type { Binaries } from './binaries.ts'
+import { LocalPostgresError, useAnotherPostgres } from './error.ts'
+import { lastLines } from './log-file.ts'
+import { isAlive } from './process-table.ts'
+import type { Durability } from './settings.ts'
+
+interface ClusterPlan {
+  readonly directory: string
+  readonly binaries: Binaries
+  readonly account: Account
+  readonly durability: Durability
+  readonly logFile: string
+}
+
+const unfinished = /^data\.making-(\d+)$/
+
+/**
+ * Makes the cluster in `<directory>/data`, with an empty database `keyledger`, unless it is there already. It
+ * is made beside and renamed when complete, so that `data` is never half of a cluster, however we are killed.
+ *
+ * @throws LocalPostgresError when making it fails, or what is there is of another version or no cluster
+ */
+export async function ensureCluster(plan: ClusterPlan): Promise<void> {
+  const data = join(plan.directory, 'data')
+  if (isCluster(data, plan.binaries)) return
+  removeUnfinished(plan.directory)
+  const making = join(plan.directory, `data.making-${process.pid}`)
+  try {
+    await initialize(plan, making)
+    await createDatabase(plan, making)
+    publish(making, data)
+  } finally {
+    rmSync(making, { recursive: true, force: true })
+  }
+}
+
+function isCluster(data: string, { majorVersion }: Binaries): boolean {
+  if (!existsSync(data) || readdirSync(data).length === 0) return false
+  if (!existsSync(join(data, 'PG_VERSION')) || !existsSync(join(data, 'global', 'pg_control'))) {
+    throw new LocalPostgresError(
+      `${data} is not empty and is not a complete Postgres cluster. Restore it from a backup or, ` +
+        `if nothing in it is needed, remove it.`,
+    )
+  }
+  const found = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
+  if (found !== majorVersion) {
+    throw new LocalPostgresError(
+      `The cluster in ${data} was made by Postgres ${found}, and the embedded Postgres is version ` +
+        `${majorVersion}. Start it with the keyledger that made it and move its data with pg_dump, ${useAnotherPostgres}.`,
+    )
+  }
+  return true
+}
+
+/** Removes what killed processes left; whoever else is at work here at this moment keeps theirs. */
+function removeUnfinished(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const maker = unfinished.exec(name)?.[1]
+    if (maker === undefined || (Number(maker) !== process.pid && isAlive(Number(maker)))) continue
+    rmSync(join(directory, name), { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+async function initialize(plan: ClusterPlan, making: string): Promise<void> {
+  const args = ['-D', making, '--encoding=UTF8', '--locale=C', '--username=keyledger']
+  // Whoever can enter the socket's directory may connect: the server listens nowhere else.
+  args.push('--auth=trust')
+  if (plan.durability === 'none') args.push('--no-sync')
+  await run(plan, plan.binaries.initdb, args)
+}
+
+/** Through the single-user mode, so that the database exists before the cluster has its name. */
+async function createDatabase(plan: ClusterPlan, making: string): Promise<void> {
+  const durable = plan.durability === 'full' ? 'on' : 'off'
+  const args = [
+    '--single',
+    '-j',
+    '-D',
+    making,
+    '-c',
+    `fsync=${durable}`,
+    '-c',
+    'log_checkpoints=off',
+    'postgres',
+  ]
+  await run(plan, plan.binaries.postgres, args, 'create database keyledger')
+}
+
+function publish(making: string, data: string): void {
+  try {
+    if (existsSync(data)) rmdirSync(data)
+    renameSync(making, data)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    // Another process has been faster; its cluster is as good as ours.
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return
+    throw error
+  }
+  const parent = openSync(join(data, '..'), 'r')
+  fsyncSync(parent)
+  closeSync(parent)
+}
+
+async function run(plan: ClusterPlan, program: string, args: string[], input = ''): Promise<void> {
+  const command = plan.account.command(program, args)
+  const child = spawn(command.file, command.args, {
+    ...command.identity,
+    cwd: '/',
+    env: serverEnvironment(),
+    stdio: 'pipe',
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  // A program that fails early closes its input; what it says about that is in its output.
+  child.stdin.on('error', () => undefined).end(input)
+  const failure = await new Promise<string | undefined>((resolve) => {
+    child.on('error', (error) => resolve(error.message))
+    child.on('close', (code, signalName) =>
+      resolve(code === 0 ? undefined : `it ended with ${signalName ?? code}`),
+    )
+  })
+  appendFileSync(plan.logFile, output, { mode: 0o600 })
+  // The single-user mode reports a failed statement, and ends well all the same.
+  if (failure === undefined && !/^.*(ERROR|FATAL|PANIC): /m.test(output)) return
+  throw new LocalPostgresError(
+    `The Postgres cluster in ${plan.directory} could not be made (${failure ?? 'see below'}). ${advice(output)}` +
+      `Its log is ${plan.logFile} and ends with:\n${lastLines(output)}`,
+  )
+}
+
+/** What a known line of Postgres' log means to the reader, as a sentence followed by a blank, or nothing. */
+export function advice(output: string): string {
+  if (/No space left on device|Disk quota exceeded/.test(output)) {
+    return 'The disk is full: free some space and start again. '
+  }
+  if (/Read-only file system/.test(output)) return 'The file system is read-only. '
+  if (/could not create shared memory segment|Cannot allocate memory/.test(output)) {
+    return 'The system refused the memory it asked for: free some, or raise the limit. '
+  }
+  return ''
+}

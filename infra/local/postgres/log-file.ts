@@ -1,0 +1,66 @@
+import {
+  closeSync,
+  copyFileSync,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  truncateSync,
+} from 'node:fs'
+
+const largest_bytes = 4 * 1024 * 1024
+
+/**
+ * Opens a log file for a child process to append to. A file that has grown too large becomes `<path>.1`,
+ * which replaces the one before, so that a log never takes more than about twice the bound.
+ *
+ * @returns a file descriptor that the caller closes once the child has it
+ */
+export function openLogFile(path: string): number {
+  if (sizeOf(path) > largest_bytes) renameSync(path, `${path}.1`)
+  return openSync(path, 'a', 0o600)
+}
+
+/**
+ * Keeps the log of a running process within its bound. The process holds the file open, so the file is copied
+ * and emptied rather than renamed; lines written in between may be lost.
+ */
+export function boundLogFile(path: string): void {
+  if (sizeOf(path) <= largest_bytes) return
+  copyFileSync(path, `${path}.1`)
+  truncateSync(path)
+}
+
+/** The size of a log file, to be given to `tailOfLogFile` later. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** The last lines that were written to a log file, at most those written after `from_bytes`. */
+export function tailOfLogFile(path: string, from_bytes: number, lines = 12): string {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch {
+    return ''
+  }
+  try {
+    const size = fstatSync(file).size
+    const start = Math.max(size - 16 * 1024, size < from_bytes ? 0 : from_bytes)
+    const buffer = Buffer.alloc(size - start)
+    readSync(file, buffer, 0, buffer.length, start)
+    return lastLines(buffer.toString('utf8'), lines)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The last lines of a text that say anything. */
+export function lastLines(text: string, lines = 12): string {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-lines)
+    .join('\n')
+}

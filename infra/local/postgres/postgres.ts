@@ -1,0 +1,205 @@
+import { spawn } from 'node:child_process'
+import { accessSync, closeSync, constants, mkdirSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Account, chooseAccount, giveTo, serverEnvironment } from './account.ts'
+import { type Binaries, findBinaries } from './binaries.ts'
+import { advice, ensureCluster } from './cluster.ts'
+import { LocalPostgresError } from './error.ts'
+import { boundLogFile, openLogFile, sizeOf, tailOfLogFile } from './log-file.ts'
+import { findPostmaster, type Postmaster, removeMisleadingPidFile } from './postmaster.ts'
+import { isAlive, signal, waitUntil } from './process-table.ts'
+import { type Durability, serverSettings } from './settings.ts'
+import { databaseUrl, makeSocketDirectory, removeSocketDirectory } from './socket-directory.ts'
+
+/** A running embedded Postgres. It outlives this process, until somebody calls `stop`. */
+export interface LocalPostgres {
+  /** The address of the database `keyledger`, for `pg`. */
+  readonly url: string
+  readonly pid: number
+  /** Whether it ran already, started by a process that has gone or by another one. */
+  readonly adopted: boolean
+  isRunning(): boolean
+  /** Keeps the log file within its bound; to be called now and then while the server runs. */
+  boundLog(): void
+  /** Ends all connections and waits until the server has stopped. Stopping a stopped server does nothing. */
+  stop(): Promise<void>
+}
+
+export interface LocalPostgresOptions {
+  /** Holds the cluster, its log and its socket; made when absent. */
+  readonly directory: string
+  /** `full` unless the data may be thrown away. */
+  readonly durability?: Durability
+  /** Told what takes a while, in a sentence. */
+  readonly log?: (message: string) => void
+}
+
+interface Place {
+  readonly directory: string
+  readonly data: string
+  readonly logFile: string
+}
+
+/** A crash of a large database is repaired from its log before it is ready. */
+const longestRecovery_ms = 10 * 60_000
+const longestShutdown_ms = 60_000
+/** Within this time clients that are just disconnecting have gone. */
+const farewell_ms = 300
+
+/**
+ * Starts the embedded Postgres on a directory, or adopts the one that already runs there. Calls may race, also
+ * from several processes: they end with the same server.
+ *
+ * @throws LocalPostgresError when it cannot run; the message says what to mend
+ */
+export async function startPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
+  try {
+    return await adoptOrStart(options)
+  } catch (error) {
+    if (error instanceof LocalPostgresError || (error as NodeJS.ErrnoException).code === undefined)
+      throw error
+    throw new LocalPostgresError(
+      `The embedded Postgres cannot use the directory ${options.directory}: ${(error as Error).message}. Start ` +
+        `keyledger as the user who made it, make it writable for this user, or choose another directory with ` +
+        `KEYLEDGER_DATA_DIR.`,
+      { cause: error },
+    )
+  }
+}
+
+async function adoptOrStart(options: LocalPostgresOptions): Promise<LocalPostgres> {
+  const { log = () => undefined, durability = 'full' } = options
+  const place = placeOf(makeDirectory(options.directory))
+  const { directory } = place
+  const running = await awaitRunning(place)
+  if (running) return handle(place, running, true)
+
+  const binaries = findBinaries()
+  const account = chooseAccount(binaries, directory)
+  giveTo(account, directory)
+  await ensureCluster({ directory, binaries, account, durability, logFile: place.logFile })
+  const socketDirectory = makeSocketDirectory(directory, account)
+  const args = ['-D', place.data, ...serverSettings(socketDirectory, durability)]
+  return await launch(place, binaries, account, args, log)
+}
+
+/** The server that runs on a directory, for whoever wants to stop it without starting it, or undefined. */
+export function findLocalPostgres(directory: string): LocalPostgres | undefined {
+  const place = placeOf(directory)
+  const found = findPostmaster(place.data)
+  return found && handle(place, found, true)
+}
+
+function placeOf(directory: string): Place {
+  return { directory, data: join(directory, 'data'), logFile: join(directory, 'postgres.log') }
+}
+
+function makeDirectory(path: string): string {
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  accessSync(path, constants.W_OK | constants.X_OK)
+  return realpathSync(path)
+}
+
+/** The server on this cluster once it is ready, or undefined when none runs or the last one is just stopping. */
+async function awaitRunning(place: Place): Promise<Postmaster | undefined> {
+  let found = findPostmaster(place.data)
+  await waitUntil(
+    () => {
+      found = findPostmaster(place.data)
+      return found === undefined || found.status === 'ready'
+    },
+    { within_ms: longestRecovery_ms },
+  )
+  return found
+}
+
+async function launch(
+  place: Place,
+  binaries: Binaries,
+  account: Account,
+  args: string[],
+  log: (message: string) => void,
+): Promise<LocalPostgres> {
+  // A server that was killed leaves workers behind which end by themselves; until then no other may start.
+  for (let attempt = 1; ; attempt += 1) {
+    removeMisleadingPidFile(place.data)
+    const from_bytes = sizeOf(place.logFile)
+    const pid = spawnServer(place, account.command(binaries.postgres, args))
+    const ready = await awaitStart(place, pid, log)
+    if (ready) return handle(place, ready, ready.pid !== pid)
+    const tail = tailOfLogFile(place.logFile, from_bytes)
+    if (attempt < 40 && /is still in use|lock file .* already exists/.test(tail)) {
+      await sleep(250)
+      continue
+    }
+    throw new LocalPostgresError(
+      `Postgres did not start on ${place.data}. ${advice(tail)}Its log is ${place.logFile} and ends with:\n${tail}`,
+    )
+  }
+}
+
+/** In a process group of its own, so that Ctrl-C in the terminal does not end it before the application. */
+function spawnServer(place: Place, command: ReturnType<Account['command']>): number | undefined {
+  const logFile = openLogFile(place.logFile)
+  try {
+    const child = spawn(command.file, command.args, {
+      ...command.identity,
+      cwd: '/',
+      env: serverEnvironment(),
+      detached: true,
+      stdio: ['ignore', logFile, logFile],
+    })
+    child.on('error', () => undefined)
+    child.unref()
+    return child.pid
+  } finally {
+    closeSync(logFile)
+  }
+}
+
+/** Waits until our server is ready or, when it gave way to another one on the same cluster, until that one is. */
+async function awaitStart(
+  place: Place,
+  pid: number | undefined,
+  log: (message: string) => void,
+): Promise<Postmaster | undefined> {
+  if (pid === undefined) return undefined
+  const slow = setTimeout(
+    () => log('Postgres is still starting; after a crash it first repairs its data'),
+    5_000,
+  )
+  try {
+    const isReady = () => findPostmaster(place.data)?.status === 'ready'
+    await waitUntil(() => isReady() || !isAlive(pid), { within_ms: longestRecovery_ms })
+    return await awaitRunning(place)
+  } finally {
+    clearTimeout(slow)
+  }
+}
+
+function handle(place: Place, { pid, socketDirectory }: Postmaster, adopted: boolean): LocalPostgres {
+  const isRunning = () => findPostmaster(place.data)?.pid === pid
+  return {
+    url: databaseUrl(socketDirectory),
+    pid,
+    adopted,
+    isRunning,
+    boundLog: () => boundLogFile(place.logFile),
+    async stop() {
+      if (!isRunning()) return
+      // First a moment in which connections that are being closed may finish that: one that the server ends
+      // instead would be an error in a client that expects none any more.
+      signal(pid, 'SIGTERM')
+      if (await waitUntil(() => !isAlive(pid), { within_ms: farewell_ms }))
+        return removeSocketDirectory(socketDirectory)
+      signal(pid, 'SIGINT')
+      if (!(await waitUntil(() => !isAlive(pid), { within_ms: longestShutdown_ms }))) {
+        // Harmless: what was committed is in the write-ahead log, and the next start applies it.
+        signal(pid, 'SIGQUIT')
+        await waitUntil(() => !isAlive(pid), { within_ms: longestShutdown_ms })
+      }
+      removeSocketDirectory(socketDirectory)
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { readFileSync, realpathSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { commandLineOf, isAlive, workingDirectoryOf } from './process-table.ts'
+
+/** A running server, as its own `postmaster.pid` describes it. */
+export interface Postmaster {
+  readonly pid: number
+  readonly socketDirectory: string
+  readonly status: 'starting' | 'stopping' | 'ready' | 'standby'
+}
+
+const PidFile = z.object({
+  pid: z.coerce.number().int().positive(),
+  socketDirectory: z.string(),
+  status: z.enum(['starting', 'stopping', 'ready', 'standby']).catch('starting'),
+})
+
+/** The server that runs on this cluster, or undefined when none does. */
+export function findPostmaster(data: string): Postmaster | undefined {
+  const found = readPidFile(data)
+  return found && isPostmasterOf(found.pid, data) === true ? found : undefined
+}
+
+/** Postgres writes the file line by line: a socket directory and a status may not be there yet. */
+function readPidFile(data: string): Postmaster | undefined {
+  let lines: string[]
+  try {
+    lines = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
+  } catch {
+    return undefined
+  }
+  const [pid, , , , socketDirectory, , , status] = lines.map((line) => line.trim())
+  return PidFile.safeParse({ pid, socketDirectory: socketDirectory ?? '', status }).data
+}
+
+/** Whether the process is a server on this cluster; undefined when the system does not tell. */
+function isPostmasterOf(pid: number, data: string): boolean | undefined {
+  if (!isAlive(pid)) return false
+  // A server runs in its cluster's directory, also after somebody has renamed that.
+  const runsIn = workingDirectoryOf(pid)
+  if (runsIn !== undefined) return runsIn === realpathSync(data)
+  return commandLineOf(pid)?.includes(` -D ${data} `)
+}
+
+/**
+ * Removes a `postmaster.pid` whose process number now belongs to another program, as happens after a crash of
+ * the machine or in a restarted container: Postgres would take that program for a server, and refuse to start.
+ * Every other stale file Postgres recognizes by itself.
+ */
+export function removeMisleadingPidFile(data: string): void {
+  const found = readPidFile(data)
+  if (found && isAlive(found.pid) && isPostmasterOf(found.pid, data) === false) {
+    rmSync(join(data, 'postmaster.pid'), { force: true })
+  }
+}

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Part, RunningPart } from './parts.ts'
+
+const look_every_ms = 250
+const longestPause_ms = 10_000
+
+export interface Watched {
+  readonly part: Part
+  running: RunningPart
+}
+
+/**
+ * Watches parts and starts again those that have died, on the address they had, until the signal aborts. A
+ * start that fails is tried again after a growing pause.
+ *
+ * @param decide runs a start while no other process decides about the parts
+ */
+export async function supervise(
+  watched: Watched[],
+  decide: (work: () => Promise<void>) => Promise<void>,
+  log: (message: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let pause_ms = look_every_ms
+  while (await waited(pause_ms, signal)) {
+    try {
+      for (const entry of watched) await look(entry, decide, log, signal)
+      pause_ms = look_every_ms
+    } catch (error) {
+      log((error as Error).message)
+      pause_ms = Math.min(pause_ms * 2, longestPause_ms)
+    }
+  }
+}
+
+async function look(
+  entry: Watched,
+  decide: (work: () => Promise<void>) => Promise<void>,
+  log: (message: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  if (entry.running.isRunning()) return entry.running.boundLog()
+  log(`The ${entry.part.name} has ended unexpectedly and is started again`)
+  await decide(async () => {
+    if (signal.aborted) return
+    entry.running = await entry.part.start({ addressInUse: true })
+    log(`The ${entry.part.name} runs again`)
+  })
+}
+
+async function waited(duration_ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    // Watching alone is no reason for the process to go on.
+    await sleep(duration_ms, undefined, { signal, ref: false })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,61 @@
+import { type RandomBytes, randomText } from './random.ts'
+import { sha256 } from './sha256.ts'
+
+/** Crockford's base32: no I, L, O or U, so that nothing in a key is read wrongly. */
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const groupedKey = /^[A-Z0-9]{2,8}(?:-[A-Z0-9]{5}){5}-[A-Z0-9]$/
+const ungroupedKey = /^[A-Z0-9]{2,8}[0-9A-HJKMNP-TV-Z]{26}$/
+
+export type LicenseKey = { licenseKey: string; keyHash: string; displayKey: string }
+
+/**
+ * A new key, `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX-C`: 125 random bits and a check character.
+ * @param prefix the product's key prefix, 2–8 of A–Z and 0–9
+ */
+export function newLicenseKey(prefix: string, randomBytes: RandomBytes): LicenseKey {
+  const body = randomText(alphabet, 25, randomBytes)
+  const groups = body.match(/.{5}/g) ?? []
+  const licenseKey = [prefix, ...groups, checkCharacter(body)].join('-')
+  return { licenseKey, keyHash: sha256(normalised(licenseKey)), displayKey: `${prefix}…${body.slice(-4)}` }
+}
+
+/**
+ * The hash by which a key that somebody typed is looked up, or undefined for a key of our own form whose check
+ * character is wrong: it was never issued, which needs no look-up. A key in any other form may have been imported.
+ */
+export function keyHashOf(typed: string): string | undefined {
+  const upper = typed.normalize('NFKC').toUpperCase().trim()
+  if (groupedKey.test(upper) && !hasOwnForm(plain(upper))) return undefined
+  return sha256(normalised(typed))
+}
+
+/**
+ * What is hashed: NFKC, upper case, no white space or hyphens; in a key of our own form also O read as 0, I and L
+ * as 1. Without its hyphens a key counts as ours only if its check character fits, since 32 hexadecimal digits
+ * of somebody else's would look the same.
+ */
+export function normalised(typed: string): string {
+  const text = plain(typed.normalize('NFKC').toUpperCase())
+  return hasOwnForm(text) ? unconfused(text) : text
+}
+
+const plain = (text: string): string => text.replace(/[\s-]/g, '')
+const unconfused = (text: string): string => text.replace(/O/g, '0').replace(/[IL]/g, '1')
+
+function hasOwnForm(text: string): boolean {
+  const read = unconfused(text)
+  return ungroupedKey.test(read) && checkCharacter(read.slice(-26, -1)) === read.slice(-1)
+}
+
+/**
+ * Luhn mod 32: finds every single wrong character and nearly every swap of two neighbours.
+ * @see https://en.wikipedia.org/wiki/Luhn_mod_N_algorithm
+ */
+function checkCharacter(body: string): string {
+  let sum = 0
+  for (let index = body.length - 1, factor = 2; index >= 0; index--, factor = 3 - factor) {
+    const addend = factor * alphabet.indexOf(body.charAt(index))
+    sum += Math.floor(addend / 32) + (addend % 32)
+  }
+  return alphabet.charAt((32 - (sum % 32)) % 32)
+}

@@ -1,0 +1,19 @@
+import type { z } from 'zod'
+import { LicenseEvent } from './license/events.ts'
+import { MemberEvent } from './member/events.ts'
+import { ProductEvent } from './product/events.ts'
+import { TenantEvent } from './tenant/events.ts'
+import { TokenEvent } from './token/events.ts'
+
+/** What each category of stream may hold. The category is the part of a stream's name before the first `-`. */
+export const eventsOf = {
+  tenant: TenantEvent,
+  member: MemberEvent,
+  product: ProductEvent,
+  license: LicenseEvent,
+  token: TokenEvent,
+} as const
+
+export type Category = keyof typeof eventsOf
+export type EventOf<C extends Category> = z.infer<(typeof eventsOf)[C]>
+export type DomainEvent = EventOf<Category>

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { OnExpiry } from '../product/key-type.ts'
+import { Metadata, Moment, Sealed, Slug } from '../values.ts'
+
+const KeyHash = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** The person a license is for, in sealed form: erase the subject's key and this is unreadable for good. */
+export const Holder = z.strictObject({
+  subjectId: z.string().min(1),
+  email: Sealed.nullable(),
+  name: Sealed.nullable(),
+})
+export type Holder = z.infer<typeof Holder>
+
+/** What a license is when it is issued: its key type's rules, taken over once and then its own. */
+export const LicenseTerms = z.strictObject({
+  licenseId: z.string().min(1),
+  tenantId: Slug,
+  productId: Slug,
+  keyTypeId: Slug,
+  keyHash: KeyHash,
+  displayKey: z.string().min(1),
+  quantity: z.int().min(1),
+  deviceLimit: z.int().min(1).nullable(),
+  expiresAt: Moment.nullable(),
+  onExpiry: OnExpiry,
+  holder: Holder.nullable(),
+  customerId: z.string().nullable(),
+  source: z.enum(['api', 'import', 'sale', 'test']),
+  saleId: z.string().nullable(),
+  test: z.boolean(),
+  metadata: Metadata,
+  createdAt: Moment,
+  at: Moment,
+})
+export type LicenseTerms = z.infer<typeof LicenseTerms>
+
+/**
+ * A device in a seat. `deviceId` is the caller's own name for it on the token interface; a device that an app
+ * activates itself goes by its `instanceId`, and `installId` is the anonymous id it had before.
+ */
+const Activation = z.strictObject({
+  deviceId: z.string().min(1),
+  instanceId: z.string().min(1),
+  installId: z.string().min(1).nullable(),
+  name: z.string(),
+  platform: z.string().nullable(),
+  at: Moment,
+})
+
+/** Everything a `license-<id>` stream may hold. A recorded shape is never edited: add a new type. */
+export const LicenseEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('LicenseMinted'), data: LicenseTerms }),
+  z.object({ type: z.literal('LicenseImported'), data: LicenseTerms }),
+  z.object({ type: z.literal('DeviceActivated'), data: Activation }),
+  z.object({
+    type: z.literal('DeviceDeactivated'),
+    data: z.strictObject({ deviceId: z.string().min(1), instanceId: z.string().min(1), at: Moment }),
+  }),
+  z.object({
+    type: z.literal('LicenseReminted'),
+    data: z.strictObject({
+      keyHash: KeyHash,
+      displayKey: z.string().min(1),
+      keepDevices: z.boolean(),
+      at: Moment,
+    }),
+  }),
+  z.object({
+    type: z.literal('LicenseRevoked'),
+    data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
+  }),
+  z.object({ type: z.literal('LicenseRenewed'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
+  z.object({ type: z.literal('LicenseExpired'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
+  z.object({ type: z.literal('LicenseFellBack'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
+])
+export type LicenseEvent = z.infer<typeof LicenseEvent>

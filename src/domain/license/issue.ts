@@ -1,0 +1,31 @@
+import type { KeyType } from '../product/key-type.ts'
+import { Refusal } from '../refusal.ts'
+import { expiryAfter, wholeSeconds } from './expiry.ts'
+
+export type Terms = { quantity: number; deviceLimit: number | null; expiresAt: string | null }
+
+/** What a request may ask for beside its key type's own terms; an absent field leaves the key type's. */
+export type TermsAsked = {
+  quantity?: number | undefined
+  deviceLimit?: number | null | undefined
+  expiresAt?: string | null | undefined
+}
+
+/**
+ * The terms of a license issued now against a key type: its device limit is per unit, its expiry counts from `at`.
+ * @throws Refusal `quantity_not_allowed` for more than one unit of a key type not sold in multiples,
+ *   `quantity_too_large`, `expiry_in_the_past`
+ */
+export function termsOf(keyType: KeyType, asked: TermsAsked, at: string): Terms {
+  const quantity = asked.quantity ?? 1
+  if (quantity > 1 && !keyType.sellInMultiples) throw new Refusal('quantity_not_allowed')
+  if (keyType.maxQuantity !== null && quantity > keyType.maxQuantity) throw new Refusal('quantity_too_large')
+  const perUnit = keyType.deviceLimit
+  const deviceLimit =
+    asked.deviceLimit !== undefined ? asked.deviceLimit : perUnit === null ? null : perUnit * quantity
+  const ownExpiry = keyType.duration === null ? null : expiryAfter(at, keyType.duration)
+  const expiresAt =
+    asked.expiresAt === undefined ? ownExpiry : asked.expiresAt && wholeSeconds(asked.expiresAt)
+  if (expiresAt !== null && expiresAt <= at) throw new Refusal('expiry_in_the_past')
+  return { quantity, deviceLimit, expiresAt }
+}

@@ -1,0 +1,193 @@
+import { Refusal } from '../refusal.ts'
+import type { LicenseEvent, LicenseTerms } from './events.ts'
+
+/** A device that has ever sat on the license. */
+export type Seat = {
+  deviceId: string
+  instanceId: string
+  installId: string | null
+  name: string
+  platform: string | null
+  status: 'active' | 'deactivated'
+  activatedAt: string
+  deactivatedAt: string | null
+}
+
+export type IssuedLicense = Omit<LicenseTerms, 'at'> & {
+  status: 'issued'
+  revokedAt: string | null
+  revokedReason: string | null
+  /** The end of the paid period that has already been recorded as an expiry or a fall back. */
+  endedAt: string | null
+  seatsUsed: number
+  /**
+   * By device id. A decision about one device needs that device's seat and `seatsUsed`, and no other seat, so a
+   * license with thousands of devices is decided on without loading them.
+   */
+  seats: ReadonlyMap<string, Seat>
+}
+
+export type License = { status: 'absent' } | IssuedLicense
+
+export type LicenseCommand =
+  | { type: 'MintLicense'; terms: LicenseTerms }
+  | { type: 'ImportLicense'; terms: LicenseTerms; devices: readonly Device[]; revoked: boolean }
+  | ({ type: 'ActivateDevice'; at: string } & Device)
+  | { type: 'DeactivateDevice'; deviceId: string; at: string }
+  | { type: 'RemintLicense'; keyHash: string; displayKey: string; keepDevices: boolean; at: string }
+  | { type: 'RevokeLicense'; reason: string | null; at: string }
+  | { type: 'RenewLicense'; expiresAt: string; at: string }
+  | { type: 'EndPaidPeriod'; at: string }
+
+type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
+
+export type LicenseStatus = 'active' | 'fallback' | 'expired' | 'revoked'
+
+export const absentLicense: License = { status: 'absent' }
+
+/**
+ * A license's status at a moment, from the recorded facts and the clock; it never waits for the expiry to have
+ * been recorded. A revocation outranks an expiry. The expiry second itself is already past the paid period.
+ */
+export function statusAt(
+  license: Pick<IssuedLicense, 'revokedAt' | 'expiresAt' | 'onExpiry'>,
+  now: string,
+): LicenseStatus {
+  if (license.revokedAt !== null) return 'revoked'
+  if (license.expiresAt === null || now < license.expiresAt) return 'active'
+  return license.onExpiry === 'fallback' ? 'fallback' : 'expired'
+}
+
+/**
+ * Returning no events means that the request was already true, so a retry is harmless.
+ * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_expired`,
+ *   `license_fallback`, `license_perpetual`, `seat_limit_reached`
+ */
+export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
+  if (command.type === 'MintLicense' || command.type === 'ImportLicense') {
+    if (license.status !== 'absent') throw new Refusal('license_exists')
+    return command.type === 'MintLicense'
+      ? [{ type: 'LicenseMinted', data: command.terms }]
+      : imported(command.terms, command.devices, command.revoked)
+  }
+  if (license.status === 'absent') throw new Refusal('license_not_found')
+  switch (command.type) {
+    case 'ActivateDevice':
+      return activated(license, command)
+    case 'DeactivateDevice': {
+      const seat = license.seats.get(command.deviceId)
+      if (seat?.status !== 'active') return []
+      const { deviceId, instanceId } = seat
+      return [{ type: 'DeviceDeactivated', data: { deviceId, instanceId, at: command.at } }]
+    }
+    case 'RemintLicense': {
+      if (license.revokedAt !== null) throw new Refusal('license_revoked')
+      const { type: _, ...data } = command
+      return [{ type: 'LicenseReminted', data }]
+    }
+    case 'RevokeLicense':
+      if (license.revokedAt !== null) throw new Refusal('license_revoked')
+      return [{ type: 'LicenseRevoked', data: { reason: command.reason, at: command.at } }]
+    case 'RenewLicense':
+      return renewed(license, command)
+    case 'EndPaidPeriod':
+      return ended(license, command.at)
+  }
+}
+
+function imported(terms: LicenseTerms, devices: readonly Device[], revoked: boolean): LicenseEvent[] {
+  if (terms.deviceLimit !== null && devices.length > terms.deviceLimit)
+    throw new Refusal('seat_limit_reached')
+  const { at } = terms
+  return [
+    { type: 'LicenseImported', data: terms },
+    ...devices.map((device): LicenseEvent => ({ type: 'DeviceActivated', data: { ...device, at } })),
+    ...(revoked ? [{ type: 'LicenseRevoked', data: { reason: 'imported as revoked', at } } as const] : []),
+  ]
+}
+
+function activated(
+  license: IssuedLicense,
+  { type: _, ...device }: Extract<LicenseCommand, { type: 'ActivateDevice' }>,
+): LicenseEvent[] {
+  const status = statusAt(license, device.at)
+  if (status !== 'active') throw new Refusal(`license_${status}`)
+  if (license.seats.get(device.deviceId)?.status === 'active') return []
+  if (license.deviceLimit !== null && license.seatsUsed >= license.deviceLimit) {
+    throw new Refusal('seat_limit_reached')
+  }
+  return [{ type: 'DeviceActivated', data: device }]
+}
+
+function renewed(license: IssuedLicense, command: { expiresAt: string; at: string }): LicenseEvent[] {
+  if (license.revokedAt !== null) throw new Refusal('license_revoked')
+  if (license.expiresAt === null) throw new Refusal('license_perpetual')
+  // Notifications of renewals come late and out of order; an older one never shortens what a newer one gave.
+  if (command.expiresAt <= license.expiresAt) return []
+  return [{ type: 'LicenseRenewed', data: { expiresAt: command.expiresAt, at: command.at } }]
+}
+
+function ended(license: IssuedLicense, at: string): LicenseEvent[] {
+  const { expiresAt } = license
+  if (expiresAt === null || license.revokedAt !== null || at < expiresAt) return []
+  if (license.endedAt === expiresAt) return []
+  const type = license.onExpiry === 'fallback' ? 'LicenseFellBack' : 'LicenseExpired'
+  return [{ type, data: { expiresAt, at } }]
+}
+
+/** Never refuses: what is recorded has happened. */
+export function evolveLicense(license: License, event: LicenseEvent): License {
+  if (event.type === 'LicenseMinted' || event.type === 'LicenseImported') {
+    const { at: _, ...terms } = event.data
+    return {
+      ...terms,
+      status: 'issued',
+      revokedAt: null,
+      revokedReason: null,
+      endedAt: null,
+      seatsUsed: 0,
+      seats: new Map(),
+    }
+  }
+  if (license.status === 'absent') return license
+  switch (event.type) {
+    case 'DeviceActivated': {
+      const { at, ...device } = event.data
+      const seat: Seat = { ...device, status: 'active', activatedAt: at, deactivatedAt: null }
+      return withSeat(license, seat)
+    }
+    case 'DeviceDeactivated': {
+      const seat = license.seats.get(event.data.deviceId)
+      if (seat === undefined) return license
+      return withSeat(license, { ...seat, status: 'deactivated', deactivatedAt: event.data.at })
+    }
+    case 'LicenseReminted': {
+      const { keyHash, displayKey, keepDevices, at } = event.data
+      const reminted = { ...license, keyHash, displayKey }
+      return keepDevices ? reminted : { ...reminted, seatsUsed: 0, seats: vacated(license.seats, at) }
+    }
+    case 'LicenseRevoked':
+      return { ...license, revokedAt: event.data.at, revokedReason: event.data.reason }
+    case 'LicenseRenewed':
+      return { ...license, expiresAt: event.data.expiresAt }
+    case 'LicenseExpired':
+    case 'LicenseFellBack':
+      return { ...license, endedAt: event.data.expiresAt }
+  }
+}
+
+function withSeat(license: IssuedLicense, seat: Seat): IssuedLicense {
+  const before = license.seats.get(seat.deviceId)?.status === 'active' ? 1 : 0
+  const after = seat.status === 'active' ? 1 : 0
+  return {
+    ...license,
+    seatsUsed: license.seatsUsed - before + after,
+    seats: new Map(license.seats).set(seat.deviceId, seat),
+  }
+}
+
+function vacated(seats: ReadonlyMap<string, Seat>, at: string): ReadonlyMap<string, Seat> {
+  const vacate = (seat: Seat): Seat =>
+    seat.status === 'active' ? { ...seat, status: 'deactivated', deactivatedAt: at } : seat
+  return new Map(Array.from(seats, ([deviceId, seat]) => [deviceId, vacate(seat)]))
+}

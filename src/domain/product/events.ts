@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { Moment, Slug } from '../values.ts'
+import { KeyType } from './key-type.ts'
+
+export const KeyPrefix = z.string().regex(/^[A-Z0-9]{2,8}$/)
+
+/** An absent `trialDurationDays` means never configured, which is not the same as 0: trials are off. */
+export const ProductSettings = z.strictObject({
+  freeTierEnabled: z.boolean(),
+  trialDurationDays: z.int().min(0).max(3650).optional(),
+  testMode: z.strictObject({ enabled: z.boolean(), publishableKey: z.string().optional() }),
+  leaseSeconds: z.int().min(60).max(31_536_000),
+  revalidateAfterSeconds: z.int().min(1).max(31_536_000),
+  onRefund: z.enum(['revoke', 'keep']),
+})
+export type ProductSettings = z.infer<typeof ProductSettings>
+
+/** Everything a `product-<tenant>.<product>` stream may hold. A recorded shape is never edited: add a new type. */
+export const ProductEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('ProductCreated'),
+    data: z.strictObject({
+      tenantId: Slug,
+      productId: Slug,
+      name: z.string().min(1),
+      keyPrefix: KeyPrefix,
+      settings: ProductSettings,
+      at: Moment,
+    }),
+  }),
+  z.object({
+    type: z.literal('ProductRenamed'),
+    data: z.strictObject({ name: z.string().min(1), at: Moment }),
+  }),
+  z.object({
+    type: z.literal('KeyPrefixChanged'),
+    data: z.strictObject({ keyPrefix: KeyPrefix, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('ProductSettingsChanged'),
+    data: z.strictObject({ settings: ProductSettings, at: Moment }),
+  }),
+  z.object({ type: z.literal('KeyTypeAdded'), data: z.strictObject({ keyType: KeyType, at: Moment }) }),
+  z.object({ type: z.literal('KeyTypeChanged'), data: z.strictObject({ keyType: KeyType, at: Moment }) }),
+])
+export type ProductEvent = z.infer<typeof ProductEvent>

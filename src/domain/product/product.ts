@@ -1,0 +1,140 @@
+import { sameJson } from '../equality.ts'
+import { Refusal } from '../refusal.ts'
+import type { ProductEvent, ProductSettings } from './events.ts'
+import { defaultKeyType, type KeyType } from './key-type.ts'
+
+export type Product =
+  | { status: 'absent' }
+  | {
+      status: 'present'
+      tenantId: string
+      productId: string
+      name: string
+      keyPrefix: string
+      settings: ProductSettings
+      /** In the order in which they were added; the first is the one a mint takes when none is named. */
+      keyTypes: readonly KeyType[]
+      createdAt: string
+      updatedAt: string
+    }
+
+/** What a PATCH may say of the settings; `null` takes the trial length back to "never configured". */
+export type SettingsChange = Partial<Omit<ProductSettings, 'testMode' | 'trialDurationDays'>> & {
+  trialDurationDays?: number | null | undefined
+}
+
+export type ProductCommand =
+  | {
+      type: 'CreateProduct'
+      tenantId: string
+      productId: string
+      name: string
+      keyPrefix: string
+      settings: SettingsChange
+      keyTypes: readonly KeyType[]
+      at: string
+    }
+  | { type: 'ChangeProduct'; name?: string; keyPrefix?: string; settings: SettingsChange; at: string }
+  | { type: 'AddKeyType'; keyType: KeyType; at: string }
+  | { type: 'ChangeKeyType'; keyTypeId: string; change: Partial<Omit<KeyType, 'keyTypeId'>>; at: string }
+
+export const absentProduct: Product = { status: 'absent' }
+
+export const defaultSettings: ProductSettings = {
+  freeTierEnabled: false,
+  testMode: { enabled: false },
+  leaseSeconds: 604_800,
+  revalidateAfterSeconds: 3600,
+  onRefund: 'revoke',
+}
+
+/**
+ * Returning no events means that the request was already true.
+ * @throws Refusal `product_exists`, `product_not_found`, `key_type_exists`, `key_type_not_found`
+ */
+export function decideProduct(product: Product, command: ProductCommand): ProductEvent[] {
+  if (command.type === 'CreateProduct') {
+    if (product.status !== 'absent') throw new Refusal('product_exists')
+    return created(command)
+  }
+  if (product.status === 'absent') throw new Refusal('product_not_found')
+  const { at } = command
+  switch (command.type) {
+    case 'ChangeProduct': {
+      const events: ProductEvent[] = []
+      const { name, keyPrefix } = command
+      if (name !== undefined && name !== product.name) {
+        events.push({ type: 'ProductRenamed', data: { name, at } })
+      }
+      if (keyPrefix !== undefined && keyPrefix !== product.keyPrefix) {
+        events.push({ type: 'KeyPrefixChanged', data: { keyPrefix, at } })
+      }
+      const settings = settingsWith(product.settings, command.settings)
+      if (!sameJson(settings, product.settings)) {
+        events.push({ type: 'ProductSettingsChanged', data: { settings, at } })
+      }
+      return events
+    }
+    case 'AddKeyType':
+      if (findKeyType(product, command.keyType.keyTypeId)) throw new Refusal('key_type_exists')
+      return [{ type: 'KeyTypeAdded', data: { keyType: command.keyType, at } }]
+    case 'ChangeKeyType': {
+      const before = findKeyType(product, command.keyTypeId)
+      if (!before) throw new Refusal('key_type_not_found')
+      const keyType: KeyType = { ...before, ...command.change }
+      return sameJson(keyType, before) ? [] : [{ type: 'KeyTypeChanged', data: { keyType, at } }]
+    }
+  }
+}
+
+function created(command: Extract<ProductCommand, { type: 'CreateProduct' }>): ProductEvent[] {
+  const { tenantId, productId, name, keyPrefix, at } = command
+  const keyTypes = command.keyTypes.length > 0 ? command.keyTypes : [defaultKeyType]
+  if (new Set(keyTypes.map((keyType) => keyType.keyTypeId)).size < keyTypes.length) {
+    throw new Refusal('key_type_exists')
+  }
+  const settings = settingsWith(defaultSettings, command.settings)
+  return [
+    { type: 'ProductCreated', data: { tenantId, productId, name, keyPrefix, settings, at } },
+    ...keyTypes.map((keyType): ProductEvent => ({ type: 'KeyTypeAdded', data: { keyType, at } })),
+  ]
+}
+
+function settingsWith(before: ProductSettings, change: SettingsChange): ProductSettings {
+  const { trialDurationDays: trialBefore, ...kept } = before
+  const { trialDurationDays: trialChange, ...changed } = change
+  const trial = trialChange === undefined ? trialBefore : (trialChange ?? undefined)
+  return { ...kept, ...changed, ...(trial === undefined ? {} : { trialDurationDays: trial }) }
+}
+
+export function findKeyType(
+  product: { keyTypes: readonly KeyType[] },
+  keyTypeId: string,
+): KeyType | undefined {
+  return product.keyTypes.find((keyType) => keyType.keyTypeId === keyTypeId)
+}
+
+/** Never refuses: what is recorded has happened. */
+export function evolveProduct(product: Product, event: ProductEvent): Product {
+  if (event.type === 'ProductCreated') {
+    const { at, ...data } = event.data
+    return { ...data, status: 'present', keyTypes: [], createdAt: at, updatedAt: at }
+  }
+  if (product.status === 'absent') return product
+  const changed = { ...product, updatedAt: event.data.at }
+  switch (event.type) {
+    case 'ProductRenamed':
+      return { ...changed, name: event.data.name }
+    case 'KeyPrefixChanged':
+      return { ...changed, keyPrefix: event.data.keyPrefix }
+    case 'ProductSettingsChanged':
+      return { ...changed, settings: event.data.settings }
+    case 'KeyTypeAdded':
+      return { ...changed, keyTypes: [...product.keyTypes, event.data.keyType] }
+    case 'KeyTypeChanged': {
+      const { keyType } = event.data
+      const keyTypes = product.keyTypes.map((old) => (old.keyTypeId === keyType.keyTypeId ? keyType : old))
+      return { ...changed, keyTypes }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import type { Category, EventOf } from './events.ts'
+import { Moment } from './values.ts'
+
+/** Who caused an event: a token, a person, a payment provider, an operator on the host, or the service itself. */
+export const Actor = z.string().regex(/^(token|member|provider|operator|system):.+$/)
+
+export const EventMetadata = z.object({
+  requestId: z.string().min(1),
+  actor: Actor,
+  /** The event or request that led to this one. */
+  causationId: z.string().min(1),
+  /** The first request of the whole chain. */
+  correlationId: z.string().min(1),
+  /** The version of the event's shape, for upcasting. */
+  schema: z.int().positive(),
+  at: Moment,
+})
+export type EventMetadata = z.infer<typeof EventMetadata>
+
+type Place = {
+  stream: string
+  /** Within the stream, from 0. */
+  revision: number
+  /** Within the whole log; sparse, only its order means anything. */
+  position: bigint
+}
+
+/** An event as it stands in the log, with its place and its cause. */
+export type Recorded<C extends Category = Category> = {
+  [K in C]: Place & { readable: true; id: string; category: K; event: EventOf<K>; metadata: EventMetadata }
+}[C]
+
+/** An event that no known schema can read. Its stream is parked, and everything else goes on. */
+export type Unreadable = Place & { readable: false; type: string; problem: string }
+
+export type LogEntry = Recorded | Unreadable

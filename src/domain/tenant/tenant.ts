@@ -1,0 +1,88 @@
+import { Refusal } from '../refusal.ts'
+import type { Plan, TenantEvent } from './events.ts'
+
+export type Tenant =
+  | { status: 'absent' }
+  | {
+      status: 'active' | 'suspended' | 'closed'
+      tenantId: string
+      name: string
+      plan: Plan
+      createdAt: string
+    }
+
+export type TenantCommand =
+  | { type: 'CreateTenant'; tenantId: string; name: string; plan: Plan; at: string }
+  | { type: 'SuspendTenant'; reason: string | null; at: string }
+  | { type: 'ReinstateTenant'; at: string }
+  | { type: 'CloseTenant'; reason: string | null; at: string }
+
+/** Every first path segment that the service itself answers, which a tenant's addresses would collide with. */
+const reservedTenantIds: ReadonlySet<string> = new Set([
+  'v1',
+  'api',
+  'webhooks',
+  'dashboard',
+  'docs',
+  'assets',
+  'livez',
+  'readyz',
+  'metrics',
+  'login',
+  '.well-known',
+])
+
+export const absentTenant: Tenant = { status: 'absent' }
+
+/**
+ * What a plan allows.
+ * @see docs/concepts/plans.md
+ */
+export const planLimits: Record<Plan, { products: number; activeDevices: number }> = {
+  free: { products: 3, activeDevices: 100 },
+  team: { products: 50, activeDevices: 10_000 },
+  unlimited: { products: Number.POSITIVE_INFINITY, activeDevices: Number.POSITIVE_INFINITY },
+}
+
+/**
+ * Closing is final; suspending and reinstating what already is so changes nothing.
+ * @throws Refusal `tenant_exists`, `tenant_id_reserved`, `tenant_not_found`, `tenant_closed`
+ */
+export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEvent[] {
+  if (command.type === 'CreateTenant') {
+    if (tenant.status !== 'absent') throw new Refusal('tenant_exists')
+    const { tenantId, name, plan, at } = command
+    if (reservedTenantIds.has(tenantId)) throw new Refusal('tenant_id_reserved')
+    return [{ type: 'TenantCreated', data: { tenantId, name, plan, at } }]
+  }
+  if (tenant.status === 'absent') throw new Refusal('tenant_not_found')
+  switch (command.type) {
+    case 'CloseTenant':
+      if (tenant.status === 'closed') return []
+      return [{ type: 'TenantClosed', data: { reason: command.reason, at: command.at } }]
+    case 'SuspendTenant':
+      if (tenant.status === 'closed') throw new Refusal('tenant_closed')
+      if (tenant.status === 'suspended') return []
+      return [{ type: 'TenantSuspended', data: { reason: command.reason, at: command.at } }]
+    case 'ReinstateTenant':
+      if (tenant.status === 'closed') throw new Refusal('tenant_closed')
+      return tenant.status === 'active' ? [] : [{ type: 'TenantReinstated', data: { at: command.at } }]
+  }
+}
+
+/** Never refuses: what is recorded has happened. */
+export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
+  if (event.type === 'TenantCreated') {
+    const { tenantId, name, plan, at } = event.data
+    return { status: 'active', tenantId, name, plan, createdAt: at }
+  }
+  if (tenant.status === 'absent') return tenant
+  switch (event.type) {
+    case 'TenantSuspended':
+      return { ...tenant, status: 'suspended' }
+    case 'TenantReinstated':
+      return { ...tenant, status: 'active' }
+    case 'TenantClosed':
+      return { ...tenant, status: 'closed' }
+  }
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { Moment, Slug } from '../values.ts'
+import { Scope } from './scopes.ts'
+
+/** Everything a `token-<id>` stream may hold. Of the token itself only its SHA-256 is recorded. */
+export const TokenEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('TokenCreated'),
+    data: z.strictObject({
+      tokenId: z.string().min(1),
+      tenantId: Slug,
+      name: z.string(),
+      tokenHash: z.string().length(64),
+      scopes: z.array(Scope),
+      expiresAt: Moment.nullable(),
+      at: Moment,
+    }),
+  }),
+  z.object({ type: z.literal('TokenRevoked'), data: z.strictObject({ at: Moment }) }),
+])
+export type TokenEvent = z.infer<typeof TokenEvent>

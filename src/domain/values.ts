@@ -1,0 +1,27 @@
+import { z } from 'zod'
+
+/** A moment as the log writes it: ISO 8601, UTC, milliseconds. */
+export const Moment = z.iso.datetime({ precision: 3 })
+
+/**
+ * A name chosen by people for a tenant, a product or a key type. It can hold no `|`, since ids stand in signed
+ * strings, and no `.`, since ids are joined by dots in stream names.
+ */
+export const Slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/)
+
+/** Text sealed by the vault under its subject's key; opaque here, unreadable once the subject is erased. */
+export const Sealed = z.string().startsWith('sealed.')
+
+export const Metadata = z
+  .record(z.string().min(1).max(64), z.string().max(1024))
+  .refine((pairs) => Object.keys(pairs).length <= 50, 'at most 50 pairs')
+
+/** Makes a slug out of a display name: `My App 2!` becomes `my-app-2`; empty when nothing of it is usable. */
+export function slugOf(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, '')
+}

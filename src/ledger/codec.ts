@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { type Category, eventsOf } from '../domain/events.ts'
+import { EventMetadata, type LogEntry } from '../domain/recorded.ts'
+import { categoryOf } from './streams.ts'
+import { type Upcasters, upcasters } from './upcasters.ts'
+
+/** An event as the store hands it out, nothing of it trusted yet. */
+export type StoredEvent = {
+  id: string
+  stream: string
+  revision: number
+  position: bigint
+  type: string
+  data: unknown
+  metadata: unknown
+}
+
+export type Codec = {
+  /** The schema number under which an event of this type is written today. */
+  schemaOf(type: string): number
+  /** Parses an event read from the log, upcasting an old shape first. Never throws: see {@link LogEntry}. */
+  decode(stored: StoredEvent): LogEntry
+}
+
+export function createCodec(known: Upcasters): Codec {
+  const schemaOf = (type: string): number => (known[type]?.length ?? 0) + 1
+
+  function upcast(type: string, data: unknown, schema: number): unknown {
+    if (schema > schemaOf(type)) {
+      throw new Error(`${type} has schema ${schema}, newer than this version of keyledger knows`)
+    }
+    return (known[type] ?? []).slice(schema - 1).reduce((older, upcaster) => upcaster(older), data)
+  }
+
+  function decodeIn<C extends Category>(category: C, stored: StoredEvent): LogEntry {
+    const { id, stream, revision, position, type } = stored
+    const metadata = EventMetadata.parse(stored.metadata)
+    const shape = { type, data: upcast(type, stored.data, metadata.schema) }
+    const place = { readable: true, id, stream, revision, position, metadata } as const
+    switch (category) {
+      case 'tenant':
+        return { ...place, category: 'tenant', event: eventsOf.tenant.parse(shape) }
+      case 'member':
+        return { ...place, category: 'member', event: eventsOf.member.parse(shape) }
+      case 'product':
+        return { ...place, category: 'product', event: eventsOf.product.parse(shape) }
+      case 'license':
+        return { ...place, category: 'license', event: eventsOf.license.parse(shape) }
+      case 'token':
+        return { ...place, category: 'token', event: eventsOf.token.parse(shape) }
+      default:
+        throw new Error(`no schema for the category ${String(category satisfies never)}`)
+    }
+  }
+
+  return {
+    schemaOf,
+    decode(stored) {
+      const { stream, revision, position, type } = stored
+      try {
+        const category = categoryOf(stream)
+        if (category === undefined) throw new Error(`${stream} is in no known category`)
+        return decodeIn(category, stored)
+      } catch (error) {
+        return { readable: false, stream, revision, position, type, problem: problemOf(error) }
+      }
+    },
+  }
+}
+
+/** Names the fields that do not fit, never their values: an unreadable event may hold anything. */
+function problemOf(error: unknown): string {
+  if (!(error instanceof z.ZodError)) return error instanceof Error ? error.message : 'unreadable'
+  const fields = error.issues.map((issue) => `${issue.path.join('.') || 'event'} (${issue.code})`)
+  return `does not fit its schema: ${fields.join(', ')}`
+}
+
+export const codec: Codec = createCodec(upcasters)

@@ -1,0 +1,60 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Category, EventOf } from '../domain/events.ts'
+import type { Cause, ExpectedRevision, Ledger } from './ledger.ts'
+import type { Turns } from './turns.ts'
+import { LedgerUnavailable } from './unavailable.ts'
+
+export type Loaded<State> = { state: State; revision: ExpectedRevision }
+
+export type Command<State, C extends Category> = {
+  stream: string
+  /** Reads the state to decide on, and the revision that it stands at. Called again after a lost race. */
+  load: () => Promise<Loaded<State>>
+  /** What the caller has already read; used for the first try unless somebody had a turn in between. */
+  loaded?: Loaded<State> | undefined
+  /** Pure. May refuse by throwing; no events means that the request was already true. */
+  decide: (state: State) => EventOf<C>[]
+  cause: Cause
+}
+
+export type Handled<State, C extends Category> = {
+  /** The state that was decided on, before the events. */
+  state: State
+  events: EventOf<C>[]
+}
+
+/** What a command waits for, so that whoever asks next reads what it wrote. */
+export type ReadModels = { advanceTo(position: bigint): Promise<void>; catchUp(): Promise<void> }
+
+export type Handle = <State, C extends Category>(command: Command<State, C>) => Promise<Handled<State, C>>
+
+/** Races are only lost to other processes, since this one's commands take turns; each loss means another's win. */
+const tries = 25
+
+/**
+ * The one way in which anything is changed: load, decide, append at exactly the revision that was decided on,
+ * wait until the read models show it. A crash before the append leaves nothing; one after it leaves the fact, and
+ * the next command or projector carries the read models there.
+ * @throws Refusal when the rules do not allow the command
+ * @throws LedgerUnavailable when the stores do not answer in time, or the race is lost too often
+ */
+export function createHandle(ledger: Ledger, readModels: ReadModels, turns: Turns): Handle {
+  return ({ stream, load, loaded, decide, cause }) =>
+    turns.take(stream, async (waited) => {
+      let basis = waited ? undefined : loaded
+      for (let attempt = 0; attempt < tries; attempt++) {
+        basis ??= await load()
+        const events = decide(basis.state)
+        if (events.length === 0) return { state: basis.state, events }
+        const outcome = await ledger.append(stream, basis.revision, events, cause)
+        if (outcome.appended) {
+          await readModels.advanceTo(outcome.position)
+          return { state: basis.state, events }
+        }
+        basis = undefined
+        await readModels.catchUp()
+        await setTimeout(Math.random() * Math.min(100, 2 ** attempt))
+      }
+      throw new LedgerUnavailable(`too many others change ${stream} at this moment`)
+    })
+}

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import {
+  AccessDeniedError,
+  type AppendResult,
+  BACKWARDS,
+  END,
+  EventStoreDBClient,
+  FORWARDS,
+  jsonEvent,
+  MaxAppendSizeExceededError,
+  NO_STREAM,
+  START,
+  StreamNotFoundError,
+  streamNameFilter,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client'
+import type { DomainEvent } from '../domain/events.ts'
+import type { EventMetadata, LogEntry } from '../domain/recorded.ts'
+import { codec } from './codec.ts'
+import { categoryOf, ownPrefixes } from './streams.ts'
+import { LedgerUnavailable } from './unavailable.ts'
+
+/** The last revision that a decision was made on; `no_stream` when the stream did not exist. Never "any". */
+export type ExpectedRevision = number | 'no_stream'
+
+export type Cause = Omit<EventMetadata, 'schema'>
+
+export type AppendOutcome =
+  | { appended: true; revision: number; position: bigint }
+  /** Somebody else has appended since: nothing was written. */
+  | { appended: false }
+
+export type Page = {
+  entries: LogEntry[]
+  /** The position of the last event looked at, the ledger's own or not; undefined at the end of the log. */
+  through: bigint | undefined
+}
+
+export type Ledger = {
+  /** The events of a stream from a revision on, oldest first; empty when there is no such stream. */
+  readStream(stream: string, fromRevision?: number): AsyncIterable<LogEntry>
+  /**
+   * Writes all events or none. An append whose answer is lost is sent again with the same event ids at the same
+   * place, which the store answers as if it were the first, so nothing is written twice.
+   * @throws LedgerUnavailable when the store does not answer within the time limit
+   */
+  append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly DomainEvent[],
+    cause: Cause,
+  ): Promise<AppendOutcome>
+  /** The next part of the log after a position (exclusive; undefined is its start), in order. */
+  readPage(after: bigint | undefined, limit: number): Promise<Page>
+  /** Everything after a position, and then everything to come, until the signal aborts or the store fails. */
+  subscribe(after: bigint | undefined, signal: AbortSignal): AsyncIterable<LogEntry>
+  /** The position of the log's last event; undefined when it is empty. */
+  head(): Promise<bigint | undefined>
+  close(): Promise<void>
+}
+
+export type LedgerLimits = {
+  /** How long one try of an append may take. The client's batch append has no deadline of its own. */
+  appendTimeoutMs: number
+  appendTries: number
+}
+
+const defaultLimits: LedgerLimits = { appendTimeoutMs: 2500, appendTries: 4 }
+
+/**
+ * Connects to an EventStoreDB. One a process: the client keeps its pending appends in a module-wide table, and
+ * two clients can answer each other's.
+ * @param url `esdb://host:port?tls=false`, or `esdb+discover://…` for a cluster
+ */
+export function connectLedger(url: string, limits: LedgerLimits = defaultLimits): Ledger {
+  const client = EventStoreDBClient.connectionString(url)
+  return {
+    readStream: (stream, fromRevision = 0) => readStream(client, stream, fromRevision),
+    append: (stream, expected, events, cause) => append(client, limits, stream, expected, events, cause),
+    readPage: (after, limit) => readPage(client, after, limit),
+    subscribe: (after, signal) => subscribe(client, after, signal),
+    async head() {
+      const last = client.readAll({
+        direction: BACKWARDS,
+        fromPosition: END,
+        maxCount: 1,
+        filter: ownStreams,
+      })
+      for await (const { event } of heard(last)) return event?.position.commit
+      return undefined
+    },
+    close: () => client.dispose(),
+  }
+}
+
+const ownStreams = streamNameFilter({ prefixes: [...ownPrefixes] })
+
+/**
+ * A forward read of $all starts with the very event at its position, so one more is asked for and dropped. It
+ * cannot be filtered by this client, so the events of others are passed over here.
+ */
+async function readPage(client: EventStoreDBClient, after: bigint | undefined, limit: number): Promise<Page> {
+  const maxCount = limit + (after === undefined ? 0 : 1)
+  const entries: LogEntry[] = []
+  let through: bigint | undefined
+  const read = client.readAll({ direction: FORWARDS, fromPosition: place(after), maxCount })
+  for await (const { event } of heard(read)) {
+    if (!event || event.position.commit === after) continue
+    through = event.position.commit
+    if (categoryOf(event.streamId) !== undefined) entries.push(decode(event, through))
+  }
+  return { entries, through }
+}
+
+async function* subscribe(
+  client: EventStoreDBClient,
+  after: bigint | undefined,
+  signal: AbortSignal,
+): AsyncIterable<LogEntry> {
+  const subscription = client.subscribeToAll({ fromPosition: place(after), filter: ownStreams })
+  const stop = () => {
+    subscription.destroy()
+    void subscription.unsubscribe().catch(() => undefined)
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    for await (const { event } of heard(subscription)) {
+      if (event) yield decode(event, event.position.commit)
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    signal.removeEventListener('abort', stop)
+    stop()
+  }
+}
+
+async function* readStream(
+  client: EventStoreDBClient,
+  stream: string,
+  fromRevision: number,
+): AsyncIterable<LogEntry> {
+  const read = client.readStream(stream, { direction: FORWARDS, fromRevision: BigInt(fromRevision) })
+  try {
+    for await (const { event } of heard(read)) {
+      if (event) yield decode(event, event.position?.commit ?? -1n)
+    }
+  } catch (error) {
+    if (!(error instanceof StreamNotFoundError)) throw error
+  } finally {
+    void read.cancel()
+  }
+}
+
+const place = (position: bigint | undefined) =>
+  position === undefined ? START : { commit: position, prepare: position }
+
+/** The client may report a failure again after its reader has gone, which nobody would hear. */
+function heard<T extends NodeJS.EventEmitter>(stream: T): T {
+  return stream.on('error', () => undefined)
+}
+
+async function append(
+  client: EventStoreDBClient,
+  limits: LedgerLimits,
+  stream: string,
+  expected: ExpectedRevision,
+  events: readonly DomainEvent[],
+  cause: Cause,
+): Promise<AppendOutcome> {
+  const encoded = events.map(({ type, data }) =>
+    jsonEvent({ id: randomUUID(), type, data, metadata: { ...cause, schema: codec.schemaOf(type) } }),
+  )
+  const expectedRevision = expected === 'no_stream' ? NO_STREAM : BigInt(expected)
+  let failure: unknown
+  for (let tries = 0; tries < limits.appendTries; tries++) {
+    if (tries > 0) await setTimeout(100 * 2 ** tries)
+    try {
+      const sent = client.appendToStream(stream, encoded, { expectedRevision })
+      const result: AppendResult = await withinTime(sent, limits.appendTimeoutMs)
+      const revision = Number(result.nextExpectedRevision)
+      const position = result.position?.commit ?? (await positionOf(client, stream, revision))
+      return { appended: true, revision, position }
+    } catch (error) {
+      if (error instanceof WrongExpectedVersionError) return { appended: false }
+      if (error instanceof MaxAppendSizeExceededError || error instanceof AccessDeniedError) throw error
+      failure = error
+    }
+  }
+  throw new LedgerUnavailable(`the event store did not take an append to ${stream}`, failure)
+}
+
+async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = globalThis.setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+    // The answer may still come after the time limit, and then nobody waits for it.
+    work.catch(() => undefined)
+  }
+}
+
+async function positionOf(client: EventStoreDBClient, stream: string, revision: number): Promise<bigint> {
+  const options = { direction: FORWARDS, fromRevision: BigInt(revision), maxCount: 1 } as const
+  for await (const { event } of heard(client.readStream(stream, options))) {
+    if (event?.position) return event.position.commit
+  }
+  throw new LedgerUnavailable(`the event store gave no position for ${stream} at ${revision}`)
+}
+
+function decode(event: ReadEvent, position: bigint): LogEntry {
+  const { id, streamId: stream, revision, type, data, metadata } = event
+  return codec.decode({ id, stream, revision: Number(revision), position, type, data, metadata })
+}
+
+/** What of the client's recorded event is used, whatever its content type. */
+type ReadEvent = {
+  id: string
+  streamId: string
+  revision: bigint
+  type: string
+  data: unknown
+  metadata: unknown
+}

@@ -1,0 +1,80 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Pool } from 'pg'
+import type { MasterKey } from './master-key.ts'
+import { open, seal } from './seal.ts'
+
+export type Field = 'email' | 'name'
+export type SealedPerson = { subjectId: string; email: string | null; name: string | null }
+export type Person = { email: string | null; name: string | null }
+
+/**
+ * Personal data by subject. Each person of a tenant has a key of their own, and the log and the read models hold
+ * only text sealed under it: destroying the key erases the person everywhere at once, backups of the log included.
+ */
+export type Subjects = {
+  /** Seals what is known of a person under their key, which is made when they are new. */
+  sealPerson(tenantId: string, email: string, name: string | null): Promise<SealedPerson>
+  /** What was sealed, in the order given; nulls for a person who has been erased. */
+  openPeople(tenantId: string, people: readonly (SealedPerson | null)[]): Promise<Person[]>
+}
+
+const nobody: Person = { email: null, name: null }
+
+export function createSubjects(db: Pool, master: MasterKey): Subjects {
+  /** The same person has the same id, but nobody can tell the e-mail address from it. */
+  function subjectIdOf(tenantId: string, email: string): string {
+    const digest = createHmac('sha256', master.indexing).update(JSON.stringify([tenantId, email.toLowerCase()]))
+    return `sub_${digest.digest('hex').slice(0, 32)}`
+  }
+
+  async function keyFor(tenantId: string, subjectId: string): Promise<Uint8Array> {
+    const wrapped = seal(master.wrapping, [tenantId, subjectId], randomBytes(32))
+    const { rows } = await db.query<{ wrapped: Buffer }>({
+      name: 'vault-subject-key',
+      text: `with made as (
+               insert into vault.subject_keys (tenant_id, subject_id, wrapped) values ($1, $2, $3)
+               on conflict do nothing returning wrapped
+             )
+             select wrapped from made
+             union all select wrapped from vault.subject_keys where tenant_id = $1 and subject_id = $2
+             limit 1`,
+      values: [tenantId, subjectId, wrapped],
+    })
+    // Somebody else made the key after this statement began: it is there for the next one.
+    return rows[0] ? open(master.wrapping, [tenantId, subjectId], rows[0].wrapped) : keyFor(tenantId, subjectId)
+  }
+
+  async function keysOf(tenantId: string, subjectIds: readonly string[]): Promise<Map<string, Uint8Array>> {
+    if (subjectIds.length === 0) return new Map()
+    const { rows } = await db.query<{ subject_id: string; wrapped: Buffer }>({
+      name: 'vault-subject-keys',
+      text: 'select subject_id, wrapped from vault.subject_keys where tenant_id = $1 and subject_id = any($2)',
+      values: [tenantId, subjectIds],
+    })
+    return new Map(
+      rows.map((row) => [row.subject_id, open(master.wrapping, [tenantId, row.subject_id], row.wrapped)]),
+    )
+  }
+
+  return {
+    async sealPerson(tenantId, email, name) {
+      const subjectId = subjectIdOf(tenantId, email)
+      const key = await keyFor(tenantId, subjectId)
+      const sealed = (field: Field, text: string) =>
+        `sealed.1.${seal(key, [tenantId, subjectId, field], Buffer.from(text)).toString('base64url')}`
+      return { subjectId, email: sealed('email', email), name: name === null ? null : sealed('name', name) }
+    },
+    async openPeople(tenantId, people) {
+      const keys = await keysOf(tenantId, [...new Set(people.flatMap((person) => person?.subjectId ?? []))])
+      return people.map((person) => {
+        const key = person && keys.get(person.subjectId)
+        if (!person || !key) return nobody
+        const opened = (field: Field, sealed: string | null) =>
+          sealed && open(key, [tenantId, person.subjectId, field], bytesOf(sealed)).toString()
+        return { email: opened('email', person.email), name: opened('name', person.name) }
+      })
+    },
+  }
+}
+
+const bytesOf = (sealed: string): Buffer => Buffer.from(sealed.slice('sealed.1.'.length), 'base64url')

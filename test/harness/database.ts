@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+
+export interface TestDatabase {
+  readonly url: string
+  /** Removes the database, whoever is still connected to it. */
+  drop(): Promise<void>
+}
+
+/** Creates an empty database of the caller's own on the Postgres of the test run. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = inject('postgresUrl')
+  const name = `keyledger_test_${randomBytes(8).toString('hex')}`
+  await execute(server, `create database ${name}`)
+  return {
+    url: withDatabase(server, name),
+    drop: () => execute(server, `drop database if exists ${name} with (force)`),
+  }
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The address with another database. `URL` refuses the empty host that a socket's address has. */
+function withDatabase(url: string, name: string): string {
+  return url.replace(/^(\w+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${name}`)
+}

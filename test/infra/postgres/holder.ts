@@ -1,0 +1,16 @@
+/**
+ * A process that starts Postgres on a directory and tells about it in one line of JSON. When its input ends it
+ * stops Postgres; when it is killed it does not. For tests that need somebody to kill, or another user.
+ */
+import { once } from 'node:events'
+import { startPostgres } from '../../../infra/local/postgres/postgres.ts'
+
+const [directory = ''] = process.argv.slice(2)
+try {
+  const { url, pid, adopted, stop } = await startPostgres({ directory, durability: 'none' })
+  process.stdout.write(`${JSON.stringify({ url, pid, adopted })}\n`)
+  await once(process.stdin.resume(), 'end')
+  await stop()
+} catch (error) {
+  process.stdout.write(`${JSON.stringify({ error: (error as Error).message })}\n`)
+}
