@@ -22,6 +22,7 @@ export function tokenHashOf(token: string, kind: TokenKind): string | undefined 
 
 function checksum(stem: string): string {
   let text = ''
-  for (let rest = crc32(stem); text.length < 6; rest = Math.floor(rest / 62)) text = base62.charAt(rest % 62) + text
+  for (let rest = crc32(stem); text.length < 6; rest = Math.floor(rest / 62))
+    text = base62.charAt(rest % 62) + text
   return text
 }

@@ -85,7 +85,6 @@ export function connectLedger(url: string, limits: LedgerLimits = defaultLimits)
         direction: BACKWARDS,
         fromPosition: END,
         maxCount: 1,
-        filter: ownStreams,
       })
       for await (const { event } of heard(last)) return event?.position.commit
       return undefined

@@ -15,6 +15,7 @@ export function parseMasterKey(text: string): MasterKey {
   if (bytes.length !== 32 || bytes.toString('base64').replace(/=+$/, '') !== text.trim().replace(/=+$/, '')) {
     throw new Error('KEYLEDGER_MASTER_KEY must be 32 bytes in base64; make one with: openssl rand -base64 32')
   }
-  const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', bytes, '', `keyledger ${purpose}`, 32))
+  const derive = (purpose: string) =>
+    new Uint8Array(hkdfSync('sha256', bytes, '', `keyledger ${purpose}`, 32))
   return { wrapping: derive('wrapping'), indexing: derive('indexing') }
 }

@@ -23,7 +23,9 @@ const nobody: Person = { email: null, name: null }
 export function createSubjects(db: Pool, master: MasterKey): Subjects {
   /** The same person has the same id, but nobody can tell the e-mail address from it. */
   function subjectIdOf(tenantId: string, email: string): string {
-    const digest = createHmac('sha256', master.indexing).update(JSON.stringify([tenantId, email.toLowerCase()]))
+    const digest = createHmac('sha256', master.indexing).update(
+      JSON.stringify([tenantId, email.toLowerCase()]),
+    )
     return `sub_${digest.digest('hex').slice(0, 32)}`
   }
 
@@ -41,7 +43,9 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       values: [tenantId, subjectId, wrapped],
     })
     // Somebody else made the key after this statement began: it is there for the next one.
-    return rows[0] ? open(master.wrapping, [tenantId, subjectId], rows[0].wrapped) : keyFor(tenantId, subjectId)
+    return rows[0]
+      ? open(master.wrapping, [tenantId, subjectId], rows[0].wrapped)
+      : keyFor(tenantId, subjectId)
   }
 
   async function keysOf(tenantId: string, subjectIds: readonly string[]): Promise<Map<string, Uint8Array>> {

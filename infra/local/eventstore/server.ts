@@ -5,7 +5,7 @@ import { gossipHandler, supportedMethodsHandler } from './discovery.ts'
 import { EventStore } from './engine/event-store.ts'
 import { gossipService, serverFeaturesService, streamsService } from './services.ts'
 import { appendHandler } from './streams/append.ts'
-import { BatchAppendCall } from './streams/batch-append.ts'
+import { batchAppendHandler } from './streams/batch-append.ts'
 import { deleteHandler, tombstoneHandler } from './streams/delete.ts'
 import { readHandler } from './streams/read.ts'
 
@@ -68,7 +68,7 @@ function createServer(
   server.addService(streamsService, {
     read: readHandler(store, shutdown),
     append: appendHandler(store),
-    batchAppend: (call) => new BatchAppendCall(call, store, shutdown).serve(),
+    batchAppend: batchAppendHandler(store, shutdown),
     delete: deleteHandler(store),
     tombstone: tombstoneHandler(store),
   })

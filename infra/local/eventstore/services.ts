@@ -3,8 +3,8 @@ import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
 
 /** These responses are encoded by hand, before they get to gRPC. */
-function encoded(message: Buffer): Buffer {
-  return message
+function encoded(message: Uint8Array): Buffer {
+  return Buffer.from(message.buffer, message.byteOffset, message.byteLength)
 }
 
 export const streamsService = {

@@ -1,26 +1,31 @@
-/** As many as EventStoreDB remembers in its own cache, to the order of magnitude. */
-const CAPACITY = 100_000
+/** To the order of magnitude as many as EventStoreDB remembers. */
+const GENERATION = 50_000
 
 /**
  * The ids of the events written lately, for the best-effort idempotence of `any` and `stream_exists`. It starts
- * empty and forgets the oldest, as in EventStoreDB, so nothing may rely on it.
+ * empty and forgets, as in EventStoreDB, so nothing may rely on it.
+ *
+ * It forgets a whole generation at a time: to delete the oldest entry of a `Map` one by one is slow.
  */
 export class RecentEventIds {
-  readonly #revisions = new Map<string, number>()
+  #young = new Map<string, number>()
+  #old = new Map<string, number>()
 
   add(stream: string, id: string, revision: number): void {
-    this.#revisions.set(key(stream, id), revision)
-    if (this.#revisions.size <= CAPACITY) return
-    const [oldest] = this.#revisions.keys()
-    if (oldest !== undefined) this.#revisions.delete(oldest)
+    this.#young.set(key(stream, id), revision)
+    if (this.#young.size < GENERATION) return
+    this.#old = this.#young
+    this.#young = new Map()
   }
 
   revision(stream: string, id: string): number | undefined {
-    return this.#revisions.get(key(stream, id))
+    const wanted = key(stream, id)
+    return this.#young.get(wanted) ?? this.#old.get(wanted)
   }
 
   clear(): void {
-    this.#revisions.clear()
+    this.#young.clear()
+    this.#old.clear()
   }
 }
 

@@ -26,10 +26,10 @@ export function isSoftDeleted(stream: StreamState | undefined): boolean {
 /** What a metadata event says about retention. Metadata that is no JSON object says nothing. */
 export function parseRetention(data: Uint8Array): Retention {
   const metadata = parseObject(data)
-  const maxCount = positiveInteger(metadata['$maxCount'])
-  const maxAgeSeconds = positiveInteger(metadata['$maxAge'])
+  const maxCount = positiveInteger(metadata.$maxCount)
+  const maxAgeSeconds = positiveInteger(metadata.$maxAge)
   return {
-    truncateBefore: positiveInteger(metadata['$tb']) ?? 0,
+    truncateBefore: positiveInteger(metadata.$tb) ?? 0,
     ...(maxCount !== undefined && { maxCount }),
     ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
   }

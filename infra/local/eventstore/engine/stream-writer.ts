@@ -102,14 +102,10 @@ export class StreamWriter {
   }
 
   #write(name: string, firstRevision: number, events: readonly ProposedEvent[]): WriteOutcome {
-    const createdMs = Date.now()
-    let position: number | undefined
-    let revision = firstRevision - 1
-    for (const event of events) {
-      revision += 1
-      position = this.#log.insert(name, revision, event, createdMs)
-      this.#recent.add(name, event.id, revision)
-    }
+    const revision = firstRevision + events.length - 1
+    if (events.length === 0) return { kind: 'written', revision, position: undefined }
+    const position = this.#log.insert(name, firstRevision, events, Date.now())
+    for (const [index, event] of events.entries()) this.#recent.add(name, event.id, firstRevision + index)
     return { kind: 'written', revision, position }
   }
 

@@ -42,7 +42,7 @@ export function openDatabase(directory: string): DatabaseSync {
 
 function createSchema(database: DatabaseSync): void {
   database.exec('begin immediate')
-  const version = database.prepare('pragma user_version').get()?.['user_version']
+  const version = database.prepare('pragma user_version').get()?.user_version
   if (version !== 0 && version !== SCHEMA_VERSION) {
     throw new Error(`The events were written by another version of the event store (schema ${version}).`)
   }

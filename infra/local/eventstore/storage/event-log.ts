@@ -84,22 +84,28 @@ export class EventLog {
     this.#streams.setRetention(name, retention)
   }
 
-  /** Writes an event, inside the transaction that the caller has begun, and returns its position. */
-  insert(stream: string, revision: number, event: ProposedEvent, createdMs: number): number {
-    const position = this.#nextPosition
-    const streamId = this.#streams.setHead(stream, revision)
-    this.#insert.run(
-      position,
-      streamId,
-      revision,
-      event.id,
-      event.type,
-      event.isJson ? 1 : 0,
-      createdMs,
-      event.metadata,
-      event.data,
-    )
-    this.#nextPosition = position + recordSize(stream, event)
+  /**
+   * Writes events at consecutive revisions, inside the transaction that the caller has begun. Returns the
+   * position of the last one.
+   */
+  insert(stream: string, firstRevision: number, events: readonly ProposedEvent[], createdMs: number): number {
+    const streamId = this.#streams.setHead(stream, firstRevision + events.length - 1)
+    let position = this.#nextPosition
+    for (const [index, event] of events.entries()) {
+      position = this.#nextPosition
+      this.#insert.run(
+        position,
+        streamId,
+        firstRevision + index,
+        event.id,
+        event.type,
+        event.isJson ? 1 : 0,
+        createdMs,
+        event.metadata,
+        event.data,
+      )
+      this.#nextPosition = position + recordSize(stream, event)
+    }
     return position
   }
 

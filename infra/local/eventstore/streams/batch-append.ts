@@ -1,5 +1,5 @@
 import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
-import type { ServerDuplexStream } from '@grpc/grpc-js'
+import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js'
 import type { EventStore } from '../engine/event-store.ts'
 import type { ExpectedVersion } from '../engine/version-check.ts'
 import type { ProposedEvent } from '../storage/event.ts'
@@ -24,13 +24,20 @@ interface Refusal {
   refused: BatchAppendResult
 }
 
-type Call = ServerDuplexStream<BatchAppendReq, Buffer>
+type Call = ServerDuplexStream<BatchAppendReq, Uint8Array>
+
+export function batchAppendHandler(
+  store: EventStore,
+  shutdown: AbortSignal,
+): handleBidiStreamingCall<BatchAppendReq, Uint8Array> {
+  return (call) => new BatchAppendCall(call, store, shutdown).serve()
+}
 
 /**
  * All appends of a client, multiplexed over one call by correlation id. A client crashes on a second reply to
  * the same id, so every append is answered when its final part is in, and only then.
  */
-export class BatchAppendCall {
+class BatchAppendCall {
   readonly #call: Call
   readonly #store: EventStore
   readonly #shutdown: AbortSignal
@@ -46,7 +53,7 @@ export class BatchAppendCall {
 
   serve(): void {
     const close = (): void => this.#close()
-    this.#call.on('data', (part) => this.#receive(part))
+    this.#call.on('data', (part: BatchAppendReq) => this.#receive(part))
     this.#call.once('end', close)
     this.#shutdown.addEventListener('abort', close)
     this.#call.once('close', () => this.#shutdown.removeEventListener('abort', close))
@@ -74,7 +81,7 @@ export class BatchAppendCall {
     this.#unanswered -= 1
     if (!this.#call.writable) return
     const reply = encodeBatchAppendReply({ correlationId, stream: proposal.stream, result })
-    if (!this.#call.write(reply)) this.#takeNoMoreUntilDrained()
+    this.#call.write(reply)
     this.#endWhenAnswered()
   }
 
@@ -87,11 +94,6 @@ export class BatchAppendCall {
     } catch (error) {
       return { kind: 'unknown', message: toRpcError(error).message }
     }
-  }
-
-  #takeNoMoreUntilDrained(): void {
-    this.#call.pause()
-    this.#call.once('drain', () => this.#call.resume())
   }
 
   #close(): void {

@@ -11,12 +11,12 @@ import { resolveEvent } from './links.ts'
 import { allPages, type Pages, streamPages } from './pages.ts'
 import { parseReadRequest, type ReadRequest } from './read-request.ts'
 
-export type ReadCall = ServerWritableStream<ReadReq, Buffer>
+export type ReadCall = ServerWritableStream<ReadReq, Uint8Array>
 
 export function readHandler(
   store: EventStore,
   shutdown: AbortSignal,
-): handleServerStreamingCall<ReadReq, Buffer> {
+): handleServerStreamingCall<ReadReq, Uint8Array> {
   return (call) => {
     serve(store, call, shutdown).catch((error: unknown) => call.emit('error', toRpcError(error)))
   }

@@ -93,7 +93,7 @@ class Subscription {
     await this.#send(fellBehind)
   }
 
-  async #send(message: Buffer): Promise<void> {
+  async #send(message: Uint8Array): Promise<void> {
     if (!this.#call.write(message)) await drained(this.#call, this.#signal)
   }
 }

@@ -24,8 +24,8 @@ export interface BatchAppendReply {
   result: BatchAppendResult
 }
 
-export function encodeBatchAppendReply({ correlationId, stream, result }: BatchAppendReply): Buffer {
-  const writer = new protobuf.BufferWriter()
+export function encodeBatchAppendReply({ correlationId, stream, result }: BatchAppendReply): Uint8Array {
+  const writer = protobuf.Writer.create()
   writer.uint32(bytes(1)).fork().uint32(bytes(2)).string(correlationId).ldelim()
   if (result.kind === 'written') {
     writeSuccess(writer.uint32(bytes(3)).fork(), result.revision, result.position)

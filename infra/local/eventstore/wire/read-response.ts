@@ -16,8 +16,8 @@ export interface ResolvedEvent {
   position: number
 }
 
-export function encodeEvent({ event, link, position }: ResolvedEvent, structuredIds: boolean): Buffer {
-  const writer = new protobuf.BufferWriter()
+export function encodeEvent({ event, link, position }: ResolvedEvent, structuredIds: boolean): Uint8Array {
+  const writer = protobuf.Writer.create()
   writer.uint32(bytes(1)).fork()
   if (event) writeRecordedEvent(writer.uint32(bytes(1)).fork(), event, structuredIds).ldelim()
   if (link) writeRecordedEvent(writer.uint32(bytes(2)).fork(), link, structuredIds).ldelim()
@@ -26,14 +26,14 @@ export function encodeEvent({ event, link, position }: ResolvedEvent, structured
   return writer.finish()
 }
 
-export function encodeConfirmation(subscriptionId: string): Buffer {
-  const writer = new protobuf.BufferWriter()
+export function encodeConfirmation(subscriptionId: string): Uint8Array {
+  const writer = protobuf.Writer.create()
   writer.uint32(bytes(2)).fork().uint32(bytes(1)).string(subscriptionId).ldelim()
   return writer.finish()
 }
 
-export function encodeCheckpoint(position: number): Buffer {
-  const writer = new protobuf.BufferWriter()
+export function encodeCheckpoint(position: number): Uint8Array {
+  const writer = protobuf.Writer.create()
   writer.uint32(bytes(3)).fork()
   writer.uint32(number(1)).uint64(position)
   writer.uint32(number(2)).uint64(position)
@@ -41,8 +41,8 @@ export function encodeCheckpoint(position: number): Buffer {
   return writer.finish()
 }
 
-export function encodeStreamNotFound(stream: string): Buffer {
-  const writer = new protobuf.BufferWriter()
+export function encodeStreamNotFound(stream: string): Uint8Array {
+  const writer = protobuf.Writer.create()
   writer.uint32(bytes(4)).fork()
   writer.uint32(bytes(1)).fork().uint32(bytes(3)).string(stream).ldelim()
   writer.ldelim()

@@ -1,0 +1,36 @@
+/**
+ * Gathers the look-ups that are asked for while another is on its way and answers them with one query. A look-up
+ * never joins a query that was already sent, so it sees everything that was committed before it was asked.
+ * @param load answers many at once, in the order asked
+ * @param most how many go into one query
+ */
+export function coalesce<Key, Value>(
+  load: (keys: readonly Key[]) => Promise<readonly Value[]>,
+  most = 256,
+): (key: Key) => Promise<Value> {
+  type Asked = { key: Key; resolve: (value: Value) => void; reject: (error: unknown) => void }
+  let waiting: Asked[] = []
+  let running = false
+
+  async function run(): Promise<void> {
+    running = true
+    while (waiting.length > 0) {
+      const asked = waiting.slice(0, most)
+      waiting = waiting.slice(most)
+      try {
+        const values = await load(asked.map(({ key }) => key))
+        for (const [index, value] of values.entries()) asked[index]?.resolve(value)
+      } catch (error) {
+        for (const { reject } of asked) reject(error)
+      }
+    }
+    running = false
+  }
+
+  return (key) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ key, resolve, reject })
+      // The first of a tick waits for the others of it.
+      if (!running && waiting.length === 1) setImmediate(() => void (running || run()))
+    })
+}

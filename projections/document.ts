@@ -1,0 +1,70 @@
+import type { ClientBase } from 'pg'
+import type { Category } from '../src/domain/events.ts'
+import type { Recorded } from '../src/domain/recorded.ts'
+
+type Row = Record<string, unknown>
+
+export type DocumentModel<State> = {
+  table: string
+  category: Category
+  absent: State
+  /** The domain's own `evolve`, so that a read model cannot tell another story than the log. */
+  fold: (state: State, recorded: Recorded) => State
+  /** The columns by which the state is found or listed, beside `stream`, `revision` and `state` itself. */
+  columns: (state: State) => Row
+}
+
+export type Document<State> = { stream: string; revision: number; state: State }
+
+/**
+ * Keeps one row a stream, with the folded state as JSON: for categories whose state is small and read whole.
+ * @returns the documents that changed
+ */
+export async function projectDocuments<State>(
+  db: ClientBase,
+  model: DocumentModel<State>,
+  entries: readonly Recorded[],
+): Promise<Document<State>[]> {
+  const own = entries.filter(({ category }) => category === model.category)
+  if (own.length === 0) return []
+  const documents = await readDocuments(db, model, [...new Set(own.map(({ stream }) => stream))])
+  const changed = new Map<string, Document<State>>()
+  for (const recorded of own) {
+    const { stream, revision } = recorded
+    const before = documents.get(stream)
+    if (before && before.revision >= revision) continue
+    const after = { stream, revision, state: model.fold(before?.state ?? model.absent, recorded) }
+    documents.set(stream, after)
+    changed.set(stream, after)
+  }
+  await writeDocuments(db, model, [...changed.values()])
+  return [...changed.values()]
+}
+
+async function readDocuments<State>(
+  db: ClientBase,
+  model: DocumentModel<State>,
+  streams: readonly string[],
+): Promise<Map<string, Document<State>>> {
+  const { rows } = await db.query<Document<State>>(
+    `select stream, revision, state from ${model.table} where stream = any($1)`,
+    [streams],
+  )
+  return new Map(rows.map((row) => [row.stream, row]))
+}
+
+async function writeDocuments<State>(
+  db: ClientBase,
+  model: DocumentModel<State>,
+  documents: readonly Document<State>[],
+): Promise<void> {
+  const rows = documents.map((document) => ({ ...document, ...model.columns(document.state) }))
+  const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'stream')
+  if (names.length === 0) return
+  await db.query(
+    `insert into ${model.table} select * from json_populate_recordset(null::${model.table}, $1)
+     on conflict (stream) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
+     where ${model.table}.revision < excluded.revision`,
+    [JSON.stringify(rows)],
+  )
+}

@@ -1,0 +1,184 @@
+import type { ClientBase } from 'pg'
+import type { LicenseEvent } from '../../src/domain/license/events.ts'
+import { absentLicense, evolveLicense, type License, type Seat } from '../../src/domain/license/license.ts'
+import type { Recorded } from '../../src/domain/recorded.ts'
+import type { Projector } from '../projector.ts'
+import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, licenseFrom } from './rows.ts'
+
+export const licensesProjector: Projector = {
+  name: 'licenses',
+  tables: ['licenses', 'license_keys', 'devices'],
+  ddl: `
+    create table licenses (
+      license_id text primary key,
+      tenant_id text not null,
+      product_id text not null,
+      key_type_id text not null,
+      revision int not null,
+      key_hash text not null,
+      display_key text not null,
+      quantity int not null,
+      device_limit int,
+      seats_used int not null,
+      expires_at timestamptz,
+      on_expiry text not null,
+      ended_at timestamptz,
+      revoked_at timestamptz,
+      revoked_reason text,
+      subject_id text,
+      email text,
+      name text,
+      customer_id text,
+      source text not null,
+      sale_id text,
+      test boolean not null,
+      metadata json not null,
+      created_at timestamptz not null
+    ) with (fillfactor = 85);
+    create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc);
+    create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
+    -- Every key a license ever had. Only its newest one is current; an older one answers "reminted".
+    create table license_keys (
+      tenant_id text not null,
+      product_id text not null,
+      key_hash text not null,
+      license_id text not null,
+      current boolean not null,
+      primary key (tenant_id, product_id, key_hash)
+    );
+    create table devices (
+      license_id text not null,
+      device_id text not null,
+      instance_id text not null,
+      install_id text,
+      name text not null,
+      platform text,
+      status text not null,
+      activated_at timestamptz not null,
+      deactivated_at timestamptz,
+      primary key (license_id, device_id)
+    )`,
+  async apply(db, entries) {
+    const own = entries.filter((entry) => entry.category === 'license')
+    if (own.length === 0) return
+    const states = await load(db, own)
+    const changes: Changes = { licenses: new Set(), seats: new Map(), keys: new Map() }
+    for (const recorded of own) fold(states, changes, recorded)
+    await write(db, states, changes)
+  },
+}
+
+type RecordedLicense = Recorded<'license'>
+type State = { license: License; revision: number }
+type Changes = {
+  licenses: Set<string>
+  seats: Map<string, Map<string, Seat>>
+  /** By license and key; the last word on whether it is the current one. */
+  keys: Map<string, { license: Extract<License, { status: 'issued' }>; keyHash: string; current: boolean }>
+}
+
+const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.length)
+
+/** Loads the licenses, and of their devices only those that the events are about. */
+async function load(db: ClientBase, entries: readonly RecordedLicense[]): Promise<Map<string, State>> {
+  const isNew = new Set(entries.filter(({ revision }) => revision === 0).map(idOf))
+  const ids = [...new Set(entries.map(idOf))]
+  const known = ids.filter((id) => !isNew.has(id))
+  const seats = entries.flatMap((entry) =>
+    deviceOf(entry.event).map((deviceId) => ({ id: idOf(entry), deviceId })),
+  )
+  const emptied = entries.filter(({ event }) => event.type === 'LicenseReminted').map(idOf)
+  // A row for a "new" license is there when the same events are applied twice.
+  const { rows } = await db.query<LicenseRow>('select * from licenses where license_id = any($1)', [ids])
+  const devices = known.length === 0 ? [] : await loadDevices(db, seats, emptied)
+  const devicesOf = Map.groupBy(devices, (device) => device.license_id)
+  return new Map(
+    rows.map((row) => {
+      const license = licenseFrom(row, devicesOf.get(row.license_id) ?? [])
+      return [row.license_id, { license, revision: row.revision }]
+    }),
+  )
+}
+
+async function loadDevices(
+  db: ClientBase,
+  seats: readonly { id: string; deviceId: string }[],
+  emptied: readonly string[],
+): Promise<DeviceRow[]> {
+  const { rows } = await db.query<DeviceRow>(
+    `select d.* from devices d
+     join unnest($1::text[], $2::text[]) as asked (license_id, device_id) using (license_id, device_id)
+     union
+     select d.* from devices d where d.license_id = any($3) and d.status = 'active'`,
+    [seats.map(({ id }) => id), seats.map(({ deviceId }) => deviceId), emptied],
+  )
+  return rows
+}
+
+function deviceOf(event: LicenseEvent): string[] {
+  return event.type === 'DeviceActivated' || event.type === 'DeviceDeactivated' ? [event.data.deviceId] : []
+}
+
+function fold(states: Map<string, State>, changes: Changes, recorded: RecordedLicense): void {
+  const id = idOf(recorded)
+  const { event, revision } = recorded
+  const before = states.get(id)
+  if (before && before.revision >= revision) return
+  const license = evolveLicense(before?.license ?? absentLicense, event)
+  states.set(id, { license, revision })
+  changes.licenses.add(id)
+  if (license.status === 'absent') return
+  const previous = before?.license.status === 'issued' ? before.license : undefined
+  if (previous?.seats !== license.seats) {
+    const changed = changes.seats.get(id) ?? new Map<string, Seat>()
+    for (const [deviceId, seat] of license.seats) {
+      if (seat !== previous?.seats.get(deviceId)) changed.set(deviceId, seat)
+    }
+    changes.seats.set(id, changed)
+  }
+  if (previous?.keyHash !== license.keyHash) {
+    if (previous)
+      changes.keys.set(`${id} ${previous.keyHash}`, { license, keyHash: previous.keyHash, current: false })
+    changes.keys.set(`${id} ${license.keyHash}`, { license, keyHash: license.keyHash, current: true })
+  }
+}
+
+async function write(db: ClientBase, states: ReadonlyMap<string, State>, changes: Changes): Promise<void> {
+  const licenses = [...changes.licenses].flatMap((id) => {
+    const state = states.get(id)
+    return state?.license.status === 'issued' ? [licenseColumns(state.license, state.revision)] : []
+  })
+  const keys = [...changes.keys.values()].map(({ license, keyHash, current }) => ({
+    tenant_id: license.tenantId,
+    product_id: license.productId,
+    key_hash: keyHash,
+    license_id: license.licenseId,
+    current,
+  }))
+  const devices = [...changes.seats].flatMap(([id, seats]) =>
+    Array.from(seats.values(), (seat) => deviceColumns(id, seat)),
+  )
+  if (licenses.length > 0) await db.query(writeLicenses, [JSON.stringify(licenses)])
+  if (keys.length > 0) await db.query(writeKeys, [JSON.stringify(keys)])
+  if (devices.length > 0) await db.query(writeDevices, [JSON.stringify(devices)])
+}
+
+const writeLicenses = `
+  insert into licenses select * from json_populate_recordset(null::licenses, $1)
+  on conflict (license_id) do update set
+    revision = excluded.revision, key_hash = excluded.key_hash, display_key = excluded.display_key,
+    seats_used = excluded.seats_used, expires_at = excluded.expires_at, ended_at = excluded.ended_at,
+    revoked_at = excluded.revoked_at, revoked_reason = excluded.revoked_reason
+  where licenses.revision < excluded.revision`
+
+const writeKeys = `
+  insert into license_keys select * from json_populate_recordset(null::license_keys, $1)
+  on conflict (tenant_id, product_id, key_hash) do update set
+    license_id = excluded.license_id, current = excluded.current`
+
+const writeDevices = `
+  insert into devices select * from json_populate_recordset(null::devices, $1)
+  on conflict (license_id, device_id) do update set
+    instance_id = excluded.instance_id, install_id = excluded.install_id, name = excluded.name,
+    platform = excluded.platform, status = excluded.status,
+    activated_at = excluded.activated_at, deactivated_at = excluded.deactivated_at`

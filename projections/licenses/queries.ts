@@ -1,0 +1,108 @@
+import type { Pool } from 'pg'
+import type { IssuedLicense, LicenseStatus, Seat } from '../../src/domain/license/license.ts'
+import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import { type DeviceRow, type LicenseRow, licenseFrom, seatFrom } from './rows.ts'
+
+/** A license as lists show it: without seats, with its key type's entitlements of today. */
+export type LicenseEntry = {
+  license: IssuedLicense
+  revision: number
+  entitlements: string[]
+  fallbackEntitlements: string[]
+}
+
+type EntryRow = LicenseRow & { entitlements: string[] | null; fallback_entitlements: string[] | null }
+
+const entry = `
+  select l.*, t.entitlements, t.fallback_entitlements
+  from licenses l left join key_types t using (tenant_id, product_id, key_type_id)`
+
+function entryFrom(row: EntryRow): LicenseEntry {
+  return {
+    license: licenseFrom(row, []),
+    revision: row.revision,
+    entitlements: row.entitlements ?? [],
+    fallbackEntitlements: row.fallback_entitlements ?? [],
+  }
+}
+
+export async function findLicense(
+  db: Pool,
+  tenantId: string,
+  licenseId: string,
+): Promise<LicenseEntry | undefined> {
+  const { rows } = await db.query<EntryRow>({
+    name: 'find-license',
+    text: `${entry} where l.tenant_id = $1 and l.license_id = $2`,
+    values: [tenantId, licenseId],
+  })
+  return rows[0] && entryFrom(rows[0])
+}
+
+/** For an operator on the host, who stands above the tenants. */
+export async function findLicenseOfAnyTenant(db: Pool, licenseId: string): Promise<LicenseEntry | undefined> {
+  const { rows } = await db.query<EntryRow>(`${entry} where l.license_id = $1`, [licenseId])
+  return rows[0] && entryFrom(rows[0])
+}
+
+/** Every device that ever sat on the license, oldest activation first. */
+export async function listDevices(db: Pool, licenseId: string): Promise<Seat[]> {
+  const { rows } = await db.query<DeviceRow>({
+    name: 'list-devices',
+    text: 'select * from devices where license_id = $1 order by activated_at, device_id',
+    values: [licenseId],
+  })
+  return rows.map(seatFrom)
+}
+
+/** How many devices of a tenant sit in seats now. */
+export async function countActiveDevices(db: Pool, tenantId: string): Promise<number> {
+  const { rows } = await db.query<{ sum: bigint }>({
+    name: 'count-active-devices',
+    text: 'select coalesce(sum(seats_used), 0)::bigint as sum from licenses where tenant_id = $1 and seats_used > 0',
+    values: [tenantId],
+  })
+  return Number(rows[0]?.sum ?? 0n)
+}
+
+export type LicenseFilter = { productId?: string | undefined; status?: LicenseStatus | undefined }
+
+/** A license's status as `statusAt` computes it, in SQL, so that lists can be filtered by it. */
+const hasStatus = `
+  case
+    when l.revoked_at is not null then 'revoked'
+    when l.expires_at is null or $3::timestamptz < l.expires_at then 'active'
+    when l.on_expiry = 'fallback' then 'fallback'
+    else 'expired'
+  end`
+
+/** Newest first, licenses of one moment by id; `now` decides who is expired. */
+export async function listLicenses(
+  db: Pool,
+  tenantId: string,
+  filter: LicenseFilter,
+  now: string,
+  { after, limit }: Keyset,
+): Promise<PageOf<LicenseEntry>> {
+  const { rows } = await db.query<EntryRow>(
+    `${entry}
+     where l.tenant_id = $1
+       and ($2::text is null or l.product_id = $2)
+       and ($4::text is null or ${hasStatus} = $4)
+       and ($5::timestamptz is null or (l.created_at, l.license_id) < ($5, $6))
+     order by l.created_at desc, l.license_id desc limit $7`,
+    [
+      tenantId,
+      filter.productId ?? null,
+      now,
+      filter.status ?? null,
+      after?.createdAt ?? null,
+      after?.id ?? null,
+      limit + 1,
+    ],
+  )
+  return pageOf(rows.map(entryFrom), limit, ({ license }) => ({
+    createdAt: license.createdAt,
+    id: license.licenseId,
+  }))
+}

@@ -1,0 +1,129 @@
+import type { IssuedLicense, Seat } from '../../src/domain/license/license.ts'
+
+/** A row of `licenses`, with its times as the database hands them out. */
+export type LicenseRow = {
+  license_id: string
+  tenant_id: string
+  product_id: string
+  key_type_id: string
+  revision: number
+  key_hash: string
+  display_key: string
+  quantity: number
+  device_limit: number | null
+  seats_used: number
+  expires_at: Date | null
+  on_expiry: 'expire' | 'fallback'
+  ended_at: Date | null
+  revoked_at: Date | null
+  revoked_reason: string | null
+  subject_id: string | null
+  email: string | null
+  name: string | null
+  customer_id: string | null
+  source: IssuedLicense['source']
+  sale_id: string | null
+  test: boolean
+  metadata: Record<string, string>
+  created_at: Date
+}
+
+export type DeviceRow = {
+  license_id: string
+  device_id: string
+  instance_id: string
+  install_id: string | null
+  name: string
+  platform: string | null
+  status: 'active' | 'deactivated'
+  activated_at: Date
+  deactivated_at: Date | null
+}
+
+const moment = (date: Date | null): string | null => date?.toISOString() ?? null
+
+/** The license as the domain knows it, with only the seats that were loaded. */
+export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): IssuedLicense {
+  return {
+    status: 'issued',
+    licenseId: row.license_id,
+    tenantId: row.tenant_id,
+    productId: row.product_id,
+    keyTypeId: row.key_type_id,
+    keyHash: row.key_hash,
+    displayKey: row.display_key,
+    quantity: row.quantity,
+    deviceLimit: row.device_limit,
+    seatsUsed: row.seats_used,
+    expiresAt: moment(row.expires_at),
+    onExpiry: row.on_expiry,
+    endedAt: moment(row.ended_at),
+    revokedAt: moment(row.revoked_at),
+    revokedReason: row.revoked_reason,
+    holder: row.subject_id === null ? null : { subjectId: row.subject_id, email: row.email, name: row.name },
+    customerId: row.customer_id,
+    source: row.source,
+    saleId: row.sale_id,
+    test: row.test,
+    metadata: row.metadata,
+    createdAt: row.created_at.toISOString(),
+    seats: new Map(devices.map((device) => [device.device_id, seatFrom(device)])),
+  }
+}
+
+export function seatFrom(row: DeviceRow): Seat {
+  return {
+    deviceId: row.device_id,
+    instanceId: row.instance_id,
+    installId: row.install_id,
+    name: row.name,
+    platform: row.platform,
+    status: row.status,
+    activatedAt: row.activated_at.toISOString(),
+    deactivatedAt: moment(row.deactivated_at),
+  }
+}
+
+/** What is written; times go in as the log tells them. */
+export function licenseColumns(license: IssuedLicense, revision: number): Record<keyof LicenseRow, unknown> {
+  return {
+    license_id: license.licenseId,
+    tenant_id: license.tenantId,
+    product_id: license.productId,
+    key_type_id: license.keyTypeId,
+    revision,
+    key_hash: license.keyHash,
+    display_key: license.displayKey,
+    quantity: license.quantity,
+    device_limit: license.deviceLimit,
+    seats_used: license.seatsUsed,
+    expires_at: license.expiresAt,
+    on_expiry: license.onExpiry,
+    ended_at: license.endedAt,
+    revoked_at: license.revokedAt,
+    revoked_reason: license.revokedReason,
+    subject_id: license.holder?.subjectId ?? null,
+    email: license.holder?.email ?? null,
+    name: license.holder?.name ?? null,
+    customer_id: license.customerId,
+    source: license.source,
+    sale_id: license.saleId,
+    test: license.test,
+    metadata: license.metadata,
+    created_at: license.createdAt,
+  }
+}
+
+export function deviceColumns(licenseId: string, seat: Seat): Record<keyof DeviceRow, unknown> {
+  return {
+    license_id: licenseId,
+    device_id: seat.deviceId,
+    instance_id: seat.instanceId,
+    install_id: seat.installId,
+    name: seat.name,
+    platform: seat.platform,
+    status: seat.status,
+    activated_at: seat.activatedAt,
+    deactivated_at: seat.deactivatedAt,
+  }
+}

@@ -1,0 +1,38 @@
+import { absentMember, evolveMember, type Member } from '../../src/domain/member/member.ts'
+import { type DocumentModel, projectDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+
+const members: DocumentModel<Member> = {
+  table: 'members',
+  category: 'member',
+  absent: absentMember,
+  fold: (member, { category, event }) => (category === 'member' ? evolveMember(member, event) : member),
+  columns: (member) =>
+    member.status === 'absent'
+      ? {}
+      : {
+          member_id: member.memberId,
+          tenant_id: member.tenantId,
+          role: member.role,
+          created_at: member.createdAt,
+        },
+}
+
+export const membersProjector: Projector = {
+  name: 'members',
+  tables: ['members'],
+  ddl: `
+    create table members (
+      stream text primary key,
+      revision int not null,
+      state jsonb not null,
+      member_id text not null unique,
+      tenant_id text not null,
+      role text not null,
+      created_at timestamptz not null
+    );
+    create index members_of_tenant on members (tenant_id, created_at)`,
+  async apply(db, entries) {
+    await projectDocuments(db, members, entries)
+  },
+}

@@ -1,0 +1,15 @@
+import type { ClientBase } from 'pg'
+import type { Recorded } from '../src/domain/recorded.ts'
+
+/** Folds events into the tables of one read model. */
+export type Projector = {
+  name: string
+  /** The tables it owns and how to make them, without a schema: they are made in whichever is being filled. */
+  tables: readonly string[]
+  ddl: string
+  /**
+   * Applies events in the order of the log, inside the caller's transaction. Applying the same ones again changes
+   * nothing: what a row already holds is told from its revision.
+   */
+  apply(db: ClientBase, entries: readonly Recorded[]): Promise<void>
+}

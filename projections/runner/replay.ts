@@ -1,0 +1,64 @@
+import type { Pool, PoolClient } from 'pg'
+import type { OnParked } from './apply.ts'
+import type { LogReader } from './log.ts'
+import { applyThrough, readCheckpoint } from './round.ts'
+import { beforeAll, createReadModelSchema } from './schema.ts'
+
+/** How far a replay is: events folded so far, and positions, of which only the ratio means anything. */
+export type Progress = { events: number; position: bigint; head: bigint }
+
+const pageSize = 2000
+
+/**
+ * Runs work on a connection whose tables are those of one schema, made anew and empty. The connection ends
+ * afterwards, since it means other tables than the pool's others.
+ */
+export async function withScratchSchema<T>(
+  db: Pool,
+  schema: string,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await db.connect()
+  client.on('error', () => undefined)
+  try {
+    // A replay is one long piece of work: no statement of it is a request that somebody waits for.
+    await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
+    await client.query(`begin; drop schema if exists ${schema} cascade`)
+    await createReadModelSchema(client, schema)
+    await client.query(`commit; set search_path = ${schema}`)
+    return await work(client)
+  } finally {
+    client.release(true)
+  }
+}
+
+/**
+ * Folds the log into the connection's tables, from their checkpoint up to the end or to a position (inclusive).
+ * The next page is read while one is applied; no more than two are held, so memory stays flat.
+ */
+export async function replay(
+  client: PoolClient,
+  log: LogReader,
+  options: { upTo?: bigint; onParked: OnParked; onProgress: (progress: Progress) => void },
+): Promise<void> {
+  const head = options.upTo ?? (await log.head()) ?? beforeAll
+  let position = await readCheckpoint(client)
+  let events = 0
+  const next = (after: bigint) => log.readPage(after === beforeAll ? undefined : after, pageSize)
+  let coming = next(position)
+  while (position < head) {
+    const page = await coming
+    if (page.through === undefined) return
+    const entries = page.entries.filter((entry) => entry.position <= head)
+    position = page.through
+    if (position > head) position = head
+    if (position < head) coming = next(position)
+    // Not waited for here, so a failure is not lost: the next turn of the loop meets it.
+    coming.catch(() => undefined)
+    await client.query('begin')
+    await applyThrough(client, entries, position, options.onParked)
+    await client.query('commit')
+    events += entries.length
+    options.onProgress({ events, position, head })
+  }
+}

@@ -1,0 +1,51 @@
+import type { Pool } from 'pg'
+import type { LogReader } from './log.ts'
+import { readCheckpoint } from './round.ts'
+import { beforeAll } from './schema.ts'
+
+export type ParkedStream = {
+  stream: string
+  revision: number
+  position: string
+  type: string
+  problem: string
+  parkedAt: string
+}
+
+export type ProjectionStatus = {
+  /** -1 before the first event. */
+  checkpoint: string
+  head: string
+  /** Events that the read models have not taken in yet, counted up to a bound. */
+  lagEvents: number
+  parked: ParkedStream[]
+}
+
+const mostCounted = 1000
+
+/** Where the read models stand against the log, and what is set aside. */
+export async function projectionStatus(db: Pool, log: LogReader): Promise<ProjectionStatus> {
+  const checkpoint = await readCheckpoint(db)
+  const head = (await log.head()) ?? beforeAll
+  const waiting =
+    head > checkpoint
+      ? await log.readPage(checkpoint === beforeAll ? undefined : checkpoint, mostCounted)
+      : undefined
+  return {
+    checkpoint: String(checkpoint),
+    head: String(head),
+    lagEvents: waiting?.entries.length ?? 0,
+    parked: await readParked(db),
+  }
+}
+
+async function readParked(db: Pool): Promise<ParkedStream[]> {
+  const { rows } = await db.query<
+    Omit<ParkedStream, 'position' | 'parkedAt'> & { position: bigint; parked_at: Date }
+  >('select stream, revision, position, type, problem, parked_at from parked order by position')
+  return rows.map(({ parked_at, position, ...row }) => ({
+    ...row,
+    position: String(position),
+    parkedAt: parked_at.toISOString(),
+  }))
+}

@@ -1,0 +1,37 @@
+import { absentTenant, evolveTenant, type Tenant } from '../../src/domain/tenant/tenant.ts'
+import { type DocumentModel, projectDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+
+const tenants: DocumentModel<Tenant> = {
+  table: 'tenants',
+  category: 'tenant',
+  absent: absentTenant,
+  fold: (tenant, { category, event }) => (category === 'tenant' ? evolveTenant(tenant, event) : tenant),
+  columns: (tenant) =>
+    tenant.status === 'absent'
+      ? {}
+      : {
+          tenant_id: tenant.tenantId,
+          status: tenant.status,
+          plan: tenant.plan,
+          created_at: tenant.createdAt,
+        },
+}
+
+export const tenantsProjector: Projector = {
+  name: 'tenants',
+  tables: ['tenants'],
+  ddl: `
+    create table tenants (
+      stream text primary key,
+      revision int not null,
+      state jsonb not null,
+      tenant_id text not null unique,
+      status text not null,
+      plan text not null,
+      created_at timestamptz not null
+    )`,
+  async apply(db, entries) {
+    await projectDocuments(db, tenants, entries)
+  },
+}

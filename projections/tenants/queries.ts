@@ -1,0 +1,21 @@
+import type { Pool } from 'pg'
+import type { Tenant } from '../../src/domain/tenant/tenant.ts'
+
+export type PresentTenant = Extract<Tenant, { tenantId: string }>
+
+export async function findTenant(db: Pool, tenantId: string): Promise<PresentTenant | undefined> {
+  const { rows } = await db.query<{ state: PresentTenant }>({
+    name: 'find-tenant',
+    text: 'select state from tenants where tenant_id = $1',
+    values: [tenantId],
+  })
+  return rows[0]?.state
+}
+
+/** Oldest first. */
+export async function listTenants(db: Pool): Promise<PresentTenant[]> {
+  const { rows } = await db.query<{ state: PresentTenant }>(
+    'select state from tenants order by created_at, tenant_id',
+  )
+  return rows.map(({ state }) => state)
+}

@@ -1,0 +1,38 @@
+import { absentToken, evolveToken, type Token } from '../../src/domain/token/token.ts'
+import { type DocumentModel, projectDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+
+const tokens: DocumentModel<Token> = {
+  table: 'tokens',
+  category: 'token',
+  absent: absentToken,
+  fold: (token, { category, event }) => (category === 'token' ? evolveToken(token, event) : token),
+  columns: (token) =>
+    token.status === 'absent'
+      ? {}
+      : {
+          token_hash: token.tokenHash,
+          token_id: token.tokenId,
+          tenant_id: token.tenantId,
+          created_at: token.createdAt,
+        },
+}
+
+export const tokensProjector: Projector = {
+  name: 'tokens',
+  tables: ['tokens'],
+  ddl: `
+    create table tokens (
+      stream text primary key,
+      revision int not null,
+      state jsonb not null,
+      token_hash text not null unique,
+      token_id text not null unique,
+      tenant_id text not null,
+      created_at timestamptz not null
+    );
+    create index tokens_of_tenant on tokens (tenant_id, created_at desc, token_id desc)`,
+  async apply(db, entries) {
+    await projectDocuments(db, tokens, entries)
+  },
+}
