@@ -26,12 +26,13 @@ export type RuntimeFinding =
 type Row = {
   revalidate_after_seconds: number | null
   current: boolean | null
-  license: LicenseRow | null
-  device: DeviceRow | null
   entitlements: string[] | null
   fallback_entitlements: string[] | null
   uncertain: boolean
-}
+  device_name: string | null
+  device_status: DeviceRow['status']
+} & (LicenseRow | { license_id: null }) &
+  (Omit<DeviceRow, 'name' | 'status' | 'license_id'> | { device_id: null })
 
 /** Answers what validate, activate and deactivate ask; questions of one moment share a query on one connection. */
 export function createRuntimeLookup(db: Pool): (question: RuntimeQuestion) => Promise<RuntimeFinding> {
@@ -51,9 +52,10 @@ export function createRuntimeLookup(db: Pool): (question: RuntimeQuestion) => Pr
 }
 
 const lookup = `
-  select p.revalidate_after_seconds, k.current,
-    to_json(l) as license, to_json(d) as device, t.entitlements, t.fallback_entitlements,
-    l.license_id is not null and exists (select from parked where stream = 'license-' || l.license_id) as uncertain
+  select p.revalidate_after_seconds, k.current, l.*, t.entitlements, t.fallback_entitlements,
+    d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.status as device_status,
+    d.activated_at, d.deactivated_at,
+    exists (select from parked where stream = 'license-' || l.license_id) as uncertain
   from unnest($1::text[], $2::text[], $3::text[], $4::text[])
     with ordinality as q (tenant_id, product_id, key_hash, device_id, ordinal)
   left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
@@ -69,14 +71,20 @@ function findingFrom(row: Row): RuntimeFinding {
   const revalidateAfterSeconds = row.revalidate_after_seconds
   if (revalidateAfterSeconds === null) return { found: 'no product' }
   if (row.current === false) return { found: 'old key', revalidateAfterSeconds }
-  if (row.license === null) return { found: 'no license', revalidateAfterSeconds }
+  if (row.license_id === null) return { found: 'no license', revalidateAfterSeconds }
   return {
     found: 'license',
     revalidateAfterSeconds,
-    license: licenseFrom(row.license, row.device === null ? [] : [row.device]),
-    revision: row.license.revision,
+    license: licenseFrom(row, deviceOf(row)),
+    revision: row.revision,
     entitlements: row.entitlements ?? [],
     fallbackEntitlements: row.fallback_entitlements ?? [],
     uncertain: row.uncertain,
   }
+}
+
+/** The license and its device both have a name, so the device's come under other names. */
+function deviceOf(row: Row & LicenseRow): DeviceRow[] {
+  if (row.device_id === null) return []
+  return [{ ...row, name: row.device_name ?? '', status: row.device_status }]
 }

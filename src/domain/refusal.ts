@@ -21,6 +21,7 @@ export type RefusalCode =
   | 'license_revoked'
   | 'license_expired'
   | 'license_fallback'
+  | 'license_reminted'
   | 'license_perpetual'
   | 'seat_limit_reached'
   | 'plan_limit'

@@ -13,7 +13,7 @@ export type Person = { email: string | null; name: string | null }
  */
 export type Subjects = {
   /** Seals what is known of a person under their key, which is made when they are new. */
-  sealPerson(tenantId: string, email: string, name: string | null): Promise<SealedPerson>
+  sealPerson(tenantId: string, email: string, name: string | null): Promise<SealedPerson & { email: string }>
   /** What was sealed, in the order given; nulls for a person who has been erased. */
   openPeople(tenantId: string, people: readonly (SealedPerson | null)[]): Promise<Person[]>
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
 import { removeEndpoint, writeEndpoint } from './endpoint-file.ts'
 import { startEventStore } from './server.ts'
 import { describeStartFailure } from './start-failure.ts'
@@ -8,7 +9,10 @@ async function main(): Promise<void> {
   // The reader of stdout may be gone long before this process is.
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
+  // Nor does the terminal matter that the parent was started from.
   process.on('SIGHUP', () => undefined)
+  // What is wrong is said once, below.
+  setLogVerbosity(logVerbosity.NONE)
 
   const { directory, port } = parseArguments(process.argv.slice(2))
   const store = await startEventStore({ directory, port })

@@ -12,11 +12,17 @@ export interface StartFailure {
 
 /** One line for the operator: what went wrong, and how to mend it. */
 export function describeStartFailure(error: unknown): StartFailure {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = reasonOf(error)
   const message = `event store: ${reason}`
   if (error instanceof DirectoryInUse) return { message, exitCode: 2 }
   const remedy = remedyFor(reason, errorCodes(error))
   return { message: (remedy ? `${message}. ${remedy}` : message).replaceAll('\n', ' '), exitCode: 1 }
+}
+
+/** gRPC wraps what the operating system said about the port. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return /listen E[A-Z]+: [^\]]+/.exec(message)?.[0] ?? message
 }
 
 function remedyFor(reason: string, codes: readonly unknown[]): string | undefined {

@@ -2,6 +2,9 @@ import type { KeyType } from '../product/key-type.ts'
 import { Refusal } from '../refusal.ts'
 import { expiryAfter, wholeSeconds } from './expiry.ts'
 
+/** What a read model's integer column holds with room to spare. */
+const mostSeats = 1_000_000_000
+
 export type Terms = { quantity: number; deviceLimit: number | null; expiresAt: string | null }
 
 /** What a request may ask for beside its key type's own terms; an absent field leaves the key type's. */
@@ -23,6 +26,7 @@ export function termsOf(keyType: KeyType, asked: TermsAsked, at: string): Terms 
   const perUnit = keyType.deviceLimit
   const deviceLimit =
     asked.deviceLimit !== undefined ? asked.deviceLimit : perUnit === null ? null : perUnit * quantity
+  if (deviceLimit !== null && deviceLimit > mostSeats) throw new Refusal('quantity_too_large')
   const ownExpiry = keyType.duration === null ? null : expiryAfter(at, keyType.duration)
   const expiresAt =
     asked.expiresAt === undefined ? ownExpiry : asked.expiresAt && wholeSeconds(asked.expiresAt)

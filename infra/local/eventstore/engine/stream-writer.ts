@@ -39,7 +39,8 @@ export class StreamWriter {
 
     const head = stream?.head ?? NO_REVISION
     const written = this.#write(name, head + 1, events)
-    if (events.length > 0 && isSoftDeleted(stream)) this.#restore(name, head + 1)
+    if (events.length === 0) return written
+    if (isSoftDeleted(stream)) this.#restore(name, head + 1)
     if (isMetastream(name)) this.#metadataWritten(name)
     return written
   }

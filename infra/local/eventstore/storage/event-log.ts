@@ -23,9 +23,8 @@ export interface Visible {
   fromCreatedMs: number
 }
 
-/** A page ends after this many events or bytes, so that neither a long log nor big events fill the memory. */
-export const PAGE_EVENTS = 256
-const PAGE_BYTES = 1024 * 1024
+/** So few that a page of the largest events there can be still fits into memory. */
+export const PAGE_EVENTS = 128
 
 const SELECT = `
   select e.position, s.name, e.revision, e.id, e.type, e.is_json, e.created_ms, e.metadata, e.data
@@ -122,25 +121,25 @@ export class EventLog {
   /** Events at and after a position. */
   allForwards(from: number, limit: number): Page {
     const count = pageLimit(limit)
-    return toPage(this.#allForwards.iterate(from, count), count)
+    return toPage(this.#allForwards.all(from, count), count)
   }
 
   /** Events before a position, the latest first. */
   allBackwards(before: number, limit: number): Page {
     const count = pageLimit(limit)
-    return toPage(this.#allBackwards.iterate(before, count), count)
+    return toPage(this.#allBackwards.all(before, count), count)
   }
 
   streamForwards(stream: string, from: number, limit: number, visible: Visible): Page {
     const count = pageLimit(limit)
     const first = Math.max(from, visible.fromRevision)
-    return toPage(this.#streamForwards.iterate(stream, first, visible.fromCreatedMs, count), count)
+    return toPage(this.#streamForwards.all(stream, first, visible.fromCreatedMs, count), count)
   }
 
   streamBackwards(stream: string, from: number, limit: number, visible: Visible): Page {
     const count = pageLimit(limit)
     const { fromRevision, fromCreatedMs } = visible
-    return toPage(this.#streamBackwards.iterate(stream, from, fromRevision, fromCreatedMs, count), count)
+    return toPage(this.#streamBackwards.all(stream, from, fromRevision, fromCreatedMs, count), count)
   }
 }
 
@@ -148,16 +147,8 @@ function pageLimit(limit: number): number {
   return Math.min(limit, PAGE_EVENTS)
 }
 
-function toPage(rows: Iterable<Row>, limit: number): Page {
-  const events: RecordedEvent[] = []
-  let size = 0
-  for (const row of rows) {
-    const event = toEvent(row)
-    events.push(event)
-    size += event.data.length + event.metadata.length
-    if (size > PAGE_BYTES) return { events, atEnd: false }
-  }
-  return { events, atEnd: events.length < limit }
+function toPage(rows: readonly Row[], limit: number): Page {
+  return { events: rows.map(toEvent), atEnd: rows.length < limit }
 }
 
 function toEvent(row: Row): RecordedEvent {

@@ -24,6 +24,7 @@ export class GroupCommit {
 
   /** The work must check before it writes: what it has written stays, unless the whole group fails. */
   submit<T>(work: () => T): Promise<T> {
+    if (!this.#database.isOpen) return Promise.reject(new Error('the store is closed'))
     return new Promise((resolve, reject) => {
       if (this.#jobs.length === 0) setImmediate(() => this.flush())
       let result: T

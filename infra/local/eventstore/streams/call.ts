@@ -1,20 +1,24 @@
-import { once } from 'node:events'
-import type { Writable } from 'node:stream'
+import type { ServerWritableStream } from '@grpc/grpc-js'
 
-/** A call whose client went away is aborted: what is still to be sent then need not be read. */
-export function callSignal(call: Writable): AbortSignal {
-  const controller = new AbortController()
-  const abort = (): void => controller.abort()
-  call.once('cancelled', abort).once('close', abort)
-  return controller.signal
+type ReplyingCall = Pick<
+  ServerWritableStream<unknown, unknown>,
+  'cancelled' | 'destroyed' | 'once' | 'removeListener'
+>
+
+/** Whether the client has gone away, so that what is still to be sent need not be read. */
+export function isOver(call: ReplyingCall): boolean {
+  return call.cancelled || call.destroyed
 }
 
 /** Resolves when the client has taken enough to be sent more, or has gone away. */
-export async function drained(call: Writable, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  try {
-    await once(call, 'drain', { signal })
-  } catch (error) {
-    if (!signal.aborted) throw error
-  }
+export function drained(call: ReplyingCall): Promise<void> {
+  if (isOver(call)) return Promise.resolve()
+  return new Promise((resolve) => {
+    const events = ['drain', 'cancelled', 'close']
+    const settle = (): void => {
+      for (const event of events) call.removeListener(event, settle)
+      resolve()
+    }
+    for (const event of events) call.once(event, settle)
+  })
 }

@@ -6,7 +6,7 @@ import { PAGE_EVENTS } from '../storage/event-log.ts'
 import { subscribe } from '../subscriptions/subscription.ts'
 import { toRpcError } from '../wire/errors.ts'
 import { encodeEvent, encodeStreamNotFound } from '../wire/read-response.ts'
-import { callSignal, drained } from './call.ts'
+import { drained, isOver } from './call.ts'
 import { resolveEvent } from './links.ts'
 import { allPages, type Pages, streamPages } from './pages.ts'
 import { parseReadRequest, type ReadRequest } from './read-request.ts'
@@ -45,7 +45,6 @@ async function sendPages(
   { filter, resolveLinks, structuredIds }: ReadRequest,
   { pages, count }: { pages: Pages; count: number },
 ): Promise<void> {
-  const signal = callSignal(call)
   let remaining = count
   for (const page of pages) {
     for (const event of page) {
@@ -53,8 +52,8 @@ async function sendPages(
       if (filter && !filter.matches(event)) continue
       const hasRoom = call.write(encodeEvent(resolveEvent(log, event, resolveLinks), structuredIds))
       remaining -= 1
-      if (!hasRoom) await drained(call, signal)
-      if (signal.aborted) return
+      if (!hasRoom) await drained(call)
+      if (isOver(call)) return
     }
     // A filter may pass over pages without a pause for the socket. Others must get their turn all the same.
     if (page.length === PAGE_EVENTS) await nextTurn()

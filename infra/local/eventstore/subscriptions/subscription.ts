@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EventStore } from '../engine/event-store.ts'
 import type { RecordedEvent } from '../storage/event.ts'
-import { callSignal, drained } from '../streams/call.ts'
+import { drained } from '../streams/call.ts'
 import { resolveEvent } from '../streams/links.ts'
 import type { ReadCall } from '../streams/read.ts'
 import type { ReadRequest } from '../streams/read-request.ts'
@@ -25,7 +26,9 @@ export async function subscribe(
   request: ReadRequest,
   shutdown: AbortSignal,
 ): Promise<void> {
-  const signal = AbortSignal.any([callSignal(call), shutdown])
+  const over = new AbortController()
+  call.once('cancelled', () => over.abort())
+  const signal = AbortSignal.any([over.signal, shutdown])
   const feed = openFeed(store.log, request.target)
   await new Subscription(store, call, request, signal).run(feed)
   if (shutdown.aborted) throw shuttingDown()
@@ -57,9 +60,13 @@ class Subscription {
         await this.#consider(event)
         if (this.#signal.aborted) return
       }
-      if (!page.atEnd) continue
-      await this.#goLive(feed.cursor)
-      await this.#store.commits.after(version, this.#signal)
+      if (page.atEnd) {
+        await this.#goLive(feed.cursor)
+        await this.#store.commits.after(version, this.#signal)
+      } else {
+        // A filter may pass over whole pages without a pause for the socket. Others must get their turn.
+        await nextTurn()
+      }
     }
   }
 
@@ -94,6 +101,6 @@ class Subscription {
   }
 
   async #send(message: Uint8Array): Promise<void> {
-    if (!this.#call.write(message)) await drained(this.#call, this.#signal)
+    if (!this.#call.write(message)) await drained(this.#call)
   }
 }

@@ -1,0 +1,112 @@
+import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
+import type { PresentProduct } from '../../projections/products/queries.ts'
+import { newId } from '../credentials/id.ts'
+import { newLicenseKey } from '../credentials/license-key.ts'
+import type { Holder } from '../domain/license/events.ts'
+import { type TermsAsked, termsOf } from '../domain/license/issue.ts'
+import {
+  absentLicense,
+  decideLicense,
+  evolveLicense,
+  type IssuedLicense,
+  type License,
+} from '../domain/license/license.ts'
+import type { KeyType } from '../domain/product/key-type.ts'
+import { findKeyType } from '../domain/product/product.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { licenseStream } from '../ledger/streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+
+export type LicenseAsked = TermsAsked & {
+  keyTypeId?: string | undefined
+  email?: string | undefined
+  name?: string | undefined
+  customerId?: string | undefined
+  metadata?: Record<string, string> | undefined
+}
+
+/**
+ * Mints a license against a product's key type, its first one when none is named.
+ * @returns the license as the read models now show it, and its raw key, which is nowhere else
+ * @throws Refusal `key_type_not_found`, `quantity_not_allowed`, `quantity_too_large`, `expiry_in_the_past`
+ */
+export async function mintLicense(
+  services: Services,
+  product: PresentProduct,
+  asked: LicenseAsked,
+  origin: Origin,
+): Promise<{ license: IssuedLicense; keyType: KeyType; licenseKey: string }> {
+  const keyType = asked.keyTypeId ? findKeyType(product, asked.keyTypeId) : product.keyTypes[0]
+  if (!keyType) throw new Refusal('key_type_not_found')
+  const at = momentOf(services)
+  const terms = termsOf(keyType, asked, at)
+  const { licenseKey, keyHash, displayKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
+  const licenseId = newId('lic')
+  const holder = await sealedHolder(services, product.tenantId, asked)
+  const { state, events } = await services.handle<License, 'license'>({
+    stream: licenseStream(licenseId),
+    load: async () => ({ state: absentLicense, revision: 'no_stream' }),
+    decide: (license) =>
+      decideLicense(license, {
+        type: 'MintLicense',
+        terms: {
+          licenseId,
+          tenantId: product.tenantId,
+          productId: product.productId,
+          keyTypeId: keyType.keyTypeId,
+          keyHash,
+          displayKey,
+          ...terms,
+          onExpiry: keyType.onExpiry,
+          holder,
+          customerId: asked.customerId ?? null,
+          source: 'api',
+          saleId: null,
+          test: false,
+          metadata: asked.metadata ?? {},
+          createdAt: at,
+          at,
+        },
+      }),
+    cause: causeOf(origin, at),
+  })
+  const license = events.reduce(evolveLicense, state)
+  if (license.status === 'absent') throw new Error('a minted license is there')
+  return { license, keyType, licenseKey }
+}
+
+/** A name alone names nobody: without an e-mail address there is no subject to seal it under. */
+async function sealedHolder(
+  services: Services,
+  tenantId: string,
+  asked: LicenseAsked,
+): Promise<Holder | null> {
+  if (asked.email === undefined) return null
+  return services.subjects.sealPerson(tenantId, asked.email, asked.name ?? null)
+}
+
+/** For good. @throws Refusal `license_not_found`, `license_revoked` when it already is */
+export async function revokeLicense(
+  services: Services,
+  tenantId: string,
+  licenseId: string,
+  reason: string | null,
+  origin: Origin,
+): Promise<LicenseEntry> {
+  const at = momentOf(services)
+  const find = async () => {
+    const entry = await findLicense(services.db, tenantId, licenseId)
+    if (!entry) throw new Refusal('license_not_found')
+    return entry
+  }
+  await services.handle<License, 'license'>({
+    stream: licenseStream(licenseId),
+    load: async () => {
+      const { license, revision } = await find()
+      return { state: license, revision }
+    },
+    decide: (license) => decideLicense(license, { type: 'RevokeLicense', reason, at }),
+    cause: causeOf(origin, at),
+  })
+  return find()
+}

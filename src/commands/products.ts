@@ -1,0 +1,113 @@
+import { countProducts, findProduct, type PresentProduct } from '../../projections/products/queries.ts'
+import type { KeyType } from '../domain/product/key-type.ts'
+import {
+  absentProduct,
+  decideProduct,
+  evolveProduct,
+  type Product,
+  type ProductCommand,
+  type SettingsChange,
+} from '../domain/product/product.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Plan } from '../domain/tenant/events.ts'
+import { planLimits } from '../domain/tenant/tenant.ts'
+import { loadFromLog } from '../ledger/load.ts'
+import { productStream } from '../ledger/streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+
+export type ProductAsked = {
+  tenantId: string
+  plan: Plan
+  productId: string
+  name: string
+  keyPrefix: string
+  settings: SettingsChange
+  keyTypes: readonly KeyType[]
+}
+
+/** @throws Refusal `product_exists`, `key_type_exists`, `product_limit_reached` */
+export async function createProduct(
+  services: Services,
+  { plan, ...asked }: ProductAsked,
+  origin: Origin,
+): Promise<PresentProduct> {
+  const { tenantId, productId } = asked
+  const full = (await countProducts(services.db, tenantId)) >= planLimits[plan].products
+  return change(services, tenantId, productId, origin, (product, at) => {
+    const events = decideProduct(product, { type: 'CreateProduct', ...asked, at })
+    if (full) throw new Refusal('product_limit_reached')
+    return events
+  })
+}
+
+/** @throws Refusal `product_not_found` */
+export function changeProduct(
+  services: Services,
+  tenantId: string,
+  productId: string,
+  asked: { name?: string; keyPrefix?: string; settings: SettingsChange },
+  origin: Origin,
+): Promise<PresentProduct> {
+  return decided(services, tenantId, productId, origin, (at) => ({ type: 'ChangeProduct', ...asked, at }))
+}
+
+/** @throws Refusal `product_not_found`, `key_type_exists` */
+export function addKeyType(
+  services: Services,
+  tenantId: string,
+  productId: string,
+  keyType: KeyType,
+  origin: Origin,
+): Promise<PresentProduct> {
+  return decided(services, tenantId, productId, origin, (at) => ({ type: 'AddKeyType', keyType, at }))
+}
+
+/** @throws Refusal `product_not_found`, `key_type_not_found` */
+export function changeKeyType(
+  services: Services,
+  tenantId: string,
+  productId: string,
+  keyTypeId: string,
+  asked: Partial<Omit<KeyType, 'keyTypeId'>>,
+  origin: Origin,
+): Promise<PresentProduct> {
+  return decided(services, tenantId, productId, origin, (at) => ({
+    type: 'ChangeKeyType',
+    keyTypeId,
+    change: asked,
+    at,
+  }))
+}
+
+function decided(
+  services: Services,
+  tenantId: string,
+  productId: string,
+  origin: Origin,
+  command: (at: string) => ProductCommand,
+): Promise<PresentProduct> {
+  return change(services, tenantId, productId, origin, (product, at) => decideProduct(product, command(at)))
+}
+
+async function change(
+  services: Services,
+  tenantId: string,
+  productId: string,
+  origin: Origin,
+  decide: (product: Product, at: string) => ReturnType<typeof decideProduct>,
+): Promise<PresentProduct> {
+  const stream = productStream(tenantId, productId)
+  const at = momentOf(services)
+  await services.handle<Product, 'product'>({
+    stream,
+    load: () =>
+      loadFromLog(services.ledger, stream, absentProduct, (product, { category, event }) =>
+        category === 'product' ? evolveProduct(product, event) : product,
+      ),
+    decide: (product) => decide(product, at),
+    cause: causeOf(origin, at),
+  })
+  const product = await findProduct(services.db, tenantId, productId)
+  if (!product) throw new Refusal('product_not_found')
+  return product
+}

@@ -1,0 +1,33 @@
+import type { Pool } from 'pg'
+import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
+import type { KnownToken } from '../../projections/tokens/queries.ts'
+import type { RandomBytes } from '../credentials/random.ts'
+import type { Handle } from '../ledger/handle.ts'
+import type { Cause, Ledger } from '../ledger/ledger.ts'
+import type { UsageCounter } from '../usage/counter.ts'
+import type { Subjects } from '../vault/subjects.ts'
+
+/** Everything that commands and edges work with; built once, in `bin`. */
+export type Services = {
+  ledger: Ledger
+  handle: Handle
+  /** Connections to the read models. */
+  db: Pool
+  findToken: (tokenHash: string) => Promise<KnownToken | undefined>
+  findForRuntime: (question: RuntimeQuestion) => Promise<RuntimeFinding>
+  subjects: Subjects
+  usage: UsageCounter
+  now: () => Date
+  randomBytes: RandomBytes
+}
+
+/** Where a command comes from: it stands in the metadata of every event that it causes. */
+export type Origin = { requestId: string; actor: string }
+
+/** A request is the beginning of its own chain of causes. */
+export function causeOf(origin: Origin, at: string): Cause {
+  const { requestId, actor } = origin
+  return { requestId, actor, causationId: requestId, correlationId: requestId, at }
+}
+
+export const momentOf = (services: Pick<Services, 'now'>): string => services.now().toISOString()

@@ -1,0 +1,80 @@
+import underPressure from '@fastify/under-pressure'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import {
+  type FastifyZodOpenApiTypeProvider,
+  serializerCompiler,
+  validatorCompiler,
+} from 'fastify-zod-openapi'
+import type { Services } from '../commands/services.ts'
+import { newId } from '../credentials/id.ts'
+import { authenticate } from './authenticate.ts'
+import type { Cursors } from './cursor.ts'
+import { answerErrors, sendProblem } from './errors.ts'
+import { keyTypeRoutes } from './management/key-types.ts'
+import { licenseRoutes } from './management/licenses.ts'
+import { productRoutes } from './management/products.ts'
+import { tokenRoutes } from './management/tokens.ts'
+import { describeApi, openApiRoute } from './openapi.ts'
+import { invalid } from './problem.ts'
+import { runtimeRoutes } from './runtime/licenses.ts'
+import { healthRoutes, type Readiness } from './system/health.ts'
+import { metricsRoutes } from './system/metrics.ts'
+import { answerUnknownRoutes } from './wrong-method.ts'
+
+export type AppOptions = {
+  services: Services
+  cursors: Cursors
+  readiness: () => Promise<Readiness>
+  /** How the addresses that are handed out begin. */
+  baseUrl: string
+  log: FastifyBaseLogger
+}
+
+/** Composes every edge into one application. It does not listen. */
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const { services, cursors, readiness } = options
+  const app = Fastify({
+    loggerInstance: options.log,
+    disableRequestLogging: true,
+    genReqId: () => newId('req'),
+    bodyLimit: 1_048_576,
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
+    // What Fastify refuses before it has found a route.
+    frameworkErrors: (error, request, reply) => void sendProblem(request, reply, invalid(error.message)),
+  })
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  app.decorateRequest('caller', undefined)
+  answerErrors(app)
+  answerUnknownRoutes(app)
+  app.addHook('onRequest', async (request, reply) => void reply.header('request-id', request.id))
+  logFailures(app)
+  await app.register(underPressure, { maxEventLoopDelay: 2000, retryAfter: 1 })
+  await describeApi(app, options.baseUrl)
+
+  app.addHook('onRequest', authenticate(services))
+  const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
+  metricsRoutes(routes, readiness)
+  healthRoutes(routes, readiness)
+  openApiRoute(routes)
+  tokenRoutes(routes)
+  productRoutes(routes, services, cursors)
+  keyTypeRoutes(routes, services)
+  licenseRoutes(routes, services, cursors)
+  runtimeRoutes(routes, services)
+  await app.ready()
+  return app
+}
+
+/** Successes are counted in the metrics; what failed is worth a line with the id that the caller was given. */
+function logFailures(app: FastifyInstance): void {
+  app.addHook('onResponse', async (request, reply) => {
+    if (reply.statusCode < 500) return
+    const { method, id } = request
+    const route = request.routeOptions.url
+    request.log.warn(
+      { request_id: id, method, route, status: reply.statusCode, duration_ms: reply.elapsedTime },
+      'request.answered',
+    )
+  })
+}

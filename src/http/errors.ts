@@ -1,0 +1,65 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { RequestValidationError } from 'fastify-zod-openapi'
+import pg from 'pg'
+import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { invalid, Problem, problemOfRefusal, unavailable } from './problem.ts'
+
+/** Paths whose errors carry a stable code: `{"error": {"code", "message"}}`; all others `{"error": "message"}`. */
+const runtimePath = /^\/v1\/licenses\/(?:activate|validate|deactivate)(?:$|\?)/
+
+/** Answers every failure with the contract's status and a message that says what to do; never a stack trace. */
+export function answerErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const problem = problemOf(error)
+    if (problem.status >= 500) request.log.error({ err: error, request_id: request.id }, 'request.failed')
+    return sendProblem(request, reply, problem)
+  })
+}
+
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
+  const { status, code, message, headers } = problem
+  const body = { error: runtimePath.test(request.url) ? { code, message } : message }
+  return reply
+    .code(status)
+    .headers({ ...headers, 'content-type': 'application/json; charset=utf-8' })
+    .serializer((payload: unknown) => JSON.stringify(payload))
+    .send(body)
+}
+
+function problemOf(error: FastifyError): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof Refusal) return problemOfRefusal(error.code)
+  if (error.validation) return invalid(firstIssue(error))
+  if (error instanceof LedgerUnavailable)
+    return unavailable('the ledger does not answer; try again, it is harmless')
+  if (error instanceof ReadModelsBehind) {
+    return unavailable('recorded, but not yet visible everywhere; try again, it is harmless')
+  }
+  if (isDatabaseTrouble(error)) return unavailable('the database does not answer; try again')
+  if (error.code === 'FST_UNDER_PRESSURE') return unavailable('too much to do at this moment; try again')
+  if (error.code?.startsWith('FST_ERR_CTP_')) return invalid(`the body must be JSON: ${error.message}`)
+  if (error.statusCode === 400) return invalid(error.message)
+  return new Problem(500, 'internal', 'an internal error; its Request-Id tells support which')
+}
+
+function firstIssue(error: FastifyError): string {
+  const [issue] = error.validation ?? []
+  if (!(issue instanceof RequestValidationError)) return 'malformed input'
+  const where = issue.instancePath.split('/').filter(Boolean).join('.')
+  return `${error.validationContext ?? 'input'}${where ? ` ${where}` : ''}: ${issue.message}`
+}
+
+/** Connection trouble, shutdown and exhaustion pass by themselves; what a statement did wrong does not. */
+function isDatabaseTrouble(error: Error & { code?: string }): boolean {
+  if (error instanceof pg.DatabaseError) {
+    return ['08', '53', '55', '57', '25'].includes(error.code?.slice(0, 2) ?? '')
+  }
+  return (
+    ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(error.code ?? '') ||
+    /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout)/.test(
+      error.message,
+    )
+  )
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { addKeyType, changeKeyType } from '../../commands/products.ts'
+import type { Services } from '../../commands/services.ts'
+import type { KeyType } from '../../domain/product/key-type.ts'
+import { findKeyType } from '../../domain/product/product.ts'
+import { Slug } from '../../domain/values.ts'
+import { callerIn, originOf } from '../authenticate.ts'
+import { notFound, Problem } from '../problem.ts'
+import { answer, errors } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { keyTypeChange, keyTypeChangeFrom, keyTypeFrom, keyTypeIn, keyTypeOut } from './product-schemas.ts'
+import { requireProduct } from './products.ts'
+
+const path = '/v1/products/:productId/key-types'
+
+function requireKeyType(product: PresentProduct, keyTypeId: string): KeyType {
+  const keyType = findKeyType(product, keyTypeId)
+  if (!keyType) throw notFound('key type')
+  return keyType
+}
+
+export function keyTypeRoutes(app: ZodApp, services: Services): void {
+  listRoute(app, services)
+  addRoute(app, services)
+  changeRoute(app, services)
+}
+
+function listRoute(app: ZodApp, services: Services): void {
+  app.get(
+    path,
+    {
+      config: { scope: 'products:read' },
+      schema: {
+        operationId: 'listKeyTypes',
+        tags: ['Key types'],
+        summary: "List a product's key types, oldest first",
+        params: z.strictObject({ productId: Slug }),
+        response: {
+          200: answer('The key types', z.object({ keyTypes: z.array(keyTypeOut) })),
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request) => {
+      const product = await requireProduct(services, callerIn(request).tenantId, request.params.productId)
+      return { keyTypes: [...product.keyTypes] }
+    },
+  )
+}
+
+function addRoute(app: ZodApp, services: Services): void {
+  app.post(
+    path,
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'createKeyType',
+        tags: ['Key types'],
+        summary: 'Add a key type to a product',
+        params: z.strictObject({ productId: Slug }),
+        body: keyTypeIn,
+        response: {
+          201: answer('The key type', z.object({ created: keyTypeOut })),
+          ...errors(400, 403, 404, 409),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const keyType = keyTypeFrom(request.body)
+      const { productId } = request.params
+      const product = await addKeyType(services, tenantId, productId, keyType, originOf(request))
+      return reply.code(201).send({ created: requireKeyType(product, keyType.keyTypeId) })
+    },
+  )
+}
+
+function changeRoute(app: ZodApp, services: Services): void {
+  app.patch(
+    `${path}/:keyTypeId`,
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'updateKeyType',
+        tags: ['Key types'],
+        summary: 'Change a key type; fields left out keep their value',
+        description:
+          'Licenses that were already issued keep their device limit and expiry; their entitlements follow.',
+        params: z.strictObject({ productId: Slug, keyTypeId: Slug }),
+        body: keyTypeChange,
+        response: {
+          200: answer('The key type', z.object({ updated: keyTypeOut })),
+          ...errors(400, 403, 404, 422),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { productId, keyTypeId } = request.params
+      const { keyTypeId: asked, ...fields } = request.body
+      if (asked !== undefined && asked !== keyTypeId) {
+        requireKeyType(await requireProduct(services, tenantId, productId), keyTypeId)
+        throw new Problem(422, 'invalid_request', 'keyTypeId cannot change; add another key type instead')
+      }
+      const change = keyTypeChangeFrom(fields)
+      const product = await changeKeyType(services, tenantId, productId, keyTypeId, change, originOf(request))
+      return { updated: requireKeyType(product, keyTypeId) }
+    },
+  )
+}

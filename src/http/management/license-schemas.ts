@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
+import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import { type Seat, statusAt } from '../../domain/license/license.ts'
+import { DeviceLimit } from '../../domain/product/key-type.ts'
+import { Metadata, Slug } from '../../domain/values.ts'
+import type { Person } from '../../vault/subjects.ts'
+import { momentIn, momentOut, text } from '../schemas.ts'
+
+const License = z.object({
+  id: z.string().meta({ example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+  productId: Slug,
+  keyTypeId: Slug,
+  displayKey: z.string().meta({ description: 'The key, masked', example: 'ACME…7KQ2' }),
+  status: z.enum(['active', 'fallback', 'expired', 'revoked']),
+  quantity: z.int(),
+  deviceLimit: z.int().nullable(),
+  seatsUsed: z.int(),
+  entitlements: z.array(z.string()),
+  expiresAt: momentOut.nullable(),
+  email: z.string().nullable(),
+  customerId: z.string().nullable(),
+  source: z.enum(['api', 'import', 'sale', 'test']),
+  saleId: z.string().nullable(),
+  test: z.boolean(),
+  metadata: z.record(z.string(), z.string()),
+  createdAt: momentOut,
+  revokedAt: momentOut.optional(),
+})
+
+export const licenseOut = License.meta({ id: 'License' })
+
+export const licenseDetailOut = License.extend({
+  devices: z.array(
+    z.object({
+      deviceId: z.string(),
+      instanceId: z.string(),
+      name: z.string(),
+      platform: z.string().nullable(),
+      status: z.enum(['active', 'deactivated']),
+      activatedAt: momentOut,
+      deactivatedAt: momentOut.nullable(),
+    }),
+  ),
+}).meta({ id: 'LicenseDetail' })
+
+const wellFormed = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
+
+export const licenseIn = z
+  .strictObject({
+    productId: Slug,
+    keyTypeId: Slug.optional().meta({ description: "The product's first one when absent" }),
+    quantity: z.int().min(1).max(100_000).optional(),
+    email: z.email().max(254).optional(),
+    name: text(200)
+      .optional()
+      .meta({ description: 'Of the person; kept only together with an e-mail address' }),
+    customerId: text(100).optional(),
+    expiresAt: momentIn.nullable().optional().meta({ description: 'null is perpetual; kept to the second' }),
+    deviceLimit: DeviceLimit.nullable().optional().meta({ description: 'null is unlimited' }),
+    metadata: Metadata.refine(
+      (pairs) => Object.entries(pairs).every(([key, value]) => wellFormed(key) && wellFormed(value)),
+      'must be well-formed text without NUL',
+    ).optional(),
+  })
+  .meta({ example: { productId: 'acme-editor', email: 'ada@example.com' } })
+
+/** A license in public terms at this moment. */
+export function licenseView(entry: LicenseEntry, person: Person, now: string): z.infer<typeof licenseOut> {
+  const { license } = entry
+  const status = statusAt(license, now)
+  return {
+    id: license.licenseId,
+    productId: license.productId,
+    keyTypeId: license.keyTypeId,
+    displayKey: license.displayKey,
+    status,
+    quantity: license.quantity,
+    deviceLimit: license.deviceLimit,
+    seatsUsed: license.seatsUsed,
+    entitlements: entitlementsFor(status, entry),
+    expiresAt: license.expiresAt,
+    email: person.email,
+    customerId: license.customerId,
+    source: license.source,
+    saleId: license.saleId,
+    test: license.test,
+    metadata: license.metadata,
+    createdAt: license.createdAt,
+    ...(license.revokedAt !== null && { revokedAt: license.revokedAt }),
+  }
+}
+
+export function deviceView({
+  installId: _,
+  ...seat
+}: Seat): z.infer<typeof licenseDetailOut>['devices'][number] {
+  return seat
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { findLicense, listDevices, listLicenses } from '../../../projections/licenses/queries.ts'
+import { mintLicense } from '../../commands/licenses.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { Slug } from '../../domain/values.ts'
+import { callerIn, originOf } from '../authenticate.ts'
+import type { Cursors } from '../cursor.ts'
+import { notFound } from '../problem.ts'
+import { answer, errors, inUtc, pageOf, pageQuery } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { deviceView, licenseDetailOut, licenseIn, licenseOut, licenseView } from './license-schemas.ts'
+import { requireProduct } from './products.ts'
+
+const minted = z.object({
+  license: licenseOut,
+  licenseKey: z
+    .string()
+    .meta({ description: 'The raw key: this answer is the only place where it is shown' }),
+})
+
+const listQuery = z.strictObject({
+  ...pageQuery,
+  product: Slug.optional(),
+  status: z.enum(['active', 'fallback', 'expired', 'revoked']).optional(),
+})
+
+export function licenseRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  listRoute(app, services, cursors)
+  mintRoute(app, services)
+  readRoute(app, services)
+}
+
+function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/licenses',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listLicenses',
+        tags: ['Licenses'],
+        summary: 'List licenses, newest first',
+        querystring: listQuery,
+        response: { 200: answer('A page of licenses', pageOf(licenseOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { cursor, limit, product: productId, status } = request.query
+      const boundTo = [tenantId, 'licenses', productId ?? null, status ?? null]
+      const keyset = { after: cursors.read(boundTo, cursor), limit }
+      const now = momentOf(services)
+      const { items, next } = await listLicenses(services.db, tenantId, { productId, status }, now, keyset)
+      const people = await services.subjects.openPeople(
+        tenantId,
+        items.map(({ license }) => license.holder),
+      )
+      return {
+        items: items.map((entry, index) => licenseView(entry, people[index] ?? nobody, now)),
+        nextCursor: cursors.write(boundTo, next),
+      }
+    },
+  )
+}
+
+function mintRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/licenses',
+    {
+      config: { scope: 'licenses:write', issues: true },
+      schema: {
+        operationId: 'mintLicense',
+        tags: ['Licenses'],
+        summary: 'Mint a license; its raw key is shown in this answer and never again',
+        body: licenseIn,
+        response: { 201: answer('The license and its key', minted), ...errors(400, 403, 404, 422) },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const { productId, expiresAt, ...asked } = request.body
+      const product = await requireProduct(services, tenantId, productId)
+      if (asked.customerId !== undefined) throw notFound('customer')
+      const terms = { ...asked, expiresAt: expiresAt && inUtc(expiresAt) }
+      const { license, keyType, licenseKey } = await mintLicense(services, product, terms, originOf(request))
+      const person = { email: asked.email ?? null, name: asked.name ?? null }
+      const view = licenseView({ license, revision: 0, ...keyType }, person, momentOf(services))
+      return reply.code(201).send({ license: view, licenseKey })
+    },
+  )
+}
+
+function readRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/licenses/:id',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'getLicense',
+        tags: ['Licenses'],
+        summary: 'Read a license with its devices',
+        params: z.strictObject({ id: z.string().max(100) }),
+        response: {
+          200: answer('The license', z.object({ license: licenseDetailOut })),
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const entry = await findLicense(services.db, tenantId, request.params.id)
+      if (!entry) throw notFound('license')
+      const devices = await listDevices(services.db, entry.license.licenseId)
+      const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.license.holder])
+      const view = licenseView(entry, person, momentOf(services))
+      return { license: { ...view, devices: devices.map(deviceView) } }
+    },
+  )
+}
+
+const nobody = { email: null, name: null }

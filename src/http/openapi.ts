@@ -1,0 +1,69 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi'
+import { z } from 'zod'
+import type { ZodApp } from './zod-app.ts'
+
+/** Describes every route that is registered after it, and serves the description and a page to read it on. */
+export async function describeApi(app: FastifyInstance, baseUrl: string): Promise<void> {
+  await app.register(fastifyZodOpenApiPlugin)
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'keyledger',
+        version: '1.0.0',
+        description: 'An event-sourced licensing ledger for software vendors.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: baseUrl }],
+      tags: [
+        { name: 'Runtime', description: "License checks by a vendor's own server" },
+        { name: 'Licenses', description: 'Mint, list and read licenses' },
+        { name: 'Products', description: 'The apps of a tenant' },
+        { name: 'Key types', description: 'What of an app is sold' },
+        { name: 'Tokens', description: 'Access tokens' },
+        { name: 'System', description: 'For operators and monitors' },
+      ],
+      components: {
+        securitySchemes: {
+          accessToken: { type: 'http', scheme: 'bearer', description: 'An access token, `kl_pat_…`' },
+        },
+      },
+      security: [{ accessToken: [] }],
+    },
+    ...fastifyZodOpenApiTransformers,
+  })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiConfig: { docExpansion: 'list', persistAuthorization: false },
+    theme: { title: 'keyledger API' },
+  })
+}
+
+export function openApiRoute(app: ZodApp): void {
+  app.get(
+    '/v1/openapi.json',
+    {
+      schema: {
+        operationId: 'getOpenApi',
+        tags: ['System'],
+        summary: 'This description',
+        security: [],
+        response: {
+          200: {
+            description: 'OpenAPI 3.1',
+            content: { 'application/json': { schema: z.record(z.string(), z.unknown()) } },
+          },
+        },
+      },
+    },
+    async (_request, reply) =>
+      reply
+        .type('application/json; charset=utf-8')
+        .serializer((text: string) => text)
+        .send(JSON.stringify(app.swagger())),
+  )
+}

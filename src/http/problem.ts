@@ -1,0 +1,72 @@
+import type { RefusalCode } from '../domain/refusal.ts'
+
+/** The stable codes of the runtime interface's errors; the management interface shows only the message. */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'product_not_found'
+  | 'idempotency_mismatch'
+  | 'idempotency_in_progress'
+  | 'rate_limited'
+  | 'unavailable'
+  | 'internal'
+
+/** An answer other than success: what the caller is told, and nothing of how it came about. */
+export class Problem extends Error {
+  readonly status: number
+  readonly code: ErrorCode
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message)
+    this.name = 'Problem'
+    this.status = status
+    this.code = code
+    this.headers = headers
+  }
+}
+
+export const invalid = (message: string): Problem => new Problem(400, 'invalid_request', message)
+export const notFound = (what: string): Problem => new Problem(404, 'invalid_request', `${what} not found`)
+export const unavailable = (message: string): Problem =>
+  new Problem(503, 'unavailable', message, { 'retry-after': '1' })
+
+/** Every refusal of the domain as an answer. A code without one does not compile. */
+const refusals: Record<RefusalCode, [status: number, message: string]> = {
+  tenant_exists: [409, 'a tenant with this id exists already; choose another tenantId'],
+  tenant_id_reserved: [422, 'this tenant id is reserved for the service itself; choose another'],
+  tenant_not_found: [404, 'tenant not found'],
+  tenant_suspended: [403, 'the tenant is suspended: licenses are neither issued nor activated'],
+  tenant_closed: [403, 'the tenant is closed'],
+  product_exists: [409, 'a product with this productId exists already; choose another'],
+  product_not_found: [404, 'product not found'],
+  product_limit_reached: [402, 'the plan allows no more products; move to a higher plan'],
+  key_type_exists: [409, 'a key type with this keyTypeId exists already; choose another'],
+  key_type_not_found: [404, 'key type not found'],
+  quantity_not_allowed: [422, 'this key type is not sold in multiples; leave quantity out'],
+  quantity_too_large: [422, "quantity is above what the key type allows; see the key type's maxQuantity"],
+  expiry_in_the_past: [422, 'expiresAt must lie in the future'],
+  license_exists: [409, 'this license exists already'],
+  license_not_found: [404, 'license not found'],
+  license_revoked: [409, 'the license is revoked'],
+  license_expired: [409, 'the license has expired'],
+  license_fallback: [409, 'the license has expired and fallen back'],
+  license_reminted: [409, 'the license has got a new key'],
+  license_perpetual: [409, 'the license is perpetual and cannot be renewed'],
+  seat_limit_reached: [409, 'all seats of the license are taken; deactivate a device first'],
+  plan_limit: [402, 'the plan allows no more active devices; move to a higher plan'],
+  token_exists: [409, 'this token exists already'],
+  token_not_found: [404, 'token not found'],
+  member_exists: [409, 'this member exists already'],
+}
+
+export function problemOfRefusal(code: RefusalCode): Problem {
+  const [status, message] = refusals[code]
+  return new Problem(status, status === 403 ? 'forbidden' : 'invalid_request', message)
+}

@@ -1,0 +1,158 @@
+import type { RuntimeFinding } from '../../../projections/licenses/runtime.ts'
+import { activateDevice, deactivateDevice } from '../../commands/devices.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { keyHashOf } from '../../credentials/license-key.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { type Caller, callerIn, originOf } from '../authenticate.ts'
+import { answer } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { type RuntimeStatus, statusOfRefusal, unknownKey, verdictOn } from './answer.ts'
+import {
+  activateIn,
+  activateOut,
+  deactivateIn,
+  deactivateOut,
+  runtimeErrors,
+  validateIn,
+  validateOut,
+} from './schemas.ts'
+
+/** The token interface: a vendor's own server asks about its customers' keys. A rejected license is still 200. */
+export function runtimeRoutes(app: ZodApp, services: Services): void {
+  validateRoute(app, services)
+  activateRoute(app, services)
+  deactivateRoute(app, services)
+}
+
+type Asked = { product_id: string; license_key: string; device_id?: string | undefined }
+
+/** Undefined when the key's own check character says that it was never issued. */
+async function find(services: Services, caller: Caller, asked: Asked) {
+  const keyHash = keyHashOf(asked.license_key)
+  if (keyHash === undefined) return undefined
+  const question = {
+    tenantId: caller.tenantId,
+    productId: asked.product_id,
+    keyHash,
+    deviceId: asked.device_id ?? '',
+  }
+  return { question, finding: await services.findForRuntime(question) }
+}
+
+function validateRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/licenses/validate',
+    {
+      config: { scope: 'licenses:runtime' },
+      schema: {
+        operationId: 'validateLicense',
+        tags: ['Runtime'],
+        summary: 'Is this key good on this device, now?',
+        description:
+          'Reads authoritative state: a revoked or expired key is never valid once that was answered.',
+        body: validateIn,
+        response: { 200: answer('The verdict', validateOut), ...runtimeErrors },
+      },
+    },
+    async (request) => {
+      const caller = callerIn(request)
+      const { product_id, device_id } = request.body
+      const found = await find(services, caller, request.body)
+      const now = momentOf(services)
+      const verdict = found ? verdictOn(found.finding, device_id, now) : unknownKey(now)
+      const valid = verdict.status === 'active'
+      services.usage.count(caller.tenantId, product_id, valid ? 'validations' : 'rejected')
+      return { valid, ...verdict, device_id: device_id ?? null, ...(!valid && { reason: verdict.status }) }
+    },
+  )
+}
+
+function activateRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/licenses/activate',
+    {
+      config: { scope: 'licenses:runtime', issues: true },
+      schema: {
+        operationId: 'activateDevice',
+        tags: ['Runtime'],
+        summary: 'Seat a device; the same device_id again takes no second seat',
+        body: activateIn,
+        response: { 200: answer('Whether it is seated', activateOut), ...runtimeErrors },
+      },
+    },
+    async (request) => {
+      const caller = callerIn(request)
+      const { product_id, device_id, name = device_id } = request.body
+      const found = await find(services, caller, request.body)
+      const now = momentOf(services)
+      const verdict = found ? verdictOn(found.finding, undefined, now) : unknownKey(now)
+      const refused = await refusalOf(found?.finding, async (license) => {
+        if (!found) return
+        await activateDevice(
+          services,
+          license,
+          found.question,
+          { name, plan: caller.plan },
+          originOf(request),
+        )
+      })
+      const status = refused ?? verdict.status
+      const activated = status === 'active'
+      if (activated) services.usage.count(caller.tenantId, product_id, 'activations')
+      const entitlements = activated || status === 'fallback' ? verdict.entitlements : []
+      const reason = !activated && { reason: status }
+      return { activated, ...withoutTerms(verdict, status), status, entitlements, device_id, ...reason }
+    },
+  )
+}
+
+/** A license that was revoked or reminted at this very moment shows no more than one found so. */
+function withoutTerms<V extends { expires_at: number | null }>(verdict: V, status: RuntimeStatus): V {
+  return status === 'revoked' || status === 'reminted' ? { ...verdict, expires_at: null } : verdict
+}
+
+function deactivateRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/licenses/deactivate',
+    {
+      config: { scope: 'licenses:runtime' },
+      schema: {
+        operationId: 'deactivateDevice',
+        tags: ['Runtime'],
+        summary: "Free a device's seat; a device without one is answered the same",
+        body: deactivateIn,
+        response: { 200: answer('Whether the device has no seat', deactivateOut), ...runtimeErrors },
+      },
+    },
+    async (request) => {
+      const caller = callerIn(request)
+      const found = await find(services, caller, request.body)
+      const now = momentOf(services)
+      const verdict = found ? verdictOn(found.finding, undefined, now) : unknownKey(now)
+      const refused = await refusalOf(found?.finding, async (license) => {
+        if (found) await deactivateDevice(services, license, found.question, originOf(request))
+      })
+      if (found?.finding.found !== 'license' || refused) {
+        return { deactivated: false, reason: refused ?? verdict.status }
+      }
+      services.usage.count(caller.tenantId, request.body.product_id, 'deactivations')
+      return { deactivated: true }
+    },
+  )
+}
+
+/** Runs the command on the license that was found, if one was; a refusal of the rules is an answer, not an error. */
+async function refusalOf(
+  finding: RuntimeFinding | undefined,
+  command: (license: Extract<RuntimeFinding, { found: 'license' }>) => Promise<void>,
+): Promise<RuntimeStatus | undefined> {
+  if (finding?.found !== 'license') return undefined
+  try {
+    await command(finding)
+    return undefined
+  } catch (error) {
+    const status = error instanceof Refusal ? statusOfRefusal(error.code) : undefined
+    if (status === undefined) throw error
+    return status
+  }
+}

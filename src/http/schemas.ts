@@ -1,0 +1,70 @@
+import { z } from 'zod'
+
+/** Text that every store can hold: no NUL and no half of a surrogate pair. */
+export const text = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
+
+/** A moment in any offset, whole or with a fraction; a four-digit year even in UTC. */
+export const momentIn = z.iso
+  .datetime({ offset: true })
+  .refine(
+    (value) => /^\d{4}-/.test(new Date(value).toISOString()),
+    'must lie between the years 0000 and 9999',
+  )
+  .meta({ example: '2027-11-21T00:00:00.000Z', description: 'ISO 8601' })
+
+export const momentOut = z
+  .string()
+  .meta({ example: '2026-11-21T09:30:00.000Z', description: 'ISO 8601, UTC, milliseconds' })
+
+/** The same moment as the log writes it. */
+export const inUtc = (moment: string): string => new Date(moment).toISOString()
+
+export const errorBody = z
+  .object({ error: z.string().meta({ description: 'For humans; says what to do.' }) })
+  .meta({ id: 'Error', example: { error: 'product not found' } })
+
+export const pageQuery = {
+  cursor: z.string().min(1).max(1000).optional().meta({ description: '`nextCursor` of the page before' }),
+  limit: z.coerce.number().int().min(1).max(100).default(25).meta({ description: 'At most 100' }),
+}
+
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    items: z.array(item),
+    nextCursor: z.string().nullable().meta({ description: 'null on the last page' }),
+  })
+
+type Answer = { description: string; content: { 'application/json': { schema: z.ZodType } } }
+
+export function answer(description: string, schema: z.ZodType): Answer {
+  return { description, content: { 'application/json': { schema } } }
+}
+
+const meanings = {
+  400: 'Malformed input: bad JSON or invalid parameters',
+  401: 'Missing, bad, expired or revoked token',
+  402: 'Needs a higher plan',
+  403: 'The token lacks the scope, or the tenant may not do this',
+  404: "Absent; another tenant's is indistinguishable from that",
+  409: 'Conflicts with the present state',
+  422: 'Well-formed, but makes no sense',
+  429: 'Rate limited; see Retry-After',
+  500: 'An internal error; its Request-Id tells support which',
+  503: 'A store does not answer or there is too much to do; see Retry-After. Trying again is harmless',
+} as const
+
+type ErrorStatus = keyof typeof meanings
+
+/** The error answers of an operation, each with its meaning and the body that its interface uses. */
+export function errorsWith(body: z.ZodType, ...statuses: ErrorStatus[]): Record<string, Answer> {
+  const all: ErrorStatus[] = [...statuses, 500, 503]
+  return Object.fromEntries(all.map((status) => [status, answer(meanings[status], body)]))
+}
+
+export const errors = (...statuses: ErrorStatus[]): Record<string, Answer> =>
+  errorsWith(errorBody, 401, ...statuses)

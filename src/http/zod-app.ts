@@ -1,0 +1,12 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
+import type { FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi'
+
+/** A Fastify whose routes take their types from their zod schemas. */
+export type ZodApp = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  FastifyZodOpenApiTypeProvider
+>

@@ -1,0 +1,94 @@
+import type { Pool } from 'pg'
+
+export type Usage = 'validations' | 'rejected' | 'activations' | 'deactivations'
+
+/**
+ * Counts what is too frequent to be recorded as events, in memory, and writes the sums once a second: counting
+ * costs a validate no write of its own. What a killed process had not written yet, at most a second, is lost.
+ */
+export type UsageCounter = {
+  count(tenantId: string, productId: string, what: Usage): void
+  /** Writes what has been counted; on failure it is kept for the next time. */
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+type Counts = { tenant_id: string; product_id: string; hour: string } & Record<Usage, number>
+
+export function createUsageCounter(
+  db: Pool,
+  now: () => Date,
+  onFailure: (error: unknown) => void,
+  flushEveryMs = 1000,
+): UsageCounter {
+  let counted = new Map<string, Counts>()
+  let flushing = Promise.resolve()
+
+  function countIn(tenantId: string, productId: string, hour: string): Counts {
+    const key = `${tenantId}.${productId}.${hour}`
+    const found = counted.get(key)
+    if (found) return found
+    const fresh = {
+      tenant_id: tenantId,
+      product_id: productId,
+      hour,
+      validations: 0,
+      rejected: 0,
+      activations: 0,
+      deactivations: 0,
+    }
+    counted.set(key, fresh)
+    return fresh
+  }
+
+  async function write(): Promise<void> {
+    const batch = counted
+    if (batch.size === 0) return
+    counted = new Map()
+    try {
+      await db.query({ name: 'add-usage', text: addUsage, values: [JSON.stringify([...batch.values()])] })
+    } catch (error) {
+      onFailure(error)
+      for (const lost of batch.values()) putBack(lost)
+    }
+  }
+
+  function putBack(lost: Counts): void {
+    const current = countIn(lost.tenant_id, lost.product_id, lost.hour)
+    current.validations += lost.validations
+    current.rejected += lost.rejected
+    current.activations += lost.activations
+    current.deactivations += lost.deactivations
+  }
+
+  const flush = () => {
+    flushing = flushing.then(write)
+    return flushing
+  }
+  const timer = setInterval(() => void flush(), flushEveryMs)
+
+  return {
+    count(tenantId, productId, what) {
+      countIn(tenantId, productId, hourOf(now()))[what]++
+    },
+    flush,
+    async stop() {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+}
+
+const hourOf = (time: Date): string => {
+  const hour = new Date(time)
+  hour.setUTCMinutes(0, 0, 0)
+  return hour.toISOString()
+}
+
+const addUsage = `
+  insert into usage.hourly as h (tenant_id, product_id, hour, validations, rejected, activations, deactivations)
+  select tenant_id, product_id, hour, validations, rejected, activations, deactivations
+  from json_populate_recordset(null::usage.hourly, $1)
+  on conflict (tenant_id, product_id, hour) do update set
+    validations = h.validations + excluded.validations, rejected = h.rejected + excluded.rejected,
+    activations = h.activations + excluded.activations, deactivations = h.deactivations + excluded.deactivations`

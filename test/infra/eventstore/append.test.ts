@@ -1,0 +1,194 @@
+// An append happens completely, once, and only at the revision that its writer expected.
+import { randomUUID } from 'node:crypto'
+import {
+  ANY,
+  type AppendExpectedRevision,
+  type AppendResult,
+  binaryEvent,
+  type JSONEventData,
+  MaxAppendSizeExceededError,
+  NO_STREAM,
+  STREAM_EXISTS,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { collect, connect, isEmbedded, numbered, numberedUpTo, uniqueStream } from './event-store.ts'
+
+const { client } = await connect()
+
+/** With credentials of its own, a call goes through the classic `Append`, otherwise through `BatchAppend`. */
+const kinds = [
+  { name: 'BatchAppend', options: {} },
+  { name: 'Append', options: { credentials: { username: 'admin', password: 'changeit' } } },
+]
+
+async function refusal(append: Promise<AppendResult>): Promise<unknown> {
+  return append.then(
+    () => 'appended',
+    (error: unknown) => {
+      if (!(error instanceof WrongExpectedVersionError)) return error
+      const { streamName, expectedVersion, actualVersion } = error
+      return { streamName, expectedVersion, actualVersion }
+    },
+  )
+}
+
+async function idsIn(stream: string): Promise<(string | undefined)[]> {
+  return (await collect(client.readStream(stream))).map(({ event }) => event?.id)
+}
+
+describe.each(kinds)('$name', ({ options }) => {
+  const append = (
+    stream: string,
+    events: JSONEventData[],
+    expectedRevision: AppendExpectedRevision,
+  ): Promise<AppendResult> => client.appendToStream(stream, events, { ...options, expectedRevision })
+
+  test('numbers events from zero and answers with the revision and position of the last', async () => {
+    const stream = uniqueStream()
+    const first = await append(stream, numberedUpTo(3), NO_STREAM)
+    const second = await append(stream, [numbered(3)], 2n)
+    const events = await collect(client.readStream(stream))
+    expect(events.map(({ event }) => event?.revision)).toStrictEqual([0n, 1n, 2n, 3n])
+    expect([first, second]).toStrictEqual([
+      { success: true, nextExpectedRevision: 2n, position: events[2]?.event?.position },
+      { success: true, nextExpectedRevision: 3n, position: events[3]?.event?.position },
+    ])
+  })
+
+  test('any and stream_exists take an existing stream as it is', async () => {
+    const stream = uniqueStream()
+    await append(stream, [numbered(0)], ANY)
+    await append(stream, [numbered(1)], STREAM_EXISTS)
+    expect((await append(stream, [numbered(2)], ANY)).nextExpectedRevision).toBe(2n)
+  })
+
+  test('a wrong expectation is refused with both versions', async () => {
+    const stream = uniqueStream()
+    expect(await refusal(append(stream, [numbered(0)], 5n))).toStrictEqual({
+      streamName: stream,
+      expectedVersion: 5n,
+      actualVersion: 'no_stream',
+    })
+    expect(await refusal(append(stream, [numbered(0)], STREAM_EXISTS))).toStrictEqual({
+      streamName: stream,
+      expectedVersion: 'stream_exists',
+      actualVersion: 'no_stream',
+    })
+    await append(stream, numberedUpTo(2), NO_STREAM)
+    expect(await refusal(append(stream, [numbered(0)], NO_STREAM))).toStrictEqual({
+      streamName: stream,
+      expectedVersion: 'no_stream',
+      actualVersion: 1n,
+    })
+    expect(await refusal(append(stream, [numbered(0)], 0n))).toStrictEqual({
+      streamName: stream,
+      expectedVersion: 0n,
+      actualVersion: 1n,
+    })
+    expect(await idsIn(stream)).toHaveLength(2)
+  })
+
+  test('the same events at the same places answer as the first time', async () => {
+    const stream = uniqueStream()
+    const [opening, more] = [numberedUpTo(2), numberedUpTo(2)]
+    const first = await append(stream, opening, NO_STREAM)
+    const second = await append(stream, more, 1n)
+    await append(stream, [numbered(9)], 3n)
+    expect(await append(stream, opening, NO_STREAM)).toStrictEqual(first)
+    expect(await append(stream, more, 1n)).toStrictEqual(second)
+    expect(await idsIn(stream)).toHaveLength(5)
+  })
+
+  test('events that match what is there only in part are refused', async () => {
+    const stream = uniqueStream()
+    const events = numberedUpTo(2)
+    await append(stream, events, NO_STREAM)
+    const wrong = { streamName: stream, expectedVersion: 'no_stream', actualVersion: 1n }
+    expect(await refusal(append(stream, [...events, numbered(2)], NO_STREAM))).toStrictEqual(wrong)
+    expect(await refusal(append(stream, [...events.slice(0, 1), numbered(1)], NO_STREAM))).toStrictEqual(
+      wrong,
+    )
+    expect(await refusal(append(stream, events.slice(1), NO_STREAM))).toStrictEqual(wrong)
+    expect(await idsIn(stream)).toStrictEqual(events.map(({ id }) => id))
+  })
+
+  test('more than 1 MiB at once is refused and leaves nothing', async () => {
+    const stream = uniqueStream()
+    const half = { type: 'Big', data: new Uint8Array(600 * 1024) }
+    const append = client.appendToStream(stream, [binaryEvent(half), binaryEvent(half)], options)
+    const error = await append.catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(MaxAppendSizeExceededError)
+    expect(error).toMatchObject({ maxAppendSize: 1024 * 1024 })
+    await expect(idsIn(stream)).rejects.toMatchObject({ type: 'stream-not-found' })
+  })
+})
+
+test('an append in several parts is one append', async () => {
+  const stream = uniqueStream()
+  const events = numberedUpTo(50)
+  const result = await client.appendToStream(stream, events, {
+    expectedRevision: NO_STREAM,
+    batchAppendSize: 300,
+  })
+  expect(result.nextExpectedRevision).toBe(49n)
+  expect(await idsIn(stream)).toStrictEqual(events.map(({ id }) => id))
+})
+
+test('an append in several parts that is refused is answered once', async () => {
+  const big = Array.from({ length: 5 }, () => binaryEvent({ type: 'Big', data: new Uint8Array(400 * 1024) }))
+  const append = client.appendToStream(uniqueStream(), big, { batchAppendSize: 300 * 1024 })
+  await expect(append).rejects.toBeInstanceOf(MaxAppendSizeExceededError)
+  await expect(client.appendToStream(uniqueStream(), [numbered(0)])).resolves.toMatchObject({ success: true })
+})
+
+test('of many writers at the same revision one wins', async () => {
+  const stream = uniqueStream()
+  const appends = Array.from({ length: 20 }, (_, n) =>
+    client.appendToStream(stream, [numbered(n), numbered(n)], { expectedRevision: NO_STREAM }),
+  )
+  const outcomes = await Promise.allSettled(appends)
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  expect(await idsIn(stream)).toHaveLength(2)
+})
+
+test.runIf(isEmbedded)('a repeated append at any revision is recognised while it is remembered', async () => {
+  const stream = uniqueStream()
+  const event = numbered(0)
+  const first = await client.appendToStream(stream, event)
+  expect(await client.appendToStream(stream, event)).toStrictEqual(first)
+  expect(await client.appendToStream(stream, event, { expectedRevision: STREAM_EXISTS })).toStrictEqual(first)
+})
+
+test('any sequence of appends and retries leaves what a list of ids would hold', async () => {
+  const attempt = fc.record({
+    expected: fc.integer({ min: -1, max: 6 }),
+    ids: fc.array(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 3 }),
+  })
+  const law = fc.asyncProperty(fc.array(attempt, { maxLength: 12 }), async (attempts) => {
+    const stream = uniqueStream()
+    const ids = Array.from({ length: 8 }, () => randomUUID())
+    const model: string[] = []
+    for (const { expected, ids: chosen } of attempts) {
+      const events = chosen.map((index) => ({ ...numbered(index), id: ids[index] ?? '' }))
+      const proposed = events.map(({ id }) => id)
+      const there = model.slice(expected + 1, expected + 1 + proposed.length)
+      const repeated = expected < model.length - 1 && there.join() === proposed.join()
+      const fits = expected === model.length - 1
+      if (fits) model.push(...proposed)
+
+      const expectedRevision = expected === -1 ? NO_STREAM : BigInt(expected)
+      const outcome = client.appendToStream(stream, events, { expectedRevision })
+      if (fits || repeated) {
+        await expect(outcome).resolves.toMatchObject({
+          nextExpectedRevision: BigInt(expected + proposed.length),
+        })
+      } else {
+        await expect(outcome).rejects.toBeInstanceOf(WrongExpectedVersionError)
+      }
+    }
+    if (model.length > 0) expect(await idsIn(stream)).toStrictEqual(model)
+  })
+  await fc.assert(law, { numRuns: 60 })
+})

@@ -1,0 +1,132 @@
+// The process says where it is when it is ready, ends cleanly when told to, and explains why it cannot start.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { EventStoreDBClient, NO_STREAM, UnavailableError } from '@eventstore/db-client'
+import { afterEach, describe, expect, test } from 'vitest'
+import { startEventStore } from '../../../infra/local/eventstore/server.ts'
+import { DirectoryInUse } from '../../../infra/local/eventstore/storage/database.ts'
+import { collect, isEmbedded, numbered, temporaryDirectory, uniqueStream } from './event-store.ts'
+import { StoreProcess } from './store-process.ts'
+
+describe.runIf(isEmbedded)('the process', () => {
+  const started: StoreProcess[] = []
+  const start = (...args: string[]): StoreProcess => {
+    const store = new StoreProcess(...args)
+    started.push(store)
+    return store
+  }
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((store) => store.end('SIGKILL')))
+  })
+
+  test('writes where it can be reached, and takes that back when it ends', async () => {
+    const directory = join(temporaryDirectory(), 'not', 'there', 'yet')
+    const store = start('--directory', directory, '--port', '0')
+    const { url, port, pid } = await store.ready()
+    expect(url).toBe(`esdb://127.0.0.1:${port}?tls=false`)
+    expect(pid).toBe(store.child.pid)
+    const endpoint: unknown = JSON.parse(readFileSync(join(directory, 'endpoint.json'), 'utf8'))
+    expect(endpoint).toStrictEqual({ url, port, pid })
+    expect(await store.end('SIGTERM')).toBe(0)
+    expect(existsSync(join(directory, 'endpoint.json'))).toBe(false)
+  })
+
+  test('keeps what was acknowledged, whether it is ended or killed, and outlives the reader of its output', async () => {
+    const directory = temporaryDirectory()
+    const stream = uniqueStream()
+    const first = start('--directory', directory)
+    const { url, port } = await first.ready()
+    first.child.stdout.destroy()
+    first.child.stderr.destroy()
+    const client = EventStoreDBClient.connectionString(url)
+    await client.appendToStream(stream, numbered(0), { expectedRevision: NO_STREAM })
+    const following = collect(client.subscribeToStream(stream)).catch((error: unknown) => error)
+    expect(await first.end('SIGTERM')).toBe(0)
+    expect(await following).toBeInstanceOf(UnavailableError)
+
+    const second = start('--directory', directory, '--port', String(port))
+    await second.ready()
+    await expect
+      .poll(() =>
+        client.appendToStream(stream, numbered(1), { expectedRevision: 0n }).then(
+          () => 'appended',
+          () => 'failed',
+        ),
+      )
+      .toBe('appended')
+    await second.end('SIGKILL')
+
+    const third = start('--directory', directory, '--port', String(port))
+    await third.ready()
+    await expect
+      .poll(() =>
+        collect(client.readStream(stream)).then(
+          ({ length }) => length,
+          () => 0,
+        ),
+      )
+      .toBe(2)
+    await client.dispose()
+  })
+
+  test('a second process is turned away from a directory in use, until the first has died', async () => {
+    const directory = temporaryDirectory()
+    const first = start('--directory', directory)
+    await first.ready()
+    const { exitCode, message } = await start('--directory', directory).failure()
+    expect(exitCode).toBe(2)
+    expect(message).toMatch(/^event store: .* is in use by another event store process\..*\n$/)
+    await first.end('SIGKILL')
+    await start('--directory', directory).ready()
+  })
+
+  test('a second store in one process is turned away too', async () => {
+    const directory = temporaryDirectory()
+    const store = await startEventStore({ directory })
+    await expect(startEventStore({ directory })).rejects.toBeInstanceOf(DirectoryInUse)
+    await store.close()
+    await (await startEventStore({ directory })).close()
+  })
+
+  test('says that a port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const address = other.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    const { exitCode, message } = await start(
+      '--directory',
+      temporaryDirectory(),
+      '--port',
+      `${port}`,
+    ).failure()
+    expect(exitCode).toBe(1)
+    expect(message).toMatch(/^event store: .*EADDRINUSE.* choose another --port\.\n$/)
+    other.close()
+  })
+
+  test('says that a file is in the way of the directory', async () => {
+    const file = join(temporaryDirectory(), 'file')
+    writeFileSync(file, '')
+    const { exitCode, message } = await start('--directory', file).failure()
+    expect(exitCode).toBe(1)
+    expect(message).toMatch(/choose another --directory\.\n$/)
+  })
+
+  test('says that the database is damaged', async () => {
+    const directory = temporaryDirectory()
+    writeFileSync(join(directory, 'events.sqlite'), 'this is no database'.repeat(1_000))
+    const { exitCode, message } = await start('--directory', directory).failure()
+    expect(exitCode).toBe(1)
+    expect(message).toMatch(/restore the directory from a backup.*\n$/)
+  })
+
+  test.each([[['--port', '1']], [['--directory', 'd', '--port', 'x']], [['--directory', 'd', '--what']]])(
+    'explains wrong arguments: %j',
+    async (args) => {
+      const { exitCode, message } = await start(...args).failure()
+      expect(exitCode).toBe(1)
+      expect(message).toMatch(/^event store: .*--.*\n$/)
+    },
+  )
+})

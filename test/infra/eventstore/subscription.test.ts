@@ -1,0 +1,202 @@
+// A subscription delivers every event after its start once and in order, and goes on for ever.
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type AllStreamSubscription,
+  END,
+  eventTypeFilter,
+  excludeSystemEvents,
+  jsonEvent,
+  NO_STREAM,
+  type Position,
+  type ResolvedEvent,
+  StreamDeletedError,
+  type StreamSubscription,
+  streamNameFilter,
+} from '@eventstore/db-client'
+import { describe, expect, test } from 'vitest'
+import { connect, numbered, numberedUpTo, uniqueStream } from './event-store.ts'
+
+const { client } = await connect()
+
+type Subscription = StreamSubscription | AllStreamSubscription
+
+/** The next events, as `revision@stream`. The subscription stays open. */
+async function next(subscription: Subscription, count: number): Promise<string[]> {
+  const events: string[] = []
+  const resolved: AsyncIterable<ResolvedEvent> = subscription.iterator({ destroyOnReturn: false })
+  for await (const { event } of resolved) {
+    events.push(`${event?.revision}@${event?.streamId}`)
+    if (events.length === count) break
+  }
+  return events
+}
+
+/** The last position there is. */
+async function endOfLog(): Promise<Position> {
+  const { position } = await client.appendToStream(uniqueStream('marker'), numbered(0))
+  if (!position) throw new Error('the append answered without a position')
+  return position
+}
+
+function emitted(subscription: Subscription, event: 'caughtUp' | 'confirmation'): Promise<void> {
+  return new Promise((resolve) => {
+    subscription.once(event, () => resolve())
+  })
+}
+
+function named(stream: string, from: number, to: number): string[] {
+  return Array.from({ length: to - from }, (_, index) => `${from + index}@${stream}`)
+}
+
+describe('one stream', () => {
+  test('from the start, delivers what is there and then what comes', async () => {
+    const stream = uniqueStream()
+    await client.appendToStream(stream, numberedUpTo(500))
+    const subscription = client.subscribeToStream(stream)
+    const caughtUp = emitted(subscription, 'caughtUp')
+    expect(await next(subscription, 500)).toStrictEqual(named(stream, 0, 500))
+    await caughtUp
+    await client.appendToStream(stream, numberedUpTo(3))
+    expect(await next(subscription, 3)).toStrictEqual(named(stream, 500, 503))
+    await subscription.unsubscribe()
+  })
+
+  test('leaves out the revision it starts at', async () => {
+    const stream = uniqueStream()
+    await client.appendToStream(stream, numberedUpTo(3))
+    const subscription = client.subscribeToStream(stream, { fromRevision: 1n })
+    expect(await next(subscription, 1)).toStrictEqual([`2@${stream}`])
+    await subscription.unsubscribe()
+  })
+
+  test('from the end, delivers only what comes', async () => {
+    const stream = uniqueStream()
+    await client.appendToStream(stream, numberedUpTo(3))
+    const subscription = client.subscribeToStream(stream, { fromRevision: END })
+    await emitted(subscription, 'caughtUp')
+    await client.appendToStream(stream, numbered(3))
+    expect(await next(subscription, 1)).toStrictEqual([`3@${stream}`])
+    await subscription.unsubscribe()
+  })
+
+  test('waits for a stream that is not there yet', async () => {
+    const stream = uniqueStream()
+    const subscription = client.subscribeToStream(stream)
+    await emitted(subscription, 'caughtUp')
+    await client.appendToStream(stream, numbered(0), { expectedRevision: NO_STREAM })
+    expect(await next(subscription, 1)).toStrictEqual([`0@${stream}`])
+    await subscription.unsubscribe()
+  })
+
+  test('ends with an error when the stream is tombstoned', async () => {
+    const stream = uniqueStream()
+    await client.appendToStream(stream, numbered(0))
+    await client.tombstoneStream(stream)
+    await expect(next(client.subscribeToStream(stream), 1)).rejects.toBeInstanceOf(StreamDeletedError)
+  })
+})
+
+describe('$all', () => {
+  test('delivers everything after its start, across the end of what is there', async () => {
+    const start = await endOfLog()
+    const stream = uniqueStream()
+    await client.appendToStream(stream, numberedUpTo(300))
+    const filter = streamNameFilter({ prefixes: [stream] })
+    const subscription = client.subscribeToAll({ fromPosition: start, filter })
+    const writing = Promise.all(
+      Array.from({ length: 50 }, (_, n) => client.appendToStream(stream, [numbered(n), numbered(n)])),
+    )
+    expect(await next(subscription, 400)).toStrictEqual(named(stream, 0, 400))
+    await writing
+    await subscription.unsubscribe()
+  })
+
+  test('leaves out the position it starts at', async () => {
+    const start = await endOfLog()
+    const stream = uniqueStream()
+    await client.appendToStream(stream, numbered(0))
+    const subscription = client.subscribeToAll({ fromPosition: start, filter: excludeSystemEvents() })
+    expect(await next(subscription, 1)).toStrictEqual([`0@${stream}`])
+    await subscription.unsubscribe()
+  })
+
+  test('without a filter delivers system events too', async () => {
+    const start = await endOfLog()
+    const stream = uniqueStream()
+    await client.setStreamMetadata(stream, { maxCount: 5 })
+    const subscription = client.subscribeToAll({ fromPosition: start })
+    expect(await next(subscription, 1)).toStrictEqual([`0@$$${stream}`])
+    await subscription.unsubscribe()
+  })
+
+  test('filters on event types', async () => {
+    const start = await endOfLog()
+    const stream = uniqueStream()
+    const other = jsonEvent({ type: 'Other', data: {} })
+    await client.appendToStream(stream, [other, numbered(1), other, numbered(3)])
+    for (const filter of [
+      eventTypeFilter({ prefixes: ['Numb'] }),
+      eventTypeFilter({ regex: '^Numbered$' }),
+    ]) {
+      const subscription = client.subscribeToAll({ fromPosition: start, filter })
+      expect(await next(subscription, 2)).toStrictEqual([`1@${stream}`, `3@${stream}`])
+      await subscription.unsubscribe()
+    }
+  })
+
+  test('reports a checkpoint for each window of events that it has considered', async () => {
+    const start = await endOfLog()
+    await client.appendToStream(uniqueStream(), numberedUpTo(200))
+    const checkpoints: bigint[] = []
+    const filter = streamNameFilter({
+      prefixes: [uniqueStream('nobody')],
+      maxSearchWindow: 10,
+      checkpointInterval: 2,
+      checkpointReached: async (_, { commit }) => {
+        checkpoints.push(commit)
+      },
+    })
+    const subscription = client.subscribeToAll({ fromPosition: start, filter })
+    subscription.resume()
+    await expect.poll(() => checkpoints.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(10)
+    expect(checkpoints).toStrictEqual(checkpoints.toSorted((a, b) => Number(a - b)))
+    expect(checkpoints.every((position) => position > start.commit)).toBe(true)
+    await subscription.unsubscribe()
+  })
+
+  test('nothing is lost or doubled when a subscriber resumes from its last event', async () => {
+    const start = await endOfLog()
+    const stream = uniqueStream()
+    const filter = streamNameFilter({ prefixes: [stream] })
+    const writing = (async () => {
+      for (let n = 0; n < 100; n += 1) await client.appendToStream(stream, numberedUpTo(3))
+    })()
+    const seen: string[] = []
+    let fromPosition = start
+    while (seen.length < 300) {
+      const subscription = client.subscribeToAll({ fromPosition, filter })
+      let taken = 0
+      for await (const { event } of subscription) {
+        if (!event) continue
+        seen.push(`${event.revision}@${event.streamId}`)
+        fromPosition = event.position
+        taken += 1
+        if (taken === 60) break
+      }
+    }
+    await writing
+    expect(seen).toStrictEqual(named(stream, 0, 300))
+  })
+
+  test('a subscriber that is slow misses nothing', async () => {
+    const start = await endOfLog()
+    const stream = uniqueStream()
+    const filter = streamNameFilter({ prefixes: [stream] })
+    const subscription = client.subscribeToAll({ fromPosition: start, filter }, { highWaterMark: 1 })
+    await client.appendToStream(stream, numberedUpTo(1_000))
+    await delay(50)
+    await client.appendToStream(stream, numberedUpTo(1_000))
+    expect(await next(subscription, 2_000)).toStrictEqual(named(stream, 0, 2_000))
+    await subscription.unsubscribe()
+  })
+})
