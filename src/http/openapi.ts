@@ -63,7 +63,7 @@ export function openApiRoute(app: ZodApp): void {
     async (_request, reply) =>
       reply
         .type('application/json; charset=utf-8')
-        .serializer((text: string) => text)
-        .send(JSON.stringify(app.swagger())),
+        .serializer((description: unknown) => JSON.stringify(description))
+        .send({ ...app.swagger() }),
   )
 }

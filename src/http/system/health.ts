@@ -2,13 +2,14 @@ import { z } from 'zod'
 import { answer } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
 
-export type PartHealth = { ok: boolean; detail?: string }
+/** A part that is not required may be down while requests are served, as the dispatcher's feed may. */
+export type PartHealth = { ok: boolean; required: boolean; detail?: string | undefined }
 export type Readiness = {
   parts: Record<string, PartHealth>
   projection: { lag_events: number; parked: number }
 }
 
-const part = z.object({ ok: z.boolean(), detail: z.string().optional() })
+const part = z.object({ ok: z.boolean(), required: z.boolean(), detail: z.string().optional() })
 
 const readiness = z.object({
   ready: z.boolean(),
@@ -48,7 +49,7 @@ export function healthRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>)
     },
     async (_request, reply) => {
       const found = await readinessOf()
-      const ready = Object.values(found.parts).every(({ ok }) => ok)
+      const ready = Object.values(found.parts).every(({ ok, required }) => ok || !required)
       return reply
         .code(ready ? 200 : 503)
         .headers(ready ? {} : { 'retry-after': '1' })

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { parseConfig } from '../../config.ts'
+import { playLife } from '../demo/life.ts'
+import { createLog } from '../log.ts'
+import { startServer } from '../server.ts'
+import { openStores } from '../stores.ts'
+
+export function demoCommand(program: Command): void {
+  program
+    .command('demo')
+    .description("Play a license's life on a fresh ledger in a temporary directory, and show every step")
+    .action(demo)
+}
+
+async function demo(): Promise<void> {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'keyledger-demo-'))
+  // Its own stores and a free port, whatever the environment says.
+  const config = parseConfig({ KEYLEDGER_DATA_DIR: dataDirectory, KEYLEDGER_PORT: '0' })
+  const log = createLog('warn')
+  try {
+    const stores = await openStores(config, log)
+    try {
+      const server = await startServer(config, stores, log, ['api', 'projector'])
+      await playLife(stores, server.address ?? '').finally(() => server.stop())
+    } finally {
+      await stores.close()
+    }
+  } finally {
+    rmSync(dataDirectory, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,82 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { projectionStatus } from '../../../projections/runner/status.ts'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { addMember } from '../../commands/members.ts'
+import { createTenant } from '../../commands/tenants.ts'
+import { parseConfig } from '../../config.ts'
+import { Slug } from '../../domain/values.ts'
+import { connectFeed } from '../../webhooks/nats.ts'
+import { parsed } from '../arguments.ts'
+import { exitCode } from '../exit.ts'
+import { type OutputOptions, print, table } from '../output.ts'
+import { createReadiness } from '../readiness.ts'
+import { withStores } from '../with-stores.ts'
+
+/** What an operator does once, or when something seems wrong. */
+export function hostCommands(program: Command): void {
+  program
+    .command('init')
+    .description('Prepare the data directory, the master key and the schemas; with --tenant also a tenant')
+    .option('--tenant <id>')
+    .option('--owner <e-mail>', "the tenant's first owner; needs --tenant")
+    .option('--json', 'print {dataDirectory, tenantId, ownerId}')
+    .action(init)
+
+  program
+    .command('migrate')
+    .description('Bring the schemas and the read models to this version')
+    .option('--json', 'print {migrated}')
+    .action((options: OutputOptions) =>
+      withStores(async () => print(options, { migrated: true }, () => ['Everything is at this version.'])),
+    )
+
+  program
+    .command('doctor')
+    .description('Look at every part and say what is wrong and how to mend it')
+    .option('--json', 'print {parts, projection}')
+    .action(doctor)
+}
+
+async function init(options: OutputOptions & { tenant?: string; owner?: string }): Promise<void> {
+  const tenantId = options.tenant === undefined ? undefined : parsed(Slug, options.tenant, '--tenant')
+  const email = options.owner === undefined ? undefined : parsed(z.email(), options.owner, '--owner')
+  await withStores(async ({ services }, origin) => {
+    if (tenantId !== undefined && !(await findTenant(services.db, tenantId))) {
+      await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
+    }
+    const ownerId =
+      tenantId === undefined || email === undefined
+        ? undefined
+        : await addMember(services, { tenantId, role: 'owner', email }, origin)
+    const { dataDirectory } = parseConfig(process.env)
+    print(options, { dataDirectory, tenantId, ownerId }, () => [
+      `${dataDirectory} is ready.`,
+      ...(tenantId === undefined
+        ? []
+        : [`Tenant ${tenantId} is there; make a token: keyledger token create`]),
+    ])
+  })
+}
+
+async function doctor(options: OutputOptions): Promise<void> {
+  const { natsUrl } = parseConfig(process.env)
+  await withStores(async ({ services }) => {
+    const feed = natsUrl === undefined ? undefined : connectFeed(natsUrl, () => undefined)
+    try {
+      const { parts } = await createReadiness(services, feed)()
+      const projection = await projectionStatus(services.db, services.ledger)
+      const healthy = Object.values(parts).every(({ ok }) => ok) && projection.parked.length === 0
+      print(options, { healthy, parts, projection }, () => [
+        ...table(
+          Object.entries(parts).map(([name, { ok, detail }]) => [name, ok ? 'ok' : 'FAILS', detail ?? '']),
+        ),
+        `read models: ${projection.lagEvents} events behind, ${projection.parked.length} streams set aside`,
+        ...(projection.parked.length === 0 ? [] : ['  see: keyledger projections status']),
+      ])
+      if (!healthy) process.exitCode = exitCode.unavailable
+    } finally {
+      await feed?.close()
+    }
+  })
+}

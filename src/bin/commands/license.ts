@@ -1,0 +1,93 @@
+import type { Command } from 'commander'
+import { type HistoryEntry, readHistory } from '../../../projections/history/queries.ts'
+import {
+  findLicense,
+  findLicenseOfAnyTenant,
+  type LicenseEntry,
+  listDevices,
+} from '../../../projections/licenses/queries.ts'
+import { revokeLicense } from '../../commands/licenses.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { deviceView, licenseView } from '../../http/management/license-schemas.ts'
+import { licenseAt } from '../license-at.ts'
+import { type OutputOptions, print, table } from '../output.ts'
+import { withStores } from '../with-stores.ts'
+
+/** `keyledger license …`: what support staff and auditors ask about one license. */
+export function licenseCommands(program: Command): void {
+  const license = program.command('license').description('One license: its state, its history')
+
+  license
+    .command('show <id>')
+    .description('The license as it is now, with its devices')
+    .option('--json', 'print the license')
+    .action((id: string, options: OutputOptions) =>
+      withStores(async ({ services }) => {
+        const entry = await requireLicense(services, id)
+        const view = await viewNow(services, entry)
+        print(options, view, () => lines(view))
+      }),
+    )
+
+  license
+    .command('history <id>')
+    .description('One line an event, oldest first, with actor and reason')
+    .option('--at <revision or time>', 'show the state as it was then instead')
+    .option('--json', 'print an array of events, or the state with --at')
+    .action((id: string, options: OutputOptions & { at?: string }) =>
+      withStores(async ({ services }) => {
+        await requireLicense(services, id)
+        if (options.at === undefined) {
+          const history = await readHistory(services.db, id)
+          print(options, history, () => table(history.map(historyRow)))
+        } else {
+          const past = await licenseAt(services, id, options.at)
+          print(options, past, () => lines(past))
+        }
+      }),
+    )
+
+  license
+    .command('revoke <id>')
+    .description('Revoke it for good, as the operator of this host')
+    .option('--reason <text>')
+    .option('--json', 'print the license')
+    .action((id: string, options: OutputOptions & { reason?: string }) =>
+      withStores(async ({ services }, origin) => {
+        const { license: found } = await requireLicense(services, id)
+        await revokeLicense(services, found.tenantId, id, options.reason ?? null, origin)
+        const revoked = await findLicense(services.db, found.tenantId, id)
+        if (!revoked) throw new Refusal('license_not_found')
+        const view = await viewNow(services, revoked)
+        print(options, view, () => [`License ${id} is revoked.`])
+      }),
+    )
+}
+
+async function requireLicense(services: Services, id: string): Promise<LicenseEntry> {
+  const entry = await findLicenseOfAnyTenant(services.db, id)
+  if (!entry) throw new Refusal('license_not_found')
+  return entry
+}
+
+async function viewNow(services: Services, entry: LicenseEntry) {
+  const { tenantId, licenseId, holder } = entry.license
+  const [person = { email: null, name: null }] = await services.subjects.openPeople(tenantId, [holder])
+  const devices = await listDevices(services.db, licenseId)
+  return { ...licenseView(entry, person, momentOf(services)), devices: devices.map(deviceView) }
+}
+
+function historyRow({ revision, at, type, actor, data }: HistoryEntry): string[] {
+  const about = data.reason ?? data.deviceId ?? data.displayKey ?? data.expiresAt ?? ''
+  return [String(revision), at, type, actor, String(about)]
+}
+
+/** One line a field; what is nested follows indented. */
+function lines(view: object, indent = ''): string[] {
+  return Object.entries(view).flatMap(([name, value]: [string, unknown]) =>
+    Array.isArray(value) && value.some((item) => typeof item === 'object')
+      ? [`${indent}${name}:`, ...value.flatMap((item: object) => ['', ...lines(item, `${indent}  `)])]
+      : [`${indent}${name}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`],
+  )
+}

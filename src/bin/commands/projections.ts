@@ -1,0 +1,75 @@
+import type { Command } from 'commander'
+import { rebuild } from '../../../projections/runner/rebuild.ts'
+import { projectionStatus } from '../../../projections/runner/status.ts'
+import { verify } from '../../../projections/runner/verify.ts'
+import { exitCode } from '../exit.ts'
+import { type OutputOptions, print, table } from '../output.ts'
+import { showProgress } from '../progress.ts'
+import { withStores } from '../with-stores.ts'
+
+/** `keyledger projections …`: the read models, and whether they tell the same story as the log. */
+export function projectionCommands(program: Command): void {
+  const projections = program
+    .command('projections')
+    .description('The read models that are folded from the log')
+
+  projections
+    .command('status')
+    .description('How far they are behind the log, and which streams are set aside')
+    .option('--json')
+    .action((options: OutputOptions) =>
+      withStores(async ({ services }) => {
+        const status = await projectionStatus(services.db, services.ledger)
+        print(options, status, () => [
+          `checkpoint ${status.checkpoint}, log ${status.head}, ${status.lagEvents} events behind`,
+          status.parked.length === 0
+            ? 'no stream is set aside'
+            : `${status.parked.length} streams are set aside:`,
+          ...table(
+            status.parked.map((p) => [p.stream, `revision ${p.revision}`, p.type, p.parkedAt, p.problem]),
+          ),
+        ])
+      }),
+    )
+
+  projections
+    .command('rebuild')
+    .description('Fold the whole log again, beside the live tables, and swap the two')
+    .option('--json', 'print {events}')
+    .action((options: OutputOptions) =>
+      withStores(async ({ services }) => {
+        const progress = showProgress('Rebuilding')
+        let events = 0
+        await rebuild(services.db, services.ledger, {
+          onParked: ({ stream, problem }) => process.stderr.write(`${stream} is set aside: ${problem}\n`),
+          onProgress: (now) => {
+            events = Math.max(events, now.events)
+            progress.update(now)
+          },
+        })
+        progress.done()
+        print(options, { events }, () => [`Rebuilt from ${events} events.`])
+      }),
+    )
+
+  projections
+    .command('verify')
+    .description(
+      'Replay the log beside the live tables and print every difference; exit code 1 when there is one',
+    )
+    .option('--json', 'print {events, rows, differences}')
+    .action((options: OutputOptions) =>
+      withStores(async ({ services }) => {
+        const progress = showProgress('Verifying')
+        const found = await verify(services.db, services.ledger, progress.update)
+        progress.done()
+        print(options, found, () => [
+          ...found.differences.map(
+            ({ table: name, side, row }) => `${name}: ${side}: ${JSON.stringify(row)}`,
+          ),
+          `${found.events} events replayed, ${found.rows} rows compared, ${found.differences.length} differences`,
+        ])
+        if (found.differences.length > 0) process.exitCode = exitCode.refused
+      }),
+    )
+}

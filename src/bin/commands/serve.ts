@@ -1,0 +1,50 @@
+import closeWithGrace from 'close-with-grace'
+import { type Command, InvalidArgumentError } from 'commander'
+import { parseConfig } from '../../config.ts'
+import { greet } from '../first-start.ts'
+import { createLog } from '../log.ts'
+import { type Role, roles, startServer } from '../server.ts'
+import { openStores } from '../stores.ts'
+
+/** How long running requests may take to end after Ctrl-C. */
+const drainMs = 15_000
+
+export function serveCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('Run the ledger until it is stopped')
+    .option('--roles <list>', `comma-separated, of ${roles.join(', ')}`, parseRoles, [...roles])
+    .action(async (options: { roles: Role[] }) => serve(options.roles))
+}
+
+function parseRoles(list: string): Role[] {
+  return list.split(',').map((name) => {
+    const role = roles.find((known) => known === name.trim())
+    if (!role) throw new InvalidArgumentError(`${name} is no role; there are ${roles.join(', ')}`)
+    return role
+  })
+}
+
+async function serve(asked: Role[]): Promise<void> {
+  const config = parseConfig(process.env)
+  const log = createLog(config.logLevel)
+  const stores = await openStores(config, log, true)
+  const server = await startServer(config, stores, log, asked).catch(async (error: unknown) => {
+    await stores.close()
+    throw error
+  })
+  closeWithGrace({ delay: drainMs, logger: false }, async ({ err, signal }) => {
+    if (err) log.fatal({ err }, 'process.failed')
+    log.info({ signal }, 'Stopping: running requests are finished first')
+    await server.stop()
+    await stores.close()
+    log.info('Stopped')
+    log.flush()
+  })
+  if (server.address !== undefined) {
+    const baseUrl = config.baseUrl ?? `http://localhost:${new URL(server.address).port}`
+    const greeting = await greet(config, stores.services, baseUrl)
+    if (greeting !== undefined) process.stdout.write(greeting)
+  }
+  log.info({ address: server.address, roles: asked, data_directory: config.dataDirectory }, 'Ready')
+}

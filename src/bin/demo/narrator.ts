@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { readHistory } from '../../../projections/history/queries.ts'
+import type { Services } from '../../commands/services.ts'
+
+const paint = (code: string) => (text: string) =>
+  process.stdout.isTTY ? `\x1b[${code}m${text}\x1b[0m` : text
+const bold = paint('1')
+const dim = paint('2')
+const green = paint('32')
+
+const Answer = z.record(z.string(), z.unknown())
+
+export type Narrator = ReturnType<typeof createNarrator>
+
+/** Sends real requests to the demo's server and prints each with its answer and the events that it caused. */
+export function createNarrator(services: Services, address: string, token: string) {
+  let step = 0
+  let position: bigint | undefined
+
+  const say = (line = '') => process.stdout.write(`${line}\n`)
+
+  function heading(title: string): void {
+    say()
+    say(bold(`${++step}. ${title}`))
+  }
+
+  /** Prints what has been appended to the log since the last time. */
+  async function events(): Promise<void> {
+    const { entries, through } = await services.ledger.readPage(position, 1000)
+    position = through ?? position
+    if (entries.length === 0) say(dim('   no event: nothing changed'))
+    for (const entry of entries) {
+      const type = entry.readable ? entry.event.type : entry.type
+      say(green(`   ● ${type}`) + dim(`  ${entry.stream} @ ${entry.revision}`))
+    }
+  }
+
+  return {
+    say,
+    heading,
+    events,
+    /** @returns the parsed answer */
+    async request(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
+      say(`   ${method} ${path}${body ? ` ${dim(JSON.stringify(body))}` : ''}`)
+      const response = await fetch(address + path, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      const answer = Answer.parse(await response.json())
+      say(`   ${response.status} ${dim(JSON.stringify(answer))}`)
+      await events()
+      return answer
+    },
+    async history(licenseId: string): Promise<void> {
+      for (const { revision, at, type, actor } of await readHistory(services.db, licenseId)) {
+        say(`   ${String(revision).padStart(2)}  ${at}  ${type.padEnd(18)} ${actor}`)
+      }
+    },
+  }
+}

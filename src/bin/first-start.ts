@@ -1,0 +1,104 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findProduct } from '../../projections/products/queries.ts'
+import { listTenants } from '../../projections/tenants/queries.ts'
+import { addMember } from '../commands/members.ts'
+import { createProduct } from '../commands/products.ts'
+import type { Origin, Services } from '../commands/services.ts'
+import { createTenant } from '../commands/tenants.ts'
+import { createToken } from '../commands/tokens.ts'
+import type { Config } from '../config.ts'
+import { newId } from '../credentials/id.ts'
+import { defaultKeyType } from '../domain/product/key-type.ts'
+import { Scope } from '../domain/token/scopes.ts'
+
+export const demo = { tenantId: 'demo', productId: 'demo-app', keyTypeId: 'pro' } as const
+
+const markerName = 'welcomed'
+
+/**
+ * On an embedded ledger that has never greeted anybody: makes the tenant `demo` and returns what to print. The
+ * marker is written last, so a start that is killed half-way is finished by the next one; only the token, which
+ * nobody has seen then, is made once more.
+ * @returns undefined when there is nothing to greet with
+ */
+export async function greet(
+  config: Config,
+  services: Services,
+  address: string,
+): Promise<string | undefined> {
+  const marker = join(config.dataDirectory, markerName)
+  if (config.eventstoreUrl !== undefined || existsSync(marker)) return undefined
+  const tenants = await listTenants(services.db)
+  if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return undefined
+  const origin: Origin = { requestId: newId('req'), actor: 'system:first-start' }
+  if (tenants.length === 0) {
+    await createTenant(services, { tenantId: demo.tenantId, name: 'Demo', plan: 'unlimited' }, origin)
+  }
+  if (!(await findProduct(services.db, demo.tenantId, demo.productId))) await makeProduct(services, origin)
+  await makeOwner(services, origin)
+  const scopes = Scope.options
+  const name = 'first start'
+  const { token } = await createToken(
+    services,
+    { tenantId: demo.tenantId, name, scopes, expiresAt: null },
+    origin,
+  )
+  return welcome(address, token, () => writeFileSync(marker, '', { mode: 0o600 }))
+}
+
+async function makeProduct(services: Services, origin: Origin): Promise<void> {
+  const keyType = {
+    ...defaultKeyType,
+    keyTypeId: demo.keyTypeId,
+    name: 'Pro',
+    deviceLimit: 2,
+    entitlements: ['pro'],
+  }
+  await createProduct(
+    services,
+    {
+      tenantId: demo.tenantId,
+      plan: 'unlimited',
+      productId: demo.productId,
+      name: 'Demo App',
+      keyPrefix: 'DEMO',
+      settings: {},
+      keyTypes: [keyType],
+    },
+    origin,
+  )
+}
+
+async function makeOwner(services: Services, origin: Origin): Promise<void> {
+  const { rows } = await services.db.query('select from members where tenant_id = $1', [demo.tenantId])
+  if (rows.length > 0) return
+  await addMember(services, { tenantId: demo.tenantId, role: 'owner', email: 'owner@demo.example' }, origin)
+}
+
+function welcome(address: string, token: string, shown: () => void): string {
+  shown()
+  const post = (path: string, body: object) =>
+    `curl -s ${address}${path} -H 'Authorization: Bearer ${token}' \\\n` +
+    `  -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
+  const device = { product_id: demo.productId, license_key: 'KEY', device_id: 'laptop' }
+  return [
+    '',
+    `keyledger listens on ${address}; the API is described at ${address}/docs`,
+    '',
+    'There is a tenant `demo` with a product `demo-app`. This token is shown once and is nowhere else:',
+    '',
+    `  ${token}`,
+    '',
+    '# mint a license (put its licenseKey in place of KEY below)',
+    post('/v1/licenses', { productId: demo.productId }),
+    '',
+    '# activate a device',
+    post('/v1/licenses/activate', { ...device, name: 'Laptop' }),
+    '',
+    '# validate it',
+    post('/v1/licenses/validate', device),
+    '',
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,28 @@
+import { Command } from 'commander'
+import { demoCommand } from './commands/demo.ts'
+import { hostCommands } from './commands/host.ts'
+import { licenseCommands } from './commands/license.ts'
+import { projectionCommands } from './commands/projections.ts'
+import { serveCommand } from './commands/serve.ts'
+import { tenantCommands } from './commands/tenant.ts'
+import { tokenCommands } from './commands/token.ts'
+import { reportFailure } from './exit.ts'
+
+const program = new Command('keyledger')
+  .description('An event-sourced licensing ledger for software vendors')
+  .exitOverride()
+  .configureHelp({ showGlobalOptions: true })
+
+serveCommand(program)
+demoCommand(program)
+hostCommands(program)
+tenantCommands(program)
+tokenCommands(program)
+licenseCommands(program)
+projectionCommands(program)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.exitCode = reportFailure(error)
+}

@@ -1,0 +1,43 @@
+import { destination, type Logger, pino, stdSerializers } from 'pino'
+import pretty from 'pino-pretty'
+import type { Config } from '../config.ts'
+
+/** Whatever carries a credential or a key, should it ever get into a line. */
+const secret = [
+  'token',
+  'licenseKey',
+  'license_key',
+  'authorization',
+  'password',
+  'secret',
+  'headers.authorization',
+  '*.token',
+  '*.licenseKey',
+  '*.license_key',
+  '*.authorization',
+  '*.headers.authorization',
+]
+
+/** A database error's detail can quote the row, so only its kind is logged. */
+function errorLine(error: Error & { code?: string }) {
+  const { type, message, stack } = stdSerializers.err(error)
+  return { type, message, code: error.code, stack }
+}
+
+/** JSON, buffered, in production; readable lines at a terminal. All on stderr: data alone is on stdout. */
+export function createLog(level: Config['logLevel'], terminal = process.stderr.isTTY): Logger {
+  const options = {
+    level,
+    base: { name: 'keyledger' },
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    serializers: { err: errorLine },
+    redact: { paths: secret, censor: '[redacted]' },
+  }
+  if (terminal) {
+    return pino(
+      options,
+      pretty({ destination: 2, sync: true, ignore: 'pid,hostname,name', translateTime: 'HH:MM:ss' }),
+    )
+  }
+  return pino(options, destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 500 }))
+}

@@ -1,0 +1,49 @@
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, ConfigError } from '../config.ts'
+import { type MasterKey, newMasterKey, parseMasterKey } from '../vault/master-key.ts'
+
+const fileName = 'master.key'
+
+/**
+ * The master key from the environment, else from the data directory. Only where Postgres is embedded, and so lies
+ * beside it, is a missing one made.
+ * @throws ConfigError when there is none, or it is no key
+ */
+export function readMasterKey(config: Config): MasterKey {
+  try {
+    return parseMasterKey(config.masterKey ?? keyInFile(config))
+  } catch (error) {
+    throw error instanceof ConfigError
+      ? error
+      : new ConfigError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function keyInFile(config: Config): string {
+  const path = join(config.dataDirectory, fileName)
+  if (!existsSync(path)) {
+    if (config.databaseUrl !== undefined) {
+      throw new ConfigError(
+        'Set KEYLEDGER_MASTER_KEY (32 bytes, base64); make one with: openssl rand -base64 32',
+      )
+    }
+    makeKeyFile(config.dataDirectory, path)
+  }
+  return readFileSync(path, 'utf8').trim()
+}
+
+/** Of two processes that start at once one makes the key; the file is whole as soon as it is there. */
+function makeKeyFile(directory: string, path: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, `${newMasterKey()}\n`, { mode: 0o600 })
+  chmodSync(draft, 0o600)
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if (!existsSync(path)) throw error
+  } finally {
+    rmSync(draft)
+  }
+}

@@ -1,0 +1,91 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Logger } from 'pino'
+import { keepProjecting } from '../../projections/runner/projector-role.ts'
+import type { Config } from '../config.ts'
+import { createApp } from '../http/app.ts'
+import { createCursors } from '../http/cursor.ts'
+import { follow } from '../ledger/follow.ts'
+import { connectFeed } from '../webhooks/nats.ts'
+import { CommandRefused } from './exit.ts'
+import { createReadiness } from './readiness.ts'
+import type { Stores } from './stores.ts'
+
+/** What one process does. Work can be split over machines, and every role may run several times. */
+export const roles = ['api', 'projector'] as const
+export type Role = (typeof roles)[number]
+
+export type RunningServer = {
+  /** Where it listens; undefined without the role `api`. */
+  address: string | undefined
+  /** Takes no new requests, ends the running ones, and stops every role. The stores stay open. */
+  stop(): Promise<void>
+}
+
+/** Runs the roles on stores that are already open. @throws CommandRefused when it cannot listen */
+export async function startServer(
+  config: Config,
+  stores: Stores,
+  log: Logger,
+  asked: readonly Role[],
+): Promise<RunningServer> {
+  const stopping = new AbortController()
+  const undo: (() => Promise<unknown>)[] = []
+  const feed =
+    config.natsUrl && connectFeed(config.natsUrl, (err) => log.warn({ err }, 'nats.connect_failed'))
+  if (feed) undo.push(() => feed.close())
+
+  if (asked.includes('projector')) {
+    const projecting = runProjector(stores, log, stopping.signal)
+    undo.push(() => projecting)
+  }
+
+  let address: string | undefined
+  if (asked.includes('api')) {
+    const app = await createApp({
+      services: stores.services,
+      cursors: createCursors(stores.masterKey.cursors),
+      readiness: createReadiness(stores.services, feed || undefined),
+      baseUrl: config.baseUrl ?? `http://localhost:${config.port}`,
+      log: log as FastifyBaseLogger,
+    })
+    undo.push(() => app.close())
+    address = await app.listen({ port: config.port, host: config.host }).catch((error: unknown) => {
+      throw new CommandRefused(whyNotListening(error, config))
+    })
+  }
+
+  return {
+    address,
+    async stop() {
+      stopping.abort()
+      for (const step of undo.reverse()) await step()
+    },
+  }
+}
+
+async function runProjector(stores: Stores, log: Logger, signal: AbortSignal): Promise<void> {
+  const { services, readModels } = stores
+  const checkpoint = await readModels.checkpoint()
+  const notices = follow(
+    services.ledger,
+    checkpoint < 0n ? undefined : checkpoint,
+    signal,
+    (err, retryInMs) => log.warn({ err, retry_in_ms: retryInMs }, 'projector.subscription_lost'),
+  )
+  await keepProjecting(notices, readModels, (err) => log.warn({ err }, 'projector.behind'))
+}
+
+function whyNotListening(error: unknown, { host, port }: Config): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is taken. Stop what uses it, or choose another: KEYLEDGER_PORT=8081 npm start`
+    case 'EACCES':
+      return `Port ${port} is not allowed for this user. Choose one above 1023: KEYLEDGER_PORT=8080 npm start`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is no address of this machine. Set KEYLEDGER_HOST to one, for example 127.0.0.1 or 0.0.0.0`
+    default:
+      return `Cannot listen on ${host}:${port}: ${error instanceof Error ? error.message : String(error)}`
+  }
+}

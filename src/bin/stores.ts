@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import { joinLocalStack } from '../../infra/local/stack/stack.ts'
+import { migrate } from '../../projections/database/migrate.ts'
+import { createPool } from '../../projections/database/pool.ts'
+import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
+import { prepareReadModels } from '../../projections/runner/prepare.ts'
+import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
+import { createTokenLookup } from '../../projections/tokens/queries.ts'
+import type { Services } from '../commands/services.ts'
+import type { Config } from '../config.ts'
+import { createHandle } from '../ledger/handle.ts'
+import { connectLedger } from '../ledger/ledger.ts'
+import { createTurns } from '../ledger/turns.ts'
+import { createUsageCounter } from '../usage/counter.ts'
+import { checkMasterKey } from '../vault/check.ts'
+import type { MasterKey } from '../vault/master-key.ts'
+import { createSubjects } from '../vault/subjects.ts'
+import { readMasterKey } from './master-key-file.ts'
+import { showProgress } from './progress.ts'
+
+/** Everything that is connected to the stores, and how to let go of it again. */
+export type Stores = {
+  services: Services
+  readModels: ReadModels
+  masterKey: MasterKey
+  db: Pool
+  close(): Promise<void>
+}
+
+/**
+ * Starts or joins the embedded parts that are not replaced by an address, brings the schemas to this version and
+ * connects. The only place where the clients of the stores are built.
+ * @param supervise for a process that lives long: a part that dies is started again
+ * @throws ConfigError, LocalStackError, WrongMasterKey, or what the stores say when they cannot be reached
+ */
+export async function openStores(config: Config, log: Logger, supervise = false): Promise<Stores> {
+  const undo: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const stack = await joinLocalStack({
+      dataDirectory: config.dataDirectory,
+      parts: { postgres: config.databaseUrl === undefined, eventStore: config.eventstoreUrl === undefined },
+      log: (message) => log.info(message),
+      supervise,
+    })
+    undo.push(() => stack.leave())
+    const masterKey = readMasterKey(config)
+    const databaseUrl = addressOf(config.databaseUrl ?? stack.databaseUrl)
+    const ledger = connectLedger(addressOf(config.eventstoreUrl ?? stack.eventstoreUrl))
+    undo.push(() => ledger.close())
+    await migrate(databaseUrl)
+    const db = createPool(databaseUrl, { onError: (err) => log.warn({ err }, 'database.connection_lost') })
+    undo.push(() => db.end())
+    // Validates wait for nothing else: their look-ups have a connection of their own.
+    const hotDb = createPool(databaseUrl, {
+      size: 2,
+      onError: (err) => log.warn({ err }, 'database.connection_lost'),
+    })
+    undo.push(() => hotDb.end())
+    await checkMasterKey(db, masterKey)
+
+    const onParked = (parked: object) => log.error(parked, 'projection.stream_parked')
+    const progress = showProgress('Rebuilding the read models')
+    await prepareReadModels(db, ledger, { onParked, onProgress: progress.update })
+    progress.done()
+    const readModels = createReadModels(db, ledger, {
+      timeLimitMs: 10_000,
+      onParked,
+      onFailure: (err) => log.warn({ err }, 'projection.round_failed'),
+    })
+    const now = () => new Date()
+    const usage = createUsageCounter(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
+    undo.push(() => usage.stop())
+    const services: Services = {
+      ledger,
+      handle: createHandle(ledger, readModels, createTurns()),
+      db,
+      findToken: createTokenLookup(hotDb),
+      findForRuntime: createRuntimeLookup(hotDb),
+      subjects: createSubjects(db, masterKey),
+      usage,
+      now,
+      randomBytes,
+    }
+    return { services, readModels, masterKey, db, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function addressOf(url: string | undefined): string {
+  if (url === undefined) throw new Error('the embedded stack gave no address')
+  return url
+}

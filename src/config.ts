@@ -1,0 +1,71 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const url = (...protocols: string[]) =>
+  z
+    .string()
+    .refine(
+      (value) => protocols.some((protocol) => value.startsWith(`${protocol}://`)),
+      `must begin with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
+    )
+
+/** Every variable that keyledger reads. Each is described in docs/reference/configuration.md. */
+const Environment = z.object({
+  KEYLEDGER_PORT: port.default(8080),
+  KEYLEDGER_HOST: z.string().min(1).default('localhost'),
+  KEYLEDGER_BASE_URL: url('http', 'https').optional(),
+  KEYLEDGER_DATA_DIR: z.string().min(1).default('.keyledger'),
+  KEYLEDGER_DATABASE_URL: url('postgres', 'postgresql').optional(),
+  KEYLEDGER_EVENTSTORE_URL: url('esdb', 'esdb+discover').optional(),
+  KEYLEDGER_NATS_URL: url('nats', 'tls').optional(),
+  KEYLEDGER_MASTER_KEY: z.string().min(1).optional(),
+  KEYLEDGER_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+})
+
+export type Config = {
+  port: number
+  host: string
+  /** Undefined: made from host and port. */
+  baseUrl: string | undefined
+  dataDirectory: string
+  /** Undefined: the embedded part. */
+  databaseUrl: string | undefined
+  eventstoreUrl: string | undefined
+  natsUrl: string | undefined
+  masterKey: string | undefined
+  logLevel: z.infer<typeof Environment>['KEYLEDGER_LOG_LEVEL']
+}
+
+/** The environment does not make sense; the message names each variable and what it must be, never its value. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ConfigError'
+  }
+}
+
+/**
+ * Parses the environment, once. An empty variable counts as absent.
+ * @throws ConfigError
+ */
+export function parseConfig(environment: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const parsed = Environment.safeParse(given)
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+    throw new ConfigError(`The configuration is not usable.\n  ${problems.join('\n  ')}`)
+  }
+  const { data } = parsed
+  return {
+    port: data.KEYLEDGER_PORT,
+    host: data.KEYLEDGER_HOST,
+    baseUrl: data.KEYLEDGER_BASE_URL?.replace(/\/+$/, ''),
+    dataDirectory: resolve(data.KEYLEDGER_DATA_DIR),
+    databaseUrl: data.KEYLEDGER_DATABASE_URL,
+    eventstoreUrl: data.KEYLEDGER_EVENTSTORE_URL,
+    natsUrl: data.KEYLEDGER_NATS_URL,
+    masterKey: data.KEYLEDGER_MASTER_KEY,
+    logLevel: data.KEYLEDGER_LOG_LEVEL,
+  }
+}
