@@ -17,7 +17,7 @@ export async function licenseAt(services: Services, licenseId: string, moment: s
   let at = ''
   for await (const entry of services.ledger.readStream(licenseStream(licenseId))) {
     if (!entry.readable) throw new LedgerUnavailable(`the event at revision ${entry.revision} cannot be read`)
-    if (until.isAfter(entry.revision, entry.metadata.at)) break
+    if (until.isAfter(entry.revision, entry.metadata.at)) continue
     if (entry.category === 'license') license = evolveLicense(license, entry.event)
     revision = entry.revision
     at = entry.metadata.at

@@ -86,10 +86,12 @@ export function connectLedger(url: string, limits: LedgerLimits = defaultLimits)
         fromPosition: END,
         maxCount: 1,
       })
-      for await (const { event } of heard(last)) return event?.position.commit
-      return undefined
+      let head: bigint | undefined
+      for await (const { event } of heard(last)) head = event?.position.commit
+      return head
     },
-    close: () => client.dispose(),
+    // The client waits for every stream to end, and one whose reader left early never does.
+    close: () => withinTime(client.dispose(), 1000).catch(() => undefined),
   }
 }
 

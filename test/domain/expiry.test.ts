@@ -89,7 +89,11 @@ describe('the end of a license', () => {
 })
 
 const starts = fc
-  .date({ min: new Date('1970-01-01T00:00:00.000Z'), max: new Date('2999-12-31T23:59:59.999Z'), noInvalidDate: true })
+  .date({
+    min: new Date('1970-01-01T00:00:00.000Z'),
+    max: new Date('2999-12-31T23:59:59.999Z'),
+    noInvalidDate: true,
+  })
   .map((date) => date.toISOString())
 
 const durations: fc.Arbitrary<Duration> = fc.record({

@@ -22,7 +22,9 @@ function run(license: License, command: LicenseCommand) {
   return { outcome, after }
 }
 
-const lifetimes = fc.tuple(issues, fc.array(commands, { maxLength: 30 })).map(([issue, rest]) => [issue, ...rest])
+const lifetimes = fc
+  .tuple(issues, fc.array(commands, { maxLength: 30 }))
+  .map(([issue, rest]) => [issue, ...rest])
 
 const seated = (license: IssuedLicense) =>
   [...license.seats.values()].filter((seat) => seat.status === 'active').map((seat) => seat.deviceId)
@@ -60,7 +62,8 @@ test('a device is refused a seat only when every seat is another device’s', ()
       for (const command of lifetime) {
         const { outcome, after } = run(license, command)
         if (command.type === 'ActivateDevice' && license.status === 'issued' && 'refusal' in outcome) {
-          const full = license.seatsUsed === license.deviceLimit && !seated(license).includes(command.deviceId)
+          const full =
+            license.seatsUsed === license.deviceLimit && !seated(license).includes(command.deviceId)
           if (outcome.refusal === 'seat_limit_reached') expect(full).toBe(true)
         }
         license = after
@@ -76,7 +79,9 @@ test('a device command, a renewal or an end of a period that is repeated at once
       for (const command of lifetime) {
         const { outcome, after } = run(license, command)
         license = after
-        const onceOnly = ['MintLicense', 'ImportLicense', 'RemintLicense', 'RevokeLicense'].includes(command.type)
+        const onceOnly = ['MintLicense', 'ImportLicense', 'RemintLicense', 'RevokeLicense'].includes(
+          command.type,
+        )
         if (onceOnly || 'refusal' in outcome) continue
         expect(run(license, command).outcome).toStrictEqual({ events: [] })
       }

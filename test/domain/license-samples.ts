@@ -79,14 +79,14 @@ const someTerms = fc
 /** The beginning of a license: nothing else is possible on one that is absent. */
 export const issues: fc.Arbitrary<LicenseCommand> = fc.oneof(
   someTerms.map((issued): LicenseCommand => ({ type: 'MintLicense', terms: issued })),
-  fc
-    .tuple(someTerms, fc.subarray<DeviceId>(['laptop', 'desktop', 'phone']), fc.boolean())
-    .map(([issued, ids, isRevoked]): LicenseCommand => ({
+  fc.tuple(someTerms, fc.subarray<DeviceId>(['laptop', 'desktop', 'phone']), fc.boolean()).map(
+    ([issued, ids, isRevoked]): LicenseCommand => ({
       type: 'ImportLicense',
       terms: issued,
       devices: ids.map(device),
       revoked: isRevoked,
-    })),
+    }),
+  ),
 )
 
 /** Any command, mostly about devices, at moments on both sides of the end. */
@@ -113,18 +113,18 @@ export const commands: fc.Arbitrary<LicenseCommand> = fc.oneof(
     }),
   ),
   moments.map((moment): LicenseCommand => ({ type: 'RevokeLicense', reason: null, at: moment })),
-  fc.tuple(moments, moments).map(
-    ([expiresAt, moment]): LicenseCommand => ({ type: 'RenewLicense', expiresAt, at: moment }),
-  ),
+  fc
+    .tuple(moments, moments)
+    .map(([expiresAt, moment]): LicenseCommand => ({ type: 'RenewLicense', expiresAt, at: moment })),
   moments.map((moment): LicenseCommand => ({ type: 'EndPaidPeriod', at: moment })),
   issues,
 )
 
 /** Any event, in sequences that no decision would ever have made. */
 export const events: fc.Arbitrary<LicenseEvent> = fc.oneof(
-  fc.tuple(fc.constantFrom('LicenseMinted' as const, 'LicenseImported' as const), someTerms).map(
-    ([type, data]): LicenseEvent => ({ type, data }),
-  ),
+  fc
+    .tuple(fc.constantFrom('LicenseMinted' as const, 'LicenseImported' as const), someTerms)
+    .map(([type, data]): LicenseEvent => ({ type, data })),
   fc.tuple(deviceIds, moments).map(([id, moment]) => activated(id, moment)),
   fc.tuple(deviceIds, moments).map(([id, moment]) => deactivated(id, moment)),
   fc.boolean().map(reminted),

@@ -133,9 +133,7 @@ describe('activating', () => {
       .expectEvents([activated('laptop', later)]))
 
   test('a device that sits already takes no second seat, even on a full license', () =>
-    given(minted(), activated('laptop'))
-      .when(activate('laptop'))
-      .expectEvents([]))
+    given(minted(), activated('laptop')).when(activate('laptop')).expectEvents([]))
 
   test('a device that sits already keeps its instance when the retry brings another', () =>
     given(minted({ deviceLimit: 3 }), activated('laptop'))
@@ -143,9 +141,7 @@ describe('activating', () => {
       .expectEvents([]))
 
   test('a second device is refused on a one-device license', () =>
-    given(minted(), activated('laptop'))
-      .when(activate('desktop'))
-      .expectRefusal('seat_limit_reached'))
+    given(minted(), activated('laptop')).when(activate('desktop')).expectRefusal('seat_limit_reached'))
 
   test('the last seat of several is given, and the next one refused', () => {
     const two = minted({ deviceLimit: 2 })
@@ -226,19 +222,13 @@ describe('deactivating', () => {
       .expectEvents([deactivated('laptop', later)]))
 
   test('a device that has already gone changes nothing', () =>
-    given(minted(), activated('laptop'), deactivated('laptop'))
-      .when(deactivate('laptop'))
-      .expectEvents([]))
+    given(minted(), activated('laptop'), deactivated('laptop')).when(deactivate('laptop')).expectEvents([]))
 
   test('a device that never sat changes nothing', () =>
-    given(minted(), activated('laptop'))
-      .when(deactivate('phone'))
-      .expectEvents([]))
+    given(minted(), activated('laptop')).when(deactivate('phone')).expectEvents([]))
 
   test('a device whose seat a remint took changes nothing', () =>
-    given(minted(), activated('laptop'), reminted(false))
-      .when(deactivate('laptop'))
-      .expectEvents([]))
+    given(minted(), activated('laptop'), reminted(false)).when(deactivate('laptop')).expectEvents([]))
 
   test.each<[string, LicenseEvent[]]>([
     ['revoked', [minted(), activated('laptop'), revoked]],
@@ -378,7 +368,12 @@ describe('the state', () => {
 
   test('a new key replaces the old one, and takes the seats or leaves them', () => {
     const newKeyOnly = { ...issued, keyHash: 'b'.repeat(64), displayKey: 'ACME…8888' }
-    const before = [minted({ deviceLimit: 3 }), activated('laptop'), activated('phone', later), deactivated('phone', later)]
+    const before = [
+      minted({ deviceLimit: 3 }),
+      activated('laptop'),
+      activated('phone', later),
+      deactivated('phone', later),
+    ]
     const phone = { ...device('phone'), status: 'deactivated', activatedAt: later, deactivatedAt: later }
     expect(state(...before, reminted(true))).toStrictEqual({
       ...newKeyOnly,

@@ -2,7 +2,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { MemberEvent } from '../../src/domain/member/events.ts'
-import { absentMember, decideMember, evolveMember, type MemberCommand } from '../../src/domain/member/member.ts'
+import {
+  absentMember,
+  decideMember,
+  evolveMember,
+  type MemberCommand,
+} from '../../src/domain/member/member.ts'
 import { givenOn } from './given.ts'
 
 const given = givenOn({ initial: absentMember, decide: decideMember, evolve: evolveMember })

@@ -21,7 +21,13 @@ const given = givenOn({ initial: absentProduct, decide: decideProduct, evolve: e
 const at = '2026-03-01T12:00:00.000Z'
 const later = '2026-03-02T12:00:00.000Z'
 
-const pro: KeyType = { ...defaultKeyType, keyTypeId: 'pro', name: 'Pro', deviceLimit: 3, entitlements: ['export'] }
+const pro: KeyType = {
+  ...defaultKeyType,
+  keyTypeId: 'pro',
+  name: 'Pro',
+  deviceLimit: 3,
+  entitlements: ['export'],
+}
 const team: KeyType = { ...pro, keyTypeId: 'team', name: 'Team', deviceLimit: null }
 
 const editor = { tenantId: 'acme', productId: 'editor', name: 'Editor', keyPrefix: 'ACME' }
@@ -198,7 +204,11 @@ describe('the state', () => {
     ['a new name', { type: 'ProductRenamed', data: { name: 'Writer', at: later } }, { name: 'Writer' }],
     ['a new prefix', { type: 'KeyPrefixChanged', data: { keyPrefix: 'WR', at: later } }, { keyPrefix: 'WR' }],
     ['new settings', settingsChanged(trialOf14Days, later), { settings: trialOf14Days }],
-    ['another key type', { type: 'KeyTypeAdded', data: { keyType: team, at: later } }, { keyTypes: [pro, team] }],
+    [
+      'another key type',
+      { type: 'KeyTypeAdded', data: { keyType: team, at: later } },
+      { keyTypes: [pro, team] },
+    ],
   ])('shows %s and when it came', (_, event, shown) =>
     expect(state(...product, event)).toStrictEqual({ ...begun, ...shown, updatedAt: later }),
   )

@@ -64,10 +64,12 @@ describe('creating', () => {
       .expectRefusal('tenant_id_reserved'),
   )
 
-  test.each(['v2', 'apis', 'my-docs', 'v1-0'])('the id %s, which only resembles a reserved one, is free', (tenantId) =>
-    given()
-      .when({ ...create, tenantId })
-      .expectEvents([{ type: 'TenantCreated', data: { ...acme, tenantId, at: later } }]),
+  test.each(['v2', 'apis', 'my-docs', 'v1-0'])(
+    'the id %s, which only resembles a reserved one, is free',
+    (tenantId) =>
+      given()
+        .when({ ...create, tenantId })
+        .expectEvents([{ type: 'TenantCreated', data: { ...acme, tenantId, at: later } }]),
   )
 })
 

@@ -40,10 +40,12 @@ describe('creating', () => {
       .expectEvents([{ type: 'TokenCreated', data: { ...facts, scopes, expiresAt, at } }])
   })
 
-  test.each([at, '2026-02-28T12:00:00.000Z'])('a token that has expired when it is made (%s) is refused', (expiresAt) =>
-    given()
-      .when({ ...create, expiresAt })
-      .expectRefusal('expiry_in_the_past'),
+  test.each([at, '2026-02-28T12:00:00.000Z'])(
+    'a token that has expired when it is made (%s) is refused',
+    (expiresAt) =>
+      given()
+        .when({ ...create, expiresAt })
+        .expectRefusal('expiry_in_the_past'),
   )
 
   test('an id that a live token has is refused', () =>

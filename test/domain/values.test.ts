@@ -69,10 +69,16 @@ describe('a set of entitlements', () => {
   test.each([[[]], [['export']], [['a', 'b:c', 'd.e_f-g']]])('may be %j', (list) =>
     expect(Entitlements.safeParse(list).success).toBe(true),
   )
-  test.each([[['b', 'a']], [['a', 'a']], [['A']], [['']], [['a|b']], [['a,b']], [['-a']], [['a'.repeat(65)]]])(
-    'is never %j',
-    (list) => expect(Entitlements.safeParse(list).success).toBe(false),
-  )
+  test.each([
+    [['b', 'a']],
+    [['a', 'a']],
+    [['A']],
+    [['']],
+    [['a|b']],
+    [['a,b']],
+    [['-a']],
+    [['a'.repeat(65)]],
+  ])('is never %j', (list) => expect(Entitlements.safeParse(list).success).toBe(false))
   test('holds at most a hundred', () => {
     const many = Array.from({ length: 101 }, (_, index) => `e${String(index).padStart(3, '0')}`)
     expect(Entitlements.safeParse(many.slice(0, 100)).success).toBe(true)
@@ -109,14 +115,20 @@ test('an actor says what kind of actor it is', () => {
 
 describe('two values of plain JSON', () => {
   test('are the same whatever the order of their keys, at any depth', () =>
-    expect(sameJson({ a: 1, b: { c: [1, { d: 2, e: 3 }], f: null } }, { b: { f: null, c: [1, { e: 3, d: 2 }] }, a: 1 })).toBe(
-      true,
-    ))
+    expect(
+      sameJson(
+        { a: 1, b: { c: [1, { d: 2, e: 3 }], f: null } },
+        { b: { f: null, c: [1, { e: 3, d: 2 }] }, a: 1 },
+      ),
+    ).toBe(true))
   test('are the same when one lacks a field that is undefined in the other', () =>
     expect(sameJson({ a: 1, b: undefined }, { a: 1 })).toBe(true))
   test.each([
     [{ a: null }, {}],
-    [[1, 2], [2, 1]],
+    [
+      [1, 2],
+      [2, 1],
+    ],
     [{ a: 1 }, { a: '1' }],
     [{ a: 1 }, { a: 1, b: 2 }],
     [[], {}],

@@ -1,0 +1,201 @@
+/**
+ * A key is found however it was typed, a mistyped key of our own form is known without a look-up, and a key of any
+ * other form always has the one hash.
+ */
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { keyHashOf, newLicenseKey, normalised } from '../../src/credentials/license-key.ts'
+import { sha256 } from '../../src/credentials/sha256.ts'
+import { cycling, sources } from './bytes.ts'
+
+const ourForm = /^[A-Z0-9]{2,8}(-[0-9A-HJKMNP-TV-Z]{5}){5}-[0-9A-HJKMNP-TV-Z]$/
+const prefixes = fc.stringMatching(/^[A-Z0-9]{2,8}$/)
+const keys = fc.tuple(prefixes, sources).map(([prefix, source]) => newLicenseKey(prefix, source))
+
+/** The character with the others that a reader may take it for. */
+const readAlike: Record<string, string> = { O: '0', I: '1', L: '1' }
+const read = (character: string) => readAlike[character] ?? character
+
+/** The bytes 0–24, one for each character of the body. */
+const sample = newLicenseKey('KL', cycling([...Array(25).keys()]))
+
+describe('a new key', () => {
+  test('is the prefix, five groups of five and a check character', () =>
+    expect(sample).toStrictEqual({
+      licenseKey: 'KL-01234-56789-ABCDE-FGHJK-MNPQR-K',
+      keyHash: 'c256a8346f4b3b32e4d039f57ad6145d07882f288f5eec413cef8a8350c6d9e6',
+      displayKey: 'KL…NPQR',
+    }))
+
+  test('has its form, its hash and its last four characters, whatever the bytes', () =>
+    fc.assert(
+      fc.property(prefixes, sources, (prefix, source) => {
+        const { licenseKey, keyHash, displayKey } = newLicenseKey(prefix, source)
+        expect(licenseKey).toMatch(ourForm)
+        expect(licenseKey.startsWith(`${prefix}-`)).toBe(true)
+        expect(keyHash).toBe(sha256(normalised(licenseKey)))
+        expect(keyHash).toBe(keyHashOf(licenseKey))
+        expect(displayKey).toBe(`${prefix}…${licenseKey.slice(-6, -2)}`)
+      }),
+    ))
+
+  test('carries 125 random bits: each byte gives one character of 32', () => {
+    const characters = Array.from(
+      { length: 256 },
+      (_, byte) => newLicenseKey('KL', cycling([byte])).licenseKey[3],
+    )
+    const perCharacter = Map.groupBy(characters, (character) => character)
+    expect(perCharacter.size).toBe(32)
+    expect(new Set([...perCharacter.values()].map((group) => group.length))).toStrictEqual(new Set([8]))
+  })
+
+  test('is another one each time', () => {
+    const made = Array.from({ length: 100 }, () => newLicenseKey('KL', randomBytes).keyHash)
+    expect(new Set(made).size).toBe(100)
+  })
+})
+
+describe('the check character', () => {
+  test('finds every single character that was read wrongly', () =>
+    fc.assert(
+      fc.property(
+        keys,
+        fc.nat({ max: 30 }),
+        fc.stringMatching(/^[A-Z0-9]$/),
+        ({ licenseKey }, place, wrong) => {
+          const index = licenseKey.length - 1 - place
+          const right = licenseKey.charAt(index)
+          fc.pre(right !== '-' && read(right) !== read(wrong))
+          expect(keyHashOf(licenseKey.slice(0, index) + wrong + licenseKey.slice(index + 1))).toBeUndefined()
+        },
+      ),
+      { numRuns: 2000 },
+    ))
+
+  test('finds every single wrong character of one key, all of them tried', () => {
+    const { licenseKey } = sample
+    const missed: string[] = []
+    for (let index = 'KL-'.length; index < licenseKey.length; index++) {
+      if (licenseKey[index] === '-') continue
+      for (const wrong of '0123456789ABCDEFGHJKMNPQRSTUVWXYZ') {
+        const typed = licenseKey.slice(0, index) + wrong + licenseKey.slice(index + 1)
+        if (typed !== licenseKey && keyHashOf(typed) !== undefined) missed.push(typed)
+      }
+    }
+    expect(missed).toStrictEqual([])
+  })
+
+  test('finds every swap of two neighbours, but for the pairs 0 and Z', () => {
+    const neighbours = (one: string, other: string) => {
+      const body = [...sample.licenseKey]
+      body[3] = one
+      body[4] = other
+      return body.slice(0, -1).join('')
+    }
+    const checkOf = (stem: string) =>
+      [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'].filter((check) => keyHashOf(stem + check) !== undefined).join()
+    const missed: string[] = []
+    for (const one of '0123456789ABCDEFGHJKMNPQRSTVWXYZ') {
+      for (const other of '0123456789ABCDEFGHJKMNPQRSTVWXYZ') {
+        if (one < other && checkOf(neighbours(one, other)) === checkOf(neighbours(other, one)))
+          missed.push(one + other)
+      }
+    }
+    expect(missed).toStrictEqual(['0Z'])
+  })
+})
+
+describe('a key of our own form is found when it is typed', () => {
+  test.each<[string, (key: string) => string]>([
+    ['in lower case', (key) => key.toLowerCase()],
+    ['without hyphens', (key) => key.replaceAll('-', '')],
+    ['with spaces for hyphens', (key) => key.replaceAll('-', ' ')],
+    ['with white space around it', (key) => ` \t${key}\r\n`],
+    ['with no-break spaces in it', (key) => key.replaceAll('-', '-\u00a0')],
+    ['with a space between all characters', (key) => [...key].join(' ')],
+    ['in other groups', (key) => key.replaceAll('-', '').replace(/.{4}/g, '$&-')],
+    ['with O for 0', (key) => key.replaceAll('0', 'O')],
+    ['with I for 1', (key) => key.replaceAll('1', 'I')],
+    ['with l for 1', (key) => key.replaceAll('1', 'l')],
+    ['in full width', (key) => key.replace(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0))],
+    [
+      'with O for 0, in lower case, without hyphens',
+      (key) => key.replaceAll('0', 'o').replaceAll('-', '').toLowerCase(),
+    ],
+  ])('%s', (_, typed) =>
+    fc.assert(
+      fc.property(keys, ({ licenseKey, keyHash }) => expect(keyHashOf(typed(licenseKey))).toBe(keyHash)),
+    ),
+  )
+})
+
+test('a wrong check character is known in lower case, in full width and between spaces', () => {
+  const wrong = 'KL-01234-56789-ABCDE-FGHJK-MNPQR-J'
+  for (const typed of [wrong, wrong.toLowerCase(), ` ${wrong}\n`, wrong.replaceAll('-', '－')]) {
+    expect(keyHashOf(typed)).toBeUndefined()
+  }
+})
+
+test('a letter that is in no key of ours is a wrong one', () =>
+  expect(keyHashOf('KL-U1234-56789-ABCDE-FGHJK-MNPQR-K')).toBeUndefined())
+
+describe('a key of another form', () => {
+  /** Breaks a text into pieces with hyphens and spaces, anywhere. */
+  const broken = (text: string, gaps: readonly string[]) =>
+    [...text].map((character, index) => character + (gaps[index % gaps.length] ?? '')).join('')
+  const gaps = fc.array(fc.constantFrom('', '', '', '-', ' ', '\t', ' - '), { minLength: 1, maxLength: 40 })
+  const hexKeys = fc.stringMatching(/^[0-9a-f]{32}$/)
+  const ownGroups = /^[A-Z0-9]{2,8}(?:-[A-Z0-9]{5}){5}-[A-Z0-9]$/
+
+  test('a UUID has a hash, the same with and without its hyphens and in either case', () =>
+    fc.assert(
+      fc.property(fc.uuid(), (uuid) => {
+        const hash = sha256(uuid.replaceAll('-', '').toUpperCase())
+        expect(keyHashOf(uuid)).toBe(hash)
+        expect(keyHashOf(uuid.toUpperCase())).toBe(hash)
+        expect(keyHashOf(uuid.replaceAll('-', ''))).toBe(hash)
+      }),
+    ))
+
+  test('32 hexadecimal digits have a hash, whether or not the last one happens to be a fitting check', () => {
+    const stem = 'ABCDEF0123456789ABCDEF012345678'
+    const hashes = [...'0123456789ABCDEF'].map((last) => keyHashOf(stem + last))
+    expect(hashes).toStrictEqual([...'0123456789ABCDEF'].map((last) => sha256(stem + last)))
+  })
+
+  test('32 hexadecimal digits have one hash however they are broken up, except into our own groups', () =>
+    fc.assert(
+      fc.property(hexKeys, gaps, (key, between) => {
+        const typed = broken(key, between)
+        fc.pre(!ownGroups.test(typed.toUpperCase().trim()))
+        expect(keyHashOf(typed)).toBe(sha256(key.toUpperCase()))
+      }),
+    ))
+
+  test('any text without our groups has a hash, the same however it is broken up', () =>
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), gaps, (key, between) => {
+        const typed = broken(key, between)
+        for (const text of [key, typed]) fc.pre(!ownGroups.test(text.normalize('NFKC').toUpperCase().trim()))
+        expect(keyHashOf(key)).toMatch(/^[0-9a-f]{64}$/)
+      }),
+    ))
+
+  test('letters of plain text have one hash in either case and however they are broken up', () =>
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9_.+/=]{1,60}$/), gaps, (key, between) => {
+        const typed = broken(key, between)
+        for (const text of [key, typed]) fc.pre(!ownGroups.test(text.toUpperCase().trim()))
+        const hash = keyHashOf(key)
+        expect(keyHashOf(typed)).toBe(hash)
+        expect(keyHashOf(typed.toLowerCase())).toBe(hash)
+        expect(keyHashOf(typed.toUpperCase())).toBe(hash)
+      }),
+    ))
+
+  test('keeps its O, I and L, which may differ from 0 and 1 in it', () => {
+    expect(normalised('oil-01')).toBe('OIL01')
+    expect(keyHashOf('oil-01')).not.toBe(keyHashOf('011-01'))
+  })
+})
