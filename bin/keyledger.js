@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Runs the command on Node 24, which comes as the npm package `node`, even where the system's Node is older.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../src/bin/keyledger.ts', import.meta.url))
@@ -17,8 +18,11 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     )
     process.exit(2)
   }
-  // A terminal's Ctrl-C reaches the child by itself; this process only waits for how it ends.
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined)
-  const { status } = spawnSync(bundled, [program, ...process.argv.slice(2)], { stdio: 'inherit' })
-  process.exitCode = status ?? 1
+  const child = spawn(bundled, [program, ...process.argv.slice(2)], { stdio: 'inherit' })
+  // A terminal sends its Ctrl-C to the child too, and a second one would mean "at once".
+  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? 128 + constants.signals[signal]
+  })
 }

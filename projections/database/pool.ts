@@ -3,8 +3,19 @@ import pg from 'pg'
 /** The schema that holds every read model. A rebuild fills another one and swaps the two. */
 export const liveSchema = 'read_models'
 
-// Positions and counts stay well below 2^53, where a JavaScript number is exact.
 const bigintType = 20
+const timestamptzType = 1184
+
+/** `2026-11-21 09:30:00.5+00` as the log writes it; the session speaks UTC. Milliseconds are all that it holds. */
+function momentOf(text: string): string {
+  const fraction = text.slice(20, text.lastIndexOf('+'))
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(3, '0').slice(0, 3)}Z`
+}
+
+function parserOf(oid: number, format?: 'text' | 'binary') {
+  if (oid === bigintType) return BigInt
+  return oid === timestamptzType ? momentOf : pg.types.getTypeParser(oid, format)
+}
 
 export type PoolOptions = { size?: number; statementTimeoutMs?: number; onError?: (error: Error) => void }
 
@@ -16,13 +27,11 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): pg.P
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: options.size ?? 10,
-    options: `-c search_path=${liveSchema} -c idle_in_transaction_session_timeout=5000`,
+    options: `-c search_path=${liveSchema} -c timezone=UTC -c idle_in_transaction_session_timeout=5000`,
     statement_timeout: options.statementTimeoutMs ?? 15_000,
     connectionTimeoutMillis: 5000,
     application_name: 'keyledger',
-    types: {
-      getTypeParser: (oid, format) => (oid === bigintType ? BigInt : pg.types.getTypeParser(oid, format)),
-    },
+    types: { getTypeParser: parserOf },
   })
   // An idle connection that the server ends is replaced by the next query's; without a listener it would crash us.
   pool.on('error', options.onError ?? (() => undefined))

@@ -14,11 +14,11 @@ export type HistoryEntry = {
 
 /** Everything that happened to a license, oldest first. */
 export async function readHistory(db: Pool, licenseId: string): Promise<HistoryEntry[]> {
-  const { rows } = await db.query<Omit<HistoryEntry, 'at'> & { at: Date }>(
+  const { rows } = await db.query<HistoryEntry>(
     `select revision, event_id as "eventId", type, data, actor, request_id as "requestId",
        causation_id as "causationId", correlation_id as "correlationId", at
      from license_history where license_id = $1 order by revision`,
     [licenseId],
   )
-  return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
+  return rows
 }

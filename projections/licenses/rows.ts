@@ -1,6 +1,6 @@
 import type { IssuedLicense, Seat } from '../../src/domain/license/license.ts'
 
-/** A row of `licenses`, with its times as the database hands them out. */
+/** A row of `licenses`; its times are as the log writes them. */
 export type LicenseRow = {
   license_id: string
   tenant_id: string
@@ -12,10 +12,10 @@ export type LicenseRow = {
   quantity: number
   device_limit: number | null
   seats_used: number
-  expires_at: Date | null
+  expires_at: string | null
   on_expiry: 'expire' | 'fallback'
-  ended_at: Date | null
-  revoked_at: Date | null
+  ended_at: string | null
+  revoked_at: string | null
   revoked_reason: string | null
   subject_id: string | null
   email: string | null
@@ -25,7 +25,7 @@ export type LicenseRow = {
   sale_id: string | null
   test: boolean
   metadata: Record<string, string>
-  created_at: Date
+  created_at: string
 }
 
 export type DeviceRow = {
@@ -36,11 +36,9 @@ export type DeviceRow = {
   name: string
   platform: string | null
   status: 'active' | 'deactivated'
-  activated_at: Date
-  deactivated_at: Date | null
+  activated_at: string
+  deactivated_at: string | null
 }
-
-const moment = (date: Date | null): string | null => date?.toISOString() ?? null
 
 /** The license as the domain knows it, with only the seats that were loaded. */
 export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): IssuedLicense {
@@ -55,10 +53,10 @@ export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): Iss
     quantity: row.quantity,
     deviceLimit: row.device_limit,
     seatsUsed: row.seats_used,
-    expiresAt: moment(row.expires_at),
+    expiresAt: row.expires_at,
     onExpiry: row.on_expiry,
-    endedAt: moment(row.ended_at),
-    revokedAt: moment(row.revoked_at),
+    endedAt: row.ended_at,
+    revokedAt: row.revoked_at,
     revokedReason: row.revoked_reason,
     holder: row.subject_id === null ? null : { subjectId: row.subject_id, email: row.email, name: row.name },
     customerId: row.customer_id,
@@ -66,7 +64,7 @@ export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): Iss
     saleId: row.sale_id,
     test: row.test,
     metadata: row.metadata,
-    createdAt: row.created_at.toISOString(),
+    createdAt: row.created_at,
     seats: new Map(devices.map((device) => [device.device_id, seatFrom(device)])),
   }
 }
@@ -79,8 +77,8 @@ export function seatFrom(row: DeviceRow): Seat {
     name: row.name,
     platform: row.platform,
     status: row.status,
-    activatedAt: row.activated_at.toISOString(),
-    deactivatedAt: moment(row.deactivated_at),
+    activatedAt: row.activated_at,
+    deactivatedAt: row.deactivated_at,
   }
 }
 

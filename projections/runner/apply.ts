@@ -1,55 +1,64 @@
 import pg, { type ClientBase } from 'pg'
-import type { LogEntry, Recorded } from '../../src/domain/recorded.ts'
-import type { Projector } from '../projector.ts'
+import type { LogEntry, Recorded, Unreadable } from '../../src/domain/recorded.ts'
+import { projectors } from '../projectors.ts'
 
 /** Told of each stream that has to be set aside. */
 export type OnParked = (parked: { stream: string; revision: number; type: string; problem: string }) => void
 
+/** Some event of a page cannot be read or applied; the page has to be gone through one by one. */
+export class PoisonedPage extends Error {}
+
 /**
- * Applies part of the log inside the caller's transaction. An event that cannot be read or applied parks its
- * stream: that event and the stream's later ones are left out until a rebuild, everything else goes on.
+ * Applies a page of the log inside the caller's transaction, all events at once. The streams that are set aside
+ * are left out.
+ * @throws PoisonedPage when an event does not fit; the transaction is of no more use then
  * @throws whatever the database throws for reasons that have nothing to do with an event; the round is repeated
  */
-export async function applyEntries(
+export async function applyTogether(
   db: ClientBase,
-  projectors: readonly Projector[],
   entries: readonly LogEntry[],
-  onParked: OnParked,
+  parked: ReadonlySet<string>,
 ): Promise<void> {
-  const parked = await parkedStreams(db)
-  const usable: Recorded[] = []
-  for (const entry of entries) {
-    if (parked.has(entry.stream)) continue
-    if (entry.readable) usable.push(entry)
-    else {
-      parked.add(entry.stream)
-      await park(db, { ...entry, problem: entry.problem }, onParked)
-    }
-  }
-  if (await applied(db, projectors, usable)) return
-  // Some event in here does not fit. One at a time tells which, twice in case it was only once.
-  for (const entry of usable) {
-    if (parked.has(entry.stream)) continue
-    if ((await applied(db, projectors, [entry])) || (await applied(db, projectors, [entry]))) continue
-    parked.add(entry.stream)
-    await park(db, { ...entry, type: entry.event.type, problem: 'cannot be applied' }, onParked)
+  const usable = entries.filter(({ stream }) => !parked.has(stream))
+  const readable = usable.filter((entry) => entry.readable)
+  if (readable.length < usable.length) throw new PoisonedPage('an event cannot be read')
+  try {
+    for (const projector of projectors) await projector.apply(db, readable)
+  } catch (error) {
+    if (isAboutTheEvents(error)) throw new PoisonedPage('an event cannot be applied', { cause: error })
+    throw error
   }
 }
 
-/** Whether the events could be applied; if not, the transaction is as it was before. */
-async function applied(
+/**
+ * The same one event at a time, to find the one that does not fit: it parks its stream, whose later events are
+ * left out until a rebuild, and everything else goes on. Each event gets a second try, in case it was only once.
+ */
+export async function applyOneByOne(
   db: ClientBase,
-  projectors: readonly Projector[],
-  entries: readonly Recorded[],
-): Promise<boolean> {
-  if (entries.length === 0) return true
-  await db.query('savepoint before_events')
+  entries: readonly LogEntry[],
+  alreadyParked: ReadonlySet<string>,
+  onParked: OnParked,
+): Promise<void> {
+  const parked = new Set(alreadyParked)
+  for (const entry of entries) {
+    if (parked.has(entry.stream)) continue
+    if (entry.readable && ((await applied(db, entry)) || (await applied(db, entry)))) continue
+    parked.add(entry.stream)
+    const why = entry.readable ? { type: entry.event.type, problem: 'cannot be applied' } : entry
+    await park(db, { ...entry, type: why.type, problem: why.problem }, onParked)
+  }
+}
+
+/** Whether the event could be applied; if not, the transaction is as it was before. */
+async function applied(db: ClientBase, entry: Recorded): Promise<boolean> {
+  await db.query('savepoint before_event')
   try {
-    for (const projector of projectors) await projector.apply(db, entries)
+    for (const projector of projectors) await projector.apply(db, [entry])
     return true
   } catch (error) {
     if (!isAboutTheEvents(error)) throw error
-    await db.query('rollback to savepoint before_events')
+    await db.query('rollback to savepoint before_event')
     return false
   }
 }
@@ -64,19 +73,7 @@ function isAboutTheEvents(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError
 }
 
-async function parkedStreams(db: ClientBase): Promise<Set<string>> {
-  const { rows } = await db.query<{ stream: string }>({
-    name: 'parked-streams',
-    text: 'select stream from parked',
-  })
-  return new Set(rows.map(({ stream }) => stream))
-}
-
-async function park(
-  db: ClientBase,
-  entry: { stream: string; revision: number; position: bigint; type: string; problem: string },
-  onParked: OnParked,
-): Promise<void> {
+async function park(db: ClientBase, entry: Omit<Unreadable, 'readable'>, onParked: OnParked): Promise<void> {
   const { stream, revision, position, type, problem } = entry
   await db.query(
     'insert into parked (stream, revision, position, type, problem) values ($1, $2, $3, $4, $5)',

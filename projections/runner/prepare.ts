@@ -2,24 +2,50 @@ import type { Pool } from 'pg'
 import { liveSchema } from '../database/pool.ts'
 import type { LogReader } from './log.ts'
 import { type RebuildOptions, rebuild } from './rebuild.ts'
-import { inTransaction } from './round.ts'
-import { createReadModelSchema, fingerprint, liveFingerprint, projectionLock } from './schema.ts'
+import { readCheckpoint, runRound } from './round.ts'
+import { beforeAll, createReadModelSchema, fingerprint, liveFingerprint, projectionLock } from './schema.ts'
 
 /**
- * Makes sure that the live tables are there and are this version's: missing ones are made empty, an older
- * version's are rebuilt from the log. Safe when several processes start at once.
- * @returns whether a rebuild was needed
+ * Makes sure that the live tables are there, are this version's, and stand where the log stood at this moment:
+ * missing ones are made, an older version's are rebuilt from the log. Safe when several processes start at once.
  */
-export async function prepareReadModels(db: Pool, log: LogReader, options: RebuildOptions): Promise<boolean> {
-  const found = await inTransaction(db, async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [projectionLock])
+export async function prepareReadModels(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
+  // Only where there is something to prepare is anybody waited for.
+  const found = (await liveFingerprint(db)) ?? (await makeLiveTables(db))
+  if (found !== fingerprint) await rebuild(db, log, options)
+  await catchUp(db, log, options)
+}
+
+/** Somebody may have died between recording something and showing it. */
+async function catchUp(db: Pool, log: LogReader, { onParked, onProgress }: RebuildOptions): Promise<void> {
+  const head = (await log.head()) ?? beforeAll
+  let events = 0
+  for (let position = await readCheckpoint(db); position < head; ) {
+    const before = position
+    position = await runRound(db, log, onParked, (count) => {
+      events += count
+    })
+    if (position === before) return
+    onProgress({ events, position, head })
+  }
+}
+
+/** Makes the empty live tables unless somebody else just did. @returns their version */
+async function makeLiveTables(db: Pool): Promise<string> {
+  const client = await db.connect()
+  try {
+    await client.query(`begin; select pg_advisory_xact_lock(${projectionLock})`)
     const live = await liveFingerprint(client)
-    if (live !== undefined) return live
-    await client.query(`drop schema if exists ${liveSchema} cascade`)
-    await createReadModelSchema(client, liveSchema)
-    return fingerprint
-  })
-  if (found === fingerprint) return false
-  await rebuild(db, log, options)
-  return true
+    if (live === undefined) {
+      await client.query(`drop schema if exists ${liveSchema} cascade`)
+      await createReadModelSchema(client, liveSchema)
+    }
+    await client.query('commit')
+    return live ?? fingerprint
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  } finally {
+    client.release()
+  }
 }

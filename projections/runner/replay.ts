@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import type { OnParked } from './apply.ts'
-import type { LogReader } from './log.ts'
-import { applyThrough, readCheckpoint } from './round.ts'
+import type { LogPage, LogReader } from './log.ts'
+import { readCheckpoint, takeStep } from './round.ts'
 import { beforeAll, createReadModelSchema } from './schema.ts'
 
 /** How far a replay is: events folded so far, and positions, of which only the ratio means anything. */
@@ -44,21 +44,23 @@ export async function replay(
   const head = options.upTo ?? (await log.head()) ?? beforeAll
   let position = await readCheckpoint(client)
   let events = 0
-  const next = (after: bigint) => log.readPage(after === beforeAll ? undefined : after, pageSize)
+  const next = async (after: bigint): Promise<LogPage> => {
+    const page = await log.readPage(after === beforeAll ? undefined : after, pageSize)
+    if (page.through === undefined || page.through <= head) return page
+    return { entries: page.entries.filter((entry) => entry.position <= head), through: head }
+  }
   let coming = next(position)
   while (position < head) {
     const page = await coming
     if (page.through === undefined) return
-    const entries = page.entries.filter((entry) => entry.position <= head)
-    position = page.through
-    if (position > head) position = head
-    if (position < head) coming = next(position)
+    coming = next(page.through)
     // Not waited for here, so a failure is not lost: the next turn of the loop meets it.
     coming.catch(() => undefined)
-    await client.query('begin')
-    await applyThrough(client, entries, position, options.onParked)
-    await client.query('commit')
-    events += entries.length
+    position = await takeStep(client, noLock, async () => page, options.onParked)
+    events += page.entries.length
     options.onProgress({ events, position, head })
   }
 }
+
+/** Nobody else knows the tables that are being filled. */
+const noLock = 'select 1'

@@ -1,8 +1,6 @@
-import type { Pool, PoolClient } from 'pg'
-import type { LogEntry } from '../../src/domain/recorded.ts'
-import { projectors } from '../projectors.ts'
-import { applyEntries, type OnParked } from './apply.ts'
-import type { LogReader } from './log.ts'
+import type { ClientBase, Pool, PoolClient, QueryResult } from 'pg'
+import { applyOneByOne, applyTogether, type OnParked, PoisonedPage } from './apply.ts'
+import type { LogPage, LogReader } from './log.ts'
 import { beforeAll, projectionLock } from './schema.ts'
 
 /** How much of the log one transaction takes in. */
@@ -13,57 +11,26 @@ const pageSize = 1000
  * together. Killed at any point it has done all of it or nothing.
  * @returns the checkpoint now
  */
-export async function runRound(db: Pool, log: LogReader, onParked: OnParked): Promise<bigint> {
-  return inTransaction(db, async (client) => {
-    const checkpoint = await lockCheckpoint(client)
-    const { entries, through } = await log.readPage(
-      checkpoint === beforeAll ? undefined : checkpoint,
-      pageSize,
-    )
-    if (through === undefined) return checkpoint
-    await applyThrough(client, entries, through, onParked)
-    return through
-  })
-}
-
-/** @returns the position that the tables stand at, which nobody else can move before the transaction ends */
-export async function lockCheckpoint(client: PoolClient): Promise<bigint> {
-  await client.query({
-    name: 'projection-lock',
-    text: 'select pg_advisory_xact_lock($1)',
-    values: [projectionLock],
-  })
-  return readCheckpoint(client)
-}
-
-export async function readCheckpoint(client: Pool | PoolClient): Promise<bigint> {
-  const { rows } = await client.query<{ position: bigint }>('select position from checkpoint')
-  return rows[0]?.position ?? beforeAll
-}
-
-export async function applyThrough(
-  client: PoolClient,
-  entries: readonly LogEntry[],
-  through: bigint,
+export async function runRound(
+  db: Pool,
+  log: LogReader,
   onParked: OnParked,
-): Promise<void> {
-  await applyEntries(client, projectors, entries, onParked)
-  await client.query('update checkpoint set position = $1', [through])
-}
-
-export async function inTransaction<T>(db: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  onApplied: (events: number) => void = () => undefined,
+): Promise<bigint> {
+  const read = async (checkpoint: bigint): Promise<LogPage> => {
+    const page = await log.readPage(checkpoint === beforeAll ? undefined : checkpoint, pageSize)
+    onApplied(page.entries.length)
+    return page
+  }
   const client = await db.connect()
-  let broken = false
+  let broken: Error | undefined
   // A connection that ends while it waits says so to its listeners alone.
-  const lost = () => {
-    broken = true
+  const lost = (error: Error) => {
+    broken = error
   }
   client.on('error', lost)
   try {
-    await client.query('begin')
-    const result = await work(client)
-    await client.query('commit')
-    return result
+    return await takeStep(client, `select pg_advisory_xact_lock(${projectionLock})`, read, onParked)
   } catch (error) {
     await client.query('rollback').catch(lost)
     throw error
@@ -71,4 +38,58 @@ export async function inTransaction<T>(db: Pool, work: (client: PoolClient) => P
     client.off('error', lost)
     client.release(broken)
   }
+}
+
+/**
+ * Folds one page into the connection's tables, in a transaction of its own: quickly, or, when some event does not
+ * fit, once more with care.
+ * @param lock a statement that keeps others away for as long as the transaction lasts
+ * @returns the checkpoint now
+ */
+export async function takeStep(
+  client: PoolClient,
+  lock: string,
+  read: (checkpoint: bigint) => Promise<LogPage>,
+  onParked: OnParked,
+): Promise<bigint> {
+  let known: { checkpoint: bigint; page: LogPage } | undefined
+  const step = async (apply: typeof applyTogether): Promise<bigint> => {
+    const { checkpoint, parked } = await begin(client, lock)
+    const page = known?.checkpoint === checkpoint ? known.page : await read(checkpoint)
+    known = { checkpoint, page }
+    if (page.through !== undefined) await apply(client, page.entries, parked)
+    const now = page.through ?? checkpoint
+    await client.query(`update checkpoint set position = ${now} where position < ${now}; commit`)
+    return now
+  }
+  try {
+    return await step(applyTogether)
+  } catch (error) {
+    if (!(error instanceof PoisonedPage)) throw error
+    await client.query('rollback')
+    return step((db, entries, parked) => applyOneByOne(db, entries, parked, onParked))
+  }
+}
+
+/** Begins, locks and reads where the tables stand: statements of one message, each seeing what was before it. */
+async function begin(client: ClientBase, lock: string): Promise<{ checkpoint: bigint; parked: Set<string> }> {
+  // Several statements give several results, which the types of the client do not know.
+  const results: unknown = await client.query(
+    `begin; ${lock}; select position from checkpoint; select stream from parked`,
+  )
+  const [, , checkpoint, parked] = results as [
+    QueryResult,
+    QueryResult,
+    QueryResult<{ position: bigint }>,
+    QueryResult<{ stream: string }>,
+  ]
+  return {
+    checkpoint: checkpoint.rows[0]?.position ?? beforeAll,
+    parked: new Set(parked.rows.map(({ stream }) => stream)),
+  }
+}
+
+export async function readCheckpoint(db: Pool | PoolClient): Promise<bigint> {
+  const { rows } = await db.query<{ position: bigint }>('select position from checkpoint')
+  return rows[0]?.position ?? beforeAll
 }

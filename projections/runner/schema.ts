@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ClientBase } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import { liveSchema } from '../database/pool.ts'
 import { projectors } from '../projectors.ts'
 
@@ -45,7 +45,7 @@ export async function createReadModelSchema(db: ClientBase, schema: string): Pro
 export const projectionLock = 7_214_501
 
 /** Which version the live tables are: undefined when there are none. */
-export async function liveFingerprint(db: ClientBase): Promise<string | undefined> {
+export async function liveFingerprint(db: ClientBase | Pool): Promise<string | undefined> {
   const { rows } = await db.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
     `${liveSchema}.checkpoint`,
   ])

@@ -41,11 +41,11 @@ export async function projectionStatus(db: Pool, log: LogReader): Promise<Projec
 
 async function readParked(db: Pool): Promise<ParkedStream[]> {
   const { rows } = await db.query<
-    Omit<ParkedStream, 'position' | 'parkedAt'> & { position: bigint; parked_at: Date }
+    Omit<ParkedStream, 'position' | 'parkedAt'> & { position: bigint; parked_at: string }
   >('select stream, revision, position, type, problem, parked_at from parked order by position')
   return rows.map(({ parked_at, position, ...row }) => ({
     ...row,
     position: String(position),
-    parkedAt: parked_at.toISOString(),
+    parkedAt: parked_at,
   }))
 }

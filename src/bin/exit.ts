@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander'
 import { LocalStackError } from '../../infra/local/stack/error.ts'
+import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { ConfigError } from '../config.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -33,13 +34,7 @@ function say(message: string, code: number): number {
 }
 
 function isUnreachable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = 'code' in error ? String(error.code) : ''
-  return (
-    ['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'ETIMEDOUT', 'ECONNRESET', '28P01', '3D000', '57P03'].includes(
-      code,
-    ) || error.name === 'UnavailableError'
-  )
+  return isDatabaseTrouble(error) || (error instanceof Error && error.name === 'UnavailableError')
 }
 
 function messageOf(error: unknown): string {

@@ -17,20 +17,20 @@ export const demo = { tenantId: 'demo', productId: 'demo-app', keyTypeId: 'pro' 
 const markerName = 'welcomed'
 
 /**
- * On an embedded ledger that has never greeted anybody: makes the tenant `demo` and returns what to print. The
+ * On an embedded ledger that has never greeted anybody: makes the tenant `demo` and prints how to use it. The
  * marker is written last, so a start that is killed half-way is finished by the next one; only the token, which
- * nobody has seen then, is made once more.
- * @returns undefined when there is nothing to greet with
+ * perhaps nobody has seen then, is made once more.
  */
 export async function greet(
   config: Config,
   services: Services,
   address: string,
-): Promise<string | undefined> {
+  print: (text: string) => Promise<void>,
+): Promise<void> {
   const marker = join(config.dataDirectory, markerName)
-  if (config.eventstoreUrl !== undefined || existsSync(marker)) return undefined
+  if (config.eventstoreUrl !== undefined || existsSync(marker)) return
   const tenants = await listTenants(services.db)
-  if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return undefined
+  if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return
   const origin: Origin = { requestId: newId('req'), actor: 'system:first-start' }
   if (tenants.length === 0) {
     await createTenant(services, { tenantId: demo.tenantId, name: 'Demo', plan: 'unlimited' }, origin)
@@ -44,7 +44,8 @@ export async function greet(
     { tenantId: demo.tenantId, name, scopes, expiresAt: null },
     origin,
   )
-  return welcome(address, token, () => writeFileSync(marker, '', { mode: 0o600 }))
+  await print(welcome(address, token))
+  writeFileSync(marker, '', { mode: 0o600 })
 }
 
 async function makeProduct(services: Services, origin: Origin): Promise<void> {
@@ -76,8 +77,7 @@ async function makeOwner(services: Services, origin: Origin): Promise<void> {
   await addMember(services, { tenantId: demo.tenantId, role: 'owner', email: 'owner@demo.example' }, origin)
 }
 
-function welcome(address: string, token: string, shown: () => void): string {
-  shown()
+function welcome(address: string, token: string): string {
   const post = (path: string, body: object) =>
     `curl -s ${address}${path} -H 'Authorization: Bearer ${token}' \\\n` +
     `  -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`

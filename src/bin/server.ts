@@ -4,7 +4,6 @@ import { keepProjecting } from '../../projections/runner/projector-role.ts'
 import type { Config } from '../config.ts'
 import { createApp } from '../http/app.ts'
 import { createCursors } from '../http/cursor.ts'
-import { follow } from '../ledger/follow.ts'
 import { connectFeed } from '../webhooks/nats.ts'
 import { CommandRefused } from './exit.ts'
 import { createReadiness } from './readiness.ts'
@@ -63,14 +62,10 @@ export async function startServer(
   }
 }
 
-async function runProjector(stores: Stores, log: Logger, signal: AbortSignal): Promise<void> {
-  const { services, readModels } = stores
+async function runProjector({ tail, readModels }: Stores, log: Logger, signal: AbortSignal): Promise<void> {
   const checkpoint = await readModels.checkpoint()
-  const notices = follow(
-    services.ledger,
-    checkpoint < 0n ? undefined : checkpoint,
-    signal,
-    (err, retryInMs) => log.warn({ err, retry_in_ms: retryInMs }, 'projector.subscription_lost'),
+  const notices = tail.follow(checkpoint < 0n ? undefined : checkpoint, signal, (err, retryInMs) =>
+    log.warn({ err, retry_in_ms: retryInMs }, 'projector.subscription_lost'),
   )
   await keepProjecting(notices, readModels, (err) => log.warn({ err }, 'projector.behind'))
 }

@@ -12,6 +12,7 @@ import type { Services } from '../commands/services.ts'
 import type { Config } from '../config.ts'
 import { createHandle } from '../ledger/handle.ts'
 import { connectLedger } from '../ledger/ledger.ts'
+import { createTail, type Tail } from '../ledger/tail.ts'
 import { createTurns } from '../ledger/turns.ts'
 import { createUsageCounter } from '../usage/counter.ts'
 import { checkMasterKey } from '../vault/check.ts'
@@ -24,6 +25,8 @@ import { showProgress } from './progress.ts'
 export type Stores = {
   services: Services
   readModels: ReadModels
+  /** What the read models read of the log; following it spares them most of the reading. */
+  tail: Tail
   masterKey: MasterKey
   db: Pool
   close(): Promise<void>
@@ -67,7 +70,8 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     const progress = showProgress('Rebuilding the read models')
     await prepareReadModels(db, ledger, { onParked, onProgress: progress.update })
     progress.done()
-    const readModels = createReadModels(db, ledger, {
+    const tail = createTail(ledger)
+    const readModels = createReadModels(db, tail, {
       timeLimitMs: 10_000,
       onParked,
       onFailure: (err) => log.warn({ err }, 'projection.round_failed'),
@@ -86,7 +90,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       now,
       randomBytes,
     }
-    return { services, readModels, masterKey, db, close }
+    return { services, readModels, tail, masterKey, db, close }
   } catch (error) {
     await close()
     throw error

@@ -34,9 +34,8 @@ export async function createProduct(
   const { tenantId, productId } = asked
   const full = (await countProducts(services.db, tenantId)) >= planLimits[plan].products
   return change(services, tenantId, productId, origin, (product, at) => {
-    const events = decideProduct(product, { type: 'CreateProduct', ...asked, at })
     if (full) throw new Refusal('product_limit_reached')
-    return events
+    return decideProduct(product, { type: 'CreateProduct', ...asked, at })
   })
 }
 

@@ -36,18 +36,24 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
+    // Lines name the request themselves; a logger for each would cost more than most requests do.
+    childLoggerFactory: (logger) => logger,
     genReqId: () => newId('req'),
     bodyLimit: 1_048_576,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
     // What Fastify refuses before it has found a route.
-    frameworkErrors: (error, request, reply) => void sendProblem(request, reply, invalid(error.message)),
+    frameworkErrors: (error, request, reply) =>
+      void sendProblem(request, reply.header('request-id', request.id), invalid(error.message)),
   })
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.decorateRequest('caller', undefined)
   answerErrors(app)
   answerUnknownRoutes(app)
-  app.addHook('onRequest', async (request, reply) => void reply.header('request-id', request.id))
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('request-id', request.id)
+    done()
+  })
   logFailures(app)
   await app.register(underPressure, { maxEventLoopDelay: 2000, retryAfter: 1 })
   await describeApi(app, options.baseUrl)
@@ -68,13 +74,15 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 
 /** Successes are counted in the metrics; what failed is worth a line with the id that the caller was given. */
 function logFailures(app: FastifyInstance): void {
-  app.addHook('onResponse', async (request, reply) => {
-    if (reply.statusCode < 500) return
-    const { method, id } = request
-    const route = request.routeOptions.url
-    request.log.warn(
-      { request_id: id, method, route, status: reply.statusCode, duration_ms: reply.elapsedTime },
-      'request.answered',
-    )
+  app.addHook('onResponse', (request, reply, done) => {
+    if (reply.statusCode >= 500) {
+      const { method, id } = request
+      const route = request.routeOptions.url
+      request.log.warn(
+        { request_id: id, method, route, status: reply.statusCode, duration_ms: reply.elapsedTime },
+        'request.answered',
+      )
+    }
+    done()
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestValidationError } from 'fastify-zod-openapi'
-import pg from 'pg'
+import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
@@ -49,17 +49,4 @@ function firstIssue(error: FastifyError): string {
   if (!(issue instanceof RequestValidationError)) return 'malformed input'
   const where = issue.instancePath.split('/').filter(Boolean).join('.')
   return `${error.validationContext ?? 'input'}${where ? ` ${where}` : ''}: ${issue.message}`
-}
-
-/** Connection trouble, shutdown and exhaustion pass by themselves; what a statement did wrong does not. */
-function isDatabaseTrouble(error: Error & { code?: string }): boolean {
-  if (error instanceof pg.DatabaseError) {
-    return ['08', '53', '55', '57', '25'].includes(error.code?.slice(0, 2) ?? '')
-  }
-  return (
-    ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(error.code ?? '') ||
-    /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout)/.test(
-      error.message,
-    )
-  )
 }

@@ -8,13 +8,16 @@ export const text = (most: number) =>
     .max(most)
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
 
+/** The log writes four-digit years; some days that look like days, as 30 February, are none. */
+function isKeepable(value: string): boolean {
+  const moment = new Date(value)
+  return !Number.isNaN(moment.getTime()) && /^\d{4}-/.test(moment.toISOString())
+}
+
 /** A moment in any offset, whole or with a fraction; a four-digit year even in UTC. */
 export const momentIn = z.iso
   .datetime({ offset: true })
-  .refine(
-    (value) => /^\d{4}-/.test(new Date(value).toISOString()),
-    'must lie between the years 0000 and 9999',
-  )
+  .refine(isKeepable, 'must be a real moment between the years 0000 and 9999')
   .meta({ example: '2027-11-21T00:00:00.000Z', description: 'ISO 8601' })
 
 export const momentOut = z

@@ -2,20 +2,41 @@ import type { FastifyInstance } from 'fastify'
 import { sendProblem } from './errors.ts'
 import { Problem } from './problem.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Registered only so that another route's template does not catch this path. */
+    wrongMethod?: boolean
+  }
+}
+
 /** Answers a path that exists, asked with another method, with 405 and `Allow`; anything else unknown with 404. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
-  const routes: { methods: string[]; path: RegExp }[] = []
-  app.addHook('onRoute', ({ method, url }) => {
+  const routes: { methods: string[]; path: RegExp; template: boolean }[] = []
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.wrongMethod) return
     const pattern = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')
-    routes.push({ methods: [method].flat(), path: new RegExp(`^${pattern.replace('\\*', '.*')}$`) })
+    routes.push({
+      methods: [method].flat(),
+      path: new RegExp(`^${pattern.replace('\\*', '.*')}$`),
+      template: url.includes(':'),
+    })
   })
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? ''
-    const allowed = new Set(routes.filter((route) => route.path.test(path)).flatMap(({ methods }) => methods))
+    const matching = routes.filter((route) => route.path.test(path))
+    const concrete = matching.filter(({ template }) => !template)
+    const allowed = new Set((concrete.length > 0 ? concrete : matching).flatMap(({ methods }) => methods))
     if (allowed.size === 0)
       return sendProblem(request, reply, new Problem(404, 'invalid_request', 'no such path'))
     const allow = [...allowed].sort().join(', ')
     const message = `${request.method} is not possible here; allowed: ${allow}`
     return sendProblem(request, reply, new Problem(405, 'invalid_request', message, { allow }))
   })
+}
+
+/** Keeps GET on a concrete path, which only answers POST, from being taken for a template's id. */
+export function refuseGet(app: FastifyInstance, path: string): void {
+  app.get(path, { config: { wrongMethod: true }, schema: { hide: true } }, (_request, reply) =>
+    reply.callNotFound(),
+  )
 }

@@ -125,7 +125,9 @@ describe('a key of our own form is found when it is typed', () => {
     ],
   ])('%s', (_, typed) =>
     fc.assert(
-      fc.property(keys, ({ licenseKey, keyHash }) => expect(keyHashOf(typed(licenseKey))).toBe(keyHash)),
+      fc.property(keys, ({ licenseKey, keyHash }) => {
+        expect(keyHashOf(typed(licenseKey))).toBe(keyHash)
+      }),
     ),
   )
 })
@@ -173,11 +175,10 @@ describe('a key of another form', () => {
       }),
     ))
 
-  test('any text without our groups has a hash, the same however it is broken up', () =>
+  test('any text at all has a hash, unless it stands in our own groups', () =>
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), gaps, (key, between) => {
-        const typed = broken(key, between)
-        for (const text of [key, typed]) fc.pre(!ownGroups.test(text.normalize('NFKC').toUpperCase().trim()))
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (key) => {
+        fc.pre(!ownGroups.test(key.normalize('NFKC').toUpperCase().trim()))
         expect(keyHashOf(key)).toMatch(/^[0-9a-f]{64}$/)
       }),
     ))

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { Refusal, type RefusalCode } from '../../src/domain/refusal.ts'
 
 /** A stream's rules: what it is before its first event, what a command makes of it, what an event does to it. */
-export type Rules<State, Command, Event> = {
+type Rules<State, Command, Event> = {
   initial: State
   decide: (state: State, command: Command) => Event[]
   evolve: (state: State, event: Event) => State
@@ -25,7 +25,7 @@ export function givenOn<State, Command, Event>(rules: Rules<State, Command, Even
   })
 }
 
-export type Outcome<Event> = { events: Event[] } | { refusal: RefusalCode }
+type Outcome<Event> = { events: Event[] } | { refusal: RefusalCode }
 
 /** A decision as a value, so that two of them can be compared. */
 export function outcomeOf<Event>(decision: () => Event[]): Outcome<Event> {

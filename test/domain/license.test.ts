@@ -2,7 +2,7 @@
  * Seats are given while the license is active and has one free; a request that is already true changes nothing;
  * a revocation is final.
  */
-import { describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import type { LicenseEvent } from '../../src/domain/license/events.ts'
 import {
   absentLicense,
@@ -322,82 +322,5 @@ describe('the end of a paid period', () => {
   test('never comes for a perpetual license, nor for a revoked one', () => {
     given(perpetual).when(endPeriod(nextEnd)).expectEvents([])
     given(minted(), revoked).when(endPeriod(nextEnd)).expectEvents([])
-  })
-})
-
-describe('the state', () => {
-  const state = (...events: LicenseEvent[]) => events.reduce(evolveLicense, absentLicense)
-  const { at: _, ...own } = terms
-  const issued = {
-    ...own,
-    status: 'issued',
-    revokedAt: null,
-    revokedReason: null,
-    endedAt: null,
-    seatsUsed: 0,
-    seats: new Map(),
-  }
-  const seat = { ...device('laptop'), status: 'active', activatedAt: at, deactivatedAt: null }
-  const emptied = { ...seat, status: 'deactivated', deactivatedAt: later }
-
-  test('begins with the terms and no devices, minted or imported', () => {
-    expect(state(minted())).toStrictEqual(issued)
-    expect(state({ type: 'LicenseImported', data: terms })).toStrictEqual(issued)
-  })
-
-  test('shows who sits and who sat', () => {
-    expect(state(minted(), activated('laptop'))).toStrictEqual({
-      ...issued,
-      seatsUsed: 1,
-      seats: new Map([['laptop', seat]]),
-    })
-    expect(state(minted(), activated('laptop'), deactivated('laptop', later))).toStrictEqual({
-      ...issued,
-      seats: new Map([['laptop', emptied]]),
-    })
-  })
-
-  test('a device that came back shows its latest stay', () =>
-    expect(
-      state(minted(), activated('laptop'), deactivated('laptop'), activated('laptop', later)),
-    ).toStrictEqual({
-      ...issued,
-      seatsUsed: 1,
-      seats: new Map([['laptop', { ...seat, activatedAt: later }]]),
-    }))
-
-  test('a new key replaces the old one, and takes the seats or leaves them', () => {
-    const newKeyOnly = { ...issued, keyHash: 'b'.repeat(64), displayKey: 'ACME…8888' }
-    const before = [
-      minted({ deviceLimit: 3 }),
-      activated('laptop'),
-      activated('phone', later),
-      deactivated('phone', later),
-    ]
-    const phone = { ...device('phone'), status: 'deactivated', activatedAt: later, deactivatedAt: later }
-    expect(state(...before, reminted(true))).toStrictEqual({
-      ...newKeyOnly,
-      deviceLimit: 3,
-      seatsUsed: 1,
-      seats: new Map([
-        ['laptop', seat],
-        ['phone', phone],
-      ]),
-    })
-    expect(state(...before, reminted(false))).toStrictEqual({
-      ...newKeyOnly,
-      deviceLimit: 3,
-      seats: new Map([
-        ['laptop', { ...emptied, deactivatedAt: at }],
-        ['phone', phone],
-      ]),
-    })
-  })
-
-  test('shows a revocation, a renewal and an end', () => {
-    expect(state(minted(), revoked)).toStrictEqual({ ...issued, revokedAt: at, revokedReason: 'refunded' })
-    expect(state(minted(), renewed)).toStrictEqual({ ...issued, expiresAt: nextEnd })
-    expect(state(minted(), expired)).toStrictEqual({ ...issued, endedAt: end })
-    expect(state(minted(), fellBack)).toStrictEqual({ ...issued, endedAt: end })
   })
 })

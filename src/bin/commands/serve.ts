@@ -43,8 +43,11 @@ async function serve(asked: Role[]): Promise<void> {
   })
   if (server.address !== undefined) {
     const baseUrl = config.baseUrl ?? `http://localhost:${new URL(server.address).port}`
-    const greeting = await greet(config, stores.services, baseUrl)
-    if (greeting !== undefined) process.stdout.write(greeting)
+    await greet(config, stores.services, baseUrl, printed)
   }
   log.info({ address: server.address, roles: asked, data_directory: config.dataDirectory }, 'Ready')
+}
+
+function printed(text: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()))
 }

@@ -11,6 +11,9 @@ import type { ZodApp } from '../zod-app.ts'
 import { deviceView, licenseDetailOut, licenseIn, licenseOut, licenseView } from './license-schemas.ts'
 import { requireProduct } from './products.ts'
 
+/** Anything else cannot be a license's, and is answered like one that is not there. */
+const licenseId = /^lic_[0-9a-z]{26}$/
+
 const minted = z.object({
   license: licenseOut,
   licenseKey: z
@@ -98,7 +101,7 @@ function readRoute(app: ZodApp, services: Services): void {
         operationId: 'getLicense',
         tags: ['Licenses'],
         summary: 'Read a license with its devices',
-        params: z.strictObject({ id: z.string().max(100) }),
+        params: z.strictObject({ id: z.string() }),
         response: {
           200: answer('The license', z.object({ license: licenseDetailOut })),
           ...errors(400, 403, 404),
@@ -107,7 +110,8 @@ function readRoute(app: ZodApp, services: Services): void {
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const entry = await findLicense(services.db, tenantId, request.params.id)
+      const { id } = request.params
+      const entry = licenseId.test(id) ? await findLicense(services.db, tenantId, id) : undefined
       if (!entry) throw notFound('license')
       const devices = await listDevices(services.db, entry.license.licenseId)
       const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.license.holder])

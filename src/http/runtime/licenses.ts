@@ -5,6 +5,7 @@ import { keyHashOf } from '../../credentials/license-key.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type Caller, callerIn, originOf } from '../authenticate.ts'
 import { answer } from '../schemas.ts'
+import { refuseGet } from '../wrong-method.ts'
 import type { ZodApp } from '../zod-app.ts'
 import { type RuntimeStatus, statusOfRefusal, unknownKey, verdictOn } from './answer.ts'
 import {
@@ -22,6 +23,7 @@ export function runtimeRoutes(app: ZodApp, services: Services): void {
   validateRoute(app, services)
   activateRoute(app, services)
   deactivateRoute(app, services)
+  for (const call of ['activate', 'validate', 'deactivate']) refuseGet(app, `/v1/licenses/${call}`)
 }
 
 type Asked = { product_id: string; license_key: string; device_id?: string | undefined }

@@ -1,0 +1,24 @@
+// The baseline of commands: bare appends of events of the same size to new streams of the same store, 64 at a time.
+import { randomUUID } from 'node:crypto'
+import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
+
+const [url = '', sizeText = '900', countText = '20000'] = process.argv.slice(2)
+const count = Number(countText)
+const client = EventStoreDBClient.connectionString(url)
+const padding = 'x'.repeat(Math.max(0, Number(sizeText) - 60))
+
+async function appender(): Promise<void> {
+  while (left-- > 0) {
+    const event = jsonEvent({ type: 'BareAppend', data: { id: randomUUID(), padding } })
+    await client.appendToStream(`bare-${randomUUID()}`, event, { expectedRevision: NO_STREAM })
+  }
+}
+
+let left = 2000
+await Promise.all(Array.from({ length: 64 }, appender))
+left = count
+const started = performance.now()
+await Promise.all(Array.from({ length: 64 }, appender))
+const perSecond = (count * 1000) / (performance.now() - started)
+process.stdout.write(`${JSON.stringify({ perSecond })}\n`)
+await client.dispose()

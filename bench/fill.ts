@@ -1,0 +1,136 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { EventStore } from '../infra/local/eventstore/engine/event-store.ts'
+import type { ProposedEvent } from '../infra/local/eventstore/storage/event.ts'
+import { keyHashOf } from '../src/credentials/license-key.ts'
+import type { DomainEvent } from '../src/domain/events.ts'
+import { defaultSettings } from '../src/domain/product/product.ts'
+
+export const tenantId = 'bench'
+export const productId = 'bench-app'
+export const deviceId = 'device-1'
+/** Fixed, so that every process of the bench knows it. */
+export const token = 'kl_pat_00000000000000000000000000000000'
+const at = '2026-01-01T00:00:00.000Z'
+
+/** Keys of another form than our own may be imported; these can be made from a number by every process. */
+export const keyOf = (license: number): string => `bench license number ${license}`
+
+/** Writes a tenant, a product and a token through the store's own engine: filling is not what is measured. */
+export async function fillTenant(dataDirectory: string, tokenHash: string): Promise<void> {
+  const store = await EventStore.open(join(dataDirectory, 'eventstore'))
+  await store.append(`tenant-${tenantId}`, 'no_stream', [
+    proposed({ type: 'TenantCreated', data: { tenantId, name: 'Bench', plan: 'unlimited', at } }),
+  ])
+  const keyType = {
+    keyTypeId: 'default',
+    name: 'Default',
+    deviceLimit: 5,
+    duration: null,
+    onExpiry: 'expire',
+    entitlements: ['export', 'sync'],
+    fallbackEntitlements: [],
+    price: null,
+    sellInMultiples: false,
+    maxQuantity: null,
+  } as const
+  await store.append(`product-${tenantId}.${productId}`, 'no_stream', [
+    proposed({
+      type: 'ProductCreated',
+      data: { tenantId, productId, name: 'Bench', keyPrefix: 'BENCH', settings: defaultSettings, at },
+    }),
+    proposed({
+      type: 'KeyTypeAdded',
+      data: {
+        keyType: { ...keyType, entitlements: [...keyType.entitlements], fallbackEntitlements: [] },
+        at,
+      },
+    }),
+  ])
+  await store.append('token-tok_bench', 'no_stream', [
+    proposed({
+      type: 'TokenCreated',
+      data: {
+        tokenId: 'tok_bench',
+        tenantId,
+        name: 'bench',
+        tokenHash,
+        scopes: ['licenses:runtime', 'licenses:write', 'licenses:read'],
+        expiresAt: null,
+        at,
+      },
+    }),
+  ])
+  store.close()
+}
+
+/** Licenses `from` to `to` (exclusive), each minted and with one device: two events a license. */
+export async function fillLicenses(dataDirectory: string, from: number, to: number): Promise<void> {
+  const store = await EventStore.open(join(dataDirectory, 'eventstore'))
+  for (let start = from; start < to; start += 500) {
+    const batch = Array.from({ length: Math.min(500, to - start) }, (_, index) => start + index)
+    await Promise.all(batch.map((license) => store.append(streamOf(license), 'no_stream', lifeOf(license))))
+  }
+  store.close()
+}
+
+/** A license whose one device was activated and deactivated until `events` events stand in its stream. */
+export async function fillLongHistory(dataDirectory: string, license: number, events: number): Promise<void> {
+  const store = await EventStore.open(join(dataDirectory, 'eventstore'))
+  await store.append(streamOf(license), 'no_stream', lifeOf(license).slice(0, 1))
+  for (let revision = 0; revision < events - 1; revision += 100) {
+    const changes = Array.from({ length: Math.min(100, events - 1 - revision) }, (_, index) =>
+      index % 2 === 0 ? activated(license) : deactivated(license),
+    )
+    await store.append(streamOf(license), revision, changes)
+  }
+  store.close()
+}
+
+const idOf = (license: number): string => `lic_${String(license).padStart(26, '0')}`
+const streamOf = (license: number): string => `license-${idOf(license)}`
+
+function lifeOf(license: number): ProposedEvent[] {
+  const terms = {
+    licenseId: idOf(license),
+    tenantId,
+    productId,
+    keyTypeId: 'default',
+    keyHash: keyHashOf(keyOf(license)) ?? '',
+    displayKey: 'BENCH…0000',
+    quantity: 1,
+    deviceLimit: 5,
+    expiresAt: null,
+    onExpiry: 'expire',
+    holder: null,
+    customerId: null,
+    source: 'api',
+    saleId: null,
+    test: false,
+    metadata: {},
+    createdAt: new Date(Date.parse(at) + license).toISOString(),
+    at,
+  } as const
+  return [proposed({ type: 'LicenseMinted', data: { ...terms, metadata: {} } }), activated(license)]
+}
+
+const activated = (license: number): ProposedEvent =>
+  proposed({
+    type: 'DeviceActivated',
+    data: { deviceId, instanceId: `ins_${license}`, installId: null, name: 'Device', platform: null, at },
+  })
+
+const deactivated = (license: number): ProposedEvent =>
+  proposed({ type: 'DeviceDeactivated', data: { deviceId, instanceId: `ins_${license}`, at } })
+
+function proposed({ type, data }: DomainEvent): ProposedEvent {
+  const requestId = `req_${createHash('sha1').update(type).digest('hex').slice(0, 26)}`
+  const cause = { requestId, causationId: requestId, correlationId: requestId, actor: 'system:bench' }
+  return {
+    id: randomUUID(),
+    type,
+    isJson: true,
+    metadata: Buffer.from(JSON.stringify({ ...cause, at, schema: 1 })),
+    data: Buffer.from(JSON.stringify(data)),
+  }
+}

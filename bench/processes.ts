@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+
+const root = join(import.meta.dirname, '..')
+
+export type Server = { address: string; pid: number; stop(): Promise<void> }
+
+const Load = z.object({
+  perSecond: z.number(),
+  p50Ms: z.number(),
+  p99Ms: z.number(),
+  failed: z.int(),
+  answered: z.int(),
+})
+export type Load = z.infer<typeof Load>
+
+const Address = z.object({ address: z.string() })
+
+/** The ledger itself, as `npm start` runs it. */
+export async function startLedger(dataDirectory: string): Promise<Server> {
+  const child = spawn(process.execPath, [join(root, 'src/bin/keyledger.ts'), 'serve'], {
+    env: { ...process.env, KEYLEDGER_DATA_DIR: dataDirectory, KEYLEDGER_PORT: '0' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  return serverOf(child, child.stderr)
+}
+
+export async function startBare(): Promise<Server> {
+  const child = spawn(process.execPath, [join(root, 'bench/bare-server.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return serverOf(child, child.stdout)
+}
+
+/** Waits for the line of JSON that holds its address. */
+async function serverOf(child: ChildProcess, output: NodeJS.ReadableStream): Promise<Server> {
+  for await (const line of createInterface({ input: output })) {
+    const found = line.startsWith('{') ? Address.safeParse(JSON.parse(line)) : undefined
+    if (!found?.success) continue
+    output.resume()
+    return {
+      address: found.data.address,
+      pid: child.pid ?? 0,
+      async stop() {
+        child.kill('SIGTERM')
+        if (child.exitCode === null) await once(child, 'exit')
+      },
+    }
+  }
+  throw new Error('the server ended before it listened')
+}
+
+/** Runs one of the bench's own programs and parses the line of JSON that it prints. */
+async function run(program: string, args: string[]): Promise<unknown> {
+  const child = spawn(process.execPath, [join(root, 'bench', program), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  for await (const chunk of child.stdout) text += String(chunk)
+  return JSON.parse(text)
+}
+
+export async function load(asked: {
+  url: string
+  token: string
+  kind: 'validate' | 'activate' | 'mint'
+  from?: number
+  to?: number
+  seconds?: number
+  requests?: number
+  connections?: number
+}): Promise<Load> {
+  return Load.parse(await run('load.ts', [JSON.stringify({ from: 0, to: 1, connections: 64, ...asked })]))
+}
+
+export async function bareAppends(url: string, bytes: number, count: number): Promise<number> {
+  const { perSecond } = z
+    .object({ perSecond: z.number() })
+    .parse(await run('appender.ts', [url, String(bytes), String(count)]))
+  return perSecond
+}
+
+/** Resident memory of a process, from the kernel. */
+export function residentMiB(pid: number): number {
+  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kib) / 1024
+}
+
+export function eventStoreUrl(dataDirectory: string): string {
+  const endpoint: unknown = JSON.parse(readFileSync(join(dataDirectory, 'eventstore/endpoint.json'), 'utf8'))
+  return z.object({ url: z.string() }).parse(endpoint).url
+}

@@ -1,0 +1,72 @@
+import { setTimeout } from 'node:timers/promises'
+import type { LogEntry } from '../domain/recorded.ts'
+import { follow } from './follow.ts'
+import type { Ledger, Page } from './ledger.ts'
+
+/** More than any round takes; a reader that is further behind reads from the store. */
+const mostKept = 5000
+
+/** The store pushes an event about as soon as it acknowledges it; a reader waits this long before it asks. */
+const patienceMs = 20
+
+/**
+ * The newest part of the log, kept in memory as the store pushes it, for a reader that is never far behind: each
+ * event then comes over the wire once, instead of being pushed as a notice and read again.
+ */
+export type Tail = Pick<Ledger, 'readPage' | 'head'> & {
+  /** Follows the log after a position and keeps what comes, while also handing it out. */
+  follow(
+    after: bigint | undefined,
+    signal: AbortSignal,
+    onBreak: (error: unknown, retryInMs: number) => void,
+  ): AsyncIterable<LogEntry>
+}
+
+export function createTail(ledger: Ledger): Tail {
+  /** Everything in the log after this position, up to the newest entry that is kept; undefined: nothing is. */
+  let completeAfter: bigint | undefined
+  let kept: LogEntry[] = []
+  let arrival = Promise.withResolvers<void>()
+
+  function keep(entry: LogEntry): void {
+    if (kept.length >= mostKept) {
+      completeAfter = kept.at(-1)?.position ?? completeAfter
+      kept = []
+    }
+    kept.push(entry)
+    arrival.resolve()
+    arrival = Promise.withResolvers()
+  }
+
+  /** What a reader has taken in is not asked for again. */
+  function forget(upTo: bigint): void {
+    const firstNewer = kept.findIndex(({ position }) => position > upTo)
+    kept = firstNewer === -1 ? [] : kept.slice(firstNewer)
+    completeAfter = upTo
+  }
+
+  return {
+    head: () => ledger.head(),
+    async readPage(after, limit): Promise<Page> {
+      if (after === undefined || completeAfter === undefined || after < completeAfter) {
+        return ledger.readPage(after, limit)
+      }
+      forget(after)
+      if (kept.length === 0) await Promise.race([arrival.promise, setTimeout(patienceMs)])
+      const entries = kept.slice(0, limit)
+      return entries.length === 0
+        ? ledger.readPage(after, limit)
+        : { entries, through: entries.at(-1)?.position }
+    },
+    async *follow(after, signal, onBreak) {
+      kept = []
+      completeAfter = after
+      for await (const entry of follow(ledger, after, signal, onBreak)) {
+        keep(entry)
+        yield entry
+      }
+      completeAfter = undefined
+      kept = []
+    },
+  }
+}

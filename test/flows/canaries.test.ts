@@ -1,0 +1,214 @@
+// Guarantee: a raw license key, a token, an e-mail address and a person's name stand in no event, no table, no log
+// line and no file; the master key stands in its own file alone, which nobody else may read.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { basename, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { createHost, type Environment, type Server } from '../harness/process.ts'
+import { createOperator } from './operator.ts'
+import { client, createVendor, productId } from './vendor.ts'
+
+const host = createHost()
+const email = 'canary.Wrenfield.7f3a9@canary-mail.example'
+const name = 'Canary Wrenfield Holderton'
+const owner = 'canary.owner.51c2@canary-owner.example'
+
+test('planted keys, tokens, addresses and names are found nowhere', async () => {
+  const environment = { KEYLEDGER_DATA_DIR: host.path('data'), KEYLEDGER_LOG_LEVEL: 'trace' }
+  const server = await host.serve(environment)
+  const tokens = [firstToken(server), await createVendor(host, environment)]
+  const args = ['init', '--tenant', 'canary', '--owner', owner]
+  expect(await host.json(z.object({ tenantId: z.string() }), args, environment)).toMatchObject({
+    tenantId: 'canary',
+  })
+  const keys = await live(server, tokens[1] ?? '')
+  await sendInWrongPlaces(server, tokens[1] ?? '', keys[0] ?? '')
+  const operatorSaw = await lookAround(environment)
+  expect(operatorSaw).toContain(email)
+
+  const canaries = new Map<string, string>([
+    ...keys.map((key, index): [string, string] => [key, `license key ${index}`]),
+    ...tokens.map((token, index): [string, string] => [token, `token ${index}`]),
+    [email, 'e-mail'],
+    [name, 'name'],
+    [owner, 'owner'],
+  ])
+  expect(await inEventsAndTables(environment, canaries)).toStrictEqual([])
+  expect(inText('a log line', server.stderr(), canaries)).toStrictEqual([])
+  // The one place where the first token is shown.
+  expect(inText('stdout', server.stdout().replaceAll(tokens[0] ?? '', ''), canaries)).toStrictEqual([])
+
+  const masterKey = readFileSync(join(environment.KEYLEDGER_DATA_DIR, 'master.key'), 'utf8').trim()
+  const wanted = new Map([...canaries, [masterKey, 'master key']])
+  const running = inFiles(environment.KEYLEDGER_DATA_DIR, wanted)
+  expect((await server.end('SIGTERM')).code).toBe(0)
+  const stopped = inFiles(environment.KEYLEDGER_DATA_DIR, wanted)
+  expect([running, stopped]).toStrictEqual([['master.key: master key'], ['master.key: master key']])
+  expect(statSync(join(environment.KEYLEDGER_DATA_DIR, 'master.key')).mode & 0o777).toBe(0o600)
+  expect(inText('output', host.output(), new Map([[masterKey, 'master key']]))).toStrictEqual([])
+})
+
+function firstToken(server: Server): string {
+  const token = /^ {2}(kl_pat_\w+)$/m.exec(server.stdout())?.[1]
+  if (token === undefined) throw new Error('no token was printed')
+  return token
+}
+
+/** Everything that a license goes through. @returns the keys that were handed out */
+async function live(server: Server, token: string): Promise<string[]> {
+  const vendor = client(server.address, token)
+  await vendor.createProduct(1)
+  const keys: string[] = []
+  for (let count = 0; count < 5; count++) {
+    const { licenseId, licenseKey } = await vendor.mint({ email, name })
+    keys.push(licenseKey)
+    await vendor.activate(licenseKey, 'laptop')
+    await vendor.activate(licenseKey, 'desktop')
+    await vendor.validate(licenseKey, 'laptop')
+    await vendor.deactivate(licenseKey, 'laptop')
+    const { body } = await vendor.send('GET', `/v1/licenses/${licenseId}`)
+    expect(body.license).toMatchObject({ email, name })
+  }
+  return keys
+}
+
+/** What careless callers do with a key and a token. None of it may succeed, or be remembered. */
+async function sendInWrongPlaces({ address }: Server, token: string, key: string): Promise<void> {
+  const json = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+  const send = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(address + path, init)
+    expect(response.status).toBeGreaterThanOrEqual(400)
+    expect(response.status).toBeLessThan(500)
+    await response.text()
+  }
+  const post = (path: string, body: string) => send(path, { method: 'POST', headers: json, body })
+  for (const secret of [key, token, email]) {
+    const inPath = encodeURIComponent(secret)
+    await send(`/v1/licenses/${inPath}`, { headers: json })
+    await send(`/v1/licenses/${inPath}`, { method: 'DELETE', headers: json })
+    await send(`/v1/products/${inPath}`, { headers: json })
+    await send(`/${inPath}`)
+    await send(`/%zz${inPath}`)
+    await send(`/v1/licenses?cursor=${inPath}`, { headers: json })
+    await send(`/v1/licenses?license_key=${inPath}`, { headers: json })
+    await post('/v1/licenses/validate', `{"license_key":"${secret}",`)
+    await post('/v1/licenses/validate', `${secret}`)
+    await post('/v1/licenses/validate', JSON.stringify({ product_id: secret, license_key: [secret] }))
+    await post('/v1/licenses/activate', JSON.stringify({ product_id: productId, license_key: { a: secret } }))
+    await post('/v1/licenses', JSON.stringify({ productId, quantity: secret, [secret]: secret }))
+    await post('/v1/licenses', JSON.stringify({ productId, email: `${secret} is no address` }))
+    await send('/v1/products', { headers: { authorization: `Basic ${secret}` } })
+    await send('/v1/products', { headers: { authorization: `Bearer ${secret} ${secret}` } })
+    await send('/v1/products', { method: 'POST', headers: { ...json, 'content-type': secret }, body: secret })
+  }
+  expect(await sendRaw(address, `POST /v1/licenses HTTP/1.1\r\n${key}\r\nAuthorization: ${token}\r\n\r\n`)).toMatch(
+    /^HTTP\/1\.1 400 /,
+  )
+}
+
+/** What no HTTP client would send. @returns the answer */
+async function sendRaw(address: string, request: string): Promise<string> {
+  const { hostname: hostName, port } = new URL(address)
+  const socket = connect({ host: hostName, port: Number(port) })
+  socket.write(request)
+  return text(socket)
+}
+
+/** Every command that reads, so that what it prints and logs is looked at too. @returns what it showed */
+async function lookAround(environment: Environment): Promise<string> {
+  const licenses = z.array(z.object({ license_id: z.string() }))
+  const ids = licenses.parse(
+    await query(environment, 'select distinct license_id from read_models.license_history limit 1'),
+  )
+  const id = ids[0]?.license_id ?? ''
+  const commands = [
+    ['license', 'show', id],
+    ['license', 'history', id],
+    ['projections', 'rebuild'],
+    ['doctor'],
+  ]
+  let shown = ''
+  for (const args of commands) {
+    const { code, stdout, stderr } = await host.run(args, environment)
+    expect({ args, code, stderr }).toStrictEqual({ args, code: 0, stderr: '' })
+    shown += stdout
+  }
+  return shown
+}
+
+async function query(environment: Environment, statement: string): Promise<unknown[]> {
+  const socket = join(environment.KEYLEDGER_DATA_DIR ?? '', 'postgres/socket')
+  const session = new pg.Client({ host: socket, user: 'keyledger', database: 'keyledger' })
+  await session.connect()
+  try {
+    return (await session.query<Record<string, unknown>>(statement)).rows
+  } finally {
+    await session.end()
+  }
+}
+
+type Canaries = ReadonlyMap<string, string>
+
+function inText(place: string, content: string, canaries: Canaries): string[] {
+  const folded = content.toLowerCase()
+  return [...canaries].flatMap(([secret, what]) =>
+    folded.includes(secret.toLowerCase()) ? [`${place}: ${what}`] : [],
+  )
+}
+
+async function inEventsAndTables(environment: Environment, canaries: Canaries): Promise<string[]> {
+  const operator = await createOperator(environment)
+  const log = await operator.readLog()
+  await operator.close()
+  expect(log.length).toBeGreaterThan(20)
+  const events = log.flatMap((entry) =>
+    inText(
+      `event ${entry.stream}`,
+      JSON.stringify(entry, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+      canaries,
+    ),
+  )
+  const tables = z.array(z.object({ name: z.string() })).parse(
+    await query(
+      environment,
+      `select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
+       where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+    ),
+  )
+  expect(tables.length).toBeGreaterThan(8)
+  const found = [...events]
+  for (const { name: table } of tables) {
+    const rows = await query(environment, `select to_json(t)::text as row from ${table} t`)
+    found.push(...inText(`table ${table}`, JSON.stringify(rows), canaries))
+  }
+  return found
+}
+
+/** Looks into every file, as bytes; an e-mail address also as UTF-16, and a key also without its hyphens. */
+function inFiles(directory: string, canaries: Canaries): string[] {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  expect(files.map((file) => basename(file))).toContain('events.sqlite')
+  return files.flatMap((file) => {
+    if (!existsSync(file)) return []
+    const content = readFileSync(file)
+    return [...canaries].flatMap(([secret, what]) =>
+      formsOf(secret).some((form) => content.includes(form))
+        ? [`${file.slice(directory.length + 1)}: ${what}`]
+        : [],
+    )
+  })
+}
+
+function formsOf(secret: string): Buffer[] {
+  const texts = [secret, secret.toLowerCase(), secret.toUpperCase(), secret.replaceAll('-', '')]
+  return texts.flatMap((form) => [
+    Buffer.from(form),
+    Buffer.from(form, 'utf16le'),
+    Buffer.from(Buffer.from(form).toString('base64').replace(/.?=*$/, '')),
+  ])
+}

@@ -1,0 +1,118 @@
+// Guarantee: however often the application is killed, at whatever moment, every command that it acknowledged is in
+// the log, exactly once, and the read models are what a replay of the log makes.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { licenseStream } from '../../src/ledger/streams.ts'
+import { createHost, freePort, hasEnded, type Stores } from '../harness/process.ts'
+import { createOperator } from './operator.ts'
+import { type Answer, type Client, client, createVendor } from './vendor.ts'
+
+const host = createHost()
+const kills = 100
+/** Killed independently of each other, so that one is under load while another starts. */
+const servers = 3
+const verification = z.object({ events: z.int(), rows: z.int(), differences: z.array(z.unknown()) })
+
+test(`killed ${kills} times under load, nothing acknowledged is missing or doubled`, { timeout: 240_000 }, async () => {
+  const stores = await host.stores()
+  const token = await createVendor(host, stores.environment)
+  const book = new Set<string>()
+  let killsLeft = kills
+  const ports = await Promise.all(Array.from({ length: servers }, freePort))
+  const [anyPort] = ports
+  if (anyPort === undefined) throw new Error('no port')
+  const first = await host.serve(stores.environment, { port: anyPort })
+  await client(first.address, token).createProduct(2)
+  // Ended in order, it leaves its compiled code behind for the others.
+  await first.end('SIGTERM')
+
+  await Promise.all(
+    ports.map(async (port) => {
+      const loading = new AbortController()
+      const asking = client(`http://localhost:${port}`, token)
+      const sales: Sales = { book, acknowledged: 0 }
+      const load = Promise.all([1, 2, 3].map(() => keepSelling(asking, sales, loading.signal)))
+      while (killsLeft-- > 0) await killAtRandomMoment(stores, port, sales)
+      loading.abort()
+      await load
+    }),
+  )
+
+  if (process.env.MEASURE) console.log({ acknowledged: book.size, seconds: performance.now() / 1000 })
+  const inLog = await factsInLog(stores)
+  expect([...book].filter((fact) => inLog.get(fact) !== 1)).toStrictEqual([])
+  // Otherwise nothing was acknowledged between the kills, and the test shows nothing.
+  expect(book.size).toBeGreaterThan(kills)
+  const found = await host.json(verification, ['projections', 'verify'], stores.environment)
+  expect(found).toStrictEqual({ ...found, differences: [] })
+  expect(found.events).toBeGreaterThan(book.size)
+})
+
+type Sales = { readonly book: Set<string>; acknowledged: number }
+
+/** Now and then while it is still starting, else somewhere in its first dozen commands. */
+async function killAtRandomMoment(stores: Stores, port: number, sales: Sales): Promise<void> {
+  if (Math.random() < 0.1) {
+    const starting = host.startServer(stores.environment, port)
+    await sleep(Math.random() * 500)
+    await starting.end('SIGKILL')
+    return
+  }
+  const server = await host.serve(stores.environment, { port })
+  const enough = sales.acknowledged + Math.random() * 12
+  while (sales.acknowledged < enough) {
+    if (hasEnded(server)) throw new Error(`it ended by itself: ${server.stderr()}`)
+    await sleep(1)
+  }
+  await sleep(Math.random() * 20)
+  await server.end('SIGKILL')
+}
+
+/** Mints, activates and deactivates, and writes into the book what was acknowledged. Broken connections are usual. */
+async function keepSelling(asking: Client, sales: Sales, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await sellOne(asking, sales)
+    } catch {
+      // The server is down: what was not acknowledged may or may not be in the log.
+      await sleep(10)
+    }
+  }
+}
+
+async function sellOne(asking: Client, sales: Sales): Promise<void> {
+  const { licenseId, licenseKey } = await asking.mint()
+  const acknowledge = (fact: string) => {
+    sales.book.add(`${licenseStream(licenseId)} ${fact}`)
+    sales.acknowledged++
+  }
+  acknowledge('LicenseMinted')
+  const note = ({ status, body }: Answer, done: unknown, fact: string) => {
+    if (status >= 500) throw new Error(`not acknowledged: ${JSON.stringify(body)}`)
+    if (done === true) acknowledge(fact)
+  }
+  const activated = await asking.activate(licenseKey, 'laptop')
+  note(activated, activated.body.activated, 'DeviceActivated laptop')
+  const second = await asking.activate(licenseKey, 'desktop')
+  note(second, second.body.activated, 'DeviceActivated desktop')
+  const freed = await asking.deactivate(licenseKey, 'laptop')
+  note(freed, freed.body.deactivated, 'DeviceDeactivated laptop')
+}
+
+/** How often each fact stands in the log. */
+async function factsInLog({ environment }: Stores): Promise<Map<string, number>> {
+  const operator = await createOperator(environment)
+  try {
+    const counts = new Map<string, number>()
+    for (const entry of await operator.readLog()) {
+      if (!entry.readable) throw new Error(`${entry.stream} is unreadable: ${entry.problem}`)
+      const { type, data } = entry.event
+      const fact = [entry.stream, type, ...('deviceId' in data ? [data.deviceId] : [])].join(' ')
+      counts.set(fact, (counts.get(fact) ?? 0) + 1)
+    }
+    return counts
+  } finally {
+    await operator.close()
+  }
+}

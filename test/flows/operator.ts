@@ -1,0 +1,32 @@
+import { createLog } from '../../src/bin/log.ts'
+import { openStores } from '../../src/bin/stores.ts'
+import { revokeLicense } from '../../src/commands/licenses.ts'
+import { parseConfig } from '../../src/config.ts'
+import { newId } from '../../src/credentials/id.ts'
+import type { LogEntry } from '../../src/domain/recorded.ts'
+import type { Environment } from '../harness/process.ts'
+
+/** What the operator command does, a thousand times over, without a process for each. */
+export async function createOperator(environment: Environment) {
+  const stores = await openStores(parseConfig(environment), createLog('silent'))
+  const { services } = stores
+  return {
+    async revoke(licenseId: string): Promise<void> {
+      const origin = { requestId: newId('req'), actor: 'operator:test' }
+      await revokeLicense(services, 'acme', licenseId, 'test', origin)
+    },
+    /** Every event of the log, in order. */
+    async readLog(): Promise<LogEntry[]> {
+      const entries: LogEntry[] = []
+      for (let after: bigint | undefined; ; ) {
+        const page = await services.ledger.readPage(after, 1000)
+        if (page.through === undefined) return entries
+        entries.push(...page.entries)
+        after = page.through
+      }
+    },
+    close: () => stores.close(),
+  }
+}
+
+export type Operator = Awaited<ReturnType<typeof createOperator>>

@@ -1,0 +1,82 @@
+// Guarantee: no race, between requests or between processes, ever seats more devices than a license has seats.
+import { expect, test } from 'vitest'
+import { connectLedger } from '../../src/ledger/ledger.ts'
+import { licenseStream } from '../../src/ledger/streams.ts'
+import { createHost, type Stores } from '../harness/process.ts'
+import { type Answer, type Client, client, createVendor } from './vendor.ts'
+
+const host = createHost()
+const seats = 5
+const racers = 200
+
+test('of 200 racing activations on 5 seats, 5 are seated and all others hear seat_limit_reached', async () => {
+  const { clients, stores } = await vendorWithTwoServers()
+  const [first] = clients
+  const license = await first.mint()
+
+  const answers = await race(clients, (chosen, index) =>
+    chosen.activate(license.licenseKey, `device-${index}`),
+  )
+
+  expect(tally(answers)).toStrictEqual({
+    '200 active true': seats,
+    '200 seat_limit_reached false': racers - seats,
+  })
+  const events = await eventsOf(stores, license.licenseId)
+  expect(events).toStrictEqual(['LicenseMinted', ...Array<string>(seats).fill('DeviceActivated')])
+
+  const seated = answers.flatMap(({ body }) => (body.activated === true ? [String(body.device_id)] : []))
+  const verdicts = await Promise.all(
+    answers.map(({ body }) => first.validate(license.licenseKey, String(body.device_id))),
+  )
+  const valid = verdicts.flatMap(({ body }) => (body.valid === true ? [String(body.device_id)] : []))
+  expect(valid.toSorted()).toStrictEqual(seated.toSorted())
+
+  // The same device again takes no second seat, however many ask at once.
+  const again = await race(clients, (chosen) => chosen.activate(license.licenseKey, seated[0] ?? ''))
+  expect(tally(again)).toStrictEqual({ '200 active true': racers })
+  expect(await eventsOf(stores, license.licenseId)).toStrictEqual(events)
+})
+
+async function vendorWithTwoServers(): Promise<{ clients: [Client, Client]; stores: Stores }> {
+  const stores = await host.stores()
+  const token = await createVendor(host, stores.environment)
+  const servers = await Promise.all([host.serve(stores.environment), host.serve(stores.environment)])
+  const [first, second] = servers.map(({ address }) => client(address, token))
+  if (!first || !second) throw new Error('two servers were started')
+  await first.createProduct(seats)
+  return { clients: [first, second], stores }
+}
+
+/** Half of the requests go to each server, all at once. */
+function race(clients: readonly Client[], ask: (client: Client, index: number) => Promise<Answer>) {
+  return Promise.all(
+    Array.from({ length: racers }, async (_, index) => {
+      const chosen = clients[index % clients.length]
+      if (!chosen) throw new Error('no client')
+      return ask(chosen, index)
+    }),
+  )
+}
+
+function tally(answers: readonly Answer[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { status, body } of answers) {
+    const kind = [status, body.status ?? JSON.stringify(body.error), body.activated].join(' ')
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
+  return counts
+}
+
+async function eventsOf({ eventstoreUrl }: Stores, licenseId: string): Promise<string[]> {
+  const ledger = connectLedger(eventstoreUrl)
+  try {
+    const types: string[] = []
+    for await (const entry of ledger.readStream(licenseStream(licenseId))) {
+      types.push(entry.readable ? entry.event.type : `unreadable ${entry.type}`)
+    }
+    return types
+  } finally {
+    await ledger.close()
+  }
+}

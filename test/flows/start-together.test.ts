@@ -1,0 +1,51 @@
+// Guarantee: any number of processes may start at once, on nothing at all. All come up, and what is made once is
+// made once.
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { createHost, type Server } from '../harness/process.ts'
+import { client, createVendor } from './vendor.ts'
+
+const host = createHost()
+const readiness = z.object({ ready: z.boolean() })
+
+test('three on an empty database all come up, and every migration is applied once', async () => {
+  const stores = await host.stores()
+  const servers = await Promise.all([1, 2, 3].map(() => host.serve(stores.environment)))
+  expect(await Promise.all(servers.map(isReady))).toStrictEqual([true, true, true])
+
+  const session = new pg.Client({ connectionString: stores.databaseUrl })
+  await session.connect()
+  const { rows } = await session.query('select name, count(*)::int from keyledger_migrations group by name')
+  await session.end()
+  expect(rows).toStrictEqual([{ name: '0001_vault', count: 1 }])
+
+  // They serve the same ledger: what one has done the others know at once.
+  const token = await createVendor(host, stores.environment)
+  const [first, ...others] = servers.map(({ address }) => client(address, token))
+  if (!first) throw new Error('no client')
+  await first.createProduct(1)
+  const { licenseKey } = await first.mint()
+  const answers = await Promise.all(others.map((other) => other.validate(licenseKey, 'laptop')))
+  expect(answers.map(({ body }) => body.status)).toStrictEqual(['inactive', 'inactive'])
+})
+
+test('two on an empty data directory both come up, with one demo tenant and one token between them', async () => {
+  const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
+  const servers = await Promise.all([host.serve(environment), host.serve(environment)])
+  for (const server of servers) {
+    await expect.poll(() => server.stderr(), { timeout: 30_000 }).toContain('"msg":"Ready"')
+  }
+  expect(await Promise.all(servers.map(isReady))).toStrictEqual([true, true])
+  const tokens = servers.flatMap((server) => server.stdout().match(/^ {2}kl_pat_\w+$/gm) ?? [])
+  expect(tokens).toHaveLength(1)
+  const tenants = await host.json(z.array(z.object({ tenantId: z.string() })), ['tenant', 'list'], environment)
+  expect(tenants).toStrictEqual([{ tenantId: 'demo' }])
+  const ends = await Promise.all(servers.map((server) => server.end('SIGTERM')))
+  expect(ends.map(({ code }) => code)).toStrictEqual([0, 0])
+})
+
+async function isReady({ address }: Server): Promise<boolean> {
+  const response = await fetch(`${address}/readyz`)
+  return readiness.parse(await response.json()).ready
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import type { Environment, Host } from '../harness/process.ts'
+
+export type Answer = { status: number; body: Record<string, unknown> }
+export type Minted = { licenseId: string; licenseKey: string }
+
+const Created = z.object({ token: z.string() })
+const MintAnswer = z.object({ license: z.object({ id: z.string() }), licenseKey: z.string() })
+const Body = z.record(z.string(), z.unknown())
+
+export const productId = 'editor'
+const scopes = 'products:read,products:write,licenses:read,licenses:write,licenses:runtime'
+
+/** A tenant with a token that may do everything, made with the operator command. */
+export async function createVendor(host: Host, environment: Environment, tenantId = 'acme'): Promise<string> {
+  await host.json(z.unknown(), ['tenant', 'create', tenantId], environment)
+  const args = ['token', 'create', '--tenant', tenantId, '--scopes', scopes]
+  return (await host.json(Created, args, environment)).token
+}
+
+/** What a vendor's server sends. It never repeats a request: a broken connection is an error. */
+export function client(address: string, token: string) {
+  async function send(method: string, path: string, body?: object): Promise<Answer> {
+    const response = await fetch(address + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: Body.parse(await response.json()) }
+  }
+  const runtime = (call: string, licenseKey: string, deviceId: string) =>
+    send('POST', `/v1/licenses/${call}`, {
+      product_id: productId,
+      license_key: licenseKey,
+      device_id: deviceId,
+    })
+  return {
+    send,
+    async createProduct(deviceLimit: number) {
+      const keyTypes = [{ keyTypeId: 'pro', name: 'Pro', deviceLimit, entitlements: ['pro'] }]
+      const { status, body } = await send('POST', '/v1/products', { productId, name: 'Editor', keyTypes })
+      if (status !== 201) throw new Error(`no product: ${JSON.stringify(body)}`)
+    },
+    async mint(more: object = {}): Promise<Minted> {
+      const { status, body } = await send('POST', '/v1/licenses', { productId, ...more })
+      if (status !== 201) throw new Error(`no license: ${status} ${JSON.stringify(body)}`)
+      const { license, licenseKey } = MintAnswer.parse(body)
+      return { licenseId: license.id, licenseKey }
+    },
+    activate: (licenseKey: string, deviceId: string) => runtime('activate', licenseKey, deviceId),
+    validate: (licenseKey: string, deviceId: string) => runtime('validate', licenseKey, deviceId),
+    deactivate: (licenseKey: string, deviceId: string) => runtime('deactivate', licenseKey, deviceId),
+  }
+}
+
+export type Client = ReturnType<typeof client>

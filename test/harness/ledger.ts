@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { BACKWARDS, END, type EventData, EventStoreDBClient, NO_STREAM } from '@eventstore/db-client'
+import type { Pool } from 'pg'
+import { startEventStore } from '../../infra/local/eventstore/server.ts'
+import { migrate } from '../../projections/database/migrate.ts'
+import { createPool } from '../../projections/database/pool.ts'
+import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
+import { prepareReadModels } from '../../projections/runner/prepare.ts'
+import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
+import { createTokenLookup } from '../../projections/tokens/queries.ts'
+import { causeOf, type Origin, type Services } from '../../src/commands/services.ts'
+import type { LicenseEvent } from '../../src/domain/license/events.ts'
+import {
+  absentLicense,
+  decideLicense,
+  evolveLicense,
+  type License,
+  type LicenseCommand,
+} from '../../src/domain/license/license.ts'
+import type { LogEntry } from '../../src/domain/recorded.ts'
+import { createHandle } from '../../src/ledger/handle.ts'
+import { connectLedger, type LedgerLimits } from '../../src/ledger/ledger.ts'
+import { loadFromLog } from '../../src/ledger/load.ts'
+import { licenseStream } from '../../src/ledger/streams.ts'
+import { createTurns } from '../../src/ledger/turns.ts'
+import { createUsageCounter } from '../../src/usage/counter.ts'
+import { checkMasterKey } from '../../src/vault/check.ts'
+import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
+import { createSubjects } from '../../src/vault/subjects.ts'
+import { createTestDatabase } from './database.ts'
+
+/** A clock that stands still until a test moves it. */
+export type TestClock = {
+  now(): Date
+  set(moment: string): void
+  advance(milliseconds: number): void
+}
+
+function createClock(moment: string): TestClock {
+  let time = Date.parse(moment)
+  return {
+    now: () => new Date(time),
+    set: (later) => {
+      time = Date.parse(later)
+    },
+    advance: (milliseconds) => {
+      time += milliseconds
+    },
+  }
+}
+
+/** Everything that a server has, on stores of its own: a fresh database, and an event store in this process. */
+export type TestLedger = {
+  services: Services
+  readModels: ReadModels
+  db: Pool
+  clock: TestClock
+  masterKey: MasterKey
+  databaseUrl: string
+  eventStoreUrl: string
+  /** Every stream that a projector has set aside so far. */
+  parked: { stream: string; revision: number; type: string; problem: string }[]
+  /** Ends every connection and removes what was made. */
+  close(): Promise<void>
+}
+
+export const noProgress = { onParked: () => undefined, onProgress: () => undefined }
+
+export const origin: Origin = { requestId: 'req_test', actor: 'system:test' }
+
+/** What the clock of a fresh ledger says. */
+export const beginning = '2026-03-01T12:00:00.000Z'
+
+/**
+ * One a test file: the client of the event store may be there only once in a process. A file whose tests are run
+ * against a shared event store finds other files' events in it, so it names its tenants by {@link uniqueId}.
+ */
+export async function openTestLedger(options: { limits?: LedgerLimits } = {}): Promise<TestLedger> {
+  const undo: (() => unknown)[] = []
+  const store = await eventStoreFor(undo)
+  const database = await createTestDatabase()
+  undo.push(() => database.drop())
+  const ledger = connectLedger(store, options.limits)
+  undo.push(() => ledger.close())
+  await migrate(database.url)
+  const db = createPool(database.url)
+  undo.push(() => db.end())
+  const masterKey = parseMasterKey(newMasterKey())
+  await checkMasterKey(db, masterKey)
+  const parked: TestLedger['parked'] = []
+  const onParked = (stream: TestLedger['parked'][number]) => void parked.push(stream)
+  await prepareReadModels(db, ledger, { ...noProgress, onParked })
+  const readModels = createReadModels(db, ledger, {
+    timeLimitMs: 10_000,
+    onParked,
+    onFailure: (error) => console.error('a projection round failed', error),
+  })
+  const clock = createClock(beginning)
+  const usage = createUsageCounter(db, clock.now, () => undefined, 3_600_000)
+  undo.push(() => usage.stop())
+  const services: Services = {
+    ledger,
+    handle: createHandle(ledger, readModels, createTurns()),
+    db,
+    findToken: createTokenLookup(db),
+    findForRuntime: createRuntimeLookup(db),
+    subjects: createSubjects(db, masterKey),
+    usage,
+    now: clock.now,
+    randomBytes,
+  }
+  const stores = { databaseUrl: database.url, eventStoreUrl: store }
+  return {
+    services,
+    readModels,
+    db,
+    clock,
+    masterKey,
+    parked,
+    ...stores,
+    async close() {
+      for (const step of undo.splice(0).reverse()) await step()
+    },
+  }
+}
+
+async function eventStoreFor(undo: (() => unknown)[]): Promise<string> {
+  const given = process.env.KEYLEDGER_TEST_EVENTSTORE_URL
+  if (given) return given
+  const directory = temporaryDirectory()
+  undo.push(() => rmSync(directory, { recursive: true, force: true }))
+  const store = await startEventStore({ directory })
+  undo.push(() => store.close())
+  return store.url
+}
+
+export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), 'keyledger-test-'))
+
+/** Runs a command on a license, also one that no route leads to yet. */
+export async function commandLicense(
+  { services }: Pick<TestLedger, 'services'>,
+  licenseId: string,
+  command: LicenseCommand,
+): Promise<LicenseEvent[]> {
+  const stream = licenseStream(licenseId)
+  const { events } = await services.handle<License, 'license'>({
+    stream,
+    load: () =>
+      loadFromLog(services.ledger, stream, absentLicense, (license, { category, event }) =>
+        category === 'license' ? evolveLicense(license, event) : license,
+      ),
+    decide: (license) => decideLicense(license, command),
+    cause: causeOf(origin, services.now().toISOString()),
+  })
+  return events
+}
+
+/** A slug that no other test has, on whichever stores. */
+export const uniqueId = (what: string): string => `${what}-${randomBytes(5).toString('hex')}`
+
+/** What stands in a stream, oldest first. */
+export async function eventsIn({ services }: Pick<TestLedger, 'services'>, stream: string) {
+  const entries: LogEntry[] = []
+  for await (const entry of services.ledger.readStream(stream)) entries.push(entry)
+  return entries
+}
+
+/**
+ * Appends whatever it is given, past every check of the ledger's own, and returns the position of the last event.
+ * With credentials the client sends a plain append, and so keeps out of the table of pending batch appends that
+ * all clients of a process have in common.
+ */
+export async function appendRaw(
+  { eventStoreUrl }: Pick<TestLedger, 'eventStoreUrl'>,
+  stream: string,
+  events: EventData[],
+  expectedRevision: bigint | typeof NO_STREAM = NO_STREAM,
+): Promise<bigint> {
+  const client = EventStoreDBClient.connectionString(eventStoreUrl)
+  try {
+    const credentials = { username: 'admin', password: 'changeit' }
+    await client.appendToStream(stream, events, { expectedRevision, credentials })
+    const last = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
+    for await (const { event } of last) return event?.position.commit ?? -1n
+    return -1n
+  } finally {
+    await client.dispose()
+  }
+}

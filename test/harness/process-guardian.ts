@@ -1,0 +1,55 @@
+/**
+ * Ends every process and removes every file of a test file, as soon as its standard input ends: that happens with
+ * the process which holds the other end, however that process ends. Its first line of input names the directory
+ * that holds the files and that the command line or the environment of every process mentions.
+ */
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const lines = createInterface({ input: process.stdin })
+let directory = ''
+lines.once('line', (line) => {
+  directory = line
+})
+await once(lines, 'close')
+if (directory !== '') {
+  // Twice nothing: a process that was just being started shows up a moment later.
+  for (let quiet = 0; quiet < 2; ) {
+    const found = mentioning(directory)
+    for (const pid of found) kill(pid)
+    quiet = found.length === 0 ? quiet + 1 : 0
+    await sleep(20)
+  }
+  rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+}
+
+function mentioning(text: string): number[] {
+  if (process.platform !== 'linux') {
+    const table = execFileSync('ps', ['-axEww', '-o', 'pid=,command='], { encoding: 'utf8' })
+    return table.split('\n').flatMap((line) => (line.includes(text) ? [Number.parseInt(line, 10)] : []))
+  }
+  return readdirSync('/proc').flatMap((name) =>
+    /^\d+$/.test(name) && (holds(name, 'cmdline', text) || holds(name, 'environ', text))
+      ? [Number(name)]
+      : [],
+  )
+}
+
+function holds(pid: string, file: string, text: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(text)
+  } catch {
+    return false
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}

@@ -1,0 +1,208 @@
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll } from 'vitest'
+import { z } from 'zod'
+import { createTestDatabase } from './database.ts'
+
+const fileOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+/** The command, as `npm start` runs it. */
+export const program = fileOf('src/bin/keyledger.ts')
+
+export type Environment = Readonly<Record<string, string>>
+export type Finished = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+
+/** Stores that outlive every keyledger process: a database of their own, and an event store process. */
+export type Stores = { databaseUrl: string; eventstoreUrl: string; environment: Environment }
+
+export type Host = {
+  /** Gone after the file's tests, with all that is in it. */
+  readonly directory: string
+  /** A path in the directory that is not used yet. */
+  path(name: string): string
+  /** Stores whose processes no test of a killed application touches. */
+  stores(): Promise<Stores>
+  /** Starts a program with keyledger's environment; its first word `node` is the running Node. */
+  start(command: readonly string[], environment: Environment): Running
+  /** Runs `keyledger <args>` to its end. */
+  run(args: readonly string[], environment: Environment): Promise<Finished>
+  /** Runs `keyledger <args> --json` and parses what it prints; any exit code but 0 is an error. */
+  json<S extends z.ZodType>(schema: S, args: readonly string[], environment: Environment): Promise<z.infer<S>>
+  /** Starts `keyledger serve` and does not wait. */
+  startServer(environment: Environment, port: number, roles?: string): Running
+  /** Starts `keyledger serve` and waits until it answers. */
+  serve(environment: Environment, options?: { roles?: string; port?: number }): Promise<Server>
+  /** Everything that any process has printed. */
+  output(): string
+}
+
+export type Running = {
+  readonly child: ChildProcess
+  readonly finished: Promise<Finished>
+  stdout(): string
+  stderr(): string
+  /** Sends a signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Finished>
+}
+
+export type Server = Running & { readonly address: string }
+
+/** A machine of one test file's own. Whatever happens, its processes are ended and its files removed. */
+export function createHost(): Host {
+  const directory = mkdtempSync(join(tmpdir(), 'kl-'))
+  const guardian = spawn(process.execPath, [fileOf('test/harness/process-guardian.ts')], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
+  guardian.stdin.write(`${directory}\n`)
+  const running = new Set<Running>()
+  const ended: (() => Promise<void>)[] = []
+  let printed = ''
+  beforeAll(() => {
+    mkdirSync(join(directory, 'tmp'))
+  })
+  afterAll(async () => {
+    for (const { child } of running) child.kill('SIGKILL')
+    await Promise.all([...running].map(({ finished }) => finished))
+    guardian.stdin.end()
+    await once(guardian, 'exit')
+    for (const step of ended) await step()
+  })
+
+  function start([first = '', ...rest]: readonly string[], environment: Environment): Running {
+    const child = spawn(first === 'node' ? process.execPath : first, rest, {
+      cwd: directory,
+      env: {
+        PATH: process.env.PATH,
+        HOME: directory,
+        TMPDIR: join(directory, 'tmp'),
+        // Kept between the starts of this file, which makes each a good deal cheaper.
+        NODE_COMPILE_CACHE: join(directory, 'compiled'),
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const process_ = follow(child, (text) => {
+      printed += text
+    })
+    running.add(process_)
+    void process_.finished.then(() => running.delete(process_))
+    return process_
+  }
+
+  const run = (args: readonly string[], environment: Environment) =>
+    start(['node', program, ...args], environment).finished
+
+  const startServer = (environment: Environment, port: number, roles?: string) =>
+    start(['node', program, 'serve', ...(roles === undefined ? [] : ['--roles', roles])], {
+      ...environment,
+      KEYLEDGER_PORT: String(port),
+    })
+
+  let names = 0
+  const host: Host = {
+    directory,
+    path: (name) => join(directory, `${name}-${++names}`),
+    start,
+    run,
+    startServer,
+    output: () => printed,
+    async stores() {
+      const database = await createTestDatabase()
+      ended.push(() => database.drop())
+      const script = fileOf('infra/local/eventstore/main.ts')
+      const store = start(['node', script, '--directory', host.path('events')], {})
+      const { url } = Endpoint.parse(JSON.parse(await firstLine(store)))
+      const environment = {
+        KEYLEDGER_DATA_DIR: host.path('unused'),
+        KEYLEDGER_DATABASE_URL: database.url,
+        KEYLEDGER_EVENTSTORE_URL: url,
+        KEYLEDGER_MASTER_KEY: randomBytes(32).toString('base64'),
+      }
+      return { databaseUrl: database.url, eventstoreUrl: url, environment }
+    },
+    async json(schema, args, environment) {
+      const { code, stdout, stderr } = await run([...args, '--json'], environment)
+      if (code !== 0) throw new Error(`keyledger ${args.join(' ')} ended with ${code}: ${stderr}`)
+      return schema.parse(JSON.parse(stdout))
+    },
+    async serve(environment, { roles, port } = {}) {
+      const chosen = port ?? (await freePort())
+      const server = startServer(environment, chosen, roles)
+      const address = `http://localhost:${chosen}`
+      await answering(address, server)
+      return { ...server, address }
+    },
+  }
+  return host
+}
+
+const Endpoint = z.object({ url: z.string() })
+
+function follow(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  onText: (text: string) => void,
+): Running {
+  const texts = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text
+      onText(text)
+    })
+  }
+  const finished = new Promise<Finished>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => {
+      // A killed process may have left children that hold the other ends of its outputs.
+      const done = () => resolve({ code, signal, ...texts })
+      child.once('close', done)
+      setTimeout(done, 1000).unref()
+    })
+  })
+  return {
+    child,
+    finished,
+    stdout: () => texts.stdout,
+    stderr: () => texts.stderr,
+    async end(signal) {
+      child.kill(signal)
+      return finished
+    },
+  }
+}
+
+async function firstLine(process_: Running): Promise<string> {
+  for (;;) {
+    const [line, ...more] = process_.stdout().split('\n')
+    if (line !== undefined && more.length > 0) return line
+    if (hasEnded(process_)) throw new Error(`it ended without a line: ${process_.stderr()}`)
+    await sleep(10)
+  }
+}
+
+async function answering(address: string, server: Running): Promise<void> {
+  while (!(await fetch(`${address}/livez`).catch(() => undefined))?.ok) {
+    if (hasEnded(server)) throw new Error(`keyledger serve ended: ${server.stderr()}`)
+    await sleep(10)
+  }
+}
+
+export const hasEnded = ({ child }: Running): boolean => child.exitCode !== null || child.signalCode !== null
+
+/** A port that nobody listens on, and that nobody else of this test run is given meanwhile. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}

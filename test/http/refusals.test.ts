@@ -1,0 +1,319 @@
+/**
+ * Who may ask what. Refusals come in one order, 401, 403, 400, 404, 422, so that nobody learns more than their
+ * token lets them; every answer says its request's id.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { causeOf } from '../../src/commands/services.ts'
+import { closeTenant, reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
+import { createToken } from '../../src/commands/tokens.ts'
+import { newToken } from '../../src/credentials/token.ts'
+import type { Scope } from '../../src/domain/token/scopes.ts'
+import { absentToken, decideToken, evolveToken, type Token } from '../../src/domain/token/token.ts'
+import { loadFromLog } from '../../src/ledger/load.ts'
+import { tokenStream } from '../../src/ledger/streams.ts'
+import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { beginning, origin } from '../harness/ledger.ts'
+import { makeProduct, mint } from './samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor')
+})
+afterAll(() => api.close())
+
+const runtimeBody = { product_id: 'editor', license_key: 'A', device_id: 'd' }
+
+/** Every route that needs a token, with a request that is otherwise in order. */
+const guarded: [method: Method, path: string, scope: Scope | 'any', body?: unknown][] = [
+  ['GET', '/v1/tokens/verify', 'any'],
+  ['GET', '/v1/products', 'products:read'],
+  ['POST', '/v1/products', 'products:write', { name: 'New' }],
+  ['GET', '/v1/products/editor', 'products:read'],
+  ['PATCH', '/v1/products/editor', 'products:write', {}],
+  ['GET', '/v1/products/editor/key-types', 'products:read'],
+  ['POST', '/v1/products/editor/key-types', 'products:write', { name: 'New' }],
+  ['PATCH', '/v1/products/editor/key-types/default', 'products:write', {}],
+  ['GET', '/v1/licenses', 'licenses:read'],
+  ['POST', '/v1/licenses', 'licenses:write', { productId: 'editor' }],
+  ['GET', '/v1/licenses/lic_absent', 'licenses:read'],
+  ['POST', '/v1/licenses/activate', 'licenses:runtime', runtimeBody],
+  ['POST', '/v1/licenses/validate', 'licenses:runtime', runtimeBody],
+  ['POST', '/v1/licenses/deactivate', 'licenses:runtime', runtimeBody],
+]
+const isRuntime = (path: string) => /activate$|validate$/.test(path)
+
+/** The body of an error, in the envelope of the route's interface. */
+const errorOf = (path: string, code: string, message: string) => ({
+  error: isRuntime(path) ? { code, message } : message,
+})
+
+describe.each(guarded)('%s %s', (method, path, scope, body) => {
+  const unauthorized = async (headers: Record<string, string>, message: string) => {
+    const answer = await api.ask(method, path, { body, headers })
+    expect({ status: answer.status, body: answer.body }).toStrictEqual({
+      status: 401,
+      body: errorOf(path, 'unauthorized', message),
+    })
+    expect(answer.headers['www-authenticate']).toBe('Bearer')
+    expect(answer.headers['request-id']).toMatch(/^req_[0-9a-hjkmnp-tv-z]{26}$/)
+  }
+
+  test('asks for a token', () => unauthorized({}, 'send a token: Authorization: Bearer <token>'))
+
+  test('takes nothing else for one', async () => {
+    const { token } = newToken('pat', api.ledger.services.randomBytes)
+    const badChecksum = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
+    const sdkKey = newToken('sdk', api.ledger.services.randomBytes).token
+    for (const presented of [token, badChecksum, sdkKey, 'garbage', `${tenant.token} ${tenant.token}`, '']) {
+      await unauthorized({ authorization: `Bearer ${presented}` }, 'the token is not valid')
+    }
+    await unauthorized({ authorization: `Basic ${tenant.token}` }, 'the token is not valid')
+    await unauthorized({ authorization: tenant.token }, 'the token is not valid')
+  })
+
+  if (scope !== 'any') {
+    test(`wants the scope ${scope}, and no other in its place`, async () => {
+      const others = (
+        [
+          'products:read',
+          'products:write',
+          'licenses:read',
+          'licenses:write',
+          'licenses:runtime',
+          'danger',
+        ] as const
+      ).filter((other) => other !== scope)
+      const token = await tenant.tokenWith(...others)
+      // Malformed besides: the missing scope is said first.
+      const answer = await api.ask(method, path, { token, ...(body !== undefined && { raw: '{malformed' }) })
+      expect({ status: answer.status, body: answer.body }).toStrictEqual({
+        status: 403,
+        body: errorOf(path, 'forbidden', `the token lacks the scope ${scope}; make one that has it`),
+      })
+      const allowed = await api.ask(method, path, { token: await tenant.tokenWith(scope), body })
+      expect([200, 201, 404]).toContain(allowed.status)
+    })
+  }
+
+  if (body !== undefined) {
+    test.each([
+      ['', 'nothing'],
+      ['{"name":', 'half of JSON'],
+      ['null', 'null'],
+      ['[]', 'a list'],
+      ['"text"', 'a text'],
+      ['{"__proto__":{}}', 'a prototype'],
+    ])('takes %j, which is %s, for malformed', async (raw) => {
+      const answer = await api.ask(method, path, { token: tenant.token, raw })
+      expect(answer.status).toBe(400)
+      const message = expect.any(String) as string
+      expect(answer.body).toStrictEqual(errorOf(path, 'invalid_request', message))
+    })
+
+    test('takes no form, and no endless body', async () => {
+      const { token } = tenant
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      expect(await api.ask(method, path, { token, raw: 'name=a', headers })).toMatchObject({ status: 400 })
+      const raw = JSON.stringify({ name: 'a'.repeat(1_048_576) })
+      expect(await api.ask(method, path, { token, raw })).toMatchObject({ status: 400 })
+    })
+
+    test('says 401 before it reads a malformed body', async () => {
+      expect(await api.ask(method, path, { raw: '{malformed' })).toMatchObject({ status: 401 })
+    })
+  }
+})
+
+describe('a token', () => {
+  const verify = async (token: string) => {
+    const { status, body } = await api.ask('GET', '/v1/tokens/verify', { token })
+    return { status, body }
+  }
+
+  test('is told whose it is and what it may do', async () => {
+    const { services } = api.ledger
+    const { tenantId } = tenant
+    const scopes: Scope[] = ['products:write', 'danger', 'products:write']
+    const expiresAt = '2026-03-01T12:00:10.000Z'
+    const made = await createToken(services, { tenantId, name: 'CI', scopes, expiresAt }, origin)
+    expect(await verify(made.token)).toStrictEqual({
+      status: 200,
+      body: { tenantId, tokenId: made.tokenId, name: 'CI', scopes: ['danger', 'products:write'], expiresAt },
+    })
+  })
+
+  test('is good to the last moment before its expiry and not at it', async () => {
+    const { services, clock } = api.ledger
+    const asked = { tenantId: tenant.tenantId, name: '', scopes: [], expiresAt: '2026-03-01T12:00:10.000Z' }
+    const { token } = await createToken(services, asked, origin)
+    clock.set('2026-03-01T12:00:09.999Z')
+    expect(await verify(token)).toMatchObject({ status: 200 })
+    clock.set('2026-03-01T12:00:10.000Z')
+    expect(await verify(token)).toStrictEqual({ status: 401, body: { error: 'the token has expired' } })
+    clock.set(beginning)
+  })
+
+  test('that was revoked is refused by the next request', async () => {
+    const { services } = api.ledger
+    const asked = { tenantId: tenant.tenantId, name: '', scopes: [], expiresAt: null }
+    const { token, tokenId } = await createToken(services, asked, origin)
+    expect(await verify(token)).toMatchObject({ status: 200 })
+    await services.handle<Token, 'token'>({
+      stream: tokenStream(tokenId),
+      load: () =>
+        loadFromLog(services.ledger, tokenStream(tokenId), absentToken, (state, { category, event }) =>
+          category === 'token' ? evolveToken(state, event) : state,
+        ),
+      decide: (state) => decideToken(state, { type: 'RevokeToken', at: beginning }),
+      cause: causeOf(origin, beginning),
+    })
+    expect(await verify(token)).toStrictEqual({ status: 401, body: { error: 'the token is revoked' } })
+  })
+})
+
+describe('a tenant', () => {
+  test('that is suspended issues and activates nothing, and goes on in everything else', async () => {
+    const own = await makeTenant(api.ledger)
+    const { ask, ledger } = api
+    await makeProduct(ask, own.token, 'editor')
+    const { licenseKey } = await mint(ask, own.token, 'editor')
+    const device = { product_id: 'editor', license_key: licenseKey, device_id: 'd' }
+    const send = async (path: string, body: unknown) => ask('POST', path, { token: own.token, body })
+    expect(await send('/v1/licenses/activate', device)).toMatchObject({ body: { activated: true } })
+    await suspendTenant(ledger.services, own.tenantId, 'unpaid', origin)
+
+    const message = 'the tenant is suspended: licenses are neither issued nor activated'
+    // Malformed besides: that nothing is issued is said first.
+    expect(await send('/v1/licenses', { nonsense: 1 })).toMatchObject({
+      status: 403,
+      body: { error: message },
+    })
+    expect(await send('/v1/licenses/activate', device)).toMatchObject({
+      status: 403,
+      body: { error: { code: 'forbidden', message } },
+    })
+    expect(await send('/v1/licenses/validate', device)).toMatchObject({ status: 200, body: { valid: true } })
+    expect(await ask('GET', '/v1/licenses', { token: own.token })).toMatchObject({ status: 200 })
+    expect(await send('/v1/licenses/deactivate', device)).toMatchObject({ status: 200 })
+
+    await reinstateTenant(ledger.services, own.tenantId, origin)
+    expect(await send('/v1/licenses/activate', device)).toMatchObject({ body: { activated: true } })
+  })
+
+  test('that is closed is refused everywhere', async () => {
+    const own = await makeTenant(api.ledger)
+    await makeProduct(api.ask, own.token, 'editor')
+    await closeTenant(api.ledger.services, own.tenantId, null, origin)
+    for (const [method, path, , body] of guarded) {
+      const answer = await api.ask(method, path, { token: own.token, body })
+      expect({ path, status: answer.status, body: answer.body }).toStrictEqual({
+        path,
+        status: 403,
+        body: errorOf(path, 'forbidden', 'the tenant is closed'),
+      })
+    }
+  })
+})
+
+describe('a path', () => {
+  const allowed: [string, string][] = [
+    ['/v1/openapi.json', 'GET, HEAD'],
+    ['/v1/tokens/verify', 'GET, HEAD'],
+    ['/v1/products', 'GET, HEAD, POST'],
+    ['/v1/products/editor', 'GET, HEAD, PATCH'],
+    ['/v1/products/editor/key-types', 'GET, HEAD, POST'],
+    ['/v1/products/editor/key-types/default', 'PATCH'],
+    ['/v1/licenses', 'GET, HEAD, POST'],
+    ['/v1/licenses/lic_absent', 'GET, HEAD'],
+    ['/v1/licenses/activate', 'POST'],
+    ['/v1/licenses/validate', 'POST'],
+    ['/v1/licenses/deactivate', 'POST'],
+    ['/livez', 'GET, HEAD'],
+    ['/readyz', 'GET, HEAD'],
+    ['/metrics', 'GET, HEAD'],
+  ]
+
+  test.each(allowed)('%s answers other methods with 405 and what it allows', async (path, allow) => {
+    for (const method of ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const) {
+      if (allow.split(', ').includes(method)) continue
+      for (const query of ['', '?a=b']) {
+        const answer = await api.ask(method, path + query, { token: tenant.token })
+        const message = `${method} is not possible here; allowed: ${allow}`
+        expect({ method, status: answer.status, body: answer.body }).toStrictEqual({
+          method,
+          status: 405,
+          body: errorOf(path, 'invalid_request', message),
+        })
+        expect(answer.headers.allow).toBe(allow)
+      }
+    }
+  })
+
+  test.each(['/', '/v1', '/v1/nothing', '/v1/products/editor/nothing', '/v2/products', '/v1//products'])(
+    '%s is not there',
+    async (path) => {
+      const { status, body } = await api.ask('GET', path, { token: tenant.token })
+      expect({ status, body }).toStrictEqual({ status: 404, body: { error: 'no such path' } })
+    },
+  )
+})
+
+test('every answer says the id of its request, each another one', async () => {
+  const { token } = tenant
+  const asked: [Method, string, Parameters<TestApi['ask']>[2]?][] = [
+    ['GET', '/livez'],
+    ['GET', '/readyz'],
+    ['GET', '/metrics'],
+    ['GET', '/v1/openapi.json'],
+    ['GET', '/docs'],
+    ['GET', '/v1/products', { token }],
+    ['GET', '/v1/products'],
+    ['GET', '/v1/products/absent', { token }],
+    ['GET', '/v1/products?limit=0', { token }],
+    ['POST', '/v1/products', { token, raw: '{' }],
+    ['DELETE', '/v1/products'],
+    ['GET', '/nothing'],
+    ['GET', '/v1/%zz', { token }],
+    ['GET', `/v1/products/${'a'.repeat(300)}`, { token }],
+    // What a caller sends under the same name is not taken over.
+    ['GET', '/v1/products', { token, headers: { 'request-id': 'req_mine' } }],
+  ]
+  const ids = new Set<unknown>()
+  for (const [method, path, options] of asked) {
+    const { headers } = await api.ask(method, path, options)
+    expect({ path, id: headers['request-id'] }).toStrictEqual({
+      path,
+      id: expect.stringMatching(/^req_[0-9a-hjkmnp-tv-z]{26}$/),
+    })
+    ids.add(headers['request-id'])
+  }
+  expect(ids.size).toBe(asked.length)
+})
+
+test('the id of a request stands in every event that it caused, with the token that asked', async () => {
+  const { headers } = await api.ask('POST', '/v1/products', {
+    token: tenant.token,
+    body: { name: 'Traced', keyTypes: [{ name: 'One' }, { name: 'Two' }] },
+  })
+  const requestId = headers['request-id']
+  const events = []
+  for await (const entry of api.ledger.services.ledger.readStream(`product-${tenant.tenantId}.traced`)) {
+    events.push(entry.readable ? { type: entry.event.type, metadata: entry.metadata } : entry)
+  }
+  const metadata = {
+    requestId,
+    actor: `token:${tenant.tokenId}`,
+    causationId: requestId,
+    correlationId: requestId,
+    schema: 1,
+    at: beginning,
+  }
+  expect(events).toStrictEqual([
+    { type: 'ProductCreated', metadata },
+    { type: 'KeyTypeAdded', metadata },
+    { type: 'KeyTypeAdded', metadata },
+  ])
+})

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import type { Ask } from '../harness/api.ts'
+
+const MintedLicense = z.object({ licenseKey: z.string(), license: z.looseObject({ id: z.string() }) })
+
+/** A product with the given key types (or the default one), by its name. */
+export async function makeProduct(
+  ask: Ask,
+  token: string,
+  productId: string,
+  fields: Record<string, unknown> = {},
+): Promise<string> {
+  const { status, text } = await ask('POST', '/v1/products', {
+    token,
+    body: { name: 'Acme Editor', productId, ...fields },
+  })
+  if (status !== 201) throw new Error(`the product was not made: ${text}`)
+  return productId
+}
+
+export async function mint(
+  ask: Ask,
+  token: string,
+  productId: string,
+  fields: Record<string, unknown> = {},
+): Promise<{ id: string; licenseKey: string }> {
+  const { body, status, text } = await ask('POST', '/v1/licenses', { token, body: { productId, ...fields } })
+  if (status !== 201) throw new Error(`the license was not minted: ${text}`)
+  const { licenseKey, license } = MintedLicense.parse(body)
+  return { id: license.id, licenseKey }
+}
