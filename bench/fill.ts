@@ -6,11 +6,9 @@ import { keyHashOf } from '../src/credentials/license-key.ts'
 import type { DomainEvent } from '../src/domain/events.ts'
 import { defaultSettings } from '../src/domain/product/product.ts'
 
-export const tenantId = 'bench'
+const tenantId = 'bench'
 export const productId = 'bench-app'
 export const deviceId = 'device-1'
-/** Fixed, so that every process of the bench knows it. */
-export const token = 'kl_pat_00000000000000000000000000000000'
 const at = '2026-01-01T00:00:00.000Z'
 
 /** Keys of another form than our own may be imported; these can be made from a number by every process. */

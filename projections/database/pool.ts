@@ -12,10 +12,9 @@ function momentOf(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(3, '0').slice(0, 3)}Z`
 }
 
-function parserOf(oid: number, format?: 'text' | 'binary') {
-  if (oid === bigintType) return BigInt
-  return oid === timestamptzType ? momentOf : pg.types.getTypeParser(oid, format)
-}
+const types = new pg.TypeOverrides()
+types.setTypeParser(bigintType, BigInt)
+types.setTypeParser(timestamptzType, momentOf)
 
 export type PoolOptions = { size?: number; statementTimeoutMs?: number; onError?: (error: Error) => void }
 
@@ -31,7 +30,7 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): pg.P
     statement_timeout: options.statementTimeoutMs ?? 15_000,
     connectionTimeoutMillis: 5000,
     application_name: 'keyledger',
-    types: { getTypeParser: parserOf },
+    types,
   })
   // An idle connection that the server ends is replaced by the next query's; without a listener it would crash us.
   pool.on('error', options.onError ?? (() => undefined))

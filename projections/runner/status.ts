@@ -3,7 +3,7 @@ import type { LogReader } from './log.ts'
 import { readCheckpoint } from './round.ts'
 import { beforeAll } from './schema.ts'
 
-export type ParkedStream = {
+type ParkedStream = {
   stream: string
   revision: number
   position: string

@@ -8,7 +8,7 @@ import { projectionLock } from './schema.ts'
 const scratchSchema = `${liveSchema}_verify`
 
 /** A row that the live table and the replayed one do not both hold, as JSON. */
-export type Difference = { table: string; side: 'only in live' | 'only in replay'; row: unknown }
+type Difference = { table: string; side: 'only in live' | 'only in replay'; row: unknown }
 
 export type Verification = { events: number; rows: number; differences: Difference[] }
 

@@ -12,7 +12,7 @@ import { newId } from '../credentials/id.ts'
 import { defaultKeyType } from '../domain/product/key-type.ts'
 import { Scope } from '../domain/token/scopes.ts'
 
-export const demo = { tenantId: 'demo', productId: 'demo-app', keyTypeId: 'pro' } as const
+const demo = { tenantId: 'demo', productId: 'demo-app', keyTypeId: 'pro' } as const
 
 const markerName = 'welcomed'
 

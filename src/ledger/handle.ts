@@ -6,7 +6,7 @@ import { LedgerUnavailable } from './unavailable.ts'
 
 export type Loaded<State> = { state: State; revision: ExpectedRevision }
 
-export type Command<State, C extends Category> = {
+type Command<State, C extends Category> = {
   stream: string
   /** Reads the state to decide on, and the revision that it stands at. Called again after a lost race. */
   load: () => Promise<Loaded<State>>
@@ -17,7 +17,7 @@ export type Command<State, C extends Category> = {
   cause: Cause
 }
 
-export type Handled<State, C extends Category> = {
+type Handled<State, C extends Category> = {
   /** The state that was decided on, before the events. */
   state: State
   events: EventOf<C>[]

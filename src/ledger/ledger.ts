@@ -26,7 +26,7 @@ export type ExpectedRevision = number | 'no_stream'
 
 export type Cause = Omit<EventMetadata, 'schema'>
 
-export type AppendOutcome =
+type AppendOutcome =
   | { appended: true; revision: number; position: bigint }
   /** Somebody else has appended since: nothing was written. */
   | { appended: false }

@@ -1,5 +1,5 @@
 /** Takes an event's data in the shape of one schema number and returns it in the next one's. */
-export type Upcaster = (data: unknown) => unknown
+type Upcaster = (data: unknown) => unknown
 
 /**
  * How old shapes become today's, by event type: the first upcaster turns schema 1 into 2, the second 2 into 3,

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 
-export type Usage = 'validations' | 'rejected' | 'activations' | 'deactivations'
+type Usage = 'validations' | 'rejected' | 'activations' | 'deactivations'
 
 /**
  * Counts what is too frequent to be recorded as events, in memory, and writes the sums once a second: counting

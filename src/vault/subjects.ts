@@ -3,8 +3,8 @@ import type { Pool } from 'pg'
 import type { MasterKey } from './master-key.ts'
 import { open, seal } from './seal.ts'
 
-export type Field = 'email' | 'name'
-export type SealedPerson = { subjectId: string; email: string | null; name: string | null }
+type Field = 'email' | 'name'
+type SealedPerson = { subjectId: string; email: string | null; name: string | null }
 export type Person = { email: string | null; name: string | null }
 
 /**

@@ -14,7 +14,9 @@ const kills = 100
 const servers = 3
 const verification = z.object({ events: z.int(), rows: z.int(), differences: z.array(z.unknown()) })
 
-test(`killed ${kills} times under load, nothing acknowledged is missing or doubled`, { timeout: 240_000 }, async () => {
+test(`killed ${kills} times under load, nothing acknowledged is missing or doubled`, {
+  timeout: 240_000,
+}, async () => {
   const stores = await host.stores()
   const token = await createVendor(host, stores.environment)
   const book = new Set<string>()

@@ -39,7 +39,11 @@ test('two on an empty data directory both come up, with one demo tenant and one 
   expect(await Promise.all(servers.map(isReady))).toStrictEqual([true, true])
   const tokens = servers.flatMap((server) => server.stdout().match(/^ {2}kl_pat_\w+$/gm) ?? [])
   expect(tokens).toHaveLength(1)
-  const tenants = await host.json(z.array(z.object({ tenantId: z.string() })), ['tenant', 'list'], environment)
+  const tenants = await host.json(
+    z.array(z.object({ tenantId: z.string() })),
+    ['tenant', 'list'],
+    environment,
+  )
   expect(tenants).toStrictEqual([{ tenantId: 'demo' }])
   const ends = await Promise.all(servers.map((server) => server.end('SIGTERM')))
   expect(ends.map(({ code }) => code)).toStrictEqual([0, 0])

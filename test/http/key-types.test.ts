@@ -101,7 +101,7 @@ test.each([
   ['an amount that only the provider knows', { price: { priceId: 'p', unitAmount: 5 } }],
   ['a name that no store can hold', { name: '\ud800' }],
 ])('%s is malformed', async (_, body) => {
-  const malformed = { status: 400, body: { error: expect.any(String) } }
+  const malformed = { status: 400, body: { error: expect.any(String) as string } }
   expect(await asks('PATCH', `${path}/pro`, body)).toStrictEqual(malformed)
   expect(await asks('POST', path, { name: 'Another', ...body })).toStrictEqual(malformed)
 })

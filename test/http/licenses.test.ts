@@ -165,7 +165,7 @@ describe('a request to mint', () => {
   ])('with %s is malformed', async (_, body) => {
     expect(await asks('POST', '/v1/licenses', body)).toStrictEqual({
       status: 400,
-      body: { error: expect.any(String) },
+      body: { error: expect.any(String) as string },
     })
   })
 

@@ -168,7 +168,7 @@ test.each([
 ])('a list asked for with %s is malformed', async (query) => {
   for (const path of ['/v1/licenses', '/v1/products']) {
     const { status, body } = await api.ask('GET', `${path}?${query}`, { token: tenant.token })
-    expect({ status, body }).toStrictEqual({ status: 400, body: { error: expect.any(String) } })
+    expect({ status, body }).toStrictEqual({ status: 400, body: { error: expect.any(String) as string } })
   }
 })
 

@@ -142,7 +142,7 @@ describe('a product', () => {
   ])('with %s is malformed', async (_, body) => {
     expect(await asks('POST', '/v1/products', body)).toStrictEqual({
       status: 400,
-      body: { error: expect.any(String) },
+      body: { error: expect.any(String) as string },
     })
   })
 })
@@ -198,7 +198,7 @@ describe('a change of a product', () => {
   ])('to %s is malformed', async (_, body) => {
     expect(await asks('PATCH', path, body)).toStrictEqual({
       status: 400,
-      body: { error: expect.any(String) },
+      body: { error: expect.any(String) as string },
     })
   })
 

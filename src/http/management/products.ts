@@ -20,11 +20,7 @@ import {
 const oneProduct = z.object({ product: productOut })
 const onlyProductId = z.strictObject({ productId: Slug })
 
-export function productView({
-  status: _,
-  tenantId: __,
-  ...product
-}: PresentProduct): z.infer<typeof productOut> {
+function productView({ status: _, tenantId: __, ...product }: PresentProduct): z.infer<typeof productOut> {
   return { ...product, keyTypes: [...product.keyTypes] }
 }
 

@@ -1,4 +1,8 @@
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerWritableStream } from '@grpc/grpc-js'
+
+/** A read or a subscription: the protocol has one call for both. */
+export type ReadCall = ServerWritableStream<ReadReq, Uint8Array>
 
 type ReplyingCall = Pick<
   ServerWritableStream<unknown, unknown>,

@@ -1,17 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
-import type { handleServerStreamingCall, ServerWritableStream } from '@grpc/grpc-js'
+import type { handleServerStreamingCall } from '@grpc/grpc-js'
 import type { EventStore } from '../engine/event-store.ts'
 import { PAGE_EVENTS } from '../storage/event-log.ts'
 import { subscribe } from '../subscriptions/subscription.ts'
 import { toRpcError } from '../wire/errors.ts'
 import { encodeEvent, encodeStreamNotFound } from '../wire/read-response.ts'
-import { drained, isOver } from './call.ts'
+import { drained, isOver, type ReadCall } from './call.ts'
 import { resolveEvent } from './links.ts'
 import { allPages, type Pages, streamPages } from './pages.ts'
 import { parseReadRequest, type ReadRequest } from './read-request.ts'
-
-export type ReadCall = ServerWritableStream<ReadReq, Uint8Array>
 
 export function readHandler(
   store: EventStore,

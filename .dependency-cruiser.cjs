@@ -1,0 +1,63 @@
+// Imports go one way. What each folder may know of the others is said in docs/decisions and enforced here.
+const only = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
+
+module.exports = {
+  forbidden: [
+    only('no-cycles', 'A cycle has no order to read it in.', {}, { circular: true }),
+    only(
+      'domain-is-pure',
+      'The domain imports zod and itself.',
+      { path: '^src/domain/' },
+      { pathNot: ['^src/domain/', '^node_modules/zod/'] },
+    ),
+    only(
+      'only-the-ledger-knows-eventstoredb',
+      'Everything else goes through the ledger, so that there is one client a process.',
+      { path: '^(src|projections)/', pathNot: '^src/ledger/' },
+      { path: '^node_modules/@eventstore/' },
+    ),
+    only(
+      'only-webhooks-know-nats',
+      'The feed is a port of the dispatcher.',
+      { path: '^(src|projections)/', pathNot: '^src/webhooks/' },
+      { path: '^node_modules/nats/' },
+    ),
+    only(
+      'the-ledger-knows-no-read-model',
+      'Waiting for the read models is given to it.',
+      { path: '^src/ledger/' },
+      { path: ['^projections/', '^src/(http|bin|commands|vault|webhooks|usage)/', '^node_modules/pg/'] },
+    ),
+    only(
+      'projections-know-events-and-postgres',
+      'They are folded from events, and read by whoever asks.',
+      { path: '^projections/' },
+      { path: '^(src/(?!domain/)|infra/)' },
+    ),
+    only(
+      'http-has-no-client-of-a-store',
+      'Edges use commands, queries and the vault.',
+      { path: '^src/http/' },
+      { path: ['^node_modules/(@eventstore|nats|@grpc)/', '^infra/', '^src/bin/'] },
+    ),
+    only(
+      'commands-know-no-edge',
+      'The same command serves HTTP, the command line and reactions.',
+      { path: '^src/(commands|credentials|vault|usage)/' },
+      { path: ['^src/(http|bin)/', '^infra/'] },
+    ),
+    only('nobody-imports-bin', 'It is where everything is put together.', { pathNot: '^(src/bin|test|bench|bin)/' }, {
+      path: '^src/bin/',
+    }),
+    only('infra-stands-alone', 'The embedded stack knows nothing of the product.', { path: '^infra/' }, {
+      path: '^(src|projections|test|bench)/',
+    }),
+    only('nothing-unresolvable', 'An import must lead somewhere.', {}, { couldNotResolve: true }),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+}

@@ -1,0 +1,276 @@
+// Guarantee: every operator command works beside a running server, prints data on stdout and messages on stderr,
+// one JSON value with --json, and ends with 0 when done, 1 when refused, 2 when used wrongly.
+import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type Client, client, createVendor } from '../flows/vendor.ts'
+import { createHost, type Environment, type Finished } from '../harness/process.ts'
+
+const host = createHost()
+let environment: Environment
+let vendor: Client
+beforeAll(async () => {
+  ;({ environment } = await host.stores())
+  const server = await host.serve(environment)
+  vendor = client(server.address, await createVendor(host, environment))
+  await vendor.createProduct(2)
+})
+
+const keyledger = (...args: string[]): Promise<Finished> => host.run(args, environment)
+const ended = (code: number, stdout: string, stderr = '') => ({ code, signal: null, stdout, stderr })
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+
+async function seated() {
+  const license = await vendor.mint({ email: 'ada@example.com' })
+  await vendor.activate(license.licenseKey, 'laptop')
+  return license
+}
+
+describe('tenant', () => {
+  test('is created once, listed, suspended, reinstated and closed', async () => {
+    expect(
+      await keyledger('tenant', 'create', 'globex', '--name', 'Globex Ltd', '--plan', 'team'),
+    ).toStrictEqual(ended(0, 'Tenant globex is there, on the plan team.\n'))
+    expect(await keyledger('tenant', 'create', 'globex')).toStrictEqual(
+      ended(1, '', 'a tenant with this id exists already; choose another tenantId\n'),
+    )
+    expect(await keyledger('tenant', 'suspend', 'globex', '--reason', 'unpaid')).toStrictEqual(
+      ended(0, 'Tenant globex is suspended.\n'),
+    )
+    expect((await keyledger('tenant', 'list')).stdout).toMatch(/^globex +suspended +team +\S+Z +Globex Ltd$/m)
+    expect(await keyledger('tenant', 'reinstate', 'globex')).toStrictEqual(
+      ended(0, 'Tenant globex is active.\n'),
+    )
+    expect(await keyledger('tenant', 'close', 'globex')).toStrictEqual(ended(0, 'Tenant globex is closed.\n'))
+    expect(await keyledger('tenant', 'reinstate', 'globex')).toStrictEqual(
+      ended(1, '', 'the tenant is closed\n'),
+    )
+  })
+
+  test('with --json', async () => {
+    expect(await keyledger('tenant', 'create', 'initech', '--json')).toStrictEqual(
+      ended(0, json({ tenantId: 'initech' })),
+    )
+    expect(await keyledger('tenant', 'suspend', 'initech', '--json')).toStrictEqual(
+      ended(0, json({ tenantId: 'initech', status: 'suspended' })),
+    )
+    expect(await keyledger('tenant', 'reinstate', 'initech', '--json')).toStrictEqual(
+      ended(0, json({ tenantId: 'initech', status: 'active' })),
+    )
+    expect(await keyledger('tenant', 'close', 'initech', '--json')).toStrictEqual(
+      ended(0, json({ tenantId: 'initech', status: 'closed' })),
+    )
+    const tenants = z.array(z.record(z.string(), z.unknown()))
+    const listed = await host.json(tenants, ['tenant', 'list'], environment)
+    expect(listed.find(({ tenantId }) => tenantId === 'initech')).toMatchObject({
+      status: 'closed',
+      plan: 'unlimited',
+    })
+  })
+
+  test.each([
+    ['create', 'v1', 1, 'this tenant id is reserved for the service itself; choose another'],
+    ['create', 'Not A Slug', 2, 'the tenant id is not usable'],
+    ['suspend', 'nobody', 1, 'tenant not found'],
+    ['close', 'nobody', 1, 'tenant not found'],
+  ])('%s %s is refused with %i', async (command, id, code, message) => {
+    const { stderr, ...rest } = await keyledger('tenant', command, id)
+    expect(rest).toStrictEqual({ code, signal: null, stdout: '' })
+    expect(stderr).toContain(message)
+  })
+})
+
+describe('token create', () => {
+  const asked = ['token', 'create', '--tenant', 'acme', '--scopes', 'licenses:runtime,products:read']
+
+  test('prints the token alone, and it works', async () => {
+    const { code, stdout, stderr } = await keyledger(...asked)
+    expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^kl_pat_[0-9A-Za-z]{38}\n$/)
+  })
+
+  test('with --json prints its id, scopes and expiry', async () => {
+    const token = z.record(z.string(), z.unknown())
+    expect(await host.json(token, [...asked, '--expires', '30d', '--name', 'CI'], environment)).toStrictEqual(
+      {
+        tokenId: expect.stringMatching(/^tok_[0-9a-z]{26}$/) as string,
+        token: expect.stringMatching(/^kl_pat_\w{38}$/) as string,
+        scopes: ['licenses:runtime', 'products:read'],
+        expiresAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+      },
+    )
+  })
+
+  test.each([
+    [['--tenant', 'nobody', '--scopes', 'products:read'], 1, 'tenant not found'],
+    [['--tenant', 'acme', '--scopes', 'everything'], 2, '--scopes is not usable'],
+    [['--tenant', 'acme', '--scopes', 'products:read', '--expires', 'soon'], 2, 'soon is no duration'],
+    [['--tenant', 'acme'], 2, "required option '--scopes <list>' not specified"],
+  ])('%j is refused with %i', async (args, code, message) => {
+    const { stderr, ...rest } = await keyledger('token', 'create', ...args)
+    expect(rest).toStrictEqual({ code, signal: null, stdout: '' })
+    expect(stderr).toContain(message)
+  })
+})
+
+describe('license', () => {
+  const Event = z.looseObject({ revision: z.int(), type: z.string(), actor: z.string(), at: z.string() })
+  const State = z.looseObject({ status: z.string(), seatsUsed: z.int(), devices: z.array(z.unknown()) })
+
+  test('show prints it with its devices', async () => {
+    const { licenseId } = await seated()
+    const { code, stdout, stderr } = await keyledger('license', 'show', licenseId)
+    expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
+    for (const line of ['status: active', 'seatsUsed: 1', 'email: ada@example.com', '  deviceId: laptop']) {
+      expect(stdout.split('\n')).toContain(line)
+    }
+    const shown = await host.json(State, ['license', 'show', licenseId], environment)
+    expect(shown).toMatchObject({ id: licenseId, status: 'active', devices: [{ deviceId: 'laptop' }] })
+  })
+
+  test('revoke is refused the second time, and stands in the history with who and why', async () => {
+    const { licenseId, licenseKey } = await seated()
+    expect(await keyledger('license', 'revoke', licenseId, '--reason', 'payment disputed')).toStrictEqual(
+      ended(0, `License ${licenseId} is revoked.\n`),
+    )
+    expect((await vendor.validate(licenseKey, 'laptop')).body.status).toBe('revoked')
+    expect(await keyledger('license', 'revoke', licenseId)).toStrictEqual(
+      ended(1, '', 'the license is revoked\n'),
+    )
+    const { stdout } = await keyledger('license', 'history', licenseId)
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.map((line) => line.split(/ {2,}/).toSpliced(1, 1))).toStrictEqual([
+      ['0', 'LicenseMinted', expect.stringMatching(/^token:tok_/), expect.stringContaining('…')],
+      ['1', 'DeviceActivated', expect.stringMatching(/^token:tok_/), 'laptop'],
+      ['2', 'LicenseRevoked', expect.stringMatching(/^operator:/), 'payment disputed'],
+    ])
+  })
+
+  test('revoke --json prints the license', async () => {
+    const { licenseId } = await seated()
+    const revoked = await host.json(State, ['license', 'revoke', licenseId], environment)
+    expect(revoked).toMatchObject({ id: licenseId, status: 'revoked' })
+  })
+
+  test('history --at shows the state as it was, by revision and by time', async () => {
+    const { licenseId } = await seated()
+    await host.json(State, ['license', 'revoke', licenseId], environment)
+    const history = ['license', 'history', licenseId]
+    const events = await host.json(z.array(Event), history, environment)
+    expect(events.map(({ type }) => type)).toStrictEqual([
+      'LicenseMinted',
+      'DeviceActivated',
+      'LicenseRevoked',
+    ])
+    const at = (moment: string) => host.json(State, [...history, '--at', moment], environment)
+    const states = await Promise.all(['0', '1', '2', events[1]?.at ?? '', '2999-01-01'].map(at))
+    expect(states.map(({ status, seatsUsed }) => [status, seatsUsed])).toStrictEqual([
+      ['active', 0],
+      ['active', 1],
+      ['revoked', 1],
+      ['active', 1],
+      ['revoked', 1],
+    ])
+    const { stdout } = await keyledger(...history, '--at', '1')
+    expect(stdout.split('\n')).toContain('status: active')
+    expect(await keyledger(...history, '--at', '2000-01-01')).toStrictEqual(
+      ended(1, '', 'the license did not exist at 2000-01-01\n'),
+    )
+    const { code, stderr } = await keyledger(...history, '--at', 'yesterday')
+    expect({ code, stderr }).toStrictEqual({
+      code: 2,
+      stderr: '--at yesterday is neither a revision nor a time\n',
+    })
+  })
+
+  test.each(['show', 'history', 'revoke'])('%s of an unknown one is refused', async (command) => {
+    expect(await keyledger('license', command, 'lic_nothing')).toStrictEqual(
+      ended(1, '', 'license not found\n'),
+    )
+  })
+})
+
+describe('projections', () => {
+  const Status = z.looseObject({ lagEvents: z.int(), parked: z.array(z.unknown()) })
+  const Verified = z.strictObject({ events: z.int(), rows: z.int(), differences: z.array(z.unknown()) })
+
+  test('status, verify and rebuild', async () => {
+    await seated()
+    expect((await keyledger('projections', 'status')).stdout).toMatch(
+      /^checkpoint \d+, log \d+, \d+ events behind\nno stream is set aside\n$/,
+    )
+    expect((await keyledger('projections', 'verify')).stdout).toMatch(
+      /^\d+ events replayed, \d+ rows compared, 0 differences\n$/,
+    )
+    expect((await keyledger('projections', 'rebuild')).stdout).toMatch(/^Rebuilt from \d+ events\.\n$/)
+    const status = await host.json(Status, ['projections', 'status'], environment)
+    expect(status).toMatchObject({ lagEvents: 0, parked: [] })
+    const rebuilt = z.strictObject({ events: z.int().positive() })
+    await host.json(rebuilt, ['projections', 'rebuild'], environment)
+    const verified = await host.json(Verified, ['projections', 'verify'], environment)
+    expect(verified).toMatchObject({ differences: [] })
+  })
+})
+
+describe('init, migrate, doctor', () => {
+  test('init makes a tenant with an owner, and again changes nothing of the tenant', async () => {
+    const init = ['init', '--tenant', 'hooli', '--owner', 'gavin@hooli.example']
+    const Made = z.strictObject({
+      dataDirectory: z.string(),
+      tenantId: z.literal('hooli'),
+      ownerId: z.string(),
+    })
+    const { ownerId } = await host.json(Made, init, environment)
+    expect(ownerId).toMatch(/^mem_/)
+    const { code, stdout, stderr } = await keyledger('init', '--tenant', 'hooli')
+    expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain('Tenant hooli is there')
+    expect((await keyledger('init', '--owner', 'nobody')).code).toBe(2)
+  })
+
+  test('migrate', async () => {
+    expect(await keyledger('migrate')).toStrictEqual(ended(0, 'Everything is at this version.\n'))
+    expect(await keyledger('migrate', '--json')).toStrictEqual(ended(0, json({ migrated: true })))
+  })
+
+  test('doctor finds every part well', async () => {
+    const { code, stdout, stderr } = await keyledger('doctor')
+    expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^event_store +ok$/m)
+    expect(stdout).toMatch(/^postgres +ok$/m)
+    const Health = z.looseObject({
+      healthy: z.literal(true),
+      parts: z.record(z.string(), z.looseObject({ ok: z.literal(true) })),
+    })
+    expect(Object.keys((await host.json(Health, ['doctor'], environment)).parts)).toContain('event_store')
+  })
+})
+
+describe('usage', () => {
+  test.each([
+    [['nonsense'], "unknown command 'nonsense'"],
+    [['license', 'show'], "missing required argument 'id'"],
+    [['tenant', 'list', '--yaml'], "unknown option '--yaml'"],
+    [['serve', '--roles', 'cook'], 'cook is no role; there are api, projector'],
+  ])('%j is usage: 2', async (args, message) => {
+    const { stderr, ...rest } = await keyledger(...args)
+    expect(rest).toStrictEqual({ code: 2, signal: null, stdout: '' })
+    expect(stderr).toContain(message)
+  })
+
+  test('--help is data, and done', async () => {
+    const { code, stdout, stderr } = await keyledger('--help')
+    expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
+    for (const name of [
+      'serve',
+      'demo',
+      'init',
+      'doctor',
+      'migrate',
+      'tenant',
+      'token',
+      'license',
+      'projections',
+    ])
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'))
+  })
+})

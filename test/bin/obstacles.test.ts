@@ -1,0 +1,109 @@
+// Guarantee: when the configuration, a port, a directory, a key or a store is in the way, the command says what and
+// how to mend it, ends with the code of its kind, shows no stack trace, and never prints what a variable holds.
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { createHost, type Environment, freePort } from '../harness/process.ts'
+
+const host = createHost()
+let environment: Environment
+beforeAll(async () => {
+  ;({ environment } = await host.stores())
+  expect((await host.run(['migrate'], environment)).code).toBe(0)
+})
+
+/** @returns what the command said; its code was checked, and that it printed nothing else */
+async function said(code: number, args: string[], variables: Environment): Promise<string> {
+  const finished = await host.run(args, variables)
+  expect(finished).toStrictEqual({ code, signal: null, stdout: '', stderr: finished.stderr })
+  expect(finished.stderr).not.toMatch(/^ {4}at /m)
+  return finished.stderr
+}
+
+const secret = 'hunter2canary'
+test.each([
+  ['KEYLEDGER_PORT', secret],
+  ['KEYLEDGER_PORT', '70000'],
+  ['KEYLEDGER_DATABASE_URL', `mysql://${secret}`],
+  ['KEYLEDGER_EVENTSTORE_URL', `http://${secret}`],
+  ['KEYLEDGER_NATS_URL', `amqp://${secret}`],
+  ['KEYLEDGER_BASE_URL', `ftp://${secret}`],
+  ['KEYLEDGER_LOG_LEVEL', secret],
+  ['KEYLEDGER_MASTER_KEY', secret],
+])('%s that makes no sense is named, and its value is not', async (name, value) => {
+  const message = await said(2, ['serve'], { ...environment, [name]: value })
+  expect(message).toContain(name)
+  expect(message).not.toContain(value)
+})
+
+test('without a master key, beside a database that is not embedded, it says how to make one', async () => {
+  const { KEYLEDGER_MASTER_KEY: _, ...without } = environment
+  const message = await said(2, ['tenant', 'list'], without)
+  expect(message).toContain('Set KEYLEDGER_MASTER_KEY')
+  expect(message).toContain('openssl rand -base64 32')
+})
+
+test('with another master key than before nothing is done', async () => {
+  const key = randomBytes(32).toString('base64')
+  const message = await said(2, ['tenant', 'list'], { ...environment, KEYLEDGER_MASTER_KEY: key })
+  expect(message).toContain('the master key is not the one that this database was set up with')
+  expect(message).not.toContain(key)
+})
+
+test('a port that is taken', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const address = other.address()
+  const port = typeof address === 'object' ? String(address?.port) : ''
+  const variables = { ...environment, KEYLEDGER_PORT: port, KEYLEDGER_HOST: '127.0.0.1' }
+  const message = await said(1, ['serve'], variables)
+  other.close()
+  expect(message).toContain(`Port ${port} on 127.0.0.1 is taken`)
+  expect(message).toContain('KEYLEDGER_PORT=')
+})
+
+test('a host that is no address of this machine', async () => {
+  const message = await said(1, ['serve'], {
+    ...environment,
+    KEYLEDGER_HOST: '192.0.2.1',
+    KEYLEDGER_PORT: '0',
+  })
+  expect(message).toContain('192.0.2.1 is no address of this machine. Set KEYLEDGER_HOST')
+})
+
+test('a file where the data directory should be', async () => {
+  const path = host.path('file')
+  writeFileSync(path, '')
+  const message = await said(3, ['tenant', 'list'], { KEYLEDGER_DATA_DIR: path })
+  expect(message).toContain(`The data directory ${path} cannot be used: a file is in its way`)
+  expect(message).toContain('KEYLEDGER_DATA_DIR')
+})
+
+test.runIf(process.getuid?.() !== 0)('a data directory that may not be written', async () => {
+  const parent = host.path('closed')
+  mkdirSync(parent)
+  chmodSync(parent, 0o500)
+  const message = await said(3, ['tenant', 'list'], { KEYLEDGER_DATA_DIR: join(parent, 'data') })
+  expect(message).toContain('this user may not write there')
+})
+
+test('a database that does not answer', async () => {
+  const port = await freePort()
+  const url = `postgres://user:${secret}@127.0.0.1:${port}/keyledger`
+  const message = await said(3, ['tenant', 'list'], { ...environment, KEYLEDGER_DATABASE_URL: url })
+  expect(message).toContain('A store does not answer')
+  expect(message).not.toContain(secret)
+})
+
+test('an event store that does not answer', async () => {
+  const url = `esdb://user:${secret}@127.0.0.1:${await freePort()}?tls=false`
+  const message = await said(3, ['tenant', 'create', 'acme'], {
+    ...environment,
+    KEYLEDGER_EVENTSTORE_URL: url,
+  })
+  expect(message).toContain('A store does not answer')
+  expect(message).not.toContain(secret)
+})

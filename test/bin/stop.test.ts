@@ -1,0 +1,111 @@
+// Guarantee: Ctrl-C ends everything in order: requests in flight are answered, the embedded parts are stopped, no
+// process stays, the exit code is 0; and the next start goes on with the same data.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { commandLineOf } from '../../infra/local/postgres/process-table.ts'
+import { client, createVendor } from '../flows/vendor.ts'
+import { createHost, type Environment, freePort, type Running } from '../harness/process.ts'
+
+const host = createHost()
+const launcher = fileURLToPath(new URL('../../bin/keyledger.js', import.meta.url))
+const Tenants = z.array(z.looseObject({ tenantId: z.string() }))
+const tokenLine = /^ {2}kl_pat_\w+$/m
+
+test('Ctrl-C answers what is in flight, stops every process, and the next start goes on without a new token', async () => {
+  const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
+  const first = await host.serve(environment)
+  await expect.poll(() => first.stdout(), { timeout: 30_000 }).toMatch(tokenLine)
+  const vendor = client(first.address, await createVendor(host, environment))
+  await vendor.createProduct(1)
+
+  const inFlight = Array.from({ length: 30 }, () => vendor.mint().then(() => 'minted', brokenConnection))
+  await Promise.race(inFlight)
+  const { code, stdout } = await first.end('SIGINT')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(tokenLine)
+  const outcomes = await Promise.all(inFlight)
+  expect(new Set(outcomes)).toStrictEqual(new Set(['minted']))
+  expect(processesOf(environment)).toStrictEqual([])
+
+  const second = await host.serve(environment)
+  await ready(second)
+  expect(second.stdout()).toBe('')
+  expect(await vendorsKnownTo(environment)).toStrictEqual(['acme', 'demo'])
+  expect((await second.end('SIGTERM')).code).toBe(0)
+  expect(processesOf(environment)).toStrictEqual([])
+
+  // And without a server: the command starts what it needs, and stops it again.
+  expect(await vendorsKnownTo(environment)).toStrictEqual(['acme', 'demo'])
+  expect(processesOf(environment)).toStrictEqual([])
+})
+
+test('the demo ends with 0 differences, and leaves no file and no process', async () => {
+  const { code, stdout, stderr } = await host.run(['demo'], { KEYLEDGER_PORT: 'ignored' })
+  expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain('POST /v1/licenses/activate')
+  expect(stdout).toContain('seat_limit_reached')
+  expect(stdout).toContain('● LicenseRevoked')
+  expect(stdout.trimEnd()).toMatch(/\d+ events replayed, \d+ rows compared, 0 differences$/)
+  expect(
+    readdirSync(join(host.directory, 'tmp')).filter((name) => name.startsWith('keyledger-')),
+  ).toStrictEqual([])
+})
+
+const old = oldNode()
+test.runIf(old !== undefined)(
+  'under an older Node the launcher passes on arguments, output and exit codes',
+  async () => {
+    const { environment } = await host.stores()
+    const launch = (...args: string[]) => host.start([old ?? '', launcher, ...args], environment).finished
+    expect(await launch('tenant', 'create', 'acme', '--json')).toMatchObject({ code: 0, stderr: '' })
+    expect(await launch('tenant', 'create', 'acme')).toMatchObject({ code: 1, stdout: '' })
+    expect(await launch('nonsense')).toMatchObject({ code: 2, stdout: '' })
+  },
+)
+
+test.runIf(old !== undefined).each(['SIGINT', 'SIGTERM'] as const)(
+  'under an older Node the launcher passes on %s, and ends as the server does',
+  async (signal) => {
+    const { environment } = await host.stores()
+    const port = String(await freePort())
+    const running = host.start([old ?? '', launcher, 'serve'], { ...environment, KEYLEDGER_PORT: port })
+    await ready(running)
+    expect((await running.end(signal)).code).toBe(0)
+    await expect(fetch(`http://localhost:${port}/livez`)).rejects.toThrow()
+  },
+)
+
+async function ready(running: Running): Promise<void> {
+  await expect.poll(() => running.stderr(), { timeout: 30_000 }).toContain('"msg":"Ready"')
+}
+
+const brokenConnection = (error: unknown) => (error instanceof Error ? error.message : 'broken')
+
+async function vendorsKnownTo(environment: Environment): Promise<string[]> {
+  const tenants = await host.json(Tenants, ['tenant', 'list'], environment)
+  return tenants.map(({ tenantId }) => tenantId).toSorted()
+}
+
+/** The embedded parts that still run on the data directory. */
+function processesOf({ KEYLEDGER_DATA_DIR: directory = '' }: Environment): string[] {
+  const pids = execFileSync('ps', ['-axo', 'pid='], { encoding: 'utf8' }).trim().split(/\s+/)
+  const lines = pids.map((pid) => commandLineOf(Number(pid)) ?? '')
+  return lines.filter((line) => line.includes(`${directory}/`))
+}
+
+/** A Node older than the one that keyledger brings along, if the machine has one. */
+function oldNode(): string | undefined {
+  const own = join(import.meta.dirname, '../../node_modules')
+  const candidates = (process.env.PATH ?? '').split(':').filter((directory) => !directory.startsWith(own))
+  return [...candidates, '/usr/local/bin', '/usr/bin']
+    .map((directory) => join(directory, 'node'))
+    .find((node) => existsSync(node) && Number(/^v(\d+)/.exec(versionOf(node))?.[1]) < 24)
+}
+
+function versionOf(node: string): string {
+  return execFileSync(node, ['--version'], { encoding: 'utf8' })
+}

@@ -1,0 +1,51 @@
+/** Applying events that a read model holds already changes nothing: a projector may be run again at any time. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { projectors } from '../../projections/projectors.ts'
+import { withScratchSchema } from '../../projections/runner/replay.ts'
+import type { LogEntry, Recorded } from '../../src/domain/recorded.ts'
+import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
+import { beginLife, fullLife } from './life.ts'
+import { dumpTables } from './tables.ts'
+
+let ledger: TestLedger
+let recorded: Recorded[]
+beforeAll(async () => {
+  ledger = await openTestLedger()
+  for (let lives = 0; lives < 2; lives++) {
+    const life = await beginLife(ledger)
+    for (const step of fullLife) await life.live(step)
+  }
+  const { entries } = await ledger.services.ledger.readPage(undefined, 10_000)
+  recorded = entries.filter((entry: LogEntry) => entry.readable)
+})
+afterAll(() => ledger.close())
+
+test.each(projectors)(
+  'the projector of $name, run twice over the same events, changes nothing',
+  async (projector) => {
+    await withScratchSchema(ledger.db, `twice_${projector.name}`, async (client) => {
+      await projector.apply(client, recorded)
+      const once = await dumpTables(client)
+      expect(projector.tables.filter((table) => once[table]?.length === 0)).toStrictEqual([])
+      await projector.apply(client, recorded)
+      expect(await dumpTables(client)).toStrictEqual(once)
+      for (const entry of recorded) await projector.apply(client, [entry])
+      expect(await dumpTables(client)).toStrictEqual(once)
+      await client.query(`drop schema twice_${projector.name} cascade`)
+    })
+  },
+)
+
+test.each([1, 2, 3, 7, 50])(
+  'events applied %i at a time end in the same rows as all at once',
+  async (size) => {
+    const schema = `paged_${size}`
+    await withScratchSchema(ledger.db, schema, async (client) => {
+      for (let at = 0; at < recorded.length; at += size) {
+        for (const { apply } of projectors) await apply(client, recorded.slice(at, at + size))
+      }
+      expect(await dumpTables(client)).toStrictEqual(await dumpTables(ledger.db))
+      await client.query(`drop schema ${schema} cascade`)
+    })
+  },
+)
