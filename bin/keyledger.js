@@ -2,12 +2,15 @@
 // Runs the command on Node 24, which comes as the npm package `node`, even where the system's Node is older.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import * as module from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../src/bin/keyledger.ts', import.meta.url))
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
+  // Stripping the types of every file at every start costs more than most commands do.
+  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/keyledger', import.meta.url)))
   await import(program)
 } else {
   const bundled = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))

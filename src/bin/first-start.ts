@@ -11,41 +11,55 @@ import type { Config } from '../config.ts'
 import { newId } from '../credentials/id.ts'
 import { defaultKeyType } from '../domain/product/key-type.ts'
 import { Scope } from '../domain/token/scopes.ts'
+import type { Stores } from './stores.ts'
 
 const demo = { tenantId: 'demo', productId: 'demo-app', keyTypeId: 'pro' } as const
 
 const markerName = 'welcomed'
 
+/** Any number that nothing else locks. */
+const greetingLock = 7_214_510
+
 /**
  * On an embedded ledger that has never greeted anybody: makes the tenant `demo` and prints how to use it. The
  * marker is written last, so a start that is killed half-way is finished by the next one; only the token, which
- * perhaps nobody has seen then, is made once more.
+ * perhaps nobody has seen then, is made once more. Of several starts at once one greets.
  */
 export async function greet(
   config: Config,
-  services: Services,
+  { db, services }: Pick<Stores, 'db' | 'services'>,
   address: string,
   print: (text: string) => Promise<void>,
 ): Promise<void> {
   const marker = join(config.dataDirectory, markerName)
   if (config.eventstoreUrl !== undefined || existsSync(marker)) return
-  const tenants = await listTenants(services.db)
-  if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return
-  const origin: Origin = { requestId: newId('req'), actor: 'system:first-start' }
-  if (tenants.length === 0) {
-    await createTenant(services, { tenantId: demo.tenantId, name: 'Demo', plan: 'unlimited' }, origin)
+  const lock = await db.connect()
+  try {
+    await lock.query('select pg_advisory_lock($1)', [greetingLock])
+    if (existsSync(marker)) return
+    const token = await seed(services)
+    if (token === undefined) return
+    await print(welcome(address, token))
+    writeFileSync(marker, '', { mode: 0o600 })
+  } finally {
+    await lock.query('select pg_advisory_unlock($1)', [greetingLock])
+    lock.release()
   }
-  if (!(await findProduct(services.db, demo.tenantId, demo.productId))) await makeProduct(services, origin)
+}
+
+/** @returns a token of the tenant `demo`, or undefined on a ledger that has tenants of its own */
+async function seed(services: Services): Promise<string | undefined> {
+  const tenants = await listTenants(services.db)
+  if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return undefined
+  const { tenantId } = demo
+  const origin: Origin = { requestId: newId('req'), actor: 'system:first-start' }
+  if (tenants.length === 0)
+    await createTenant(services, { tenantId, name: 'Demo', plan: 'unlimited' }, origin)
+  if (!(await findProduct(services.db, tenantId, demo.productId))) await makeProduct(services, origin)
   await makeOwner(services, origin)
-  const scopes = Scope.options
-  const name = 'first start'
-  const { token } = await createToken(
-    services,
-    { tenantId: demo.tenantId, name, scopes, expiresAt: null },
-    origin,
-  )
-  await print(welcome(address, token))
-  writeFileSync(marker, '', { mode: 0o600 })
+  const asked = { tenantId, name: 'first start', scopes: Scope.options, expiresAt: null }
+  const { token } = await createToken(services, asked, origin)
+  return token
 }
 
 async function makeProduct(services: Services, origin: Origin): Promise<void> {

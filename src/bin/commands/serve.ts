@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { parseConfig } from '../../config.ts'
 import { greet } from '../first-start.ts'
 import { createLog } from '../log.ts'
-import { type Role, roles, startServer } from '../server.ts'
+import { type Role, type RunningServer, roles, startServer } from '../server.ts'
 import { openStores } from '../stores.ts'
 
 /** How long running requests may take to end after Ctrl-C. */
@@ -29,22 +29,28 @@ async function serve(asked: Role[]): Promise<void> {
   const config = parseConfig(process.env)
   const log = createLog(config.logLevel)
   const stores = await openStores(config, log, true)
-  const server = await startServer(config, stores, log, asked).catch(async (error: unknown) => {
+  let server: RunningServer | undefined
+  const stop = async () => {
+    await server?.stop()
     await stores.close()
+  }
+  try {
+    server = await startServer(config, stores, log, asked)
+    if (server.address !== undefined) {
+      const baseUrl = config.baseUrl ?? `http://localhost:${new URL(server.address).port}`
+      await greet(config, stores, baseUrl, printed)
+    }
+  } catch (error) {
+    await stop()
     throw error
-  })
+  }
   closeWithGrace({ delay: drainMs, logger: false }, async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'process.failed')
     log.info({ signal }, 'Stopping: running requests are finished first')
-    await server.stop()
-    await stores.close()
+    await stop()
     log.info('Stopped')
     log.flush()
   })
-  if (server.address !== undefined) {
-    const baseUrl = config.baseUrl ?? `http://localhost:${new URL(server.address).port}`
-    await greet(config, stores.services, baseUrl, printed)
-  }
   log.info({ address: server.address, roles: asked, data_directory: config.dataDirectory }, 'Ready')
 }
 

@@ -1,0 +1,87 @@
+// `npm run bench [validate] [commands] [store]`: takes the figures of docs/performance.md, as ratios against a bare
+// baseline in the same run, and writes them there when all were taken. Each part runs in a process of its own, since
+// a process may hold one client of the event store.
+import { spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { benchCommands } from './commands.ts'
+import { benchEventStore } from './eventstore.ts'
+import { type Figure, ms, perSecond, report } from './figures.ts'
+import { benchValidate } from './validate.ts'
+
+const parts = { store: benchStore, commands: benchCommands, validate: benchValidate }
+const Part = z.enum(['store', 'commands', 'validate'])
+const say = (line: string) => process.stderr.write(`  ${line}\n`)
+
+async function benchStore(log: (line: string) => void): Promise<Figure[]> {
+  const { openMs, readPerSecond, appendPerSecond } = await benchEventStore(log)
+  const bare = { against: '1,000,000 events', ratio: '' }
+  return [
+    { ...bare, what: 'event store opens', measured: ms(openMs), bar: '< 2 s', holds: openMs < 2000 },
+    {
+      ...bare,
+      what: 'event store reads through the client',
+      measured: perSecond(readPerSecond),
+      bar: '≥ 20,000/s',
+      holds: readPerSecond >= 20_000,
+    },
+    {
+      ...bare,
+      what: 'bare appends, 64 at a time',
+      measured: perSecond(appendPerSecond),
+      bar: '',
+      holds: true,
+    },
+  ]
+}
+
+const Figures = z.array(
+  z.object({
+    what: z.string(),
+    measured: z.string(),
+    against: z.string(),
+    ratio: z.string(),
+    bar: z.string(),
+    holds: z.boolean(),
+  }),
+)
+
+async function inProcess(part: z.infer<typeof Part>): Promise<Figure[]> {
+  const child = spawn(process.execPath, [import.meta.filename, '--part', part], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  for await (const chunk of child.stdout) text += String(chunk)
+  return Figures.parse(JSON.parse(text))
+}
+
+const [first, second] = process.argv.slice(2)
+if (first === '--part') {
+  process.stdout.write(JSON.stringify(await parts[Part.parse(second)](say)))
+} else {
+  const asked = process.argv.length > 2 ? z.array(Part).parse(process.argv.slice(2)) : Part.options
+  const started = performance.now()
+  const figures: Figure[] = []
+  for (const part of asked) {
+    process.stderr.write(`${part}\n`)
+    figures.push(...(await inProcess(part)))
+  }
+  const table = report(figures)
+  process.stdout.write(`${table}\n`)
+  process.stderr.write(`taken in ${Math.round((performance.now() - started) / 1000)} s\n`)
+  if (asked.length === Part.options.length) writeTable(table)
+}
+
+/** Puts the table between the two marks of the page. */
+function writeTable(table: string): void {
+  const path = join(import.meta.dirname, '../docs/performance.md')
+  const machine = `Taken on ${new Date().toISOString().slice(0, 10)} with Node ${process.version} on ${cpus().length} cores.`
+  const page = readFileSync(path, 'utf8')
+  const marked = /<!-- figures -->[\s\S]*<!-- end of figures -->/
+  writeFileSync(
+    path,
+    page.replace(marked, `<!-- figures -->\n${machine}\n\n${table}\n<!-- end of figures -->`),
+  )
+}
