@@ -2,7 +2,7 @@ import pg from 'pg'
 
 /**
  * Whether the database cannot do its work at the moment, rather than refusing what it was asked. SQLSTATE classes:
- * 08 connection, 25 transaction state, 28 authorization, 3D no such database, 53 resources, 55 not now,
+ * 08 connection, 25 transaction state, 28 authorization, 3D no such database, 40 lost to another transaction, 53 resources, 55 not now,
  * 57 intervention (shutdown, cancelled by a time limit).
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
@@ -14,7 +14,7 @@ export function isDatabaseTrouble(error: unknown): boolean {
   return socketCodes.has(code) || clientMessage.test(error.message)
 }
 
-const troubleClasses = new Set(['08', '25', '28', '3D', '53', '55', '57'])
+const troubleClasses = new Set(['08', '25', '28', '3D', '40', '53', '55', '57'])
 const socketCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT'])
 /** What the client itself says has no code. */
 const clientMessage =

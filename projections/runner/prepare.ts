@@ -1,7 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { liveSchema } from '../database/pool.ts'
 import type { LogReader } from './log.ts'
 import { type RebuildOptions, rebuild } from './rebuild.ts'
+import { ScratchInUse } from './replay.ts'
 import { readCheckpoint, runRound } from './round.ts'
 import { beforeAll, createReadModelSchema, fingerprint, liveFingerprint, projectionLock } from './schema.ts'
 
@@ -12,7 +14,7 @@ import { beforeAll, createReadModelSchema, fingerprint, liveFingerprint, project
 export async function prepareReadModels(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
   // Only where there is something to prepare is anybody waited for.
   const found = (await liveFingerprint(db)) ?? (await makeLiveTables(db))
-  if (found !== fingerprint) await rebuild(db, log, options)
+  if (found !== fingerprint) await rebuildOnce(db, log, options)
   await catchUp(db, log, options)
 }
 
@@ -27,6 +29,19 @@ async function catchUp(db: Pool, log: LogReader, { onParked, onProgress }: Rebui
     })
     if (position === before) return
     onProgress({ events, position, head })
+  }
+}
+
+/** Of several processes that start a new version at once, one rebuilds and the others wait for it. */
+async function rebuildOnce(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
+  for (;;) {
+    try {
+      return await rebuild(db, log, options)
+    } catch (error) {
+      if (!(error instanceof ScratchInUse)) throw error
+      await setTimeout(1000)
+      if ((await liveFingerprint(db)) === fingerprint) return
+    }
   }
 }
 

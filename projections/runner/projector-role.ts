@@ -13,12 +13,18 @@ export async function keepProjecting(
 ): Promise<void> {
   let noticed = -1n
   let moving: Promise<void> | undefined
+  let over = false
 
+  /** Goes on until it is there: nobody else may come to push. Between tries the read models wait by themselves. */
   async function move(): Promise<void> {
-    for (let reached = -1n; reached < noticed; ) {
+    for (let reached = -1n; reached < noticed && !over; ) {
       const target = noticed
-      await readModels.advanceTo(target).catch(onFailure)
-      reached = target
+      try {
+        await readModels.advanceTo(target)
+        reached = target
+      } catch (error) {
+        onFailure(error)
+      }
     }
     moving = undefined
   }
@@ -27,5 +33,6 @@ export async function keepProjecting(
     noticed = position
     moving ??= move()
   }
+  over = true
   await moving
 }

@@ -1,4 +1,5 @@
-import type { Pool } from 'pg'
+import { setTimeout } from 'node:timers/promises'
+import type { Pool, PoolClient } from 'pg'
 import { liveSchema } from '../database/pool.ts'
 import type { OnParked } from './apply.ts'
 import type { LogReader } from './log.ts'
@@ -6,34 +7,55 @@ import { type Progress, replay, withScratchSchema } from './replay.ts'
 import { projectionLock } from './schema.ts'
 
 const nextSchema = `${liveSchema}_next`
+const formerSchema = `${liveSchema}_former`
 const rebuildLock = projectionLock + 1
 
 export type RebuildOptions = { onParked: OnParked; onProgress: (progress: Progress) => void }
 
 /**
  * Folds the whole log into a fresh schema beside the live one and then swaps the two, with the live tables
- * answering all the while. Killed at any point it leaves the live tables as they were; the next rebuild clears away
- * what it left. Parked streams are tried again.
- * @throws when another rebuild is running
+ * answering all the while. Killed at any point it leaves live tables, the former or the fresh ones; the next
+ * rebuild clears away what else it left. Parked streams are tried again.
+ * @throws ScratchInUse when another rebuild is running
  */
 export async function rebuild(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
-  await withScratchSchema(db, nextSchema, async (client) => {
-    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
-      rebuildLock,
-    ])
-    if (!rows[0]?.locked) throw new Error('another rebuild is running; wait for it or stop it')
-    await client.query('set synchronous_commit = off')
+  await withScratchSchema(db, nextSchema, rebuildLock, async (client) => {
+    await client.query(`drop schema if exists ${formerSchema} cascade; set synchronous_commit = off`)
     await replay(client, log, options)
     await client.query('analyze; set synchronous_commit = on')
     // Only what was written since stands between the two now. The lock keeps it from growing while they change.
     await client.query('select pg_advisory_lock($1)', [projectionLock])
     await replay(client, log, options)
-    await client.query(
-      `begin;
-       drop schema if exists ${liveSchema} cascade;
-       alter schema ${nextSchema} rename to ${liveSchema};
-       commit;
-       select pg_advisory_unlock(${projectionLock})`,
-    )
+    await swap(client)
+    await client.query('select pg_advisory_unlock($1)', [projectionLock])
+    await untilNobodyReadsTheFormer(client)
+    await client.query(`drop schema ${formerSchema} cascade`)
   })
 }
+
+/** Renames lock no table, so nobody who is reading is waited for or kept waiting. */
+async function swap(client: PoolClient): Promise<void> {
+  await client.query(
+    `begin;
+     alter schema ${liveSchema} rename to ${formerSchema};
+     alter schema ${nextSchema} rename to ${liveSchema};
+     commit`,
+  )
+}
+
+/** Dropping tables that somebody reads, one after the other, could deadlock with a reader of several. */
+async function untilNobodyReadsTheFormer(client: PoolClient): Promise<void> {
+  const { rows } = await client.query<{ now: string }>('select now()')
+  for (let waitedMs = 0; waitedMs < longestWaitMs; waitedMs += 50) {
+    const before = await client.query(
+      `select from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and xact_start <= $1`,
+      [rows[0]?.now],
+    )
+    if (before.rows.length === 0) return
+    await setTimeout(50)
+  }
+}
+
+/** Longer than any statement of a request may take. */
+const longestWaitMs = 20_000

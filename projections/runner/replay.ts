@@ -9,13 +9,24 @@ export type Progress = { events: number; position: bigint; head: bigint }
 
 const pageSize = 2000
 
+/** Somebody else is filling the same scratch schema at this moment. */
+export class ScratchInUse extends Error {
+  constructor() {
+    super('another process is doing the same at this moment; wait for it or stop it')
+    this.name = 'ScratchInUse'
+  }
+}
+
 /**
  * Runs work on a connection whose tables are those of one schema, made anew and empty. The connection ends
  * afterwards, since it means other tables than the pool's others.
+ * @param lock held for as long as the work lasts, since two would fill the same tables
+ * @throws ScratchInUse
  */
 export async function withScratchSchema<T>(
   db: Pool,
   schema: string,
+  lock: number,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
   const client = await db.connect()
@@ -23,6 +34,10 @@ export async function withScratchSchema<T>(
   try {
     // A replay is one long piece of work: no statement of it is a request that somebody waits for.
     await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
+    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+      lock,
+    ])
+    if (!rows[0]?.locked) throw new ScratchInUse()
     await client.query(`begin; drop schema if exists ${schema} cascade`)
     await createReadModelSchema(client, schema)
     await client.query(`commit; set search_path = ${schema}`)

@@ -5,6 +5,7 @@ import type { LogReader } from './log.ts'
 import { type Progress, replay, withScratchSchema } from './replay.ts'
 import { projectionLock } from './schema.ts'
 
+const verifyLock = projectionLock + 2
 const scratchSchema = `${liveSchema}_verify`
 
 /** A row that the live table and the replayed one do not both hold, as JSON. */
@@ -24,7 +25,7 @@ export async function verify(
   log: LogReader,
   onProgress: (progress: Progress) => void,
 ): Promise<Verification> {
-  return withScratchSchema(db, scratchSchema, async (client) => {
+  return withScratchSchema(db, scratchSchema, verifyLock, async (client) => {
     let events = 0
     const counted = (progress: Progress) => {
       events = Math.max(events, progress.events)
@@ -40,7 +41,7 @@ export async function verify(
       return { events, ...(await compare(client)) }
     } finally {
       await client.query(`drop schema if exists ${scratchSchema} cascade`)
-      await client.query('select pg_advisory_unlock_all()')
+      await client.query('select pg_advisory_unlock($1)', [projectionLock])
     }
   })
 }

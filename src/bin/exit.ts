@@ -2,6 +2,7 @@ import { CommanderError } from 'commander'
 import { LocalStackError } from '../../infra/local/stack/error.ts'
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
+import { ScratchInUse } from '../../projections/runner/replay.ts'
 import { ConfigError } from '../config.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { problemOfRefusal } from '../http/problem.ts'
@@ -18,11 +19,12 @@ export class CommandRefused extends Error {}
 export function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage
   if (error instanceof Refusal) return say(problemOfRefusal(error.code).message, exitCode.refused)
-  if (error instanceof CommandRefused) return say(error.message, exitCode.refused)
+  if (error instanceof CommandRefused || error instanceof ScratchInUse)
+    return say(error.message, exitCode.refused)
   if (error instanceof ConfigError || error instanceof WrongMasterKey)
     return say(error.message, exitCode.usage)
   if (error instanceof LocalStackError) return say(error.message, exitCode.unavailable)
-  if (error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isUnreachable(error)) {
+  if (error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isDatabaseTrouble(error)) {
     return say(`A store does not answer: ${messageOf(error)}`, exitCode.unavailable)
   }
   return say(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCode.internal)
@@ -31,10 +33,6 @@ export function reportFailure(error: unknown): number {
 function say(message: string, code: number): number {
   process.stderr.write(`${message}\n`)
   return code
-}
-
-function isUnreachable(error: unknown): boolean {
-  return isDatabaseTrouble(error) || (error instanceof Error && error.name === 'UnavailableError')
 }
 
 function messageOf(error: unknown): string {

@@ -4,7 +4,7 @@ import { keepProjecting } from '../../projections/runner/projector-role.ts'
 import type { Config } from '../config.ts'
 import { createApp } from '../http/app.ts'
 import { createCursors } from '../http/cursor.ts'
-import { connectFeed } from '../webhooks/nats.ts'
+import { connectFeed, type Feed } from '../webhooks/nats.ts'
 import { CommandRefused } from './exit.ts'
 import { createReadiness } from './readiness.ts'
 import type { Stores } from './stores.ts'
@@ -29,37 +29,40 @@ export async function startServer(
 ): Promise<RunningServer> {
   const stopping = new AbortController()
   const undo: (() => Promise<unknown>)[] = []
-  const feed =
-    config.natsUrl && connectFeed(config.natsUrl, (err) => log.warn({ err }, 'nats.connect_failed'))
-  if (feed) undo.push(() => feed.close())
-
-  if (asked.includes('projector')) {
-    const projecting = runProjector(stores, log, stopping.signal)
-    undo.push(() => projecting)
+  const stop = async () => {
+    stopping.abort()
+    for (const step of undo.splice(0).reverse()) await step()
   }
-
-  let address: string | undefined
-  if (asked.includes('api')) {
+  try {
+    const feed = connectNats(config, log)
+    if (feed) undo.push(() => feed.close())
+    if (asked.includes('projector')) {
+      const projecting = runProjector(stores, log, stopping.signal)
+      undo.push(() => projecting)
+    }
+    if (!asked.includes('api')) return { address: undefined, stop }
     const app = await createApp({
       services: stores.services,
       cursors: createCursors(stores.masterKey.cursors),
-      readiness: createReadiness(stores.services, feed || undefined),
+      readiness: createReadiness(stores.services, feed),
       baseUrl: config.baseUrl ?? `http://localhost:${config.port}`,
       log: log as FastifyBaseLogger,
     })
     undo.push(() => app.close())
-    address = await app.listen({ port: config.port, host: config.host }).catch((error: unknown) => {
+    const address = await app.listen({ port: config.port, host: config.host }).catch((error: unknown) => {
       throw new CommandRefused(whyNotListening(error, config))
     })
+    return { address, stop }
+  } catch (error) {
+    await stop()
+    throw error
   }
+}
 
-  return {
-    address,
-    async stop() {
-      stopping.abort()
-      for (const step of undo.reverse()) await step()
-    },
-  }
+function connectNats({ natsUrl }: Config, log: Logger): Feed | undefined {
+  return natsUrl === undefined
+    ? undefined
+    : connectFeed(natsUrl, (err) => log.warn({ err }, 'nats.connect_failed'))
 }
 
 async function runProjector({ tail, readModels }: Stores, log: Logger, signal: AbortSignal): Promise<void> {

@@ -21,6 +21,7 @@ export function slugOf(name: string): string {
   return name
     .normalize('NFKD')
     .toLowerCase()
+    .replace(/\p{M}+/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 63)
     .replace(/^-+|-+$/g, '')

@@ -22,19 +22,30 @@ export type Codec = {
   decode(stored: StoredEvent): LogEntry
 }
 
+/** So that a problem with the metadata names it. */
+const Envelope = z.object({ metadata: EventMetadata })
+
 export function createCodec(known: Upcasters): Codec {
-  const schemaOf = (type: string): number => (known[type]?.length ?? 0) + 1
+  const upcastersOf = (type: string) => (Object.hasOwn(known, type) ? known[type] : undefined) ?? []
+  const schemaOf = (type: string): number => upcastersOf(type).length + 1
 
   function upcast(type: string, data: unknown, schema: number): unknown {
     if (schema > schemaOf(type)) {
       throw new Error(`${type} has schema ${schema}, newer than this version of keyledger knows`)
     }
-    return (known[type] ?? []).slice(schema - 1).reduce((older, upcaster) => upcaster(older), data)
+    try {
+      return upcastersOf(type)
+        .slice(schema - 1)
+        .reduce((older, upcaster) => upcaster(older), data)
+    } catch {
+      // What the upcaster threw may tell a value.
+      throw new Error(`${type} of schema ${schema} could not be brought up to date`)
+    }
   }
 
   function decodeIn<C extends Category>(category: C, stored: StoredEvent): LogEntry {
     const { id, stream, revision, position, type } = stored
-    const metadata = EventMetadata.parse(stored.metadata)
+    const { metadata } = Envelope.parse({ metadata: stored.metadata })
     const shape = { type, data: upcast(type, stored.data, metadata.schema) }
     const place = { readable: true, id, stream, revision, position, metadata } as const
     switch (category) {
@@ -71,7 +82,11 @@ export function createCodec(known: Upcasters): Codec {
 /** Names the fields that do not fit, never their values: an unreadable event may hold anything. */
 function problemOf(error: unknown): string {
   if (!(error instanceof z.ZodError)) return error instanceof Error ? error.message : 'unreadable'
-  const fields = error.issues.map((issue) => `${issue.path.join('.') || 'event'} (${issue.code})`)
+  const fields = error.issues.flatMap((issue) => {
+    const paths =
+      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path]
+    return paths.map((path) => `${path.join('.') || 'event'} (${issue.code})`)
+  })
   return `does not fit its schema: ${fields.join(', ')}`
 }
 

@@ -4,6 +4,7 @@ import {
   AccessDeniedError,
   type AppendResult,
   BACKWARDS,
+  DeadlineExceededError,
   END,
   EventStoreDBClient,
   FORWARDS,
@@ -13,6 +14,7 @@ import {
   START,
   StreamNotFoundError,
   streamNameFilter,
+  UnavailableError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client'
 import type { DomainEvent } from '../domain/events.ts'
@@ -157,9 +159,21 @@ async function* readStream(
 const place = (position: bigint | undefined) =>
   position === undefined ? START : { commit: position, prepare: position }
 
-/** The client may report a failure again after its reader has gone, which nobody would hear. */
-function heard<T extends NodeJS.EventEmitter>(stream: T): T {
-  return stream.on('error', () => undefined)
+/**
+ * What a stream of the client hands out. It may report a failure again after its reader has gone, which nobody
+ * would hear.
+ * @throws LedgerUnavailable when the store cannot be reached
+ */
+async function* heard<T>(stream: NodeJS.EventEmitter & AsyncIterable<T>): AsyncIterable<T> {
+  stream.on('error', () => undefined)
+  try {
+    yield* stream
+  } catch (error) {
+    if (error instanceof UnavailableError || error instanceof DeadlineExceededError) {
+      throw new LedgerUnavailable('the event store does not answer', error)
+    }
+    throw error
+  }
 }
 
 async function append(

@@ -13,8 +13,8 @@ export const ownPrefixes: readonly string[] = Object.keys(eventsOf).map((categor
 
 /** The part of a stream's name before the first `-`; undefined for a stream that is not the ledger's. */
 export function categoryOf(stream: string): Category | undefined {
-  const prefix = stream.slice(0, stream.indexOf('-'))
-  return isCategory(prefix) ? prefix : undefined
+  const [prefix = '', ...rest] = stream.split('-')
+  return rest.length > 0 && isCategory(prefix) ? prefix : undefined
 }
 
 function isCategory(name: string): name is Category {

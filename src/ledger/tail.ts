@@ -9,6 +9,8 @@ const mostKept = 5000
 /** The store pushes an event about as soon as it acknowledges it; a reader waits this long before it asks. */
 const patienceMs = 20
 
+const beforeAll = -1n
+
 /**
  * The newest part of the log, kept in memory as the store pushes it, for a reader that is never far behind: each
  * event then comes over the wire once, instead of being pushed as a notice and read again.
@@ -48,11 +50,12 @@ export function createTail(ledger: Ledger): Tail {
   return {
     head: () => ledger.head(),
     async readPage(after, limit): Promise<Page> {
-      if (after === undefined || completeAfter === undefined || after < completeAfter) {
-        return ledger.readPage(after, limit)
-      }
-      forget(after)
+      const from = after ?? beforeAll
+      if (completeAfter === undefined || from < completeAfter) return ledger.readPage(after, limit)
+      forget(from)
       if (kept.length === 0) await Promise.race([arrival.promise, setTimeout(patienceMs)])
+      // Meanwhile a page that came straight from the store may have been pushed as well.
+      forget(from)
       const entries = kept.slice(0, limit)
       return entries.length === 0
         ? ledger.readPage(after, limit)
@@ -60,7 +63,7 @@ export function createTail(ledger: Ledger): Tail {
     },
     async *follow(after, signal, onBreak) {
       kept = []
-      completeAfter = after
+      completeAfter = after ?? beforeAll
       for await (const entry of follow(ledger, after, signal, onBreak)) {
         keep(entry)
         yield entry

@@ -15,7 +15,7 @@ export function seal(key: Uint8Array, belongsTo: readonly string[], plain: Uint8
 /** @throws when the key, the owner or any byte differs from what was sealed */
 export function open(key: Uint8Array, belongsTo: readonly string[], sealed: Uint8Array): Buffer {
   const bytes = Buffer.from(sealed)
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
   decipher.setAAD(associatedData(belongsTo))
   decipher.setAuthTag(bytes.subarray(12, 28))
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()])

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { MasterKey } from './master-key.ts'
 import { open, seal } from './seal.ts'
@@ -65,7 +65,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       const subjectId = subjectIdOf(tenantId, email)
       const key = await keyFor(tenantId, subjectId)
       const sealed = (field: Field, text: string) =>
-        `sealed.1.${seal(key, [tenantId, subjectId, field], Buffer.from(text)).toString('base64url')}`
+        `sealed.1.${fingerprint(key)}.${seal(key, [tenantId, subjectId, field], Buffer.from(text)).toString('base64url')}`
       return { subjectId, email: sealed('email', email), name: name === null ? null : sealed('name', name) }
     },
     async openPeople(tenantId, people) {
@@ -73,12 +73,17 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       return people.map((person) => {
         const key = person && keys.get(person.subjectId)
         if (!person || !key) return nobody
-        const opened = (field: Field, sealed: string | null) =>
-          sealed && open(key, [tenantId, person.subjectId, field], bytesOf(sealed)).toString()
+        const opened = (field: Field, sealed: string | null) => {
+          const [, , sealedUnder, bytes] = sealed?.split('.') ?? []
+          // Erased since, and known again under another key: what was sealed before stays unreadable.
+          if (bytes === undefined || sealedUnder !== fingerprint(key)) return null
+          return open(key, [tenantId, person.subjectId, field], Buffer.from(bytes, 'base64url')).toString()
+        }
         return { email: opened('email', person.email), name: opened('name', person.name) }
       })
     },
   }
 }
 
-const bytesOf = (sealed: string): Buffer => Buffer.from(sealed.slice('sealed.1.'.length), 'base64url')
+/** Tells which of a subject's keys a text was sealed under, and nothing about the key. */
+const fingerprint = (key: Uint8Array): string => hash('sha256', key, 'base64url').slice(0, 11)

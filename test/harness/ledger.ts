@@ -22,7 +22,7 @@ import {
 } from '../../src/domain/license/license.ts'
 import type { LogEntry } from '../../src/domain/recorded.ts'
 import { createHandle } from '../../src/ledger/handle.ts'
-import { connectLedger, type LedgerLimits } from '../../src/ledger/ledger.ts'
+import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/ledger.ts'
 import { loadFromLog } from '../../src/ledger/load.ts'
 import { licenseStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
@@ -33,7 +33,7 @@ import { createSubjects } from '../../src/vault/subjects.ts'
 import { createTestDatabase } from './database.ts'
 
 /** A clock that stands still until a test moves it. */
-export type TestClock = {
+type TestClock = {
   now(): Date
   set(moment: string): void
   advance(milliseconds: number): void
@@ -162,9 +162,9 @@ export async function commandLicense(
 export const uniqueId = (what: string): string => `${what}-${randomBytes(5).toString('hex')}`
 
 /** What stands in a stream, oldest first. */
-export async function eventsIn({ services }: Pick<TestLedger, 'services'>, stream: string) {
+export async function eventsIn(ledger: Ledger, stream: string): Promise<LogEntry[]> {
   const entries: LogEntry[] = []
-  for await (const entry of services.ledger.readStream(stream)) entries.push(entry)
+  for await (const entry of ledger.readStream(stream)) entries.push(entry)
   return entries
 }
 

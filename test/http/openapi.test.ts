@@ -54,10 +54,9 @@ test("redocly's lint finds nothing wrong with it", async () => {
   try {
     const file = join(directory, 'openapi.json')
     writeFileSync(file, text)
-    const manifest = createRequire(import.meta.url).resolve('@redocly/cli/package.json')
-    const { bin } = z
-      .object({ bin: z.object({ redocly: z.string() }) })
-      .parse(createRequire(import.meta.url)(manifest))
+    const require = createRequire(import.meta.url)
+    const manifest = require.resolve('@redocly/cli/package.json')
+    const { bin } = z.object({ bin: z.object({ redocly: z.string() }) }).parse(require(manifest))
     const config = join(import.meta.dirname, 'redocly.yaml')
     const args = [join(dirname(manifest), bin.redocly), 'lint', file, '--config', config, '--format', 'json']
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }

@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import { type Command, InvalidArgumentError } from 'commander'
-import { parseConfig } from '../../config.ts'
+import type { Logger } from 'pino'
+import { type Config, parseConfig } from '../../config.ts'
 import { greet } from '../first-start.ts'
 import { createLog } from '../log.ts'
 import { type Role, type RunningServer, roles, startServer } from '../server.ts'
@@ -28,6 +29,21 @@ function parseRoles(list: string): Role[] {
 async function serve(asked: Role[]): Promise<void> {
   const config = parseConfig(process.env)
   const log = createLog(config.logLevel)
+  const starting = start(config, log, asked)
+  // From the first moment on: whoever stops a start half-way also wants the embedded parts to end.
+  closeWithGrace({ delay: drainMs, logger: false }, async ({ err, signal }) => {
+    if (err) log.fatal({ err }, 'process.failed')
+    log.info({ signal }, 'Stopping: running requests are finished first')
+    const stop = await starting.catch(() => undefined)
+    await stop?.()
+    log.info('Stopped')
+    log.flush()
+  })
+  await starting
+}
+
+/** @returns how to stop it */
+async function start(config: Config, log: Logger, asked: Role[]): Promise<() => Promise<void>> {
   const stores = await openStores(config, log, true)
   let server: RunningServer | undefined
   const stop = async () => {
@@ -40,18 +56,12 @@ async function serve(asked: Role[]): Promise<void> {
       const baseUrl = config.baseUrl ?? `http://localhost:${new URL(server.address).port}`
       await greet(config, stores, baseUrl, printed)
     }
+    log.info({ address: server.address, roles: asked, data_directory: config.dataDirectory }, 'Ready')
+    return stop
   } catch (error) {
     await stop()
     throw error
   }
-  closeWithGrace({ delay: drainMs, logger: false }, async ({ err, signal }) => {
-    if (err) log.fatal({ err }, 'process.failed')
-    log.info({ signal }, 'Stopping: running requests are finished first')
-    await stop()
-    log.info('Stopped')
-    log.flush()
-  })
-  log.info({ address: server.address, roles: asked, data_directory: config.dataDirectory }, 'Ready')
 }
 
 function printed(text: string): Promise<void> {

@@ -95,7 +95,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
   }
 }
 
-function imported(terms: LicenseTerms, devices: readonly Device[], revoked: boolean): LicenseEvent[] {
+function imported(terms: LicenseTerms, named: readonly Device[], revoked: boolean): LicenseEvent[] {
+  const devices = [...new Map(named.map((device) => [device.deviceId, device])).values()]
   if (terms.deviceLimit !== null && devices.length > terms.deviceLimit)
     throw new Refusal('seat_limit_reached')
   const { at } = terms

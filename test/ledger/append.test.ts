@@ -1,0 +1,146 @@
+/**
+ * An append happens at exactly the revision that it was decided on, or not at all; and at most once, whatever the
+ * network does to it. The store stands behind a proxy here, which loses answers and swallows requests.
+ */
+import { rmSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { startEventStore } from '../../infra/local/eventstore/server.ts'
+import { causeOf } from '../../src/commands/services.ts'
+import type { DomainEvent } from '../../src/domain/events.ts'
+import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
+import { tenantStream } from '../../src/ledger/streams.ts'
+import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
+import { beginning, eventsIn, origin, temporaryDirectory, uniqueId } from '../harness/ledger.ts'
+import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.ts'
+
+const undo: (() => unknown)[] = []
+let proxy: TcpProxy
+let ledger: Ledger
+beforeAll(async () => {
+  proxy = await startTcpProxy(await storePort())
+  undo.push(() => proxy.close())
+  ledger = connectLedger(`esdb://127.0.0.1:${proxy.port}?tls=false`, { appendTimeoutMs: 400, appendTries: 3 })
+  undo.push(() => ledger.close())
+})
+afterAll(async () => {
+  for (const step of undo.reverse()) await step()
+})
+afterEach(() => {
+  proxy.mode = 'pass'
+})
+
+async function storePort(): Promise<number> {
+  const given = process.env.KEYLEDGER_TEST_EVENTSTORE_URL
+  if (given) return Number(/:(\d+)/.exec(given)?.[1] ?? 2113)
+  const directory = temporaryDirectory()
+  undo.push(() => rmSync(directory, { recursive: true, force: true }))
+  const store = await startEventStore({ directory })
+  undo.push(() => store.close())
+  return store.port
+}
+
+const cause = causeOf(origin, beginning)
+const suspended: DomainEvent = { type: 'TenantSuspended', data: { reason: null, at: beginning } }
+const reinstated: DomainEvent = { type: 'TenantReinstated', data: { at: beginning } }
+const newStream = () => tenantStream(uniqueId('append'))
+const types = async (stream: string) =>
+  (await eventsIn(ledger, stream)).map((entry) => (entry.readable ? entry.event.type : 'unreadable'))
+
+describe('an append', () => {
+  test('at the right revision writes all its events, in order, with everything about their cause', async () => {
+    const stream = newStream()
+    const first = await ledger.append(stream, 'no_stream', [suspended, reinstated], cause)
+    expect(first).toStrictEqual({ appended: true, revision: 1, position: expect.any(BigInt) as bigint })
+    const second = await ledger.append(stream, 1, [suspended], cause)
+    expect(second).toStrictEqual({ appended: true, revision: 2, position: expect.any(BigInt) as bigint })
+    const entries = await eventsIn(ledger, stream)
+    const metadata = {
+      requestId: 'req_test',
+      actor: 'system:test',
+      causationId: 'req_test',
+      correlationId: 'req_test',
+      schema: 1,
+      at: beginning,
+    }
+    const recorded = {
+      readable: true,
+      stream,
+      category: 'tenant',
+      metadata,
+      id: expect.any(String) as string,
+    }
+    expect(entries).toStrictEqual([
+      { ...recorded, revision: 0, position: expect.any(BigInt) as bigint, event: suspended },
+      { ...recorded, revision: 1, position: expect.any(BigInt) as bigint, event: reinstated },
+      { ...recorded, revision: 2, position: second.appended ? second.position : -1n, event: suspended },
+    ])
+    expect(new Set(entries.map((entry) => (entry.readable ? entry.id : ''))).size).toBe(3)
+  })
+
+  test.each([
+    ['a stream that should be new', 'no_stream'],
+    ['a revision that has passed', 0],
+    ['a revision that is yet to come', 5],
+  ] as const)('at %s, when that is not how it is, writes nothing', async (_, expected) => {
+    const stream = newStream()
+    await ledger.append(stream, 'no_stream', [suspended, reinstated], cause)
+    expect(await ledger.append(stream, expected, [suspended], cause)).toStrictEqual({ appended: false })
+    expect(await types(stream)).toStrictEqual(['TenantSuspended', 'TenantReinstated'])
+  })
+
+  test('at a revision of a stream that is not there writes nothing', async () => {
+    const stream = newStream()
+    expect(await ledger.append(stream, 0, [suspended], cause)).toStrictEqual({ appended: false })
+    expect(await types(stream)).toStrictEqual([])
+  })
+
+  test('wins alone among many at the same revision', async () => {
+    const stream = newStream()
+    const racers = Array.from({ length: 20 }, () => ledger.append(stream, 'no_stream', [suspended], cause))
+    const won = (await Promise.all(racers)).filter(({ appended }) => appended)
+    expect(won).toHaveLength(1)
+    expect(await types(stream)).toStrictEqual(['TenantSuspended'])
+  })
+})
+
+describe('a network that fails', () => {
+  test('after the store has written: the retry is answered as the first would have been, nothing is doubled', async () => {
+    const stream = newStream()
+    await ledger.append(stream, 'no_stream', [suspended], cause)
+    proxy.mode = 'deaf'
+    const append = ledger.append(stream, 0, [reinstated, suspended], cause)
+    // The answer to the first try is lost; the next one gets through on a new connection.
+    setTimeout(() => {
+      proxy.mode = 'pass'
+      proxy.cut()
+    }, 200)
+    expect(await append).toStrictEqual({
+      appended: true,
+      revision: 2,
+      position: expect.any(BigInt) as bigint,
+    })
+    expect(await types(stream)).toStrictEqual(['TenantSuspended', 'TenantReinstated', 'TenantSuspended'])
+  })
+
+  test('in the middle of many appends: each is there exactly once', async () => {
+    const streams = Array.from({ length: 30 }, newStream)
+    const appends = streams.map((stream) => ledger.append(stream, 'no_stream', [suspended], cause))
+    proxy.cut()
+    const outcomes = await Promise.all(appends)
+    expect(outcomes.filter(({ appended }) => !appended)).toStrictEqual([])
+    for (const stream of streams) expect(await types(stream)).toStrictEqual(['TenantSuspended'])
+  })
+
+  test('for longer than the time limit is said to be unavailable, and then everything goes on', async () => {
+    const stream = newStream()
+    await ledger.append(stream, 'no_stream', [suspended], cause)
+    proxy.mode = 'mute'
+    await expect(ledger.append(stream, 0, [reinstated], cause)).rejects.toBeInstanceOf(LedgerUnavailable)
+    proxy.mode = 'pass'
+    proxy.cut()
+    expect(await ledger.append(newStream(), 'no_stream', [suspended], cause)).toMatchObject({
+      appended: true,
+    })
+    expect((await types(stream)).length).toBeLessThanOrEqual(2)
+  })
+})

@@ -1,0 +1,126 @@
+/** A command that loses a race decides again on what has happened; it gives up before it decides on anything stale. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { causeOf } from '../../src/commands/services.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
+import { absentTenant, decideTenant, evolveTenant, type Tenant } from '../../src/domain/tenant/tenant.ts'
+import { createHandle, type Handle } from '../../src/ledger/handle.ts'
+import { loadFromLog } from '../../src/ledger/load.ts'
+import { tenantStream } from '../../src/ledger/streams.ts'
+import { createTurns } from '../../src/ledger/turns.ts'
+import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
+import { beginning, eventsIn, openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
+
+let ledger: TestLedger
+beforeAll(async () => {
+  ledger = await openTestLedger()
+})
+afterAll(() => ledger.close())
+
+const cause = causeOf(origin, beginning)
+const aHandle = () => createHandle(ledger.services.ledger, ledger.readModels, createTurns())
+
+function onTenant(
+  handle: Handle,
+  tenantId: string,
+  type: 'CreateTenant' | 'SuspendTenant' | 'ReinstateTenant',
+) {
+  const stream = tenantStream(tenantId)
+  return handle<Tenant, 'tenant'>({
+    stream,
+    load: () =>
+      loadFromLog(ledger.services.ledger, stream, absentTenant, (tenant, { category, event }) =>
+        category === 'tenant' ? evolveTenant(tenant, event) : tenant,
+      ),
+    decide: (tenant) =>
+      decideTenant(
+        tenant,
+        type === 'CreateTenant'
+          ? { type, tenantId, name: 'Raced', plan: 'free', at: beginning }
+          : { type, reason: null, at: beginning },
+      ),
+    cause,
+  })
+}
+const types = async (tenantId: string) =>
+  (await eventsIn(ledger.services.ledger, tenantStream(tenantId))).map((entry) =>
+    entry.readable ? entry.event.type : '',
+  )
+
+test('of two processes that create the same thing one succeeds and one is refused', async () => {
+  const tenantId = uniqueId('raced')
+  const outcomes = await Promise.allSettled(
+    [aHandle(), aHandle()].map((one) => onTenant(one, tenantId, 'CreateTenant')),
+  )
+  expect(outcomes.map(({ status }) => status).sort()).toStrictEqual(['fulfilled', 'rejected'])
+  expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: new Refusal('tenant_exists'),
+  })
+  expect(await types(tenantId)).toStrictEqual(['TenantCreated'])
+})
+
+test('many processes that ask for the same are all told that it is so, and it is recorded once', async () => {
+  const tenantId = uniqueId('raced')
+  await onTenant(aHandle(), tenantId, 'CreateTenant')
+  const handles = Array.from({ length: 8 }, aHandle)
+  const handled = await Promise.all(handles.map((handle) => onTenant(handle, tenantId, 'SuspendTenant')))
+  expect(handled.filter(({ events }) => events.length === 1)).toHaveLength(1)
+  expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
+})
+
+test('what was loaded before somebody else had a turn is not decided on', async () => {
+  const tenantId = uniqueId('raced')
+  const stream = tenantStream(tenantId)
+  const handle = aHandle()
+  await onTenant(handle, tenantId, 'CreateTenant')
+  let loads = 0
+  const load = () => {
+    loads++
+    return loadFromLog(ledger.services.ledger, stream, absentTenant, (tenant, { category, event }) =>
+      category === 'tenant' ? evolveTenant(tenant, event) : tenant,
+    )
+  }
+  const loaded = await load()
+  const suspend = () =>
+    handle<Tenant, 'tenant'>({
+      stream,
+      loaded,
+      load,
+      decide: (tenant) => decideTenant(tenant, { type: 'SuspendTenant', reason: null, at: beginning }),
+      cause,
+    })
+  await Promise.all([suspend(), suspend()])
+  // The first decides on what it had; the second waited, so it loads anew.
+  expect(loads).toBe(2)
+  // Stale by now: the append at its revision is lost, and what it decides then comes from a fresh load.
+  expect((await suspend()).events).toStrictEqual([])
+  expect(loads).toBe(3)
+  expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
+})
+
+test('a race that is lost again and again ends, with nothing recorded', async () => {
+  const tenantId = uniqueId('raced')
+  await onTenant(aHandle(), tenantId, 'CreateTenant')
+  let loads = 0
+  const handled = aHandle()<Tenant, 'tenant'>({
+    stream: tenantStream(tenantId),
+    load: async () => {
+      loads++
+      return { state: absentTenant, revision: 'no_stream' }
+    },
+    decide: (tenant) =>
+      decideTenant(tenant, { type: 'CreateTenant', tenantId, name: '', plan: 'free', at: beginning }),
+    cause,
+  })
+  await expect(handled).rejects.toBeInstanceOf(LedgerUnavailable)
+  expect(loads).toBeGreaterThan(1)
+  expect(await types(tenantId)).toStrictEqual(['TenantCreated'])
+})
+
+test('one that fails leaves the turn to the next', async () => {
+  const tenantId = uniqueId('raced')
+  const handle = aHandle()
+  const refused = onTenant(handle, tenantId, 'SuspendTenant')
+  const created = onTenant(handle, tenantId, 'CreateTenant')
+  await expect(refused).rejects.toStrictEqual(new Refusal('tenant_not_found'))
+  expect((await created).events).toHaveLength(1)
+})

@@ -1,0 +1,176 @@
+/** Whoever waits for the read models pushes them, and those who wait at once share the work. */
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { LogReader } from '../../projections/runner/log.ts'
+import { keepProjecting } from '../../projections/runner/projector-role.ts'
+import { createReadModels, ReadModelsBehind } from '../../projections/runner/read-models.ts'
+import { projectionStatus } from '../../projections/runner/status.ts'
+import { findTenant } from '../../projections/tenants/queries.ts'
+import { causeOf } from '../../src/commands/services.ts'
+import { createTenant } from '../../src/commands/tenants.ts'
+import { createHandle } from '../../src/ledger/handle.ts'
+import { tenantStream } from '../../src/ledger/streams.ts'
+import { createTurns } from '../../src/ledger/turns.ts'
+import { beginning, openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
+
+let ledger: TestLedger
+beforeAll(async () => {
+  ledger = await openTestLedger()
+})
+afterAll(() => ledger.close())
+
+/** Appends without moving the read models, as a process does that dies right after. */
+async function appendTenant(): Promise<{ tenantId: string; position: bigint }> {
+  const tenantId = uniqueId('unseen')
+  const data = { tenantId, name: 'Unseen', plan: 'free' as const, at: beginning }
+  const { ledger: log } = ledger.services
+  const cause = causeOf(origin, beginning)
+  const outcome = await log.append(
+    tenantStream(tenantId),
+    'no_stream',
+    [{ type: 'TenantCreated', data }],
+    cause,
+  )
+  if (!outcome.appended) throw new Error('the stream is new')
+  return { tenantId, position: outcome.position }
+}
+
+/** The log, with every page that is read from it counted. */
+function countedLog(): { log: LogReader; pages: () => number } {
+  let pages = 0
+  const { ledger: log } = ledger.services
+  return {
+    log: {
+      head: () => log.head(),
+      readPage: (after, limit) => {
+        pages++
+        return log.readPage(after, limit)
+      },
+    },
+    pages: () => pages,
+  }
+}
+
+const readModelsOn = (log: LogReader, timeLimitMs = 10_000) =>
+  createReadModels(ledger.db, log, { timeLimitMs, onParked: () => undefined, onFailure: () => undefined })
+
+test('a command is visible when it returns, with no projector running', async () => {
+  const tenantId = uniqueId('visible')
+  await createTenant(ledger.services, { tenantId, name: 'Visible', plan: 'team' }, origin)
+  expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId, plan: 'team' })
+  expect(await projectionStatus(ledger.db, ledger.services.ledger)).toMatchObject({ lagEvents: 0 })
+})
+
+test('what a dead process had recorded is carried along by the next command', async () => {
+  const { tenantId } = await appendTenant()
+  expect(await findTenant(ledger.db, tenantId)).toBeUndefined()
+  expect(await projectionStatus(ledger.db, ledger.services.ledger)).toMatchObject({ lagEvents: 1 })
+  await createTenant(ledger.services, { tenantId: uniqueId('next'), name: 'Next', plan: 'team' }, origin)
+  expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId })
+})
+
+test('a hundred that wait at once share a few rounds', async () => {
+  const appended = []
+  for (let n = 0; n < 100; n++) appended.push(await appendTenant())
+  const { log, pages } = countedLog()
+  const readModels = readModelsOn(log)
+  await Promise.all(appended.map(({ position }) => readModels.advanceTo(position)))
+  expect(pages()).toBeLessThanOrEqual(2)
+  for (const { tenantId } of appended) expect(await findTenant(ledger.db, tenantId)).toBeDefined()
+})
+
+test('a position that was reached already costs nothing', async () => {
+  const { position } = await appendTenant()
+  const { log, pages } = countedLog()
+  const readModels = readModelsOn(log)
+  await readModels.advanceTo(position)
+  const before = pages()
+  await readModels.advanceTo(position)
+  expect(pages()).toBe(before)
+})
+
+test('two processes push at once without harm, and both see everything', async () => {
+  const appended = await Promise.all(Array.from({ length: 20 }, appendTenant))
+  const processes = [readModelsOn(countedLog().log), readModelsOn(countedLog().log)]
+  await Promise.all(processes.flatMap((one) => appended.map(({ position }) => one.advanceTo(position))))
+  for (const { tenantId } of appended) expect(await findTenant(ledger.db, tenantId)).toBeDefined()
+})
+
+test('a log that cannot be read for a moment is read again', async () => {
+  const { tenantId, position } = await appendTenant()
+  const { log } = countedLog()
+  let failures = 2
+  const flaky: LogReader = {
+    head: log.head,
+    readPage: async (after, limit) => {
+      if (failures-- > 0) throw new Error('not at this moment')
+      return log.readPage(after, limit)
+    },
+  }
+  await readModelsOn(flaky).advanceTo(position)
+  expect(await findTenant(ledger.db, tenantId)).toBeDefined()
+})
+
+test('a log that stays unreadable is told to whoever waits, and the next command goes through', async () => {
+  const { tenantId, position } = await appendTenant()
+  const { log } = countedLog()
+  let broken = true
+  const failing: LogReader = {
+    head: log.head,
+    readPage: async (after, limit) => {
+      if (broken) throw new Error('no log')
+      return log.readPage(after, limit)
+    },
+  }
+  const readModels = readModelsOn(failing, 30)
+  await expect(readModels.advanceTo(position)).rejects.toBeInstanceOf(ReadModelsBehind)
+  expect(await findTenant(ledger.db, tenantId)).toBeUndefined()
+  broken = false
+  await readModelsOn(failing).advanceTo(position)
+  expect(await findTenant(ledger.db, tenantId)).toBeDefined()
+})
+
+test('a command whose read models stall says so, and stands in the log', async () => {
+  const { ledger: log } = ledger.services
+  const stalled: LogReader = {
+    head: () => log.head(),
+    readPage: async () => ({ entries: [], through: undefined }),
+  }
+  const handle = createHandle(log, readModelsOn(stalled, 30), createTurns())
+  const tenantId = uniqueId('stalled')
+  const create = createTenant(
+    { ...ledger.services, handle },
+    { tenantId, name: 'Stalled', plan: 'free' },
+    origin,
+  )
+  await expect(create).rejects.toBeInstanceOf(ReadModelsBehind)
+  await ledger.readModels.catchUp()
+  expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId })
+})
+
+test('the running projector follows to the last notice, past one that it could not follow', async () => {
+  const appended = [await appendTenant(), await appendTenant(), await appendTenant()]
+  const last = appended[2]
+  const { entries } = await ledger.services.ledger.readPage((appended[0]?.position ?? 0n) - 1n, 10)
+  async function* notices() {
+    for (const entry of entries) {
+      yield entry
+      await setTimeout(1)
+    }
+  }
+  const failures: unknown[] = []
+  let calls = 0
+  await keepProjecting(
+    notices(),
+    {
+      ...ledger.readModels,
+      advanceTo: async (position) => {
+        if (calls++ === 0) throw new Error('once')
+        await ledger.readModels.advanceTo(position)
+      },
+    },
+    (error) => failures.push(error),
+  )
+  expect(failures).toStrictEqual([new Error('once')])
+  expect(await findTenant(ledger.db, last?.tenantId ?? '')).toBeDefined()
+})

@@ -1,0 +1,82 @@
+/** Look-ups of one moment share a query, and none is answered by a query that was sent before it was asked. */
+import { setImmediate } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { coalesce } from '../../projections/coalesce.ts'
+
+/** A load that answers when the test says so. */
+function heldLoad() {
+  const sent: { keys: readonly string[]; answer: (error?: Error) => void }[] = []
+  const load = (keys: readonly string[]) =>
+    new Promise<string[]>((resolve, reject) => {
+      const answer = (error?: Error) => (error ? reject(error) : resolve(keys.map((key) => `found ${key}`)))
+      sent.push({ keys, answer })
+    })
+  return { load, sent, queries: () => sent.map(({ keys }) => keys) }
+}
+
+test('the look-ups of one tick go into one query, and each gets its own answer', async () => {
+  const { load, sent, queries } = heldLoad()
+  const find = coalesce(load)
+  const found = Promise.all([find('a'), find('b'), find('a')])
+  await setImmediate()
+  await setImmediate()
+  expect(queries()).toStrictEqual([['a', 'b', 'a']])
+  sent[0]?.answer()
+  expect(await found).toStrictEqual(['found a', 'found b', 'found a'])
+})
+
+test('a look-up never joins a query that was already sent', async () => {
+  const { load, sent, queries } = heldLoad()
+  const find = coalesce(load)
+  const early = find('a')
+  await setImmediate()
+  await setImmediate()
+  const late = [find('a'), find('b')]
+  await setImmediate()
+  expect(queries()).toStrictEqual([['a']])
+  sent[0]?.answer()
+  expect(await early).toBe('found a')
+  await setImmediate()
+  expect(queries()).toStrictEqual([['a'], ['a', 'b']])
+  sent[1]?.answer()
+  expect(await Promise.all(late)).toStrictEqual(['found a', 'found b'])
+})
+
+test('a query that fails fails those that it was for, and no others', async () => {
+  const { load, sent } = heldLoad()
+  const find = coalesce(load)
+  const failing = [find('a'), find('b')]
+  await setImmediate()
+  await setImmediate()
+  const later = find('c')
+  sent[0]?.answer(new Error('no database'))
+  expect(await Promise.allSettled(failing)).toStrictEqual([
+    { status: 'rejected', reason: new Error('no database') },
+    { status: 'rejected', reason: new Error('no database') },
+  ])
+  await setImmediate()
+  sent[1]?.answer()
+  expect(await later).toBe('found c')
+})
+
+test('more than fit into one query go into several, in the order asked', async () => {
+  const queries: (readonly number[])[] = []
+  const find = coalesce(async (keys: readonly number[]) => {
+    queries.push(keys)
+    return keys.map((key) => key * 2)
+  }, 3)
+  const asked = Array.from({ length: 8 }, (_, n) => n)
+  expect(await Promise.all(asked.map(find))).toStrictEqual(asked.map((n) => n * 2))
+  expect(queries).toStrictEqual([
+    [0, 1, 2],
+    [3, 4, 5],
+    [6, 7],
+  ])
+})
+
+test('it rests between moments and goes on at the next', async () => {
+  const find = coalesce(async (keys: readonly string[]) => keys)
+  expect(await find('a')).toBe('a')
+  await setImmediate()
+  expect(await find('b')).toBe('b')
+})

@@ -1,0 +1,221 @@
+/**
+ * An event that cannot be read or applied sets its own stream aside and no other: everything else goes on, what
+ * waits is shown, and nothing is decided on a history of which a part is missing.
+ */
+import { binaryEvent, type EventData, jsonEvent } from '@eventstore/db-client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findLicense, listDevices } from '../../projections/licenses/queries.ts'
+import { rebuild } from '../../projections/runner/rebuild.ts'
+import { projectionStatus } from '../../projections/runner/status.ts'
+import { verify } from '../../projections/runner/verify.ts'
+import { findTenant } from '../../projections/tenants/queries.ts'
+import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
+import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { appendRaw, beginning, commandLicense, noProgress, uniqueId } from '../harness/ledger.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Default', deviceLimit: 9 }] })
+})
+afterAll(() => api.close())
+
+const metadata = {
+  requestId: 'req_poison',
+  actor: 'system:test',
+  causationId: 'req_poison',
+  correlationId: 'req_poison',
+  schema: 1,
+  at: beginning,
+}
+const activation = {
+  deviceId: 'poisoned',
+  instanceId: 'ins_poisoned',
+  installId: null,
+  name: 'A device',
+  platform: null,
+  at: beginning,
+}
+const event = (type: string, data: unknown, own: unknown = metadata): EventData =>
+  jsonEvent({ type, data: data as Record<string, unknown>, metadata: own as Record<string, unknown> })
+const good = event('DeviceActivated', { ...activation, deviceId: 'later', instanceId: 'ins_later' })
+
+const validate = (licenseKey: string): Promise<Answer> =>
+  api.ask('POST', '/v1/licenses/validate', {
+    token: tenant.token,
+    body: { product_id: 'editor', license_key: licenseKey },
+  })
+
+const parkedStream = async (stream: string) => {
+  const { parked } = await projectionStatus(api.ledger.db, api.ledger.services.ledger)
+  return parked.find((one) => one.stream === stream)
+}
+
+/** What no version of keyledger wrote, each appended to a good license of its own, and why it is set aside. */
+const poisons: [what: string, poison: EventData, problem: RegExp][] = [
+  ['an unknown type', event('LicensePainted', { at: beginning }), /^does not fit its schema: type/],
+  [
+    'a field too many',
+    event('DeviceActivated', { ...activation, extra: 1 }),
+    /^does not fit its schema: data/,
+  ],
+  ['a field too few', event('LicenseRevoked', { at: beginning }), /^does not fit its schema: data\.reason/],
+  ['no metadata', event('LicenseRevoked', { reason: null, at: beginning }, {}), /^does not fit its schema/],
+  [
+    'a schema from the future',
+    event('LicenseRevoked', { reason: null, at: beginning }, { ...metadata, schema: 2 }),
+    /newer than this version/,
+  ],
+  [
+    'malformed JSON',
+    binaryEvent({ type: 'LicenseRevoked', data: Buffer.from('{"reason":'), metadata: Buffer.from('{}') }),
+    /^does not fit its schema/,
+  ],
+  [
+    'bytes that are no UTF-8',
+    binaryEvent({
+      type: 'LicenseRevoked',
+      data: Buffer.from([0xff, 0xfe, 0x00]),
+      metadata: Buffer.from([0xff]),
+    }),
+    /^does not fit its schema/,
+  ],
+  [
+    'NUL, which Postgres refuses',
+    event('DeviceActivated', { ...activation, name: 'a\u0000' }),
+    /^cannot be applied$/,
+  ],
+  [
+    'half of a surrogate pair, which Postgres refuses',
+    event('DeviceActivated', { ...activation, deviceId: '\ud800' }),
+    /^cannot be applied$/,
+  ],
+  [
+    'a year that Postgres has not',
+    event('DeviceActivated', { ...activation, at: '0000-01-01T00:00:00.000Z' }),
+    /^cannot be applied$/,
+  ],
+]
+
+/** So that the database cannot make it small enough after all. */
+function incompressible(length: number): string {
+  let text = ''
+  for (let n = 0; text.length < length; n++) text += ((n * 2_654_435_761) >>> 0).toString(36)
+  return text
+}
+
+test.each(poisons)('a license with %s is set aside from that event on, and alone', (_, poison, problem) =>
+  expectSetAside(poison, problem),
+)
+
+async function expectSetAside(poison: EventData, problem: RegExp): Promise<void> {
+  const { ledger, ask } = api
+  const { id, licenseKey } = await mint(ask, tenant.token, 'editor')
+  const other = await mint(ask, tenant.token, 'editor')
+  const stream = `license-${id}`
+  expect(await validate(licenseKey)).toMatchObject({ status: 200, body: { valid: true } })
+  await appendRaw(ledger, stream, [poison, good], 0n)
+  await ledger.readModels.catchUp()
+
+  expect(await parkedStream(stream)).toStrictEqual({
+    stream,
+    revision: 1,
+    position: expect.stringMatching(/^\d+$/) as string,
+    type: poison.type,
+    problem: expect.stringMatching(problem) as string,
+    parkedAt: expect.any(String) as string,
+  })
+  expect(ledger.parked.filter((one) => one.stream === stream)).toHaveLength(1)
+  // Its later events wait.
+  expect(await listDevices(ledger.db, id)).toStrictEqual([])
+  expect(await findLicense(ledger.db, tenant.tenantId, id)).toMatchObject({ revision: 0 })
+  // Nobody is told that it is valid, nor decides anything on it.
+  expect(await validate(licenseKey)).toMatchObject({
+    status: 503,
+    body: { error: { code: 'unavailable' } },
+    headers: { 'retry-after': '1' },
+  })
+  const device = { product_id: 'editor', license_key: licenseKey, device_id: 'new' }
+  for (const what of ['activate', 'deactivate']) {
+    const answer = await ask('POST', `/v1/licenses/${what}`, { token: tenant.token, body: device })
+    expect({ what, status: answer.status }).toStrictEqual({ what, status: 503 })
+  }
+
+  // Everything else goes on.
+  expect(await validate(other.licenseKey)).toMatchObject({ body: { valid: true } })
+  await commandLicense(ledger, other.id, { type: 'RevokeLicense', reason: null, at: beginning })
+  expect(await validate(other.licenseKey)).toMatchObject({ body: { valid: false, status: 'revoked' } })
+}
+
+test('a rebuild leaves set aside what still cannot be read, and takes in the rest', async () => {
+  const { ledger, ask } = api
+  const { id, licenseKey } = await mint(ask, tenant.token, 'editor')
+  await appendRaw(ledger, `license-${id}`, [good, event('LicensePainted', {}), good], 0n)
+  await ledger.readModels.catchUp()
+  const parkedBefore = (await projectionStatus(ledger.db, ledger.services.ledger)).parked
+  await rebuild(ledger.db, ledger.services.ledger, noProgress)
+  const parkedAfter = (await projectionStatus(ledger.db, ledger.services.ledger)).parked
+  const withoutTime = (parked: typeof parkedAfter) => parked.map(({ parkedAt: _, ...rest }) => rest)
+  expect(withoutTime(parkedAfter)).toStrictEqual(withoutTime(parkedBefore))
+  expect(await findLicense(ledger.db, tenant.tenantId, id)).toMatchObject({ revision: 1 })
+  expect(await validate(licenseKey)).toMatchObject({ status: 503 })
+  const { differences } = await verify(ledger.db, ledger.services.ledger, () => undefined)
+  expect(differences).toStrictEqual([])
+})
+
+test('good events before an unreadable one are kept, also beside one that Postgres refuses', async () => {
+  const { ledger, ask } = api
+  const unreadable = await mint(ask, tenant.token, 'editor')
+  const refused = await mint(ask, tenant.token, 'editor')
+  // Both in one round, so that the events have to be tried one at a time.
+  await appendRaw(ledger, `license-${unreadable.id}`, [good, event('LicensePainted', {})], 0n)
+  await appendRaw(
+    ledger,
+    `license-${refused.id}`,
+    [event('DeviceActivated', { ...activation, name: '\u0000' })],
+    0n,
+  )
+  await ledger.readModels.catchUp()
+  expect(await findLicense(ledger.db, tenant.tenantId, unreadable.id)).toMatchObject({ revision: 1 })
+  expect(await listDevices(ledger.db, unreadable.id)).toHaveLength(1)
+  const { differences } = await verify(ledger.db, ledger.services.ledger, () => undefined)
+  expect(differences).toStrictEqual([])
+})
+
+test('a token or a tenant with an unreadable event lets nobody in and nobody decide', async () => {
+  const own = await makeTenant(api.ledger)
+  await appendRaw(api.ledger, `tenant-${own.tenantId}`, [event('TenantPainted', {})], 0n)
+  await api.ledger.readModels.catchUp()
+  expect(await api.ask('GET', '/v1/tokens/verify', { token: own.token })).toMatchObject({ status: 503 })
+  expect(await findTenant(api.ledger.db, own.tenantId)).toMatchObject({ status: 'active' })
+  const { suspendTenant } = await import('../../src/commands/tenants.ts')
+  const suspend = suspendTenant(api.ledger.services, own.tenantId, null, {
+    requestId: 'r',
+    actor: 'system:test',
+  })
+  await expect(suspend).rejects.toBeInstanceOf(LedgerUnavailable)
+
+  const other = await makeTenant(api.ledger)
+  await appendRaw(api.ledger, `token-${other.tokenId}`, [event('TokenPainted', {})], 0n)
+  await api.ledger.readModels.catchUp()
+  expect(await api.ask('GET', '/v1/tokens/verify', { token: other.token })).toMatchObject({ status: 503 })
+})
+
+test("other people's streams on the same store are passed over", async () => {
+  const { ledger } = api
+  const before = ledger.parked.length
+  await appendRaw(ledger, uniqueId('orders'), [event('OrderPlaced', { nothing: 'of ours' })])
+  await appendRaw(ledger, `order-${uniqueId('1')}`, [binaryEvent({ type: 'x', data: Buffer.from([0xff]) })])
+  const { id } = await mint(api.ask, tenant.token, 'editor')
+  expect(await findLicense(ledger.db, tenant.tenantId, id)).toBeDefined()
+  expect(ledger.parked).toHaveLength(before)
+})
+
+test('a license with a text that no index takes is set aside too', () =>
+  expectSetAside(
+    event('DeviceActivated', { ...activation, deviceId: incompressible(9000) }),
+    /^cannot be applied$/,
+  ))

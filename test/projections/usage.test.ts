@@ -1,0 +1,88 @@
+/** Usage is summed in memory and written now and then; a write that fails loses nothing and doubles nothing. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createUsageCounter, type UsageCounter } from '../../src/usage/counter.ts'
+import { openTestLedger, type TestLedger, uniqueId } from '../harness/ledger.ts'
+
+let ledger: TestLedger
+let tenantId: string
+let failures: unknown[]
+let counter: UsageCounter
+beforeAll(async () => {
+  ledger = await openTestLedger()
+})
+afterAll(() => ledger.close())
+beforeEach(() => {
+  tenantId = uniqueId('usage')
+  failures = []
+  const hour = 3_600_000
+  counter = createUsageCounter(ledger.db, ledger.clock.now, (error) => failures.push(error), hour)
+  return () => counter.stop()
+})
+
+async function written(): Promise<unknown[]> {
+  const { rows } = await ledger.db.query(
+    `select product_id, to_char(hour at time zone 'utc', 'HH24:MI:SS') as hour, validations::int, rejected::int,
+       activations::int, deactivations::int
+     from usage.hourly where tenant_id = $1 order by 1, 2`,
+    [tenantId],
+  )
+  return rows as unknown[]
+}
+
+const none = { validations: 0, rejected: 0, activations: 0, deactivations: 0 }
+
+test('counts are summed by product and hour, in UTC, and added to what stands there', async () => {
+  ledger.clock.set('2026-03-01T12:59:59.999Z')
+  for (let n = 0; n < 3; n++) counter.count(tenantId, 'editor', 'validations')
+  counter.count(tenantId, 'editor', 'rejected')
+  counter.count(tenantId, 'player', 'activations')
+  await counter.flush()
+  ledger.clock.set('2026-03-01T13:00:00.000Z')
+  counter.count(tenantId, 'editor', 'deactivations')
+  ledger.clock.set('2026-03-01T12:30:00.000Z')
+  counter.count(tenantId, 'editor', 'validations')
+  await counter.flush()
+  expect(await written()).toStrictEqual([
+    { product_id: 'editor', hour: '12:00:00', ...none, validations: 4, rejected: 1 },
+    { product_id: 'editor', hour: '13:00:00', ...none, deactivations: 1 },
+    { product_id: 'player', hour: '12:00:00', ...none, activations: 1 },
+  ])
+})
+
+test('a flush with nothing counted, or right after another, writes nothing twice', async () => {
+  counter.count(tenantId, 'editor', 'validations')
+  await Promise.all([counter.flush(), counter.flush(), counter.flush()])
+  await counter.flush()
+  expect(await written()).toMatchObject([{ validations: 1 }])
+})
+
+test('what could not be written is kept and written with what came meanwhile', async () => {
+  counter.count(tenantId, 'editor', 'validations')
+  await ledger.db.query('alter table usage.hourly rename to gone')
+  const flushing = counter.flush()
+  counter.count(tenantId, 'editor', 'validations')
+  await flushing
+  expect(failures).toHaveLength(1)
+  await ledger.db.query('alter table usage.gone rename to hourly')
+  await counter.flush()
+  expect(failures).toHaveLength(1)
+  expect(await written()).toMatchObject([{ validations: 2 }])
+})
+
+test('stopping writes what is left', async () => {
+  counter.count(tenantId, 'editor', 'rejected')
+  await counter.stop()
+  expect(await written()).toMatchObject([{ rejected: 1 }])
+})
+
+test('several processes add to the same hour', async () => {
+  const other = createUsageCounter(ledger.db, ledger.clock.now, (error) => failures.push(error), 3_600_000)
+  for (let n = 0; n < 50; n++) {
+    counter.count(tenantId, 'editor', 'validations')
+    other.count(tenantId, 'editor', 'validations')
+    await Promise.all([counter.flush(), other.flush()])
+  }
+  await other.stop()
+  expect(failures).toStrictEqual([])
+  expect(await written()).toMatchObject([{ validations: 100 }])
+})

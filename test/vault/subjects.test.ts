@@ -1,0 +1,164 @@
+/**
+ * Personal data stands nowhere but under its subject's key: not in an event, not in a table. Destroy that one row,
+ * and the person is gone from the log and the read models at once.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { migrate } from '../../projections/database/migrate.ts'
+import { readModelTables } from '../../projections/projectors.ts'
+import { rebuild } from '../../projections/runner/rebuild.ts'
+import { checkMasterKey, WrongMasterKey } from '../../src/vault/check.ts'
+import { newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
+import { createSubjects } from '../../src/vault/subjects.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { noProgress, uniqueId } from '../harness/ledger.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor')
+})
+afterAll(() => api.close())
+
+const forget = (tenantId: string, subjectId: string) =>
+  api.ledger.db.query('delete from vault.subject_keys where tenant_id = $1 and subject_id = $2', [
+    tenantId,
+    subjectId,
+  ])
+
+describe('a master key', () => {
+  test('other than the one that the database was set up with is refused, and the right one is still taken', async () => {
+    const { db, masterKey } = api.ledger
+    const other = parseMasterKey(newMasterKey())
+    await expect(checkMasterKey(db, other)).rejects.toBeInstanceOf(WrongMasterKey)
+    await expect(checkMasterKey(db, masterKey)).resolves.toBeUndefined()
+    await expect(checkMasterKey(db, other)).rejects.toBeInstanceOf(WrongMasterKey)
+    await expect(migrate(api.ledger.databaseUrl)).resolves.toStrictEqual([])
+  })
+
+  test('that is wrong opens nobody', async () => {
+    const person = await api.ledger.services.subjects.sealPerson('acme', 'wrong@example.com', null)
+    const stranger = createSubjects(api.ledger.db, parseMasterKey(newMasterKey()))
+    await expect(stranger.openPeople('acme', [person])).rejects.toThrow()
+  })
+})
+
+describe('a person', () => {
+  test('is opened as they were sealed, in the order asked, and by their own tenant alone', async () => {
+    const { subjects } = api.ledger.services
+    const ada = await subjects.sealPerson('acme', 'Ada@Example.com', 'Ada Ä 💻')
+    const bob = await subjects.sealPerson('acme', 'bob@example.com', null)
+    expect(await subjects.openPeople('acme', [bob, null, ada, bob])).toStrictEqual([
+      { email: 'bob@example.com', name: null },
+      { email: null, name: null },
+      { email: 'Ada@Example.com', name: 'Ada Ä 💻' },
+      { email: 'bob@example.com', name: null },
+    ])
+    expect(await subjects.openPeople('other', [ada])).toStrictEqual([{ email: null, name: null }])
+    expect(await subjects.openPeople('acme', [])).toStrictEqual([])
+  })
+
+  test('is one subject however their address is written, and another one in another tenant', async () => {
+    const { subjects } = api.ledger.services
+    const ids = await Promise.all(
+      [
+        ['acme', 'eve@example.com'],
+        ['acme', 'EVE@example.com'],
+        ['other', 'eve@example.com'],
+      ].map(
+        async ([tenantId = '', email = '']) => (await subjects.sealPerson(tenantId, email, null)).subjectId,
+      ),
+    )
+    expect(ids[0]).toBe(ids[1])
+    expect(ids[0]).not.toBe(ids[2])
+  })
+
+  test('sealed by many at once has one key, under which all of it opens', async () => {
+    const { subjects } = api.ledger.services
+    const tenantId = uniqueId('racing')
+    const sealed = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => subjects.sealPerson(tenantId, 'zoe@example.com', `Zoe ${n}`)),
+    )
+    const opened = await subjects.openPeople(tenantId, sealed)
+    expect(opened.map(({ name }) => name)).toStrictEqual(Array.from({ length: 10 }, (_, n) => `Zoe ${n}`))
+  })
+
+  test('cannot be put in the place of another, or their name in that of their address', async () => {
+    const { subjects } = api.ledger.services
+    const ada = await subjects.sealPerson('acme', 'ada@example.com', 'Ada')
+    const bob = await subjects.sealPerson('acme', 'bob@example.com', 'Bob')
+    const swapped = await Promise.allSettled([subjects.openPeople('acme', [{ ...ada, email: bob.email }])])
+    expect(JSON.stringify(swapped)).not.toContain('bob@example.com')
+    await expect(subjects.openPeople('acme', [{ ...ada, email: ada.name }])).rejects.toThrow()
+  })
+})
+
+describe("a license holder's address", () => {
+  const email = `canary-${uniqueId('holder')}@example.com`
+  const name = `Canary ${uniqueId('name')}`
+
+  test('is readable in the answer, and in no event, table or vault row', async () => {
+    const { ledger, ask } = api
+    const { id } = await mint(ask, tenant.token, 'editor', { email, name })
+    const answer = await ask('GET', `/v1/licenses/${id}`, { token: tenant.token })
+    expect(answer.body).toMatchObject({ license: { email } })
+
+    const everywhere: string[] = []
+    const { entries } = await ledger.services.ledger.readPage(undefined, 10_000)
+    everywhere.push(
+      ...entries.map((entry) => JSON.stringify(entry.readable ? [entry.event, entry.metadata] : '')),
+    )
+    for (const table of [
+      ...readModelTables,
+      'vault.subject_keys',
+      'vault.master_key_check',
+      'usage.hourly',
+    ]) {
+      const { rows } = await ledger.db.query<{ row: string }>(
+        `select to_json(t)::text as row from ${table} t`,
+      )
+      everywhere.push(...rows.map(({ row }) => row))
+    }
+    expect(everywhere.length).toBeGreaterThan(5)
+    const hex = (text: string) => Buffer.from(text).toString('hex')
+    const base64 = (text: string) => Buffer.from(text).toString('base64url').slice(0, -2)
+    for (const secret of [email, name]) {
+      for (const form of [secret, hex(secret), base64(secret)]) {
+        expect(everywhere.filter((text) => text.includes(form))).toStrictEqual([])
+      }
+    }
+  })
+
+  test('is gone for good when the key of its subject is destroyed, and the license stays', async () => {
+    const { ledger, ask } = api
+    const { token, tenantId } = tenant
+    const { id } = await mint(ask, token, 'editor', { email: 'erased@example.com', name: 'Erased' })
+    const kept = await mint(ask, token, 'editor', { email: 'kept@example.com' })
+    const { subjectId } = await ledger.services.subjects.sealPerson(tenantId, 'erased@example.com', null)
+    await forget(tenantId, subjectId)
+    const read = async (license: string) => (await ask('GET', `/v1/licenses/${license}`, { token })).body
+    expect(await read(id)).toMatchObject({ license: { id, email: null, status: 'active' } })
+    expect(await read(kept.id)).toMatchObject({ license: { email: 'kept@example.com' } })
+    const list = await ask('GET', '/v1/licenses', { token })
+    expect(list.status).toBe(200)
+    expect(list.text).not.toContain('erased@example.com')
+    await rebuild(ledger.db, ledger.services.ledger, noProgress)
+    expect(await read(id)).toMatchObject({ license: { email: null } })
+  })
+
+  test('that comes back after the person was erased is a new one, and the old one stays erased', async () => {
+    const { subjects } = api.ledger.services
+    const first = await subjects.sealPerson('acme', 'back@example.com', 'First')
+    await forget('acme', first.subjectId)
+    const second = await subjects.sealPerson('acme', 'back@example.com', 'Second')
+    const opened = subjects.openPeople('acme', [second])
+    expect(await opened).toStrictEqual([{ email: 'back@example.com', name: 'Second' }])
+    // The same subject id has a new key now, under which the old text must read as erased, not as an error.
+    expect(await subjects.openPeople('acme', [first, second])).toStrictEqual([
+      { email: null, name: null },
+      { email: 'back@example.com', name: 'Second' },
+    ])
+  })
+})
