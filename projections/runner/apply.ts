@@ -64,12 +64,13 @@ async function applied(db: ClientBase, entry: Recorded): Promise<boolean> {
 }
 
 /**
- * SQLSTATE classes of data that does not fit: 21 cardinality, 22 data exception, 23 constraint violation. Anything
+ * SQLSTATE classes of data that does not fit: 21 cardinality, 22 data exception, 23 constraint violation, 54 too large. Anything
  * else that the database says is its own trouble and passes; what is no database error is a fault in a projector.
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 function isAboutTheEvents(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return ['21', '22', '23'].includes(error.code?.slice(0, 2) ?? '')
+  if (error instanceof pg.DatabaseError)
+    return ['21', '22', '23', '54'].includes(error.code?.slice(0, 2) ?? '')
   return error instanceof TypeError || error instanceof RangeError
 }
 

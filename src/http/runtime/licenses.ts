@@ -63,7 +63,7 @@ function validateRoute(app: ZodApp, services: Services): void {
       const now = momentOf(services)
       const verdict = found ? verdictOn(found.finding, device_id, now) : unknownKey(now)
       const valid = verdict.status === 'active'
-      services.usage.count(caller.tenantId, product_id, valid ? 'validations' : 'rejected')
+      if (found) services.usage.count(caller.tenantId, product_id, valid ? 'validations' : 'rejected')
       return { valid, ...verdict, device_id: device_id ?? null, ...(!valid && { reason: verdict.status }) }
     },
   )
