@@ -43,6 +43,8 @@ export async function withScratchSchema<T>(
     await client.query(`commit; set search_path = ${schema}`)
     return await work(client)
   } finally {
+    // The connection ends in its own time; whoever comes next need not wait for that.
+    await client.query('rollback; select pg_advisory_unlock_all()').catch(() => undefined)
     client.release(true)
   }
 }

@@ -9,6 +9,7 @@ import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cursors } from './cursor.ts'
+import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
@@ -55,6 +56,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     done()
   })
   logFailures(app)
+  drainOnClose(app)
   await app.register(underPressure, { maxEventLoopDelay: 2000, retryAfter: 1 })
   await describeApi(app, options.baseUrl)
 

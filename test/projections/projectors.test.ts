@@ -23,7 +23,7 @@ afterAll(() => ledger.close())
 test.each(projectors)(
   'the projector of $name, run twice over the same events, changes nothing',
   async (projector) => {
-    await withScratchSchema(ledger.db, `twice_${projector.name}`, async (client) => {
+    await withScratchSchema(ledger.db, `twice_${projector.name}`, 4711, async (client) => {
       await projector.apply(client, recorded)
       const once = await dumpTables(client)
       expect(projector.tables.filter((table) => once[table]?.length === 0)).toStrictEqual([])
@@ -40,7 +40,7 @@ test.each([1, 2, 3, 7, 50])(
   'events applied %i at a time end in the same rows as all at once',
   async (size) => {
     const schema = `paged_${size}`
-    await withScratchSchema(ledger.db, schema, async (client) => {
+    await withScratchSchema(ledger.db, schema, 4712, async (client) => {
       for (let at = 0; at < recorded.length; at += size) {
         for (const { apply } of projectors) await apply(client, recorded.slice(at, at + size))
       }
