@@ -1,29 +1,54 @@
+import { setTimeout } from 'node:timers/promises'
 import { connect, type NatsConnection } from 'nats'
 
 /** The connection to NATS, which feeds the dispatcher. It may be down at any time: nothing is kept there alone. */
-export type Feed = { isConnected(): boolean; close(): Promise<void> }
+export type Feed = {
+  isConnected(): boolean
+  /** Resolves when the first try to connect has ended, either way. */
+  firstTry: Promise<void>
+  close(): Promise<void>
+}
+
+const retryAfterMs = 1000
 
 /** Connects in the background, and again whenever the connection is lost. */
 export function connectFeed(url: string, onFailure: (error: unknown) => void): Feed {
+  const closing = new AbortController()
   let connection: NatsConnection | undefined
-  let closed = false
-  const connecting = connect({
-    servers: url,
-    name: 'keyledger',
-    waitOnFirstConnect: true,
-    maxReconnectAttempts: -1,
+  let connected = false
+
+  async function tryToConnect(): Promise<void> {
+    try {
+      connection = await connect({ servers: url, name: 'keyledger', maxReconnectAttempts: -1, timeout: 2000 })
+      connected = true
+      void watch(connection)
+    } catch (error) {
+      onFailure(error)
+    }
+  }
+
+  async function watch(made: NatsConnection): Promise<void> {
+    for await (const { type } of made.status()) {
+      if (type === 'disconnect') connected = false
+      if (type === 'reconnect') connected = true
+    }
+  }
+
+  const firstTry = tryToConnect()
+  const connecting = firstTry.then(async () => {
+    while (connection === undefined && !closing.signal.aborted) {
+      await setTimeout(retryAfterMs, undefined, { signal: closing.signal }).catch(() => undefined)
+      if (!closing.signal.aborted) await tryToConnect()
+    }
   })
-    .then(async (made) => {
-      connection = made
-      if (closed) await made.close()
-    })
-    .catch(onFailure)
+
   return {
-    isConnected: () => connection !== undefined && !connection.isClosed() && connection.stats().inMsgs >= 0,
+    isConnected: () => connected,
+    firstTry,
     async close() {
-      closed = true
-      if (connection) await connection.close()
-      else void connecting
+      closing.abort()
+      await connecting
+      await connection?.close()
     },
   }
 }

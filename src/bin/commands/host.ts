@@ -4,7 +4,7 @@ import { projectionStatus } from '../../../projections/runner/status.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { addMember } from '../../commands/members.ts'
 import { createTenant } from '../../commands/tenants.ts'
-import { parseConfig } from '../../config.ts'
+import { ConfigError, parseConfig } from '../../config.ts'
 import { Slug } from '../../domain/values.ts'
 import { connectFeed } from '../../webhooks/nats.ts'
 import { parsed } from '../arguments.ts'
@@ -41,6 +41,7 @@ export function hostCommands(program: Command): void {
 async function init(options: OutputOptions & { tenant?: string; owner?: string }): Promise<void> {
   const tenantId = options.tenant === undefined ? undefined : parsed(Slug, options.tenant, '--tenant')
   const email = options.owner === undefined ? undefined : parsed(z.email(), options.owner, '--owner')
+  if (email !== undefined && tenantId === undefined) throw new ConfigError('--owner needs --tenant')
   await withStores(async ({ services }, origin) => {
     if (tenantId !== undefined && !(await findTenant(services.db, tenantId))) {
       await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
@@ -64,9 +65,11 @@ async function doctor(options: OutputOptions): Promise<void> {
   await withStores(async ({ services }) => {
     const feed = natsUrl === undefined ? undefined : connectFeed(natsUrl, () => undefined)
     try {
+      await feed?.firstTry
       const { parts } = await createReadiness(services, feed)()
       const projection = await projectionStatus(services.db, services.ledger)
-      const healthy = Object.values(parts).every(({ ok }) => ok) && projection.parked.length === 0
+      const healthy =
+        Object.values(parts).every(({ ok, required }) => ok || !required) && projection.parked.length === 0
       print(options, { healthy, parts, projection }, () => [
         ...table(
           Object.entries(parts).map(([name, { ok, detail }]) => [name, ok ? 'ok' : 'FAILS', detail ?? '']),

@@ -31,7 +31,7 @@ async function serve(asked: Role[]): Promise<void> {
   const log = createLog(config.logLevel)
   const starting = start(config, log, asked)
   // From the first moment on: whoever stops a start half-way also wants the embedded parts to end.
-  closeWithGrace({ delay: drainMs, logger: false }, async ({ err, signal }) => {
+  const grace = closeWithGrace({ delay: drainMs, logger: false }, async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'process.failed')
     log.info({ signal }, 'Stopping: running requests are finished first')
     const stop = await starting.catch(() => undefined)
@@ -39,7 +39,10 @@ async function serve(asked: Role[]): Promise<void> {
     log.info('Stopped')
     log.flush()
   })
-  await starting
+  await starting.catch((error: unknown) => {
+    grace.uninstall()
+    throw error
+  })
 }
 
 /** @returns how to stop it */
