@@ -46,18 +46,31 @@ module.exports = {
       { path: '^src/(commands|credentials|vault|usage)/' },
       { path: ['^src/(http|bin)/', '^infra/'] },
     ),
-    only('nobody-imports-bin', 'It is where everything is put together.', { pathNot: '^(src/bin|test|bench|bin)/' }, {
-      path: '^src/bin/',
-    }),
-    only('infra-stands-alone', 'The embedded stack knows nothing of the product.', { path: '^infra/' }, {
-      path: '^(src|projections|test|bench)/',
-    }),
+    only(
+      'nobody-imports-bin',
+      'It is where everything is put together.',
+      { pathNot: '^(src/bin|test|bench|bin)/' },
+      {
+        path: '^src/bin/',
+      },
+    ),
+    only(
+      'infra-stands-alone',
+      'The embedded stack knows nothing of the product.',
+      { path: '^infra/' },
+      {
+        path: '^(src|projections|test|bench)/',
+      },
+    ),
     only('nothing-unresolvable', 'An import must lead somewhere.', {}, { couldNotResolve: true }),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
   },
 }
