@@ -1,20 +1,27 @@
 import type { Pool } from 'pg'
 import type { Product } from '../../src/domain/product/product.ts'
+import { coalesce } from '../coalesce.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
 
 export type PresentProduct = Extract<Product, { status: 'present' }>
 
-export async function findProduct(
-  db: Pool,
-  tenantId: string,
-  productId: string,
-): Promise<PresentProduct | undefined> {
-  const { rows } = await db.query<{ state: PresentProduct }>({
-    name: 'find-product',
-    text: 'select state from products where tenant_id = $1 and product_id = $2',
-    values: [tenantId, productId],
+export type FindProduct = (tenantId: string, productId: string) => Promise<PresentProduct | undefined>
+
+/** Finds products by id; every mint asks, so look-ups of one moment share a query. */
+export function createProductLookup(db: Pool): FindProduct {
+  type Asked = { tenantId: string; productId: string }
+  const find = coalesce<Asked, PresentProduct | undefined>(async (asked) => {
+    const { rows } = await db.query<{ tenant_id: string; product_id: string; state: PresentProduct }>({
+      name: 'find-products',
+      text: `select tenant_id, product_id, state from products
+             where (tenant_id, product_id) in (select * from unnest($1::text[], $2::text[]))`,
+      values: [asked.map(({ tenantId }) => tenantId), asked.map(({ productId }) => productId)],
+    })
+    // Neither id can hold a dot.
+    const found = new Map(rows.map((row) => [`${row.tenant_id}.${row.product_id}`, row.state]))
+    return asked.map(({ tenantId, productId }) => found.get(`${tenantId}.${productId}`))
   })
-  return rows[0]?.state
+  return (tenantId, productId) => find({ tenantId, productId })
 }
 
 export async function countProducts(db: Pool, tenantId: string): Promise<number> {

@@ -1,6 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findProduct } from '../../projections/products/queries.ts'
 import { listTenants } from '../../projections/tenants/queries.ts'
 import { addMember } from '../commands/members.ts'
 import { createProduct } from '../commands/products.ts'
@@ -55,7 +54,7 @@ async function seed(services: Services): Promise<string | undefined> {
   const origin: Origin = { requestId: newId('req'), actor: 'system:first-start' }
   if (tenants.length === 0)
     await createTenant(services, { tenantId, name: 'Demo', plan: 'unlimited' }, origin)
-  if (!(await findProduct(services.db, tenantId, demo.productId))) await makeProduct(services, origin)
+  if (!(await services.findProduct(tenantId, demo.productId))) await makeProduct(services, origin)
   await makeOwner(services, origin)
   const asked = { tenantId, name: 'first start', scopes: Scope.options, expiresAt: null }
   const { token } = await createToken(services, asked, origin)

@@ -5,6 +5,7 @@ import { joinLocalStack } from '../../infra/local/stack/stack.ts'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
+import { createProductLookup } from '../../projections/products/queries.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createTokenLookup } from '../../projections/tokens/queries.ts'
@@ -60,7 +61,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     undo.push(() => db.end())
     // Validates wait for nothing else: their look-ups have a connection of their own.
     const hotDb = createPool(databaseUrl, {
-      size: 2,
+      size: 3,
       onError: (err) => log.warn({ err }, 'database.connection_lost'),
     })
     undo.push(() => hotDb.end())
@@ -84,6 +85,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       handle: createHandle(ledger, readModels, createTurns()),
       db,
       findToken: createTokenLookup(hotDb),
+      findProduct: createProductLookup(hotDb),
       findForRuntime: createRuntimeLookup(hotDb),
       subjects: createSubjects(db, masterKey),
       usage,

@@ -1,4 +1,4 @@
-import { countProducts, findProduct, type PresentProduct } from '../../projections/products/queries.ts'
+import { countProducts, type PresentProduct } from '../../projections/products/queries.ts'
 import type { KeyType } from '../domain/product/key-type.ts'
 import {
   absentProduct,
@@ -106,7 +106,7 @@ async function change(
     decide: (product) => decide(product, at),
     cause: causeOf(origin, at),
   })
-  const product = await findProduct(services.db, tenantId, productId)
+  const product = await services.findProduct(tenantId, productId)
   if (!product) throw new Refusal('product_not_found')
   return product
 }

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
+import type { FindProduct } from '../../projections/products/queries.ts'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
 import type { RandomBytes } from '../credentials/random.ts'
 import type { Handle } from '../ledger/handle.ts'
@@ -14,6 +15,7 @@ export type Services = {
   /** Connections to the read models. */
   db: Pool
   findToken: (tokenHash: string) => Promise<KnownToken | undefined>
+  findProduct: FindProduct
   findForRuntime: (question: RuntimeQuestion) => Promise<RuntimeFinding>
   subjects: Subjects
   usage: UsageCounter

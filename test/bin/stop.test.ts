@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { commandLineOf } from '../../infra/local/postgres/process-table.ts'
+import { projectionLock } from '../../projections/runner/schema.ts'
+import { connectLedger } from '../../src/ledger/ledger.ts'
+import { connectTo, eventStoreOf } from '../flows/embedded.ts'
 import { client, createVendor } from '../flows/vendor.ts'
 import { createHost, type Environment, freePort, type Running } from '../harness/process.ts'
 
@@ -22,9 +25,15 @@ test('Ctrl-C answers what is in flight, stops every process, and the next start 
   const vendor = client(first.address, await createVendor(host, environment))
   await vendor.createProduct(1)
 
-  const inFlight = Array.from({ length: 30 }, () => vendor.mint().then(() => 'minted', brokenConnection))
-  await Promise.race(inFlight)
-  const { code, stdout } = await first.end('SIGINT')
+  // Nothing is answered before the read models show it, and they are held still until the server is stopping.
+  const session = await connectTo(environment)
+  await session.query('select pg_advisory_lock($1)', [projectionLock])
+  const inFlight = Array.from({ length: 20 }, () => vendor.mint().then(() => 'minted', brokenConnection))
+  await mintedInLog(environment, 20)
+  const stopped = first.end('SIGINT')
+  await expect.poll(() => first.stderr()).toContain('Stopping: running requests are finished first')
+  await session.end()
+  const { code, stdout } = await stopped
   expect(code).toBe(0)
   expect(stdout).toMatch(tokenLine)
   const outcomes = await Promise.all(inFlight)
@@ -78,6 +87,17 @@ test.runIf(old !== undefined).each(['SIGINT', 'SIGTERM'] as const)(
     await expect(fetch(`http://localhost:${port}/livez`)).rejects.toThrow()
   },
 )
+
+/** Waits until the log holds so many licenses. */
+async function mintedInLog(environment: Environment, count: number): Promise<void> {
+  const ledger = connectLedger(eventStoreOf(environment)?.url ?? '')
+  const minted = async () => {
+    const { entries } = await ledger.readPage(undefined, 1000)
+    return entries.filter((entry) => entry.readable && entry.event.type === 'LicenseMinted').length
+  }
+  await expect.poll(minted, { timeout: 30_000 }).toBe(count)
+  await ledger.close()
+}
 
 async function ready(running: Running): Promise<void> {
   await expect.poll(() => running.stderr(), { timeout: 30_000 }).toContain('"msg":"Ready"')

@@ -1,11 +1,12 @@
 // Guarantee: a first start that is killed at whatever stage is finished by the next one: the tenant, its product
 // and its owner are there once, and a token has been printed, which works.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
 import { createHost, type Environment, freePort, hasEnded, type Running } from '../harness/process.ts'
+import { eventStoreOf, postmasterOf } from './embedded.ts'
 import { client } from './vendor.ts'
 
 const host = createHost()
@@ -43,7 +44,7 @@ test.each(Object.entries(stages))('killed %s, the next start finishes it', async
   const once = ['TenantCreated', 'ProductCreated', 'MemberAdded']
   expect(once.map((type) => types.filter((found) => found === type).length)).toStrictEqual([1, 1, 1])
   expect((await server.end('SIGKILL')).signal).toBe('SIGKILL')
-  for (const pid of [eventStore(environment)?.pid, postmaster(environment)])
+  for (const pid of [eventStoreOf(environment)?.pid, postmasterOf(environment)])
     if (pid) process.kill(pid, 'SIGKILL')
 })
 
@@ -56,7 +57,7 @@ async function appears(
 }
 
 async function logHolds(starting: Running, environment: Environment, events: number): Promise<void> {
-  await until(starting, async () => eventStore(environment) !== undefined)
+  await until(starting, async () => eventStoreOf(environment) !== undefined)
   await withLedger(environment, (ledger) =>
     until(starting, async () => (await ledger.readPage(undefined, 100)).entries.length >= events),
   )
@@ -75,25 +76,10 @@ async function typesInLog(environment: Environment): Promise<string[]> {
 }
 
 async function withLedger<T>(environment: Environment, work: (ledger: Ledger) => Promise<T>): Promise<T> {
-  const ledger = connectLedger(eventStore(environment)?.url ?? '')
+  const ledger = connectLedger(eventStoreOf(environment)?.url ?? '')
   try {
     return await work(ledger)
   } finally {
     await ledger.close()
   }
-}
-
-function eventStore({ KEYLEDGER_DATA_DIR = '' }: Environment): { url: string; pid: number } | undefined {
-  try {
-    const path = join(KEYLEDGER_DATA_DIR, 'eventstore/endpoint.json')
-    const { url, pid } = JSON.parse(readFileSync(path, 'utf8')) as { url: string; pid: number }
-    return { url, pid }
-  } catch {
-    return undefined
-  }
-}
-
-function postmaster({ KEYLEDGER_DATA_DIR = '' }: Environment): number {
-  const [pid] = readFileSync(join(KEYLEDGER_DATA_DIR, 'postgres/data/postmaster.pid'), 'utf8').split('\n')
-  return Number(pid)
 }

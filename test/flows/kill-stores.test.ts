@@ -1,11 +1,10 @@
 // Guarantee: with everything embedded, whichever process is killed, or all of them at once, the next start works on
 // what is there, and nothing that was acknowledged is missing.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { createHost, type Environment, freePort, type Server } from '../harness/process.ts'
+import { createHost, freePort, type Server } from '../harness/process.ts'
+import { eventStoreOf, postmasterOf } from './embedded.ts'
 import { createOperator } from './operator.ts'
 import { type Client, client, createVendor } from './vendor.ts'
 
@@ -26,13 +25,15 @@ test('the event store, Postgres, the application, and all at once, each killed u
     const enough = acknowledged.size + more
     while (acknowledged.size < enough) await sleep(10)
   }
-  const killed: ((server: Server) => void)[] = [
-    () => process.kill(eventStorePid(environment), 'SIGKILL'),
-    () => process.kill(postmasterPid(environment), 'SIGKILL'),
+  const killEventStore = () => process.kill(eventStoreOf(environment)?.pid ?? Number.NaN, 'SIGKILL')
+  const killPostgres = () => process.kill(postmasterOf(environment), 'SIGKILL')
+  const killed: ((server: Server) => unknown)[] = [
+    killEventStore,
+    killPostgres,
     (running) => running.child.kill('SIGKILL'),
     (running) => {
-      process.kill(eventStorePid(environment), 'SIGKILL')
-      process.kill(postmasterPid(environment), 'SIGKILL')
+      killEventStore()
+      killPostgres()
       running.child.kill('SIGKILL')
     },
   ]
@@ -66,14 +67,4 @@ async function keepMinting(vendor: Client, acknowledged: Set<string>, signal: Ab
       await sleep(20)
     }
   }
-}
-
-function eventStorePid({ KEYLEDGER_DATA_DIR: directory = '' }: Environment): number {
-  const endpoint = readFileSync(join(directory, 'eventstore', 'endpoint.json'), 'utf8')
-  return z.object({ pid: z.int().positive() }).parse(JSON.parse(endpoint)).pid
-}
-
-function postmasterPid({ KEYLEDGER_DATA_DIR: directory = '' }: Environment): number {
-  const [pid] = readFileSync(join(directory, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')
-  return z.coerce.number().int().positive().parse(pid)
 }

@@ -16,7 +16,7 @@ describe('servers without a projector', () => {
 
   test('no projector runs anywhere', async () => {
     const { clients, operator } = stage()
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const seen = await revokeUnderWatch(clients, 40, (id) => operator.revoke(id))
       expect(seen).toStrictEqual(neverValid)
     }
@@ -43,7 +43,7 @@ describe('two servers with projectors', () => {
     const { clients, operator, stores } = stage()
     const byCommand = await revokeUnderWatch(clients, 4, (id) => revokeByCommand(stores, id))
     expect(byCommand).toStrictEqual(neverValid)
-    const seen = await revokeUnderWatch(clients, 100, (id) => operator.revoke(id))
+    const seen = await revokeUnderWatch(clients, 60, (id) => operator.revoke(id))
     expect(seen).toStrictEqual(neverValid)
   })
 

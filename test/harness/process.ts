@@ -190,7 +190,7 @@ async function firstLine(process_: Running): Promise<string> {
 async function answering(address: string, server: Running): Promise<void> {
   while (!(await fetch(`${address}/livez`).catch(() => undefined))?.ok) {
     if (hasEnded(server)) throw new Error(`keyledger serve ended: ${server.stderr()}`)
-    await sleep(10)
+    await sleep(25)
   }
 }
 

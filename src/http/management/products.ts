@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findProduct, listProducts, type PresentProduct } from '../../../projections/products/queries.ts'
+import { listProducts, type PresentProduct } from '../../../projections/products/queries.ts'
 import { changeProduct, createProduct } from '../../commands/products.ts'
 import type { Services } from '../../commands/services.ts'
 import { Slug, slugOf } from '../../domain/values.ts'
@@ -30,7 +30,7 @@ export async function requireProduct(
   tenantId: string,
   productId: string,
 ): Promise<PresentProduct> {
-  const product = await findProduct(services.db, tenantId, productId)
+  const product = await services.findProduct(tenantId, productId)
   if (!product) throw notFound('product')
   return product
 }

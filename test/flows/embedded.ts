@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { z } from 'zod'
+import type { Environment } from '../harness/process.ts'
+
+const Endpoint = z.object({ url: z.string(), pid: z.int().positive() })
+
+/** Where the embedded event store of a data directory listens; undefined while it has never run. */
+export function eventStoreOf({ KEYLEDGER_DATA_DIR = '' }: Environment) {
+  try {
+    const text = readFileSync(join(KEYLEDGER_DATA_DIR, 'eventstore/endpoint.json'), 'utf8')
+    return Endpoint.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+export function postmasterOf({ KEYLEDGER_DATA_DIR = '' }: Environment): number {
+  const [pid] = readFileSync(join(KEYLEDGER_DATA_DIR, 'postgres/data/postmaster.pid'), 'utf8').split('\n')
+  return z.coerce.number().int().positive().parse(pid)
+}
+
+/** A connection to the embedded Postgres of a data directory; it is the caller's to end. */
+export async function connectTo({ KEYLEDGER_DATA_DIR = '' }: Environment): Promise<pg.Client> {
+  const host = join(KEYLEDGER_DATA_DIR, 'postgres/socket')
+  const session = new pg.Client({ host, user: 'keyledger', database: 'keyledger' })
+  await session.connect()
+  return session
+}
