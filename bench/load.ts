@@ -29,7 +29,7 @@ const bodies = {
   activate: () => ({
     product_id: productId,
     license_key: license(),
-    device_id: `device-${next}`,
+    device_id: `device-${process.pid}-${next}`,
     name: 'Second',
   }),
 } as const

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+
 /**
  * Gathers the look-ups that are asked for while another is on its way and answers them with one query. A look-up
  * never joins a query that was already sent, so it sees everything that was committed before it was asked.
@@ -11,15 +13,19 @@ export function coalesce<Key, Value>(
   type Asked = { key: Key; resolve: (value: Value) => void; reject: (error: unknown) => void }
   let waiting: Asked[] = []
   let running = false
+  /** Where several asked at once, more are on their way, and a query costs more than the wait for them. */
+  let busy = false
 
   async function run(): Promise<void> {
     running = true
     while (waiting.length > 0) {
+      if (busy) await setTimeout(1)
       const asked = waiting.slice(0, most)
       waiting = waiting.slice(most)
       try {
         const values = await load(asked.map(({ key }) => key))
         for (const [index, value] of values.entries()) asked[index]?.resolve(value)
+        busy = asked.length > 1
       } catch (error) {
         for (const { reject } of asked) reject(error)
       }

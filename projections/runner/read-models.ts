@@ -26,6 +26,9 @@ export type ReadModels = {
   checkpoint(): Promise<bigint>
 }
 
+/** A round costs several times this, however few events it takes in. */
+const gatherMs = 3
+
 type Waiter = { position: bigint; deadline: number; resolve: () => void; reject: (error: Error) => void }
 
 export function createReadModels(
@@ -40,12 +43,15 @@ export function createReadModels(
   async function run(): Promise<void> {
     running = true
     let failures = 0
+    let settled = 0
     while (waiters.length > 0) {
       try {
+        // Where several wait, more are on their way: the next round takes them along.
+        if (settled > 1) await setTimeout(gatherMs)
         const before = reached
         reached = await runRound(db, log, options.onParked)
         failures = 0
-        settle()
+        settled = settle()
         // The store acknowledged a position that its log does not show yet; give it a moment.
         if (reached === before && waiters.length > 0) await setTimeout(5)
         expire(undefined)
@@ -58,10 +64,11 @@ export function createReadModels(
     running = false
   }
 
-  function settle(): void {
+  function settle(): number {
     const done = waiters.filter(({ position }) => position <= reached)
     waiters = waiters.filter(({ position }) => position > reached)
     for (const waiter of done) waiter.resolve()
+    return done.length
   }
 
   function expire(cause: unknown): void {
