@@ -57,13 +57,11 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     const ledger = connectLedger(addressOf(config.eventstoreUrl ?? stack.eventstoreUrl))
     undo.push(() => ledger.close())
     await migrate(databaseUrl)
-    const db = createPool(databaseUrl, { onError: (err) => log.warn({ err }, 'database.connection_lost') })
+    const onError = (err: Error) => log.warn({ err }, 'database.connection_lost')
+    const db = createPool(databaseUrl, { onError })
     undo.push(() => db.end())
-    // Validates wait for nothing else: their look-ups have a connection of their own.
-    const hotDb = createPool(databaseUrl, {
-      size: 3,
-      onError: (err) => log.warn({ err }, 'database.connection_lost'),
-    })
+    // Validates wait for nothing else: their look-ups have connections of their own.
+    const hotDb = createPool(databaseUrl, { size: 3, onError })
     undo.push(() => hotDb.end())
     await checkMasterKey(db, masterKey)
 

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { type HistoryEntry, readHistory } from '../../../projections/history/queries.ts'
 import {
-  findLicense,
   findLicenseOfAnyTenant,
   type LicenseEntry,
   listDevices,
@@ -56,9 +55,7 @@ export function licenseCommands(program: Command): void {
     .action((id: string, options: OutputOptions & { reason?: string }) =>
       withStores(async ({ services }, origin) => {
         const { license: found } = await requireLicense(services, id)
-        await revokeLicense(services, found.tenantId, id, options.reason ?? null, origin)
-        const revoked = await findLicense(services.db, found.tenantId, id)
-        if (!revoked) throw new Refusal('license_not_found')
+        const revoked = await revokeLicense(services, found.tenantId, id, options.reason ?? null, origin)
         const view = await viewNow(services, revoked)
         print(options, view, () => [`License ${id} is revoked.`])
       }),
