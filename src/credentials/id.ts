@@ -1,4 +1,3 @@
-import { randomFillSync } from 'node:crypto'
 import { v7 } from 'uuid'
 
 const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -8,21 +7,8 @@ type IdPrefix = 'lic' | 'ins' | 'cus' | 'cnf' | 'tok' | 'whd' | 'tp' | 'req' | '
 /** A new id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so that ids sort by the time they were made. */
 export function newId(prefix: IdPrefix): string {
   let bits = 0n
-  for (const byte of v7({ rng: nextRandom }, new Uint8Array(16))) bits = (bits << 8n) | BigInt(byte)
+  for (const byte of v7(undefined, new Uint8Array(16))) bits = (bits << 8n) | BigInt(byte)
   return `${prefix}_${base32(bits, 26)}`
-}
-
-const pool = new Uint8Array(16 * 1024)
-let used = pool.length
-
-/** Sixteen random bytes; asking the system for many at once is far cheaper than for a few each time. */
-function nextRandom(): Uint8Array {
-  if (used === pool.length) {
-    randomFillSync(pool)
-    used = 0
-  }
-  used += 16
-  return pool.subarray(used - 16, used)
 }
 
 function base32(value: bigint, length: number): string {
