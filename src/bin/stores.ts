@@ -18,6 +18,7 @@ import { createTurns } from '../ledger/turns.ts'
 import { createUsageCounter } from '../usage/counter.ts'
 import { checkMasterKey } from '../vault/check.ts'
 import type { MasterKey } from '../vault/master-key.ts'
+import { createSecrets } from '../vault/secrets.ts'
 import { createSubjects } from '../vault/subjects.ts'
 import { readMasterKey } from './master-key-file.ts'
 import { showProgress } from './progress.ts'
@@ -86,6 +87,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       findProduct: createProductLookup(hotDb),
       findForRuntime: createRuntimeLookup(hotDb),
       subjects: createSubjects(db, masterKey),
+      secrets: createSecrets(db, masterKey),
       usage,
       now,
       randomBytes,

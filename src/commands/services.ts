@@ -6,6 +6,7 @@ import type { RandomBytes } from '../credentials/random.ts'
 import type { Handle } from '../ledger/handle.ts'
 import type { Cause, Ledger } from '../ledger/ledger.ts'
 import type { UsageCounter } from '../usage/counter.ts'
+import type { Secrets } from '../vault/secrets.ts'
 import type { Subjects } from '../vault/subjects.ts'
 
 /** Everything that commands and edges work with; built once, in `bin`. */
@@ -18,6 +19,7 @@ export type Services = {
   findProduct: FindProduct
   findForRuntime: (question: RuntimeQuestion) => Promise<RuntimeFinding>
   subjects: Subjects
+  secrets: Secrets
   usage: UsageCounter
   now: () => Date
   randomBytes: RandomBytes

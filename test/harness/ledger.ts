@@ -30,6 +30,7 @@ import { createTurns } from '../../src/ledger/turns.ts'
 import { createUsageCounter } from '../../src/usage/counter.ts'
 import { checkMasterKey } from '../../src/vault/check.ts'
 import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
+import { createSecrets } from '../../src/vault/secrets.ts'
 import { createSubjects } from '../../src/vault/subjects.ts'
 import { createTestDatabase } from './database.ts'
 
@@ -110,6 +111,7 @@ export async function openTestLedger(options: { limits?: LedgerLimits } = {}): P
     findProduct: createProductLookup(db),
     findForRuntime: createRuntimeLookup(db),
     subjects: createSubjects(db, masterKey),
+    secrets: createSecrets(db, masterKey),
     usage,
     now: clock.now,
     randomBytes,
