@@ -1,18 +1,49 @@
+import { randomFillSync } from 'node:crypto'
 import { v7 } from 'uuid'
-
-const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
 
 type IdPrefix = 'lic' | 'ins' | 'cus' | 'cnf' | 'tok' | 'whd' | 'tp' | 'req' | 'mem'
 
 /** A new id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so that ids sort by the time they were made. */
 export function newId(prefix: IdPrefix): string {
-  let bits = 0n
-  for (const byte of v7(undefined, new Uint8Array(16))) bits = (bits << 8n) | BigInt(byte)
-  return `${prefix}_${base32(bits, 26)}`
+  const random = nextRandom()
+  moveOn(random)
+  return `${prefix}_${base32(v7({ ...place, random }, new Uint8Array(16)))}`
 }
 
-function base32(value: bigint, length: number): string {
+const pool = Buffer.alloc(16 * 1024)
+let used = pool.length
+
+/** Sixteen random bytes; asking the system for many at once is far cheaper than for a few each time. */
+function nextRandom(): Buffer {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  used += 16
+  return pool.subarray(used - 16, used)
+}
+
+/** Where the last id stands: later ones come after it, also within one millisecond or when the clock goes back. */
+const place = { msecs: Number.NEGATIVE_INFINITY, seq: 0 }
+
+function moveOn(random: Buffer): void {
+  const now = Date.now()
+  // Half of the counter's range is left to count on in.
+  place.seq = now > place.msecs ? random.readUInt32BE(0) >>> 1 : place.seq + 1
+  place.msecs = Math.max(now, place.msecs)
+}
+
+const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** Sixteen bytes as 26 digits; two zero bits go before them, since 26 digits hold 130. */
+function base32(bytes: Uint8Array): string {
   let text = ''
-  for (let rest = value; text.length < length; rest >>= 5n) text = crockford[Number(rest & 31n)] + text
+  let pending = 0
+  let bits = 2
+  for (const byte of bytes) {
+    pending = (pending << 8) | byte
+    for (bits += 8; bits >= 5; bits -= 5) text += crockford[(pending >>> (bits - 5)) & 31]
+    pending &= (1 << bits) - 1
+  }
   return text
 }
