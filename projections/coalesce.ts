@@ -1,5 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 
+/** So many share the cost of a query well enough; waiting for more would only delay them. */
+const enough = 16
+
 /**
  * Gathers the look-ups that are asked for while another is on its way and answers them with one query. A look-up
  * never joins a query that was already sent, so it sees everything that was committed before it was asked.
@@ -19,7 +22,7 @@ export function coalesce<Key, Value>(
   async function run(): Promise<void> {
     running = true
     while (waiting.length > 0) {
-      if (busy) await setTimeout(1)
+      if (busy && waiting.length < enough) await setTimeout(1)
       const asked = waiting.slice(0, most)
       waiting = waiting.slice(most)
       try {

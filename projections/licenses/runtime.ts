@@ -6,7 +6,8 @@ import { type DeviceRow, type LicenseRow, licenseFrom } from './rows.ts'
 /** A question of the runtime interface: the key that somebody showed, and the device that it is for. */
 export type RuntimeQuestion = { tenantId: string; productId: string; keyHash: string; deviceId: string }
 
-export type RuntimeFinding =
+/** What a key stands for, as far as a verdict on it needs. */
+export type Standing =
   | { found: 'no product' }
   | { found: 'no license'; revalidateAfterSeconds: number }
   /** The key belonged to a license that has got another one since. */
@@ -14,14 +15,19 @@ export type RuntimeFinding =
   | {
       found: 'license'
       revalidateAfterSeconds: number
-      /** With no seat but the device's own. */
-      license: IssuedLicense
-      revision: number
+      license: Pick<IssuedLicense, 'revokedAt' | 'expiresAt' | 'onExpiry'>
       entitlements: string[]
       fallbackEntitlements: string[]
+      /** The device asked about has an active seat. */
+      seated: boolean
       /** An event of this license could not be read, so nobody knows whether it is still good. */
       uncertain: boolean
     }
+
+/** The same with the license whole, to decide on; it holds no seat but the device's own. */
+export type RuntimeFinding =
+  | Exclude<Standing, { found: 'license' }>
+  | (Extract<Standing, { found: 'license' }> & { license: IssuedLicense; revision: number })
 
 type Row = {
   revalidate_after_seconds: number | null
@@ -30,11 +36,11 @@ type Row = {
   fallback_entitlements: string[] | null
   uncertain: boolean
   device_name: string | null
-  device_status: DeviceRow['status']
+  device_status: DeviceRow['status'] | null
 } & (LicenseRow | { license_id: null }) &
   (Omit<DeviceRow, 'name' | 'status' | 'license_id'> | { device_id: null })
 
-/** Answers what validate, activate and deactivate ask; questions of one moment share a query on one connection. */
+/** Answers what activate and deactivate ask; questions of one moment share a query on one connection. */
 export function createRuntimeLookup(db: Pool): (question: RuntimeQuestion) => Promise<RuntimeFinding> {
   return coalesce(async (questions) => {
     const { rows } = await db.query<Row>({
@@ -79,12 +85,13 @@ function findingFrom(row: Row): RuntimeFinding {
     revision: row.revision,
     entitlements: row.entitlements ?? [],
     fallbackEntitlements: row.fallback_entitlements ?? [],
+    seated: row.device_status === 'active',
     uncertain: row.uncertain,
   }
 }
 
 /** The license and its device both have a name, so the device's come under other names. */
 function deviceOf(row: Row & LicenseRow): DeviceRow[] {
-  if (row.device_id === null) return []
+  if (row.device_id === null || row.device_status === null) return []
   return [{ ...row, name: row.device_name ?? '', status: row.device_status }]
 }

@@ -5,6 +5,7 @@ import { joinLocalStack } from '../../infra/local/stack/stack.ts'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
+import { createStandingLookup } from '../../projections/licenses/standing.ts'
 import { createProductLookup } from '../../projections/products/queries.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
@@ -85,6 +86,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       db,
       findToken: createTokenLookup(hotDb),
       findProduct: createProductLookup(hotDb),
+      findStanding: createStandingLookup(hotDb),
       findForRuntime: createRuntimeLookup(hotDb),
       subjects: createSubjects(db, masterKey),
       secrets: createSecrets(db, masterKey),

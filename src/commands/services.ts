@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
+import type { FindStanding } from '../../projections/licenses/standing.ts'
 import type { FindProduct } from '../../projections/products/queries.ts'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
 import type { RandomBytes } from '../credentials/random.ts'
@@ -17,6 +18,7 @@ export type Services = {
   db: Pool
   findToken: (tokenHash: string) => Promise<KnownToken | undefined>
   findProduct: FindProduct
+  findStanding: FindStanding
   findForRuntime: (question: RuntimeQuestion) => Promise<RuntimeFinding>
   subjects: Subjects
   secrets: Secrets

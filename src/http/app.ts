@@ -7,7 +7,7 @@ import {
 } from 'fastify-zod-openapi'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
-import { authenticate } from './authenticate.ts'
+import { admit, authenticate } from './authenticate.ts'
 import type { Cursors } from './cursor.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
@@ -49,7 +49,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.decorateRequest('caller', undefined)
-  answerErrors(app)
+  answerErrors(app, (request) => admit(services, request))
   answerUnknownRoutes(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('request-id', request.id)

@@ -1,6 +1,6 @@
-import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
-import type { Origin, Services } from '../commands/services.ts'
+import { momentOf, type Origin, type Services } from '../commands/services.ts'
 import { sameDigest } from '../credentials/sha256.ts'
 import { tokenHashOf } from '../credentials/token.ts'
 import type { Scope } from '../domain/token/scopes.ts'
@@ -18,49 +18,73 @@ declare module 'fastify' {
     scope?: Scope | 'any'
     /** Refused while the tenant is suspended: it issues or activates. */
     issues?: boolean
+    /** The route looks its token up together with what it is asked for, and calls {@link admitAs} itself. */
+    admitsItself?: boolean
   }
 }
 
-/** Checks the bearer token before the body is even read, so that 401 and 403 come before every other refusal. */
-export function authenticate(services: Pick<Services, 'findToken' | 'now'>): onRequestAsyncHookHandler {
-  return async (request) => {
-    const { scope, issues } = request.routeOptions.config
-    if (scope === undefined) return
-    const caller = await callerOf(services, request)
-    if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
-    if (scope !== 'any' && !caller.scopes.includes(scope)) {
-      throw new Problem(403, 'forbidden', `the token lacks the scope ${scope}; make one that has it`)
-    }
-    if (issues && caller.tenantStatus === 'suspended') {
-      throw new Problem(
-        403,
-        'forbidden',
-        'the tenant is suspended: licenses are neither issued nor activated',
-      )
-    }
-    request.caller = caller
+/**
+ * Checks the bearer token before the body is even read, so that 401 and 403 come before every other refusal. A
+ * route that {@link FastifyContextConfig.admitsItself} is passed over.
+ */
+export function authenticate(services: Authority): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const { scope, admitsItself } = request.routeOptions.config
+    if (scope === undefined || admitsItself) done()
+    else admit(services, request).then(() => done(), done)
   }
 }
 
-async function callerOf(
-  services: Pick<Services, 'findToken' | 'now'>,
-  request: FastifyRequest,
-): Promise<Caller> {
+type Authority = Pick<Services, 'findToken' | 'now'>
+
+/** Finds the token and lets it in. @throws Problem 401, 403 */
+export async function admit(services: Authority, request: FastifyRequest): Promise<void> {
+  const tokenHash = tokenHashIn(request)
+  admitAs(request, tokenHash, await services.findToken(tokenHash), momentOf(services))
+}
+
+/** @returns the hash of the bearer token. @throws Problem 401 when there is none or its form is wrong */
+export function tokenHashIn(request: FastifyRequest): string {
   const { authorization } = request.headers
   if (authorization === undefined) throw unauthorized('send a token: Authorization: Bearer <token>')
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
-  const hash = token && tokenHashOf(token, 'pat')
-  const known = hash ? await services.findToken(hash) : undefined
-  // The look-up goes by hash already; comparing once more in constant time costs nothing and leaves no doubt.
-  if (!hash || !known || !sameDigest(known.token.tokenHash, hash))
-    throw unauthorized('the token is not valid')
-  if (known.uncertain) throw unavailable('the state of this token cannot be read at the moment')
-  const { token: found, tenantStatus, plan } = known
-  if (found.status === 'revoked') throw unauthorized('the token is revoked')
-  if (found.expiresAt !== null && found.expiresAt <= services.now().toISOString()) {
-    throw unauthorized('the token has expired')
+  const tokenHash = token && tokenHashOf(token, 'pat')
+  if (!tokenHash) throw unauthorized('the token is not valid')
+  return tokenHash
+}
+
+/**
+ * Makes the owner of the token the request's caller, if this token may ask this route now.
+ * @param known what a look-up by the hash has found
+ * @throws Problem 401, 403
+ */
+export function admitAs(
+  request: FastifyRequest,
+  tokenHash: string,
+  known: KnownToken | undefined,
+  now: string,
+): Caller {
+  const caller = callerFrom(tokenHash, known, now)
+  const { scope, issues } = request.routeOptions.config
+  if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
+  if (scope !== undefined && scope !== 'any' && !caller.scopes.includes(scope)) {
+    throw new Problem(403, 'forbidden', `the token lacks the scope ${scope}; make one that has it`)
   }
-  return { ...found, tenantStatus, plan }
+  if (issues && caller.tenantStatus === 'suspended') {
+    throw new Problem(403, 'forbidden', 'the tenant is suspended: licenses are neither issued nor activated')
+  }
+  request.caller = caller
+  return caller
+}
+
+function callerFrom(tokenHash: string, known: KnownToken | undefined, now: string): Caller {
+  // The look-up goes by hash already; comparing once more in constant time costs nothing and leaves no doubt.
+  if (!known || !sameDigest(known.token.tokenHash, tokenHash)) throw unauthorized('the token is not valid')
+  if (known.uncertain) throw unavailable('the state of this token cannot be read at the moment')
+  const { token, tenantStatus, plan } = known
+  if (token.status === 'revoked') throw unauthorized('the token is revoked')
+  if (token.expiresAt !== null && token.expiresAt <= now) throw unauthorized('the token has expired')
+  return { ...token, tenantStatus, plan }
 }
 
 const unauthorized = (message: string): Problem =>

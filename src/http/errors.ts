@@ -9,10 +9,22 @@ import { invalid, Problem, problemOfRefusal, unavailable } from './problem.ts'
 /** Paths whose errors carry a stable code: `{"error": {"code", "message"}}`; all others `{"error": "message"}`. */
 const runtimePath = /^\/v1\/licenses\/(?:activate|validate|deactivate)(?:$|\?)/
 
-/** Answers every failure with the contract's status and a message that says what to do; never a stack trace. */
-export function answerErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    const problem = problemOf(error)
+/**
+ * Answers every failure with the contract's status and a message that says what to do; never a stack trace.
+ * @param admit refuses whoever may not ask at all: where a route admits its callers itself, the input may be refused
+ *   before it came to that, and whoever may not ask is not to be told what was wrong with it
+ */
+export function answerErrors(app: FastifyInstance, admit: (request: FastifyRequest) => Promise<void>): void {
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    const unasked = request.routeOptions.config.admitsItself && !request.caller
+    const problem = problemOf(
+      unasked && !(error instanceof Problem)
+        ? await admit(request).then(
+            () => error,
+            (refused: FastifyError) => refused,
+          )
+        : error,
+    )
     if (problem.status >= 500) request.log.error({ err: error, request_id: request.id }, 'request.failed')
     return sendProblem(request, reply, problem)
   })

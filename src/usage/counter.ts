@@ -13,7 +13,8 @@ export type UsageCounter = {
   stop(): Promise<void>
 }
 
-type Counts = { tenant_id: string; product_id: string; hour: string } & Record<Usage, number>
+/** `hour` counts them from 1970. */
+type Counts = { tenantId: string; productId: string; hour: number } & Record<Usage, number>
 
 export function createUsageCounter(
   db: Pool,
@@ -24,13 +25,13 @@ export function createUsageCounter(
   let counted = new Map<string, Counts>()
   let flushing = Promise.resolve()
 
-  function countIn(tenantId: string, productId: string, hour: string): Counts {
+  function countIn(tenantId: string, productId: string, hour: number): Counts {
     const key = `${tenantId}.${productId}.${hour}`
     const found = counted.get(key)
     if (found) return found
     const fresh = {
-      tenant_id: tenantId,
-      product_id: productId,
+      tenantId,
+      productId,
       hour,
       validations: 0,
       rejected: 0,
@@ -46,7 +47,11 @@ export function createUsageCounter(
     if (batch.size === 0) return
     counted = new Map()
     try {
-      await db.query({ name: 'add-usage', text: addUsage, values: [JSON.stringify([...batch.values()])] })
+      await db.query({
+        name: 'add-usage',
+        text: addUsage,
+        values: [JSON.stringify(Array.from(batch.values(), rowOf))],
+      })
     } catch (error) {
       onFailure(error)
       for (const lost of batch.values()) putBack(lost)
@@ -54,7 +59,7 @@ export function createUsageCounter(
   }
 
   function putBack(lost: Counts): void {
-    const current = countIn(lost.tenant_id, lost.product_id, lost.hour)
+    const current = countIn(lost.tenantId, lost.productId, lost.hour)
     current.validations += lost.validations
     current.rejected += lost.rejected
     current.activations += lost.activations
@@ -69,7 +74,7 @@ export function createUsageCounter(
 
   return {
     count(tenantId, productId, what) {
-      countIn(tenantId, productId, hourOf(now()))[what]++
+      countIn(tenantId, productId, Math.floor(now().getTime() / hourMs))[what]++
     },
     flush,
     async stop() {
@@ -79,11 +84,14 @@ export function createUsageCounter(
   }
 }
 
-const hourOf = (time: Date): string => {
-  const hour = new Date(time)
-  hour.setUTCMinutes(0, 0, 0)
-  return hour.toISOString()
-}
+const hourMs = 3_600_000
+
+const rowOf = ({ tenantId, productId, hour, ...counts }: Counts) => ({
+  tenant_id: tenantId,
+  product_id: productId,
+  hour: new Date(hour * hourMs).toISOString(),
+  ...counts,
+})
 
 const addUsage = `
   insert into usage.hourly as h (tenant_id, product_id, hour, validations, rejected, activations, deactivations)

@@ -8,6 +8,7 @@ import { startEventStore } from '../../infra/local/eventstore/server.ts'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
+import { createStandingLookup } from '../../projections/licenses/standing.ts'
 import { createProductLookup } from '../../projections/products/queries.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
@@ -109,6 +110,7 @@ export async function openTestLedger(options: { limits?: LedgerLimits } = {}): P
     db,
     findToken: createTokenLookup(db),
     findProduct: createProductLookup(db),
+    findStanding: createStandingLookup(db),
     findForRuntime: createRuntimeLookup(db),
     subjects: createSubjects(db, masterKey),
     secrets: createSecrets(db, masterKey),

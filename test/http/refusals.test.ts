@@ -122,7 +122,9 @@ describe.each(guarded)('%s %s', (method, path, scope, body) => {
     })
 
     test('says 401 before it reads a malformed body', async () => {
+      const { token } = newToken('pat', api.ledger.services.randomBytes)
       expect(await api.ask(method, path, { raw: '{malformed' })).toMatchObject({ status: 401 })
+      expect(await api.ask(method, path, { token, raw: '{malformed' })).toMatchObject({ status: 401 })
     })
   }
 })

@@ -1,5 +1,5 @@
 import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
-import type { RuntimeFinding } from '../../../projections/licenses/runtime.ts'
+import type { Standing } from '../../../projections/licenses/runtime.ts'
 import { unixSeconds } from '../../domain/license/expiry.ts'
 import { statusAt } from '../../domain/license/license.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
@@ -34,10 +34,10 @@ const defaultRevalidateSeconds = 3600
  * What a finding means for a device at a moment. A revoked license and one that never was look alike on the wire
  * but for their status: no expiry, no entitlements. An expired license says so whether or not the device has a
  * seat; fallback entitlements are for seated devices.
- * @param deviceId undefined asks about the license alone
+ * @param seatNeeded false asks about the license alone
  * @throws Problem 404 when the tenant has no such product, 503 when part of the license's history cannot be read
  */
-export function verdictOn(finding: RuntimeFinding, deviceId: string | undefined, now: string): Verdict {
+export function verdictOn(finding: Standing, seatNeeded: boolean, now: string): Verdict {
   if (finding.found === 'no product') {
     throw new Problem(404, 'product_not_found', 'no product with this product_id on this account')
   }
@@ -49,8 +49,7 @@ export function verdictOn(finding: RuntimeFinding, deviceId: string | undefined,
   const status = statusAt(license, now)
   if (status === 'revoked') return nothing('revoked', later)
   const expiresAt = license.expiresAt === null ? null : unixSeconds(license.expiresAt)
-  const seated = deviceId === undefined || license.seats.get(deviceId)?.status === 'active'
-  if (status !== 'expired' && !seated) {
+  if (status !== 'expired' && seatNeeded && !finding.seated) {
     return { status: 'inactive', expires_at: expiresAt, entitlements: [], revalidate_after: later }
   }
   return {

@@ -1,13 +1,14 @@
+import type { FastifyRequest } from 'fastify'
 import type { RuntimeFinding } from '../../../projections/licenses/runtime.ts'
 import { activateDevice, deactivateDevice } from '../../commands/devices.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { type Caller, callerIn, originOf } from '../authenticate.ts'
+import { admitAs, type Caller, callerIn, originOf, tokenHashIn } from '../authenticate.ts'
 import { answer } from '../schemas.ts'
 import { refuseGet } from '../wrong-method.ts'
 import type { ZodApp } from '../zod-app.ts'
-import { type RuntimeStatus, statusOfRefusal, unknownKey, verdictOn } from './answer.ts'
+import { type RuntimeStatus, statusOfRefusal, unknownKey, type Verdict, verdictOn } from './answer.ts'
 import {
   activateIn,
   activateOut,
@@ -45,7 +46,7 @@ function validateRoute(app: ZodApp, services: Services): void {
   app.post(
     '/v1/licenses/validate',
     {
-      config: { scope: 'licenses:runtime' },
+      config: { scope: 'licenses:runtime', admitsItself: true },
       schema: {
         operationId: 'validateLicense',
         tags: ['Runtime'],
@@ -57,16 +58,33 @@ function validateRoute(app: ZodApp, services: Services): void {
       },
     },
     async (request) => {
-      const caller = callerIn(request)
-      const { product_id, device_id } = request.body
-      const found = await find(services, caller, request.body)
-      const now = momentOf(services)
-      const verdict = found ? verdictOn(found.finding, device_id, now) : unknownKey(now)
+      const { device_id } = request.body
+      const verdict = await verdictFor(services, request, request.body)
       const valid = verdict.status === 'active'
-      if (found) services.usage.count(caller.tenantId, product_id, valid ? 'validations' : 'rejected')
       return { valid, ...verdict, device_id: device_id ?? null, ...(!valid && { reason: verdict.status }) }
     },
   )
+}
+
+/** Admits the caller, and finds out what the key is good for. */
+async function verdictFor(
+  services: Services,
+  request: FastifyRequest,
+  { product_id: productId, license_key, device_id }: Asked,
+): Promise<Verdict> {
+  const now = momentOf(services)
+  const tokenHash = tokenHashIn(request)
+  const keyHash = keyHashOf(license_key)
+  if (keyHash === undefined) {
+    admitAs(request, tokenHash, await services.findToken(tokenHash), now)
+    return unknownKey(now)
+  }
+  const question = { tokenHash, productId, keyHash, deviceId: device_id ?? '' }
+  const { token, standing } = await services.findStanding(question)
+  const { tenantId } = admitAs(request, tokenHash, token, now)
+  const verdict = verdictOn(standing, device_id !== undefined, now)
+  services.usage.count(tenantId, productId, verdict.status === 'active' ? 'validations' : 'rejected')
+  return verdict
 }
 
 function activateRoute(app: ZodApp, services: Services): void {
@@ -87,7 +105,7 @@ function activateRoute(app: ZodApp, services: Services): void {
       const { product_id, device_id, name = device_id } = request.body
       const found = await find(services, caller, request.body)
       const now = momentOf(services)
-      const verdict = found ? verdictOn(found.finding, undefined, now) : unknownKey(now)
+      const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
       const refused = await refusalOf(found?.finding, async (license) => {
         if (!found) return
         await activateDevice(
@@ -130,7 +148,7 @@ function deactivateRoute(app: ZodApp, services: Services): void {
       const caller = callerIn(request)
       const found = await find(services, caller, request.body)
       const now = momentOf(services)
-      const verdict = found ? verdictOn(found.finding, undefined, now) : unknownKey(now)
+      const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
       const refused = await refusalOf(found?.finding, async (license) => {
         if (found) await deactivateDevice(services, license, found.question, originOf(request))
       })

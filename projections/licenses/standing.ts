@@ -1,0 +1,105 @@
+import type { Pool } from 'pg'
+import type { IssuedLicense } from '../../src/domain/license/license.ts'
+import { coalesce } from '../coalesce.ts'
+import type { KnownToken } from '../tokens/queries.ts'
+import type { Standing } from './runtime.ts'
+
+/** A validate: the token that asks, and the key and device that it asks about. */
+export type ValidateQuestion = { tokenHash: string; productId: string; keyHash: string; deviceId: string }
+
+/** The token as far as it is known, and what the key stands for in its tenant. */
+export type ValidateAnswer = { token: KnownToken | undefined; standing: Standing }
+
+export type FindStanding = (question: ValidateQuestion) => Promise<ValidateAnswer>
+
+type Row = {
+  token: KnownToken['token'] | null
+  tenant_status: KnownToken['tenantStatus']
+  plan: KnownToken['plan']
+  token_uncertain: boolean
+  revalidate_after_seconds: number | null
+  current: boolean | null
+  revoked_at: string | null
+  expires_at: string | null
+  on_expiry: IssuedLicense['onExpiry']
+  entitlements: string[] | null
+  fallback_entitlements: string[] | null
+  seated: boolean
+  uncertain: boolean
+}
+
+/**
+ * Answers validates, far the most frequent question: who asks and what about in one query, no more columns than a
+ * verdict needs, and questions of one moment together. As every look-up it remembers nothing.
+ */
+export function createStandingLookup(db: Pool): FindStanding {
+  return coalesce(async (questions) => {
+    const leaders = new Map(questions.toReversed().map((question) => [question.tokenHash, question]))
+    const { rows } = await db.query<Row>({
+      name: 'standing-lookup',
+      text: lookup,
+      values: [
+        questions.map(({ tokenHash }) => tokenHash),
+        questions.map(({ productId }) => productId),
+        questions.map(({ keyHash }) => keyHash),
+        questions.map(({ deviceId }) => deviceId),
+        questions.map((question) => leaders.get(question.tokenHash) === question),
+      ],
+    })
+    const tokens = new Map<string, KnownToken>()
+    return rows.map((row, index) => {
+      const tokenHash = questions[index]?.tokenHash ?? ''
+      if (row.token) tokens.set(tokenHash, knownToken(row, row.token))
+      return { token: tokens.get(tokenHash), standing: standingFrom(row) }
+    })
+  })
+}
+
+/**
+ * Most questions of one moment come with the same token, so it is sent with the first of them alone. What never
+ * expires never falls back.
+ */
+const lookup = `
+  select
+    case when q.leads then t.state end as token,
+    case when q.leads then n.status end as tenant_status,
+    case when q.leads then n.plan end as plan,
+    case when q.leads then exists (select from parked where stream in (t.stream, n.stream)) end as token_uncertain,
+    p.revalidate_after_seconds, k.current, l.revoked_at, l.expires_at, l.on_expiry,
+    y.entitlements, case when l.expires_at is not null then y.fallback_entitlements end as fallback_entitlements,
+    d.status is not distinct from 'active' as seated,
+    case when (select exists (select from parked))
+      then exists (select from parked where stream = 'license-' || l.license_id) else false end as uncertain
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
+    with ordinality as q (token_hash, product_id, key_hash, device_id, leads, ordinal)
+  left join tokens t on t.token_hash = q.token_hash
+  left join tenants n on n.tenant_id = t.tenant_id
+  left join products p on p.tenant_id = t.tenant_id and p.product_id = q.product_id
+  left join license_keys k
+    on k.tenant_id = t.tenant_id and k.product_id = q.product_id and k.key_hash = q.key_hash
+  left join licenses l on l.license_id = k.license_id and k.current
+  left join key_types y
+    on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id
+  left join devices d on d.license_id = l.license_id and d.device_id = q.device_id
+  order by q.ordinal`
+
+function knownToken(row: Row, token: KnownToken['token']): KnownToken {
+  const { tenant_status: tenantStatus, plan, token_uncertain: uncertain } = row
+  return { token, tenantStatus, plan, uncertain }
+}
+
+function standingFrom(row: Row): Standing {
+  const { revalidate_after_seconds: revalidateAfterSeconds, current } = row
+  if (revalidateAfterSeconds === null) return { found: 'no product' }
+  if (current === null) return { found: 'no license', revalidateAfterSeconds }
+  if (!current) return { found: 'old key', revalidateAfterSeconds }
+  return {
+    found: 'license',
+    revalidateAfterSeconds,
+    license: { revokedAt: row.revoked_at, expiresAt: row.expires_at, onExpiry: row.on_expiry },
+    entitlements: row.entitlements ?? [],
+    fallbackEntitlements: row.fallback_entitlements ?? [],
+    seated: row.seated,
+    uncertain: row.uncertain,
+  }
+}
