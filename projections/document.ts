@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg'
 import type { Category } from '../src/domain/events.ts'
 import type { Recorded } from '../src/domain/recorded.ts'
+import { writeRows } from './pipeline.ts'
 
 type Row = Record<string, unknown>
 
@@ -46,10 +47,11 @@ async function readDocuments<State>(
   model: DocumentModel<State>,
   streams: readonly string[],
 ): Promise<Map<string, Document<State>>> {
-  const { rows } = await db.query<Document<State>>(
-    `select stream, revision, state from ${model.table} where stream = any($1)`,
-    [streams],
-  )
+  const { rows } = await db.query<Document<State>>({
+    name: `${model.table}-to-fold`,
+    text: `select stream, revision, state from ${model.table} where stream = any($1)`,
+    values: [streams],
+  })
   return new Map(rows.map((row) => [row.stream, row]))
 }
 
@@ -58,13 +60,19 @@ async function writeDocuments<State>(
   model: DocumentModel<State>,
   documents: readonly Document<State>[],
 ): Promise<void> {
-  const rows = documents.map((document) => ({ ...document, ...model.columns(document.state) }))
+  const rows = documents.map((document) => {
+    const columns = model.columns(document.state)
+    if (Object.keys(columns).length === 0)
+      throw new RangeError(`${document.stream} does not begin as it should`)
+    return { ...document, ...columns }
+  })
   const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'stream')
-  if (names.length === 0) return
-  await db.query(
+  await writeRows(
+    db,
+    `write-${model.table}`,
     `insert into ${model.table} select * from json_populate_recordset(null::${model.table}, $1)
      on conflict (stream) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
      where ${model.table}.revision < excluded.revision`,
-    [JSON.stringify(rows)],
+    rows,
   )
 }

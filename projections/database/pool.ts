@@ -31,6 +31,8 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): pg.P
     connectionTimeoutMillis: 5000,
     application_name: 'keyledger',
     types,
+    // Statements that do not wait for each other's answers go out together.
+    pipeline: true,
   })
   // An idle connection that the server ends is replaced by the next query's; without a listener it would crash us.
   pool.on('error', options.onError ?? (() => undefined))

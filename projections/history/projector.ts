@@ -1,3 +1,4 @@
+import { writeRows } from '../pipeline.ts'
 import type { Projector } from '../projector.ts'
 
 /** One row an event of every license, in the order of its stream: what has happened, when, and by whom. */
@@ -35,11 +36,10 @@ export const historyProjector: Projector = {
           }
         : [],
     )
-    if (rows.length === 0) return
-    await db.query(
-      `insert into license_history select * from json_populate_recordset(null::license_history, $1)
-       on conflict (license_id, revision) do nothing`,
-      [JSON.stringify(rows)],
-    )
+    await writeRows(db, 'write-license-history', writeHistory, rows)
   },
 }
+
+const writeHistory = `
+  insert into license_history select * from json_populate_recordset(null::license_history, $1)
+  on conflict (license_id, revision) do nothing`

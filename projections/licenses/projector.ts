@@ -2,6 +2,7 @@ import type { ClientBase } from 'pg'
 import type { LicenseEvent } from '../../src/domain/license/events.ts'
 import { absentLicense, evolveLicense, type License, type Seat } from '../../src/domain/license/license.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
+import { inPipeline, writeRows } from '../pipeline.ts'
 import type { Projector } from '../projector.ts'
 import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, licenseFrom } from './rows.ts'
 
@@ -89,8 +90,14 @@ async function load(db: ClientBase, entries: readonly RecordedLicense[]): Promis
   )
   const emptied = entries.filter(({ event }) => event.type === 'LicenseReminted').map(idOf)
   // A row for a "new" license is there when the same events are applied twice.
-  const { rows } = await db.query<LicenseRow>('select * from licenses where license_id = any($1)', [ids])
-  const devices = known.length === 0 ? [] : await loadDevices(db, seats, emptied)
+  const [{ rows }, devices] = await inPipeline([
+    db.query<LicenseRow>({
+      name: 'licenses-to-fold',
+      text: 'select * from licenses where license_id = any($1)',
+      values: [ids],
+    }),
+    known.length === 0 ? [] : loadDevices(db, seats, emptied),
+  ])
   const devicesOf = Map.groupBy(devices, (device) => device.license_id)
   return new Map(
     rows.map((row) => {
@@ -105,13 +112,14 @@ async function loadDevices(
   seats: readonly { id: string; deviceId: string }[],
   emptied: readonly string[],
 ): Promise<DeviceRow[]> {
-  const { rows } = await db.query<DeviceRow>(
-    `select d.* from devices d
-     join unnest($1::text[], $2::text[]) as asked (license_id, device_id) using (license_id, device_id)
-     union
-     select d.* from devices d where d.license_id = any($3) and d.status = 'active'`,
-    [seats.map(({ id }) => id), seats.map(({ deviceId }) => deviceId), emptied],
-  )
+  const { rows } = await db.query<DeviceRow>({
+    name: 'devices-to-fold',
+    text: `select d.* from devices d
+           join unnest($1::text[], $2::text[]) as asked (license_id, device_id) using (license_id, device_id)
+           union
+           select d.* from devices d where d.license_id = any($3) and d.status = 'active'`,
+    values: [seats.map(({ id }) => id), seats.map(({ deviceId }) => deviceId), emptied],
+  })
   return rows
 }
 
@@ -158,9 +166,11 @@ async function write(db: ClientBase, states: ReadonlyMap<string, State>, changes
   const devices = [...changes.seats].flatMap(([id, seats]) =>
     Array.from(seats.values(), (seat) => deviceColumns(id, seat)),
   )
-  if (licenses.length > 0) await db.query(writeLicenses, [JSON.stringify(licenses)])
-  if (keys.length > 0) await db.query(writeKeys, [JSON.stringify(keys)])
-  if (devices.length > 0) await db.query(writeDevices, [JSON.stringify(devices)])
+  await inPipeline([
+    writeRows(db, 'write-licenses', writeLicenses, licenses),
+    writeRows(db, 'write-license-keys', writeKeys, keys),
+    writeRows(db, 'write-devices', writeDevices, devices),
+  ])
 }
 
 const writeLicenses = `

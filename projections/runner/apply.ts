@@ -1,5 +1,6 @@
 import pg, { type ClientBase } from 'pg'
 import type { LogEntry, Recorded, Unreadable } from '../../src/domain/recorded.ts'
+import { inPipeline } from '../pipeline.ts'
 import { projectors } from '../projectors.ts'
 
 /** Told of each stream that has to be set aside. */
@@ -23,7 +24,7 @@ export async function applyTogether(
   const readable = usable.filter((entry) => entry.readable)
   if (readable.length < usable.length) throw new PoisonedPage('an event cannot be read')
   try {
-    for (const projector of projectors) await projector.apply(db, readable)
+    await inPipeline(projectors.map((projector) => projector.apply(db, readable)))
   } catch (error) {
     if (isAboutTheEvents(error)) throw new PoisonedPage('an event cannot be applied', { cause: error })
     throw error
