@@ -41,6 +41,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     childLoggerFactory: (logger) => logger,
     genReqId: () => newId('req'),
     bodyLimit: 1_048_576,
+    // What still comes in on an open connection while the application drains is answered, and the connection ended.
+    return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
     // What Fastify refuses before it has found a route.
     frameworkErrors: (error, request, reply) =>
