@@ -7,7 +7,15 @@ import type { ZodApp } from './zod-app.ts'
 
 /** Describes every route that is registered after it, and serves the description and a page to read it on. */
 export async function describeApi(app: FastifyInstance, baseUrl: string): Promise<void> {
-  await app.register(fastifyZodOpenApiPlugin)
+  await app.register(fastifyZodOpenApiPlugin, {
+    documentOpts: {
+      // Answers may grow fields: a client that refuses what it does not know would break then.
+      override: ({ jsonSchema, io }) => {
+        if (io === 'output' && jsonSchema.additionalProperties === false)
+          delete jsonSchema.additionalProperties
+      },
+    },
+  })
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
