@@ -5,10 +5,10 @@ import type { KnownToken } from '../tokens/queries.ts'
 import type { Standing } from './runtime.ts'
 
 /** A validate: the token that asks, and the key and device that it asks about. */
-export type ValidateQuestion = { tokenHash: string; productId: string; keyHash: string; deviceId: string }
+type ValidateQuestion = { tokenHash: string; productId: string; keyHash: string; deviceId: string }
 
 /** The token as far as it is known, and what the key stands for in its tenant. */
-export type ValidateAnswer = { token: KnownToken | undefined; standing: Standing }
+type ValidateAnswer = { token: KnownToken | undefined; standing: Standing }
 
 export type FindStanding = (question: ValidateQuestion) => Promise<ValidateAnswer>
 

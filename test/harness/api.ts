@@ -7,6 +7,7 @@ import type { Plan } from '../../src/domain/tenant/events.ts'
 import { Scope } from '../../src/domain/token/scopes.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createCursors } from '../../src/http/cursor.ts'
+import { type CheckAnswer, createAnswerCheck } from './described.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD'
@@ -19,7 +20,7 @@ export type Answer = {
   headers: LightMyRequestResponse['headers']
 }
 
-/** Asks the application directly, with no socket between. */
+/** Asks the application directly, with no socket between. An answer that is not as described fails the test. */
 export type Ask = (
   method: Method,
   url: string,
@@ -45,7 +46,7 @@ export async function openTestApi(): Promise<TestApi> {
   return {
     app,
     ledger,
-    ask: askOf(app),
+    ask: askOf(app, createAnswerCheck(app.swagger())),
     async close() {
       await app.close()
       await ledger.close()
@@ -53,7 +54,7 @@ export async function openTestApi(): Promise<TestApi> {
   }
 }
 
-function askOf(app: FastifyInstance): Ask {
+function askOf(app: FastifyInstance, check: CheckAnswer): Ask {
   return async (method, url, { token, body, raw, headers = {} } = {}) => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await app.inject({
@@ -66,10 +67,13 @@ function askOf(app: FastifyInstance): Ask {
       },
       ...(payload !== undefined && { payload }),
     })
-    const isJson = String(response.headers['content-type']).startsWith('application/json')
+    const contentType = response.headers['content-type']?.toString()
+    const isJson = contentType?.startsWith('application/json') && response.body !== ''
+    const parsed = isJson ? (JSON.parse(response.body) as unknown) : response.body
+    check(method, url, { status: response.statusCode, contentType, body: parsed })
     return {
       status: response.statusCode,
-      body: isJson && response.body !== '' ? (JSON.parse(response.body) as unknown) : response.body,
+      body: parsed,
       text: response.body,
       headers: response.headers,
     }

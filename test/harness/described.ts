@@ -1,0 +1,78 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { z } from 'zod'
+
+const Described = z.object({
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({
+        responses: z.record(
+          z.string(),
+          z.object({ content: z.record(z.string(), z.object({ schema: z.unknown() })).optional() }),
+        ),
+      }),
+    ),
+  ),
+})
+
+type GivenAnswer = { status: number; contentType: string | undefined; body: unknown }
+
+/** Throws when an answer is not one that the description promises for the operation. */
+export type CheckAnswer = (method: string, url: string, answer: GivenAnswer) => void
+
+/**
+ * Compares answers with an OpenAPI 3.1 description: the status is one of the operation's, the content type one of
+ * the status's, and a JSON body fits its schema. Paths and methods that are not described are passed over.
+ * @param description as `GET /v1/openapi.json` serves it
+ */
+export function createAnswerCheck(description: object): CheckAnswer {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema({ ...description, $id: 'openapi' })
+  const { paths } = Described.parse(description)
+  const described = Object.entries(paths)
+    .map(([path, operations]) => ({ path, operations, pattern: patternOf(path) }))
+    // A path without parameters wins over a template that it would fit too.
+    .toSorted((left, right) => parametersIn(left.path) - parametersIn(right.path))
+  const compiled = new Map<string, ValidateFunction>()
+
+  function schemaAt(...place: string[]): ValidateFunction {
+    const pointer = `openapi#/${place.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
+    const known = compiled.get(pointer) ?? ajv.compile({ $ref: pointer })
+    compiled.set(pointer, known)
+    return known
+  }
+
+  return (method, url, { status, contentType, body }) => {
+    const [asked = ''] = url.split('?', 1)
+    const found = described.find(({ pattern }) => pattern.test(asked))
+    const operation = found?.operations[method.toLowerCase()]
+    if (!operation) return
+    const { path } = found
+    const said = `${method} ${path} answered ${status}`
+    const response = operation.responses[status]
+    if (!response) throw new Error(`${said}, which is not described`)
+    if (contentType === undefined) return
+    const [type = ''] = contentType.split(';', 1)
+    if (!response.content?.[type]) throw new Error(`${said} with ${type}, which is not described`)
+    if (type !== 'application/json') return
+    const fits = schemaAt(
+      'paths',
+      path,
+      method.toLowerCase(),
+      'responses',
+      String(status),
+      'content',
+      type,
+      'schema',
+    )
+    if (!fits(body)) throw new Error(`${said} in another shape: ${ajv.errorsText(fits.errors)}`)
+  }
+}
+
+const parametersIn = (path: string): number => path.split('{').length - 1
+
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}$`)
