@@ -1,0 +1,76 @@
+/**
+ * Whatever is sent, the answer is one that the description promises, never a 5xx, and a request that was refused
+ * has changed nothing. A short run; `npm run fuzz` makes 100,000 requests.
+ */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { type FuzzedRequest, requests } from './request.ts'
+
+const runs = Number(process.env.KEYLEDGER_FUZZ_RUNS ?? 1500)
+/** A long run tells how far it is. */
+const reportEvery = 5000
+
+let api: TestApi
+let tenant: TestTenant
+let ids: string[]
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  const { token } = tenant
+  const made = async (path: string, body: object) => (await api.ask('POST', path, { token, body })).body
+  await made('/v1/products', {
+    name: 'Editor',
+    productId: 'editor',
+    keyTypes: [{ keyTypeId: 'pro', name: 'Pro' }],
+  })
+  const minted = (await made('/v1/licenses', { productId: 'editor' })) as { license: { id: string } }
+  ids = ['editor', 'pro', minted.license.id, 'lic_00000000000000000000000000', 'stripe', 'gumroad']
+})
+afterAll(() => api.close())
+
+test(
+  'a request of any shape is answered as described, and changes nothing when it is refused',
+  async () => {
+    const known = {
+      ids,
+      tokens: [tenant.token, await tenant.tokenWith('licenses:read'), 'garbage', undefined],
+      // It ends the token that all other requests are made with.
+      except: ['POST /v1/logout'],
+    }
+    let asked = 0
+    const answered = new Map<number, number>()
+    await fc.assert(
+      fc.asyncProperty(requests(api.app.swagger(), known), async (request) => {
+        const status = await holds(request)
+        answered.set(status, (answered.get(status) ?? 0) + 1)
+        asked++
+        if (asked % reportEvery === 0) process.stderr.write(`${asked.toLocaleString('en-US')} requests\n`)
+      }),
+      { numRuns: runs },
+    )
+    if (runs >= reportEvery)
+      process.stderr.write(`answers by status: ${JSON.stringify(Object.fromEntries(answered))}\n`)
+    // Requests that all fail alike would show nothing.
+    const succeeded = [...answered]
+      .filter(([status]) => status < 300)
+      .reduce((sum, [, count]) => sum + count, 0)
+    expect(succeeded).toBeGreaterThan(asked / 20)
+    for (const status of [400, 401, 403, 404]) expect(answered.has(status)).toBe(true)
+  },
+  60_000 + runs * 50,
+)
+
+async function holds({ method, url, token, raw, headers }: FuzzedRequest): Promise<number> {
+  const before = await api.ledger.services.ledger.head()
+  const { status, body } = await api.ask(method, url, {
+    token,
+    headers,
+    ...(raw !== undefined && { raw }),
+  })
+  expect(status).toBeLessThan(500)
+  if (status < 400) return status
+  expect(body).toHaveProperty('error')
+  expect(await api.ledger.services.ledger.head()).toBe(before)
+  return status
+}
