@@ -24,6 +24,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Products', description: 'The apps of a tenant' },
         { name: 'Key types', description: 'What of an app is sold' },
         { name: 'Tokens', description: 'Access tokens' },
+        { name: 'Confirmations', description: 'What a person has to approve before it is executed' },
         { name: 'System', description: 'For operators and monitors' },
       ],
       components: {
