@@ -10,6 +10,11 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${base32(v7({ ...place, random }, new Uint8Array(16)))}`
 }
 
+const prefixedId = /^([a-z]{2,3})_[0-9a-hjkmnp-tv-z]{26}$/
+
+/** Whether a text can be an id of this kind; anything else is nobody's, which needs no look-up. */
+export const isId = (prefix: IdPrefix, text: string): boolean => prefixedId.exec(text)?.[1] === prefix
+
 const pool = Buffer.alloc(16 * 1024)
 let used = pool.length
 

@@ -11,6 +11,7 @@ import { admit, authenticate } from './authenticate.ts'
 import type { Cursors } from './cursor.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
+import { confirmationRoutes } from './management/confirmations.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { productRoutes } from './management/products.ts'
@@ -52,6 +53,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setSerializerCompiler(serializerCompiler)
   app.decorateRequest('caller', undefined)
   answerErrors(app, (request) => admit(services, request))
+  app.decorateRequest('gatedInput', undefined)
+  app.decorate('baseUrl', options.baseUrl)
   answerUnknownRoutes(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('request-id', request.id)
@@ -68,6 +71,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   healthRoutes(routes, readiness)
   openApiRoute(routes)
   tokenRoutes(routes)
+  confirmationRoutes(routes, services)
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
   licenseRoutes(routes, services, cursors)

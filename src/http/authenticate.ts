@@ -1,4 +1,4 @@
-import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
 import { momentOf, type Origin, type Services } from '../commands/services.ts'
 import { sameDigest } from '../credentials/sha256.ts'
@@ -14,8 +14,8 @@ declare module 'fastify' {
     caller: Caller | undefined
   }
   interface FastifyContextConfig {
-    /** The scope that a token needs here; `any` for whichever valid token. */
-    scope?: Scope | 'any'
+    /** The scope, or all the scopes, that a token needs here; `any` for whichever valid token. */
+    scope?: Scope | readonly Scope[] | 'any'
     /** Refused while the tenant is suspended: it issues or activates. */
     issues?: boolean
     /** The route looks its token up together with what it is asked for, and calls {@link admitAs} itself. */
@@ -67,14 +67,21 @@ export function admitAs(
   const caller = callerFrom(tokenHash, known, now)
   const { scope, issues } = request.routeOptions.config
   if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
-  if (scope !== undefined && scope !== 'any' && !caller.scopes.includes(scope)) {
-    throw new Problem(403, 'forbidden', `the token lacks the scope ${scope}; make one that has it`)
+  const lacking = lackingScope(caller, scope)
+  if (lacking !== undefined) {
+    throw new Problem(403, 'forbidden', `the token lacks the scope ${lacking}; make one that has it`)
   }
   if (issues && caller.tenantStatus === 'suspended') {
     throw new Problem(403, 'forbidden', 'the tenant is suspended: licenses are neither issued nor activated')
   }
   request.caller = caller
   return caller
+}
+
+function lackingScope({ scopes }: Caller, needed: FastifyContextConfig['scope']): Scope | undefined {
+  if (needed === undefined || needed === 'any') return undefined
+  if (typeof needed === 'string') return scopes.includes(needed) ? undefined : needed
+  return needed.find((scope) => !scopes.includes(scope))
 }
 
 function callerFrom(tokenHash: string, known: KnownToken | undefined, now: string): Caller {
