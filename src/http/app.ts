@@ -17,7 +17,7 @@ import { licenseRoutes } from './management/licenses.ts'
 import { productRoutes } from './management/products.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
-import { invalid } from './problem.ts'
+import { invalid, noSuchPath } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
 import { healthRoutes, type Readiness } from './system/health.ts'
 import { metricsRoutes } from './system/metrics.ts'
@@ -46,8 +46,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
     // What Fastify refuses before it has found a route.
-    frameworkErrors: (error, request, reply) =>
-      void sendProblem(request, reply.header('request-id', request.id), invalid(error.message)),
+    frameworkErrors: (error, request, reply) => {
+      // Nothing has an id as long as that.
+      const problem = error.code === 'FST_ERR_MAX_PARAM_LENGTH' ? noSuchPath() : invalid(error.message)
+      void sendProblem(request, reply.header('request-id', request.id), problem)
+    },
   })
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)

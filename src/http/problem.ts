@@ -34,6 +34,7 @@ export class Problem extends Error {
 
 export const invalid = (message: string): Problem => new Problem(400, 'invalid_request', message)
 export const notFound = (what: string): Problem => new Problem(404, 'invalid_request', `${what} not found`)
+export const noSuchPath = (): Problem => new Problem(404, 'invalid_request', 'no such path')
 export const unavailable = (message: string): Problem =>
   new Problem(503, 'unavailable', message, { 'retry-after': '1' })
 

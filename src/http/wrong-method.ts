@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { sendProblem } from './errors.ts'
-import { Problem } from './problem.ts'
+import { noSuchPath, Problem } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -26,8 +26,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const matching = routes.filter((route) => route.path.test(path))
     const concrete = matching.filter(({ template }) => !template)
     const allowed = new Set((concrete.length > 0 ? concrete : matching).flatMap(({ methods }) => methods))
-    if (allowed.size === 0)
-      return sendProblem(request, reply, new Problem(404, 'invalid_request', 'no such path'))
+    if (allowed.size === 0) return sendProblem(request, reply, noSuchPath())
     const allow = [...allowed].sort().join(', ')
     const message = `${request.method} is not possible here; allowed: ${allow}`
     return sendProblem(request, reply, new Problem(405, 'invalid_request', message, { allow }))
