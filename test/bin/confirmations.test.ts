@@ -60,8 +60,8 @@ test('what waits is listed and shown in plain words', async () => {
   expect(await show(id)).toMatchObject({
     id,
     status: 'pending',
-    description: { summary: expect.stringMatching(summary) },
-    expiresInSeconds: expect.any(Number),
+    description: { summary: expect.stringMatching(summary) as string },
+    expiresInSeconds: expect.any(Number) as number,
   })
 })
 
@@ -93,7 +93,11 @@ test('an approval under a name is recorded under that name, and lets the request
 test('a denial without a name is recorded under the user of the host, and is final', async () => {
   const { id } = await asked()
   const denied = await host.json(Confirmation, ['confirmations', 'deny', id], environment)
-  expect(denied).toMatchObject({ id, status: 'denied', decidedBy: expect.stringMatching(/^operator:.+/) })
+  expect(denied).toMatchObject({
+    id,
+    status: 'denied',
+    decidedBy: expect.stringMatching(/^operator:.+/) as string,
+  })
   expect(await keyledger('approve', id)).toMatchObject({
     code: 1,
     stderr: 'the confirmation was denied\n',

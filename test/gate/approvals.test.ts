@@ -112,7 +112,9 @@ test('a change since it was asked for is told, and what it means now is shown', 
   expect(await show(confirmation)).toMatchObject({
     changedSinceAsked: true,
     impossible: undefined,
-    description: { consequences: expect.arrayContaining(['2 active devices fail their next validate']) },
+    description: {
+      consequences: expect.arrayContaining(['2 active devices fail their next validate']) as string[],
+    },
   })
 })
 

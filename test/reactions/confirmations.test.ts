@@ -252,7 +252,7 @@ test('an operation that only a newer version knows is left for that version', as
   await expect(passGate(dyingAfter('ConfirmationConsumed'), newer, call)).rejects.toThrow(Killed)
   graceOver()
   await round('resume')
-  expect(trouble).toMatchObject([{ message: expect.stringContaining('license.vaporise') }])
+  expect(trouble).toMatchObject([{ message: expect.stringContaining('license.vaporise') as string }])
   expect(await show(call.confirmationId)).toMatchObject({ status: 'consumed', title: 'license.vaporise' })
   await api.ledger.services.secrets.destroy(tenant.tenantId, `confirmation.${call.confirmationId}`)
 })
