@@ -1,3 +1,4 @@
+import { customersProjector } from './customers/projector.ts'
 import { historyProjector } from './history/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
 import { membersProjector } from './members/projector.ts'
@@ -12,6 +13,7 @@ export const projectors: readonly Projector[] = [
   membersProjector,
   productsProjector,
   tokensProjector,
+  customersProjector,
   licensesProjector,
   historyProjector,
 ]

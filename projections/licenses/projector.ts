@@ -37,6 +37,8 @@ export const licensesProjector: Projector = {
     ) with (fillfactor = 85);
     create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc);
     create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
+    create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc)
+      where customer_id is not null;
     -- Every key a license ever had. Only its newest one is current; an older one answers "reminted".
     create table license_keys (
       tenant_id text not null,
@@ -168,7 +170,8 @@ const writeLicenses = `
   on conflict (license_id) do update set
     revision = excluded.revision, key_hash = excluded.key_hash, display_key = excluded.display_key,
     seats_used = excluded.seats_used, expires_at = excluded.expires_at, ended_at = excluded.ended_at,
-    revoked_at = excluded.revoked_at, revoked_reason = excluded.revoked_reason
+    revoked_at = excluded.revoked_at, revoked_reason = excluded.revoked_reason,
+    customer_id = excluded.customer_id
   where licenses.revision < excluded.revision`
 
 const writeKeys = `

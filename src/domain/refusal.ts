@@ -28,6 +28,9 @@ export type RefusalCode =
   | 'token_exists'
   | 'token_not_found'
   | 'member_exists'
+  | 'customer_exists'
+  | 'customer_not_found'
+  | 'license_of_another_customer'
 
 /** A command that the rules do not allow. Nothing has been recorded. */
 export class Refusal extends Error {

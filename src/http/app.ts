@@ -11,6 +11,7 @@ import { authenticate } from './authenticate.ts'
 import type { Cursors } from './cursor.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
+import { customerRoutes } from './management/customers.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { productRoutes } from './management/products.ts'
@@ -69,6 +70,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
+  customerRoutes(routes, services, cursors)
   runtimeRoutes(routes, services)
   await app.ready()
   return app

@@ -23,6 +23,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Licenses', description: 'Mint, list and read licenses' },
         { name: 'Products', description: 'The apps of a tenant' },
         { name: 'Key types', description: 'What of an app is sold' },
+        { name: 'Customers', description: 'Who holds licenses, and what they are granted beside them' },
         { name: 'Tokens', description: 'Access tokens' },
         { name: 'System', description: 'For operators and monitors' },
       ],

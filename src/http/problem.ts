@@ -64,6 +64,9 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   token_exists: [409, 'this token exists already'],
   token_not_found: [404, 'token not found'],
   member_exists: [409, 'this member exists already'],
+  customer_exists: [409, 'this customer exists already'],
+  customer_not_found: [404, 'customer not found'],
+  license_of_another_customer: [409, 'the license belongs to another customer'],
 }
 
 export function problemOfRefusal(code: RefusalCode): Problem {

@@ -1,12 +1,17 @@
 import { z } from 'zod'
+import { Metadata } from '../domain/values.ts'
+
+const isKept = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
 
 /** Text that every store can hold: no NUL and no half of a surrogate pair. */
 export const text = (most: number) =>
-  z
-    .string()
-    .min(1)
-    .max(most)
-    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
+  z.string().min(1).max(most).refine(isKept, 'must be well-formed text without NUL')
+
+/** Up to fifty pairs of text, for the caller's own purposes. */
+export const metadataIn = Metadata.refine(
+  (pairs) => Object.entries(pairs).every(([key, value]) => isKept(key) && isKept(value)),
+  'must be well-formed text without NUL',
+)
 
 /** The log writes four-digit years; some days that look like days, as 30 February, are none. */
 function isKeepable(value: string): boolean {

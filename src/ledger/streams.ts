@@ -4,6 +4,7 @@ export const tenantStream = (tenantId: string): string => `tenant-${tenantId}`
 export const memberStream = (memberId: string): string => `member-${memberId}`
 export const tokenStream = (tokenId: string): string => `token-${tokenId}`
 export const licenseStream = (licenseId: string): string => `license-${licenseId}`
+export const customerStream = (customerId: string): string => `customer-${customerId}`
 /** Neither id can hold a dot, so the pair reads back unambiguously. */
 export const productStream = (tenantId: string, productId: string): string =>
   `product-${tenantId}.${productId}`
