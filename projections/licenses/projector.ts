@@ -3,11 +3,12 @@ import type { LicenseEvent } from '../../src/domain/license/events.ts'
 import { absentLicense, evolveLicense, type License, type Seat } from '../../src/domain/license/license.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
+import { activeDevicesDdl, addActiveDevices, type SeatsChange } from './active-devices.ts'
 import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, licenseFrom } from './rows.ts'
 
 export const licensesProjector: Projector = {
   name: 'licenses',
-  tables: ['licenses', 'license_keys', 'devices'],
+  tables: ['licenses', 'license_keys', 'devices', 'active_devices'],
   ddl: `
     create table licenses (
       license_id text primary key,
@@ -59,14 +60,17 @@ export const licensesProjector: Projector = {
       activated_at timestamptz not null,
       deactivated_at timestamptz,
       primary key (license_id, device_id)
-    )`,
+    );
+    ${activeDevicesDdl}`,
   async apply(db, entries) {
     const own = entries.filter((entry) => entry.category === 'license')
     if (own.length === 0) return
     const states = await load(db, own)
+    const before = new Map(states)
     const changes: Changes = { licenses: new Set(), seats: new Map(), keys: new Map() }
     for (const recorded of own) fold(states, changes, recorded)
     await write(db, states, changes)
+    await addActiveDevices(db, seatsChanges(before, states))
   },
 }
 
@@ -163,6 +167,16 @@ async function write(db: ClientBase, states: ReadonlyMap<string, State>, changes
   if (licenses.length > 0) await db.query(writeLicenses, [JSON.stringify(licenses)])
   if (keys.length > 0) await db.query(writeKeys, [JSON.stringify(keys)])
   if (devices.length > 0) await db.query(writeDevices, [JSON.stringify(devices)])
+}
+
+function seatsChanges(before: ReadonlyMap<string, State>, after: ReadonlyMap<string, State>): SeatsChange[] {
+  const seatsOf = (license: License | undefined) =>
+    license?.status === 'issued' ? license.seatsUsed : undefined
+  return [...after].flatMap(([id, { license }]) => {
+    if (license.status === 'absent') return []
+    const { tenantId, productId, seatsUsed } = license
+    return { tenantId, productId, before: seatsOf(before.get(id)?.license), after: seatsUsed }
+  })
 }
 
 const writeLicenses = `

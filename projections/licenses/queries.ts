@@ -58,16 +58,6 @@ export async function listDevices(db: Pool, licenseId: string): Promise<Seat[]> 
   return rows.map(seatFrom)
 }
 
-/** How many devices of a tenant sit in seats now. */
-export async function countActiveDevices(db: Pool, tenantId: string): Promise<number> {
-  const { rows } = await db.query<{ sum: bigint }>({
-    name: 'count-active-devices',
-    text: 'select coalesce(sum(seats_used), 0)::bigint as sum from licenses where tenant_id = $1 and seats_used > 0',
-    values: [tenantId],
-  })
-  return Number(rows[0]?.sum ?? 0n)
-}
-
 export type LicenseFilter = { productId?: string | undefined; status?: LicenseStatus | undefined }
 
 /** A license's status as `statusAt` computes it, in SQL, so that lists can be filtered by it. */

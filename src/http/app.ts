@@ -16,6 +16,7 @@ import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { productRoutes } from './management/products.ts'
 import { tokenRoutes } from './management/tokens.ts'
+import { usageRoutes } from './management/usage.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
 import { invalid } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
@@ -71,6 +72,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   keyTypeRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
   customerRoutes(routes, services, cursors)
+  usageRoutes(routes, services)
   runtimeRoutes(routes, services)
   await app.ready()
   return app

@@ -24,6 +24,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Products', description: 'The apps of a tenant' },
         { name: 'Key types', description: 'What of an app is sold' },
         { name: 'Customers', description: 'Who holds licenses, and what they are granted beside them' },
+        { name: 'Usage', description: 'How much is activated and validated' },
         { name: 'Tokens', description: 'Access tokens' },
         { name: 'System', description: 'For operators and monitors' },
       ],
