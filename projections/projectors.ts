@@ -1,3 +1,4 @@
+import { clientKeysProjector } from './client-keys/projector.ts'
 import { customersProjector } from './customers/projector.ts'
 import { historyProjector } from './history/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
@@ -10,6 +11,7 @@ import { tokensProjector } from './tokens/projector.ts'
 /** Every read model. All move together, in one transaction, behind one checkpoint. */
 export const projectors: readonly Projector[] = [
   tenantsProjector,
+  clientKeysProjector,
   membersProjector,
   productsProjector,
   tokensProjector,

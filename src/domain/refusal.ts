@@ -31,6 +31,7 @@ export type RefusalCode =
   | 'customer_exists'
   | 'customer_not_found'
   | 'license_of_another_customer'
+  | 'sdk_key_lost'
 
 /** A command that the rules do not allow. Nothing has been recorded. */
 export class Refusal extends Error {

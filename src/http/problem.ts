@@ -66,6 +66,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   member_exists: [409, 'this member exists already'],
   customer_exists: [409, 'this customer exists already'],
   customer_not_found: [404, 'customer not found'],
+  sdk_key_lost: [409, 'the SDK key can be shown no more; rotate it'],
   license_of_another_customer: [409, 'the license belongs to another customer'],
 }
 

@@ -23,12 +23,12 @@ export const mostPoints = 400
  * | hour, from 10:00:01 to 11:00 | 10:00 to 11:00                |
  * | hour, from 10:00 to 23:00    | 10:00 to 13:00                |
  *
- * @returns what is wrong as a value: it is empty, or would have too many points
+ * @returns what is wrong as a value: it is empty, would have too many points, or begins before 1970
  */
 export function usageRange(
   asked: { from?: string | undefined; to?: string | undefined; granularity: Granularity },
   now: string,
-): UsageRange | 'empty' | 'too long' {
+): UsageRange | 'empty' | 'too long' | 'too early' {
   const { granularity } = asked
   const step = lengthMs[granularity]
   const present = startOf(now, step) + step
@@ -36,6 +36,7 @@ export function usageRange(
   const start = asked.from === undefined ? end - usualPoints[granularity] * step : startOf(asked.from, step)
   const backwards = asked.from !== undefined && asked.to !== undefined && asked.from >= asked.to
   if (backwards || start >= end) return 'empty'
+  if (start < 0) return 'too early'
   const points = (end - start) / step
   if (points > mostPoints) return 'too long'
   return { from: new Date(start).toISOString(), to: new Date(end).toISOString(), granularity, points }

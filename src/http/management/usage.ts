@@ -100,15 +100,15 @@ export function usageRoutes(app: ZodApp, services: Services): void {
   )
 }
 
-/** @throws Problem 422 for a range that is empty or has too many points */
+/** @throws Problem 422 for a range that nothing can be told of */
 function rangeOf({ from, to, granularity: by }: z.infer<typeof usageQuery>, now: string): UsageRange {
   const range = usageRange({ from: from && inUtc(from), to: to && inUtc(to), granularity: by }, now)
-  if (range === 'empty') {
-    throw new Problem(422, 'invalid_request', 'from must lie before to, and not ahead of now')
-  }
-  if (range === 'too long') {
-    const shorter = by === 'hour' ? 'take a shorter range, or granularity=day' : 'take a shorter range'
-    throw new Problem(422, 'invalid_request', `that is more than ${mostPoints} points; ${shorter}`)
-  }
+  if (typeof range === 'string') throw new Problem(422, 'invalid_request', whyNot[range])
   return range
+}
+
+const whyNot = {
+  empty: 'from must lie before to, and not ahead of now',
+  'too early': 'from must not lie before 1970',
+  'too long': `that is more than ${mostPoints} points; take a shorter range, or a coarser granularity`,
 }
