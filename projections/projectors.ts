@@ -7,6 +7,7 @@ import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
 import { tenantsProjector } from './tenants/projector.ts'
 import { tokensProjector } from './tokens/projector.ts'
+import { webhooksProjector } from './webhooks/projector.ts'
 
 /** Every read model. All move together, in one transaction, behind one checkpoint. */
 export const projectors: readonly Projector[] = [
@@ -15,6 +16,7 @@ export const projectors: readonly Projector[] = [
   membersProjector,
   productsProjector,
   tokensProjector,
+  webhooksProjector,
   customersProjector,
   licensesProjector,
   historyProjector,

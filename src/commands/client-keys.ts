@@ -3,7 +3,6 @@ import { displayOf, newToken } from '../credentials/token.ts'
 import { Refusal } from '../domain/refusal.ts'
 import {
   type ClientKeys,
-  type ClientKeysCommand,
   decideClientKeys,
   evolveClientKeys,
   noClientKeys,
@@ -72,41 +71,27 @@ async function changeSdkKey(
   origin: Origin,
 ): Promise<string> {
   const at = momentOf(services)
-  const { state, events } = await services.handle<{ keys: ClientKeys; sdkKey: string | undefined }, 'tenant'>(
-    {
-      stream: tenantStream(tenantId),
-      load: async () => {
-        const { state: keys, revision } = await loadClientKeys(services, tenantId)
-        // Kept before the event that refers to it is appended, and only where there is going to be one.
-        const sdkKey = takesSdkKey(keys, type, operationId)
-          ? await services.secrets.keep(
-              tenantId,
-              secretNameOf(operationId),
-              newToken('sdk', services.randomBytes).token,
-            )
-          : undefined
-        return { state: { keys, sdkKey }, revision }
-      },
-      decide: ({ keys, sdkKey }) =>
-        sdkKey === undefined ? [] : decideClientKeys(keys, sdkCommand(type, operationId, sdkKey, at)),
-      cause: causeOf(origin, at),
+  const { state, events } = await services.handle<{ keys: ClientKeys; sdkKey: string }, 'tenant'>({
+    stream: tenantStream(tenantId),
+    load: async () => {
+      const { state: keys, revision } = await loadClientKeys(services, tenantId)
+      const fresh = newToken('sdk', services.randomBytes).token
+      // Kept before the event that refers to it is appended, and only where there is going to be one.
+      const sdkKey = takesSdkKey(keys, type, operationId)
+        ? await services.secrets.keep(tenantId, secretNameOf(operationId), fresh)
+        : fresh
+      return { state: { keys, sdkKey }, revision }
     },
-  )
+    decide: ({ keys, sdkKey }) => {
+      const key = { operationId, keyHash: sha256(sdkKey), displayKey: displayOf(sdkKey) }
+      return decideClientKeys(keys, { type, key, at })
+    },
+    cause: causeOf(origin, at),
+  })
   const keys = events.reduce(evolveClientKeys, state.keys)
   if (type === 'RotateSdkKey') await destroyFormer(services, tenantId, keys)
   return openSdkKey(services, tenantId, keys)
 }
-
-const sdkCommand = (
-  type: 'IssueSdkKey' | 'RotateSdkKey',
-  operationId: string,
-  sdkKey: string,
-  at: string,
-): ClientKeysCommand => ({
-  type,
-  key: { operationId, keyHash: sha256(sdkKey), displayKey: displayOf(sdkKey) },
-  at,
-})
 
 /** All of them, since a run that was killed may have left more than the last one. */
 async function destroyFormer(services: Services, tenantId: string, keys: ClientKeys): Promise<void> {

@@ -5,6 +5,7 @@ import { MemberEvent } from './member/events.ts'
 import { ProductEvent } from './product/events.ts'
 import { TenantEvent } from './tenant/events.ts'
 import { TokenEvent } from './token/events.ts'
+import { WebhookEvent } from './webhook/events.ts'
 
 /** What each category of stream may hold. The category is the part of a stream's name before the first `-`. */
 export const eventsOf = {
@@ -14,6 +15,7 @@ export const eventsOf = {
   license: LicenseEvent,
   token: TokenEvent,
   customer: CustomerEvent,
+  webhook: WebhookEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

@@ -61,6 +61,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'token', event: eventsOf.token.parse(shape) }
       case 'customer':
         return { ...place, category: 'customer', event: eventsOf.customer.parse(shape) }
+      case 'webhook':
+        return { ...place, category: 'webhook', event: eventsOf.webhook.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }
