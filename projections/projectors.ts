@@ -1,4 +1,5 @@
 import { clientKeysProjector } from './client-keys/projector.ts'
+import { confirmationsProjector } from './confirmations/projector.ts'
 import { customersProjector } from './customers/projector.ts'
 import { historyProjector } from './history/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
@@ -20,6 +21,7 @@ export const projectors: readonly Projector[] = [
   customersProjector,
   licensesProjector,
   historyProjector,
+  confirmationsProjector,
 ]
 
 export const readModelTables: readonly string[] = projectors.flatMap(({ tables }) => tables)

@@ -26,6 +26,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Customers', description: 'Who holds licenses, and what they are granted beside them' },
         { name: 'Usage', description: 'How much is activated and validated' },
         { name: 'Tokens', description: 'Access tokens' },
+        { name: 'Confirmations', description: 'What a person has to approve before it is executed' },
         { name: 'System', description: 'For operators and monitors' },
       ],
       components: {

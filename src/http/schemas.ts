@@ -1,15 +1,11 @@
 import { z } from 'zod'
-import { Metadata } from '../domain/values.ts'
+import { isStorable, Metadata } from '../domain/values.ts'
 
-const isKept = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
-
-/** Text that every store can hold: no NUL and no half of a surrogate pair. */
-export const text = (most: number) =>
-  z.string().min(1).max(most).refine(isKept, 'must be well-formed text without NUL')
+export { text } from '../domain/values.ts'
 
 /** Up to fifty pairs of text, for the caller's own purposes. */
 export const metadataIn = Metadata.refine(
-  (pairs) => Object.entries(pairs).every(([key, value]) => isKept(key) && isKept(value)),
+  (pairs) => Object.entries(pairs).every(([key, value]) => isStorable(key) && isStorable(value)),
   'must be well-formed text without NUL',
 )
 

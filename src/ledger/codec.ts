@@ -63,6 +63,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'customer', event: eventsOf.customer.parse(shape) }
       case 'webhook':
         return { ...place, category: 'webhook', event: eventsOf.webhook.parse(shape) }
+      case 'confirmation':
+        return { ...place, category: 'confirmation', event: eventsOf.confirmation.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }

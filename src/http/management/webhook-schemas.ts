@@ -21,12 +21,9 @@ export const webhookOut = z.object({
 })
 
 export const webhookSetOut = webhookOut.extend({
-  secret: z
-    .string()
-    .optional()
-    .meta({
-      description: 'The signing secret when it is new: this answer is the only place where it is shown',
-    }),
+  secret: z.string().optional().meta({
+    description: 'The signing secret when it is new: this answer is the only place where it is shown',
+  }),
 })
 
 export const webhookIn = z
