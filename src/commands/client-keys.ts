@@ -61,7 +61,7 @@ export async function issueCheckoutKey(
   return { checkoutKey: token }
 }
 
-const secretNameOf = (operationId: string): string => `sdk-key/${operationId}`
+const secretNameOf = (operationId: string): string => `sdk-key.${operationId}`
 
 async function changeSdkKey(
   services: Services,

@@ -19,11 +19,13 @@ export type WebhookAsked = {
   rotateSecret: boolean
 }
 
+/** The settings as they now are, and the secret when this operation has made it. */
+export type WebhookSet = { webhook: WebhookEndpoint | null; secret?: string }
+
 /**
  * Sets where a tenant's license events go. The first settings bring a signing secret, as a rotation does; the
  * former one goes on beside it for 24 hours.
  * @param operationId names this one wish, so that a second run of it after a crash changes nothing more
- * @returns the settings, and the secret when this operation has made it
  */
 export async function setWebhook(
   services: Services,
@@ -31,7 +33,7 @@ export async function setWebhook(
   asked: WebhookAsked,
   operationId: string,
   origin: Origin,
-): Promise<{ webhook: WebhookEndpoint | null; secret?: string }> {
+): Promise<WebhookSet> {
   const at = momentOf(services)
   const { state, events } = await services.handle<{ webhook: Webhook; secret: string }, 'webhook'>({
     stream: webhookStream(tenantId),
@@ -81,7 +83,7 @@ export async function removeWebhook(
   await destroyUnused(services, tenantId, events.reduce(evolveWebhook, state), at)
 }
 
-const webhookSecretName = (operationId: string): string => `webhook-secret/${operationId}`
+const webhookSecretName = (operationId: string): string => `webhook-secret.${operationId}`
 
 /** Every secret of the past, since a run that was killed may have left some. */
 async function destroyUnused(

@@ -16,8 +16,10 @@ import { customerRoutes } from './management/customers.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { productRoutes } from './management/products.ts'
+import { sdkKeyRoutes } from './management/sdk-key.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { usageRoutes } from './management/usage.ts'
+import { webhookRoutes } from './management/webhook.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
 import { invalid } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
@@ -77,6 +79,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   licenseRoutes(routes, services, cursors)
   customerRoutes(routes, services, cursors)
   usageRoutes(routes, services)
+  sdkKeyRoutes(routes, services)
+  webhookRoutes(routes, services)
   runtimeRoutes(routes, services)
   await app.ready()
   return app

@@ -25,6 +25,8 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Key types', description: 'What of an app is sold' },
         { name: 'Customers', description: 'Who holds licenses, and what they are granted beside them' },
         { name: 'Usage', description: 'How much is activated and validated' },
+        { name: 'SDK key', description: 'The key by which apps of a tenant are known' },
+        { name: 'Webhook', description: 'Where license events are delivered' },
         { name: 'Tokens', description: 'Access tokens' },
         { name: 'Confirmations', description: 'What a person has to approve before it is executed' },
         { name: 'System', description: 'For operators and monitors' },

@@ -67,6 +67,13 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   customer_exists: [409, 'this customer exists already'],
   customer_not_found: [404, 'customer not found'],
   sdk_key_lost: [409, 'the SDK key can be shown no more; rotate it'],
+  webhook_target_not_https: [422, 'url must begin with https://'],
+  webhook_target_has_credentials: [
+    422,
+    'url must not hold a user name or a password; check the signature instead',
+  ],
+  webhook_target_not_public: [422, 'url must lead to a public address, whatever its name resolves to'],
+  webhook_without_url: [422, 'url null ends deliveries; leave events and rotateSecret out'],
   license_of_another_customer: [409, 'the license belongs to another customer'],
   key_type_in_use: [409, 'live licenses reference this key type; revoke them or let them expire first'],
   key_type_is_last: [409, 'this is the only key type of the product, which needs one; add another first'],

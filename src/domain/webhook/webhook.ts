@@ -59,7 +59,9 @@ export function decideWebhook(webhook: Webhook, command: WebhookCommand): Webhoo
     return endpoint === null ? [] : [{ type: 'WebhookRemoved', data: { operationId, at } }]
   }
   const { tenantId, url, displaySecret, rotateSecret } = command
-  const events = [...(command.events ?? endpoint?.events ?? WebhookEventName.options)]
+  const asked = command.events ?? endpoint?.events ?? WebhookEventName.options
+  // A set, written down in one form only.
+  const events = WebhookEventName.options.filter((name) => asked.includes(name))
   if (endpoint === null) {
     const data = { tenantId, operationId, url, events, displaySecret, at }
     return [{ type: 'WebhookConfigured', data }]

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type CustomerEntry, listCustomers } from '../../../projections/customers/queries.ts'
 import { createCustomer, linkLicense, replaceOverrides, requireCustomer } from '../../commands/customers.ts'
 import type { Services } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
 import { notFound } from '../problem.ts'
@@ -23,7 +24,7 @@ export function customerRoutes(app: ZodApp, services: Services, cursors: Cursors
 
 /** Anything else cannot be a customer's, and is answered like one that is not there. */
 function requireCustomerId(id: string): string {
-  if (!/^cus_[0-9a-z]{26}$/.test(id)) throw notFound('customer')
+  if (!isId('cus', id)) throw notFound('customer')
   return id
 }
 

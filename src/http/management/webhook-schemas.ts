@@ -26,32 +26,6 @@ export const webhookSetOut = webhookOut.extend({
   }),
 })
 
-export const webhookIn = z
-  .strictObject({
-    url: z
-      .string()
-      .max(2048)
-      .regex(/^[^\s\p{C}]+$/u, 'must be a URL without white space')
-      .refine((value) => URL.canParse(value), 'must be a URL')
-      .nullable()
-      .meta({ description: 'https on a public address; null ends deliveries' }),
-    events: z
-      .array(WebhookEventName)
-      .min(1)
-      .max(100)
-      .optional()
-      .meta({ description: 'A set. When absent the present ones stay; all of them at first' }),
-    rotateSecret: z
-      .boolean()
-      .optional()
-      .meta({ description: 'The former secret goes on beside the new one for 24 hours' }),
-  })
-  .meta({ example: { url: 'https://hooks.example.com/keyledger', events: ['license.created'] } })
-
-/** A set, in the order of the names themselves. */
-export const eventsFrom = (asked: readonly WebhookEventName[] | undefined): WebhookEventName[] | undefined =>
-  asked && WebhookEventName.options.filter((name) => asked.includes(name))
-
 /** Settings in public terms. */
 export function webhookView(endpoint: WebhookEndpoint | null): z.infer<typeof webhookOut> {
   if (endpoint === null) return { webhook: null }
