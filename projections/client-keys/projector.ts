@@ -3,7 +3,7 @@ import type { Projector } from '../projector.ts'
 
 /** One row for the SDK key and one for the checkout key of each tenant that has got one. */
 export const clientKeysProjector: Projector = {
-  name: 'client-keys',
+  name: 'client_keys',
   tables: ['client_keys'],
   ddl: `
     create table client_keys (
