@@ -67,9 +67,7 @@ export function usageRoutes(app: ZodApp, services: Services): void {
         response: {
           200: {
             ...answer('The counts', usageOut),
-            headers: z.object({
-              'retry-after': z.string().meta({ description: 'Seconds; ask again after them' }),
-            }),
+            headers: { 'Retry-After': { type: 'string', description: 'Seconds; ask again after them' } },
           },
           ...errors(400, 403, 404, 422),
         },
