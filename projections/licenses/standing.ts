@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import { coalesce } from '../coalesce.ts'
 import type { KnownToken } from '../tokens/queries.ts'
+import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 import type { Standing } from './runtime.ts'
 
 /** A validate: the token that asks, and the key and device that it asks about. */
@@ -22,11 +23,9 @@ type Row = {
   revoked_at: string | null
   expires_at: string | null
   on_expiry: IssuedLicense['onExpiry']
-  entitlements: string[] | null
-  fallback_entitlements: string[] | null
   seated: boolean
   uncertain: boolean
-}
+} & EntitlingColumns
 
 /**
  * Answers validates, far the most frequent question: who asks and what about in one query, no more columns than a
@@ -48,9 +47,9 @@ export function createStandingLookup(db: Pool): FindStanding {
     })
     const tokens = new Map<string, KnownToken>()
     return rows.map((row, index) => {
-      const tokenHash = questions[index]?.tokenHash ?? ''
+      const { tokenHash = '', productId = '' } = questions[index] ?? {}
       if (row.token) tokens.set(tokenHash, knownToken(row, row.token))
-      return { token: tokens.get(tokenHash), standing: standingFrom(row) }
+      return { token: tokens.get(tokenHash), standing: standingFrom(row, productId) }
     })
   })
 }
@@ -67,9 +66,10 @@ const lookup = `
     case when q.leads then exists (select from parked where stream in (t.stream, n.stream)) end as token_uncertain,
     p.revalidate_after_seconds, k.current, l.revoked_at, l.expires_at, l.on_expiry,
     y.entitlements, case when l.expires_at is not null then y.fallback_entitlements end as fallback_entitlements,
+    c.overrides,
     d.status is not distinct from 'active' as seated,
     case when (select exists (select from parked))
-      then exists (select from parked where stream = 'license-' || l.license_id) else false end as uncertain
+      then exists (select from parked where stream in ('license-' || l.license_id, 'customer-' || l.customer_id)) else false end as uncertain
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
     with ordinality as q (token_hash, product_id, key_hash, device_id, leads, ordinal)
   left join tokens t on t.token_hash = q.token_hash
@@ -80,6 +80,7 @@ const lookup = `
   left join licenses l on l.license_id = k.license_id and k.current
   left join key_types y
     on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id
+  left join customers c on c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
   left join devices d on d.license_id = l.license_id and d.device_id = q.device_id
   order by q.ordinal`
 
@@ -88,7 +89,7 @@ function knownToken(row: Row, token: KnownToken['token']): KnownToken {
   return { token, tenantStatus, plan, uncertain }
 }
 
-function standingFrom(row: Row): Standing {
+function standingFrom(row: Row, productId: string): Standing {
   const { revalidate_after_seconds: revalidateAfterSeconds, current } = row
   if (revalidateAfterSeconds === null) return { found: 'no product' }
   if (current === null) return { found: 'no license', revalidateAfterSeconds }
@@ -96,9 +97,8 @@ function standingFrom(row: Row): Standing {
   return {
     found: 'license',
     revalidateAfterSeconds,
-    license: { revokedAt: row.revoked_at, expiresAt: row.expires_at, onExpiry: row.on_expiry },
-    entitlements: row.entitlements ?? [],
-    fallbackEntitlements: row.fallback_entitlements ?? [],
+    license: { productId, revokedAt: row.revoked_at, expiresAt: row.expires_at, onExpiry: row.on_expiry },
+    ...entitlingFrom(row),
     seated: row.seated,
     uncertain: row.uncertain,
   }

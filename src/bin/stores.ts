@@ -21,6 +21,7 @@ import { checkMasterKey } from '../vault/check.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { createSecrets } from '../vault/secrets.ts'
 import { createSubjects } from '../vault/subjects.ts'
+import { createTargetCheck, resolveByDns } from '../webhooks/resolve.ts'
 import { readMasterKey } from './master-key-file.ts'
 import { showProgress } from './progress.ts'
 
@@ -91,6 +92,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       subjects: createSubjects(db, masterKey),
       secrets: createSecrets(db, masterKey),
       usage,
+      checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
       now,
       randomBytes,
     }

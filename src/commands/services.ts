@@ -9,6 +9,7 @@ import type { Cause, Ledger } from '../ledger/ledger.ts'
 import type { UsageCounter } from '../usage/counter.ts'
 import type { Secrets } from '../vault/secrets.ts'
 import type { Subjects } from '../vault/subjects.ts'
+import type { CheckTarget } from '../webhooks/resolve.ts'
 
 /** Everything that commands and edges work with; built once, in `bin`. */
 export type Services = {
@@ -23,6 +24,8 @@ export type Services = {
   subjects: Subjects
   secrets: Secrets
   usage: UsageCounter
+  /** Whether events may be delivered to an address. */
+  checkTarget: CheckTarget
   now: () => Date
   randomBytes: RandomBytes
 }

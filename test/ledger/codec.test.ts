@@ -259,6 +259,8 @@ describe('a stream’s category', () => {
       'product-',
       'license-',
       'token-',
+      'customer-',
+      'webhook-',
       'confirmation-',
     ]))
 

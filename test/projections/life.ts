@@ -15,9 +15,11 @@ import { approve, deny } from '../../src/gate/approvals.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
 import { commandLicense, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
+import { anyCustomerStep, type CustomerStep, customersLife, liveAsCustomers } from './life-of-customers.ts'
 
 /** Something that somebody does. Licenses and devices are picked by number from those that there are. */
 export type Step =
+  | CustomerStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'remint'; license: number; keepDevices: boolean }
@@ -66,6 +68,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       'delete key type' as const,
     ),
   }),
+  { weight: 4, arbitrary: anyCustomerStep },
   fc.record({
     do: fc.constant('ask for a revocation' as const),
     license,
@@ -111,6 +114,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
     origin,
   )
   const licenses: Life['licenses'] = []
+  const liveCustomers = liveAsCustomers(ledger, tenantId, productId)
   const picked = (index: number) => licenses[index % licenses.length]
 
   async function seat(step: Extract<Step, { do: 'activate' | 'deactivate' }>): Promise<void> {
@@ -216,7 +220,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
       case 'wait':
         return clock.advance(step.days * day)
       default:
-        throw new Error(`nobody can ${JSON.stringify(step satisfies never)}`)
+        return liveCustomers(step, id)
     }
   }
 
@@ -247,6 +251,7 @@ export const fullLife: readonly Step[] = [
   { do: 'remint', license: 0, keepDevices: false },
   { do: 'activate', license: 0, device: 0 },
   { do: 'change product', trial: 3 },
+  ...customersLife,
   { do: 'add key type', keyType: 2, entitlement: 'a' },
   { do: 'change key type', keyType: 2, entitlement: 'b' },
   { do: 'suspend' },
