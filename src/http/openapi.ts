@@ -3,11 +3,13 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi'
 import { z } from 'zod'
+import { describedWebhooks } from './described-webhooks.ts'
 import { withOptionalBodies } from './optional-bodies.ts'
 import type { ZodApp } from './zod-app.ts'
 
 /** Describes every route that is registered after it, and serves the description and a page to read it on. */
 export async function describeApi(app: FastifyInstance, baseUrl: string): Promise<void> {
+  describeScopes(app)
   await app.register(fastifyZodOpenApiPlugin, {
     documentOpts: {
       // Answers may grow fields: a client that refuses what it does not know would break then.
@@ -46,6 +48,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         },
       },
       security: [{ accessToken: [] }],
+      webhooks: describedWebhooks(),
     },
     ...fastifyZodOpenApiTransformers,
     transformObject: withOptionalBodies(fastifyZodOpenApiTransformers.transformObject),
@@ -55,6 +58,15 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
     staticCSP: true,
     uiConfig: { docExpansion: 'list', persistAuthorization: false },
     theme: { title: 'keyledger API' },
+  })
+}
+
+/** Each operation says which scopes its token needs, as it declares them where it checks them. */
+function describeScopes(app: FastifyInstance): void {
+  app.addHook('onRoute', ({ config, schema }) => {
+    const scope = config?.scope
+    if (!schema || scope === undefined) return
+    schema.security = [{ accessToken: scope === 'any' ? [] : [scope].flat() }]
   })
 }
 

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { WebhookEventName } from '../domain/webhook/events.ts'
+
+/** The shape that payloads have since that day; a receiver sees in `version` which one it gets. */
+const payloadVersion = '2026-11-01'
+
+const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_795_000_000 })
+
+const common = {
+  id: z.string().meta({
+    description: 'The delivery, the same over all its tries: whoever has seen it has nothing more to do',
+    example: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc',
+  }),
+  created: unixSeconds,
+  version: z.literal(payloadVersion),
+  tenant_id: z.string().meta({ example: 'acme' }),
+  license_id: z.string().meta({ example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+  product_id: z.string().meta({ example: 'editor' }),
+  key_type_id: z.string().meta({ example: 'pro' }),
+  customer_email: z.string().nullable().meta({ example: 'ada@example.com' }),
+  sequence: z
+    .int()
+    .positive()
+    .meta({ description: '1, 2, 3… within a license, so that a gap is seen', example: 1 }),
+}
+
+const device = {
+  device_id: z.string().meta({ example: 'machine-7f3a' }),
+  instance_id: z.string().meta({ example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+  device_name: z.string().meta({ example: 'MacBook' }),
+}
+
+/** What each event says beside what all say. Only `license.created` ever carries a key. */
+const more: Record<WebhookEventName, z.ZodRawShape> = {
+  'license.created': {
+    key: z.string().meta({ description: 'The raw key', example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' }),
+    session_id: z.string().nullable().meta({ description: 'The payment session', example: 'cs_test_a1b2c3' }),
+  },
+  'license.activated': device,
+  'license.deactivated': device,
+  'license.expired': {},
+  'license.renewed': { expires_at: unixSeconds },
+  'license.refunded': {
+    sale_id: z.string().meta({ example: 'pi_3OaBcD' }),
+    amount: z.int().meta({ description: 'In minor units', example: 4900 }),
+    currency: z.string().meta({ description: 'ISO 4217, lower case', example: 'usd' }),
+  },
+  'license.revoked': {},
+  'license.reminted': {},
+}
+
+/** The payload of an event as it is delivered. */
+const payloadOf = (event: WebhookEventName) =>
+  z.object({ event: z.literal(event), ...common, ...more[event] })
+
+/** Every payload, in the order of the events. */
+export const payloads = WebhookEventName.options.map((event) => ({ event, payload: payloadOf(event) }))
