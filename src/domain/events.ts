@@ -1,8 +1,10 @@
 import type { z } from 'zod'
+import { IntegrationEvent } from './integration/events.ts'
 import { LicenseEvent } from './license/events.ts'
 import { MemberEvent } from './member/events.ts'
 import { ProductEvent } from './product/events.ts'
 import { TenantEvent } from './tenant/events.ts'
+import { TestPurchaseEvent } from './testpurchase/events.ts'
 import { TokenEvent } from './token/events.ts'
 
 /** What each category of stream may hold. The category is the part of a stream's name before the first `-`. */
@@ -12,6 +14,8 @@ export const eventsOf = {
   product: ProductEvent,
   license: LicenseEvent,
   token: TokenEvent,
+  integration: IntegrationEvent,
+  testpurchase: TestPurchaseEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

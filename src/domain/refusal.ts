@@ -28,6 +28,18 @@ export type RefusalCode =
   | 'token_exists'
   | 'token_not_found'
   | 'member_exists'
+  | 'integration_connected'
+  | 'integration_not_connected'
+  | 'mapping_taken'
+  | 'mapping_key_type_not_found'
+  | 'mapping_price_not_found'
+  | 'platform_key_missing'
+  | 'platform_key_refused'
+  | 'platform_secret'
+  | 'test_keys_wanted'
+  | 'test_purchase_exists'
+  | 'test_purchase_not_found'
+  | 'test_purchase_without_provider'
 
 /** A command that the rules do not allow. Nothing has been recorded. */
 export class Refusal extends Error {

@@ -59,6 +59,10 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'license', event: eventsOf.license.parse(shape) }
       case 'token':
         return { ...place, category: 'token', event: eventsOf.token.parse(shape) }
+      case 'integration':
+        return { ...place, category: 'integration', event: eventsOf.integration.parse(shape) }
+      case 'testpurchase':
+        return { ...place, category: 'testpurchase', event: eventsOf.testpurchase.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }

@@ -2,6 +2,7 @@ import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
 import { defaultKeyType, type KeyType } from './key-type.ts'
+import { decideSelling, evolveSelling, type SellingCommand, type TestKeys } from './selling.ts'
 
 export type Product =
   | { status: 'absent' }
@@ -16,6 +17,7 @@ export type Product =
       keyTypes: readonly KeyType[]
       createdAt: string
       updatedAt: string
+      testKeys?: TestKeys
     }
 
 /** What a PATCH may say of the settings; `null` takes the trial length back to "never configured". */
@@ -37,6 +39,7 @@ export type ProductCommand =
   | { type: 'ChangeProduct'; name?: string; keyPrefix?: string; settings: SettingsChange; at: string }
   | { type: 'AddKeyType'; keyType: KeyType; at: string }
   | { type: 'ChangeKeyType'; keyTypeId: string; change: Partial<Omit<KeyType, 'keyTypeId'>>; at: string }
+  | SellingCommand
 
 export const absentProduct: Product = { status: 'absent' }
 
@@ -50,7 +53,8 @@ export const defaultSettings: ProductSettings = {
 
 /**
  * Returning no events means that the request was already true.
- * @throws Refusal `product_exists`, `product_not_found`, `key_type_exists`, `key_type_not_found`
+ * @throws Refusal `product_exists`, `product_not_found`, `key_type_exists`, `key_type_not_found`,
+ * `mapping_key_type_not_found`
  */
 export function decideProduct(product: Product, command: ProductCommand): ProductEvent[] {
   if (command.type === 'CreateProduct') {
@@ -84,6 +88,8 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
       const keyType: KeyType = { ...before, ...command.change }
       return sameJson(keyType, before) ? [] : [{ type: 'KeyTypeChanged', data: { keyType, at } }]
     }
+    default:
+      return decideSelling(product, command)
   }
 }
 
@@ -136,5 +142,7 @@ export function evolveProduct(product: Product, event: ProductEvent): Product {
       const keyTypes = product.keyTypes.map((old) => (old.keyTypeId === keyType.keyTypeId ? keyType : old))
       return { ...changed, keyTypes }
     }
+    default:
+      return evolveSelling(changed, event)
   }
 }
