@@ -10,6 +10,11 @@ const url = (...protocols: string[]) =>
       `must begin with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
     )
 
+/** The address of an API, without a slash at its end. */
+const api = url('http', 'https')
+  .refine((value) => URL.canParse(value), 'must be an address')
+  .transform((value) => value.replace(/\/+$/, ''))
+
 /** Every variable that keyledger reads. Each is described in docs/reference/configuration.md. */
 const Environment = z.object({
   KEYLEDGER_PORT: port.default(8080),
@@ -20,6 +25,18 @@ const Environment = z.object({
   KEYLEDGER_EVENTSTORE_URL: url('esdb', 'esdb+discover').optional(),
   KEYLEDGER_NATS_URL: url('nats', 'tls').optional(),
   KEYLEDGER_MASTER_KEY: z.string().min(1).optional(),
+  KEYLEDGER_STRIPE_SECRET_KEY: z
+    .string()
+    .regex(/^(sk|rk)_\S+$/, 'must begin with sk_ or rk_')
+    .optional(),
+  KEYLEDGER_STRIPE_WEBHOOK_SECRET: z.string().startsWith('whsec_', 'must begin with whsec_').optional(),
+  // The SDK takes a host and a port, and no path.
+  KEYLEDGER_STRIPE_API_URL: api
+    .refine((value) => !URL.canParse(value) || new URL(value).pathname === '/', 'must have no path')
+    .default('https://api.stripe.com'),
+  KEYLEDGER_LEMONSQUEEZY_API_URL: api.default('https://api.lemonsqueezy.com'),
+  KEYLEDGER_PADDLE_API_URL: api.optional(),
+  KEYLEDGER_POLAR_API_URL: api.default('https://api.polar.sh'),
   KEYLEDGER_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 })
 
@@ -34,6 +51,16 @@ export type Config = {
   eventstoreUrl: string | undefined
   natsUrl: string | undefined
   masterKey: string | undefined
+  payments: {
+    /** Undefined: no account can be connected to the card provider. */
+    stripeSecretKey: string | undefined
+    stripeWebhookSecret: string | undefined
+    stripeApiUrl: string
+    lemonsqueezyApiUrl: string
+    /** Undefined: paddle's own. */
+    paddleApiUrl: string | undefined
+    polarApiUrl: string
+  }
   logLevel: z.infer<typeof Environment>['KEYLEDGER_LOG_LEVEL']
 }
 
@@ -66,6 +93,14 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     eventstoreUrl: data.KEYLEDGER_EVENTSTORE_URL,
     natsUrl: data.KEYLEDGER_NATS_URL,
     masterKey: data.KEYLEDGER_MASTER_KEY,
+    payments: {
+      stripeSecretKey: data.KEYLEDGER_STRIPE_SECRET_KEY,
+      stripeWebhookSecret: data.KEYLEDGER_STRIPE_WEBHOOK_SECRET,
+      stripeApiUrl: data.KEYLEDGER_STRIPE_API_URL,
+      lemonsqueezyApiUrl: data.KEYLEDGER_LEMONSQUEEZY_API_URL,
+      paddleApiUrl: data.KEYLEDGER_PADDLE_API_URL,
+      polarApiUrl: data.KEYLEDGER_POLAR_API_URL,
+    },
     logLevel: data.KEYLEDGER_LOG_LEVEL,
   }
 }
