@@ -1,9 +1,11 @@
 import { historyProjector } from './history/projector.ts'
+import { integrationsProjector } from './integrations/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
 import { membersProjector } from './members/projector.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
 import { tenantsProjector } from './tenants/projector.ts'
+import { testPurchasesProjector } from './testpurchases/projector.ts'
 import { tokensProjector } from './tokens/projector.ts'
 
 /** Every read model. All move together, in one transaction, behind one checkpoint. */
@@ -14,6 +16,8 @@ export const projectors: readonly Projector[] = [
   tokensProjector,
   licensesProjector,
   historyProjector,
+  integrationsProjector,
+  testPurchasesProjector,
 ]
 
 export const readModelTables: readonly string[] = projectors.flatMap(({ tables }) => tables)

@@ -23,6 +23,8 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Licenses', description: 'Mint, list and read licenses' },
         { name: 'Products', description: 'The apps of a tenant' },
         { name: 'Key types', description: 'What of an app is sold' },
+        { name: 'Integrations', description: 'Payment providers, and what they sell' },
+        { name: 'Test purchases', description: 'Purchases played through without paying' },
         { name: 'Tokens', description: 'Access tokens' },
         { name: 'System', description: 'For operators and monitors' },
       ],

@@ -34,8 +34,8 @@ export class Problem extends Error {
 
 export const invalid = (message: string): Problem => new Problem(400, 'invalid_request', message)
 export const notFound = (what: string): Problem => new Problem(404, 'invalid_request', `${what} not found`)
-export const unavailable = (message: string): Problem =>
-  new Problem(503, 'unavailable', message, { 'retry-after': '1' })
+export const unavailable = (message: string, retryAfterSeconds = 1): Problem =>
+  new Problem(503, 'unavailable', message, { 'retry-after': String(retryAfterSeconds) })
 
 /** Every refusal of the domain as an answer. A code without one does not compile. */
 const refusals: Record<RefusalCode, [status: number, message: string]> = {
@@ -64,6 +64,39 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   token_exists: [409, 'this token exists already'],
   token_not_found: [404, 'token not found'],
   member_exists: [409, 'this member exists already'],
+  integration_connected: [409, 'the provider is connected already; disconnect it first'],
+  integration_not_connected: [
+    409,
+    'the provider is not connected; connect it first: POST /v1/integrations/{provider}/connect',
+  ],
+  mapping_taken: [409, 'another product is mapped to one of these ids already; take it out there first'],
+  mapping_key_type_not_found: [422, 'the mapping names a key type that the product does not have'],
+  mapping_price_not_found: [
+    422,
+    'the mapping names a price that the card provider does not have, or has archived',
+  ],
+  platform_key_missing: [
+    422,
+    'the card provider is not set up on this installation; its operator has to set KEYLEDGER_STRIPE_SECRET_KEY',
+  ],
+  platform_key_refused: [
+    422,
+    "the card provider does not accept this installation's key; its operator has to set a valid KEYLEDGER_STRIPE_SECRET_KEY",
+  ],
+  platform_secret: [
+    422,
+    "the card provider's notification secret is the installation's; its operator sets KEYLEDGER_STRIPE_WEBHOOK_SECRET",
+  ],
+  test_keys_wanted: [
+    422,
+    'test mode takes test keys only: publishableKey pk_test_…, secretKey sk_test_… or rk_test_…',
+  ],
+  test_purchase_exists: [409, 'this test purchase exists already'],
+  test_purchase_not_found: [404, 'test purchase not found'],
+  test_purchase_without_provider: [
+    409,
+    'nothing to buy through: connect a provider (POST /v1/integrations/{provider}/connect) or put the product into test mode (POST /v1/products/{productId}/test-mode)',
+  ],
 }
 
 export function problemOfRefusal(code: RefusalCode): Problem {

@@ -10,6 +10,7 @@ import { keyHashOf, newLicenseKey } from '../../src/credentials/license-key.ts'
 import { defaultKeyType } from '../../src/domain/product/key-type.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { commandLicense, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
+import { type SellingStep, sell } from './selling.ts'
 
 /** Something that somebody does. Licenses and devices are picked by number from those that there are. */
 export type Step =
@@ -20,6 +21,7 @@ export type Step =
   | { do: 'change product'; trial: number | null }
   | { do: 'add key type' | 'change key type'; keyType: number; entitlement: string }
   | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' }
+  | SellingStep
   | { do: 'wait'; days: number }
 
 const license = fc.nat({ max: 3 })
@@ -57,6 +59,20 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       'reinstate' as const,
       'create token' as const,
       'add member' as const,
+    ),
+  }),
+  fc.record({
+    do: fc.constant('sell' as const),
+    through: fc.constantFrom('gumroad' as const, 'paddle' as const, 'stripe' as const),
+  }),
+  fc.record({
+    do: fc.constantFrom(
+      'map' as const,
+      'rotate' as const,
+      'stop selling' as const,
+      'buy for a test' as const,
+      'test mode' as const,
+      'end test mode' as const,
     ),
   }),
   fc.record({ do: fc.constant('wait' as const), days: fc.integer({ min: 0, max: 20 }) }),
@@ -177,6 +193,14 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
         return createToken(services, { tenantId, name: 'CI', scopes: ['danger'], expiresAt: null }, origin)
       case 'add member':
         return addMember(services, { tenantId, role: 'support', email: 'ada@example.com' }, origin)
+      case 'sell':
+      case 'map':
+      case 'rotate':
+      case 'stop selling':
+      case 'buy for a test':
+      case 'test mode':
+      case 'end test mode':
+        return sell(ledger, { tenantId, productId }, step)
       case 'wait':
         return clock.advance(step.days * day)
       default:
@@ -213,6 +237,15 @@ export const fullLife: readonly Step[] = [
   { do: 'change product', trial: 3 },
   { do: 'add key type', keyType: 2, entitlement: 'a' },
   { do: 'change key type', keyType: 2, entitlement: 'b' },
+  { do: 'sell', through: 'gumroad' },
+  { do: 'sell', through: 'paddle' },
+  { do: 'sell', through: 'stripe' },
+  { do: 'map' },
+  { do: 'rotate' },
+  { do: 'buy for a test' },
+  { do: 'stop selling' },
+  { do: 'test mode' },
+  { do: 'end test mode' },
   { do: 'suspend' },
   { do: 'reinstate' },
   { do: 'wait', days: 60 },
