@@ -1,3 +1,4 @@
+import { confirmationsProjector } from './confirmations/projector.ts'
 import { historyProjector } from './history/projector.ts'
 import { integrationsProjector } from './integrations/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
@@ -18,6 +19,7 @@ export const projectors: readonly Projector[] = [
   historyProjector,
   integrationsProjector,
   testPurchasesProjector,
+  confirmationsProjector,
 ]
 
 export const readModelTables: readonly string[] = projectors.flatMap(({ tables }) => tables)

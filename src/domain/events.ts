@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { ConfirmationEvent } from './confirmation/events.ts'
 import { IntegrationEvent } from './integration/events.ts'
 import { LicenseEvent } from './license/events.ts'
 import { MemberEvent } from './member/events.ts'
@@ -16,6 +17,7 @@ export const eventsOf = {
   token: TokenEvent,
   integration: IntegrationEvent,
   testpurchase: TestPurchaseEvent,
+  confirmation: ConfirmationEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

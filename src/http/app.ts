@@ -14,6 +14,7 @@ import type { Cursors } from './cursor.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
 import { cardAccountRoutes } from './management/card-account.ts'
+import { confirmationRoutes } from './management/confirmations.ts'
 import { integrationRoutes } from './management/integrations.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
@@ -56,6 +57,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.decorateRequest('caller', undefined)
+  app.decorateRequest('gatedInput', undefined)
+  app.decorate('baseUrl', options.baseUrl)
   answerErrors(app)
   answerUnknownRoutes(app)
   app.addHook('onRequest', (request, reply, done) => {
@@ -73,6 +76,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   healthRoutes(routes, readiness)
   openApiRoute(routes)
   tokenRoutes(routes)
+  confirmationRoutes(routes, services)
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
   licenseRoutes(routes, services, cursors)

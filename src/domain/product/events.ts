@@ -60,5 +60,6 @@ export const ProductEvent = z.discriminatedUnion('type', [
       at: Moment,
     }),
   }),
+  z.object({ type: z.literal('KeyTypeDeleted'), data: z.strictObject({ keyTypeId: Slug, at: Moment }) }),
 ])
 export type ProductEvent = z.infer<typeof ProductEvent>
