@@ -14,11 +14,12 @@ export async function findTestPurchase(
   return rows[0]?.state
 }
 
-/** The ids of those that have not ended, oldest first. */
-export async function listRunningTestPurchases(db: Pool, limit: number): Promise<string[]> {
+/** The ids of those that have not ended and were started before a moment, oldest first. */
+export async function listRunningTestPurchases(db: Pool, startedBefore: string): Promise<string[]> {
   const { rows } = await db.query<{ test_purchase_id: string }>(
-    `select test_purchase_id from test_purchases where status = 'running' order by started_at, stream limit $1`,
-    [limit],
+    `select test_purchase_id from test_purchases where status = 'running' and started_at < $1
+     order by started_at, stream limit 1000`,
+    [startedBefore],
   )
   return rows.map(({ test_purchase_id }) => test_purchase_id)
 }

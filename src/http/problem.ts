@@ -64,6 +64,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   token_exists: [409, 'this token exists already'],
   token_not_found: [404, 'token not found'],
   member_exists: [409, 'this member exists already'],
+  provider_not_found: [404, 'provider not found'],
   integration_connected: [409, 'the provider is connected already; disconnect it first'],
   integration_not_connected: [
     409,
@@ -87,6 +88,11 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     422,
     "the card provider's notification secret is the installation's; its operator sets KEYLEDGER_STRIPE_WEBHOOK_SECRET",
   ],
+  webhook_secret_wanted: [
+    400,
+    'body webhookSecret: required; the provider shows it where its webhook is set up',
+  ],
+  webhook_secret_unwanted: [400, 'body webhookSecret: gumroad has none; a token is made for it'],
   test_keys_wanted: [
     422,
     'test mode takes test keys only: publishableKey pk_test_…, secretKey sk_test_… or rk_test_…',

@@ -1,11 +1,12 @@
-import { setTimeout } from 'node:timers/promises'
 import { listRunningTestPurchases } from '../../projections/testpurchases/queries.ts'
 import type { Origin, Services } from '../commands/services.ts'
 import { changeTestPurchase, loadTestPurchase } from '../commands/test-purchases.ts'
+import { newId } from '../credentials/id.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Stage } from '../domain/testpurchase/events.ts'
 import { type KnownTestPurchase, nextStage } from '../domain/testpurchase/test-purchase.ts'
 import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
+import type { Reaction } from './reaction.ts'
 
 /** What came of a stage, in words for the person who watches. */
 export type StageOutcome = { outcome: 'done' | 'failed'; detail: string }
@@ -62,25 +63,25 @@ async function outcomeOf(run: () => Promise<StageOutcome>): Promise<StageOutcome
   }
 }
 
-const pauseMs = 5000
-const mostAtOnce = 100
+/** Told of a purchase that could not be gone on with; it is tried again later. */
+type OnTrouble = (trouble: { testPurchase: string; error: unknown }) => void
 
-/** Goes on with purchases that somebody else has left half done, now and from time to time, until the signal. */
-export async function resumeTestPurchases(
+/** So long whoever started a purchase is left to run it. */
+const graceMs = 10_000
+
+/** Goes on with purchases that were left half done by somebody who died. */
+export function testPurchaseReactions(
   services: Services,
   run: RunTestPurchase,
-  signal: AbortSignal,
-  onFailure: (error: unknown) => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    const running = await listRunningTestPurchases(services.db, mostAtOnce).catch((error: unknown) => {
-      onFailure(error)
-      return []
-    })
-    for (const id of running) {
-      if (signal.aborted) return
-      await run(id, { requestId: `resume_${id}`, actor: 'system:test-purchases' }).catch(onFailure)
+  onTrouble: OnTrouble,
+): Reaction[] {
+  const round = async () => {
+    const startedBefore = new Date(services.now().getTime() - graceMs).toISOString()
+    for (const id of await listRunningTestPurchases(services.db, startedBefore)) {
+      await run(id, { requestId: newId('req'), actor: 'system:reactions' }).catch((error: unknown) =>
+        onTrouble({ testPurchase: id, error }),
+      )
     }
-    await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined)
   }
+  return [{ name: 'test-purchases.resume', everyMs: 5000, round }]
 }

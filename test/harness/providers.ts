@@ -8,7 +8,7 @@ export const goodKey = 'key_canary_good_93ab'
 /** A key that is good, and may not do what it is tried with. */
 export const poorKey = 'key_canary_poor_77aa'
 
-export type StripeStandIn = StandIn & {
+type StripeStandIn = StandIn & {
   accounts: Map<string, { detailsSubmitted: boolean; chargesEnabled: boolean }>
   /** By id: on which account, or with which key of its own, and what it is. */
   prices: Map<string, StripePrice>
@@ -32,7 +32,7 @@ const stripeError = (status: number, error: Record<string, string>): Answered =>
  * @see https://docs.stripe.com/api/account_links/object
  * @see https://docs.stripe.com/api/prices/object
  */
-export async function startStripe(): Promise<StripeStandIn> {
+async function startStripe(): Promise<StripeStandIn> {
   const accounts: StripeStandIn['accounts'] = new Map()
   const prices: StripeStandIn['prices'] = new Map()
   const keys: StripeStandIn['keys'] = new Set([platformKey])
@@ -141,7 +141,7 @@ export async function startStripe(): Promise<StripeStandIn> {
 }
 
 /** @see https://developer.paddle.com/api-reference/event-types/list-event-types */
-export function startPaddle(): Promise<StandIn> {
+function startPaddle(): Promise<StandIn> {
   return startStandIn(({ method, path, key }) => {
     const meta = { request_id: '00000000-0000-0000-0000-000000000000' }
     const error = (code: string, detail: string) => ({
@@ -172,7 +172,7 @@ export function startPaddle(): Promise<StandIn> {
 }
 
 /** @see https://polar.sh/docs/api-reference/organizations/list */
-export function startPolar(): Promise<StandIn> {
+function startPolar(): Promise<StandIn> {
   return startStandIn(({ method, path, key }) => {
     if (key === poorKey) {
       return { status: 403, body: { error: 'insufficient_scope', error_description: 'organizations:read' } }
@@ -193,7 +193,7 @@ export function startPolar(): Promise<StandIn> {
 }
 
 /** @see https://docs.lemonsqueezy.com/api/users/retrieve-user */
-export function startLemonSqueezy(): Promise<StandIn> {
+function startLemonSqueezy(): Promise<StandIn> {
   return startStandIn(({ method, path, key }) => {
     const jsonapi = { version: '1.0' }
     const error = (status: number, detail: string) => ({

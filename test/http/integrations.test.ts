@@ -4,11 +4,12 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { connectMarketplace } from '../../src/commands/integrations.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import type { Provider } from '../../src/domain/integration/provider.ts'
 import { integrationStream } from '../../src/ledger/streams.ts'
 import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { beginning, eventsIn } from '../harness/ledger.ts'
+import { beginning, eventsIn, origin } from '../harness/ledger.ts'
 import { goodKey, type ProviderStandIns, poorKey, startProviders } from '../harness/providers.ts'
 import { makeProduct } from './samples.ts'
 
@@ -250,6 +251,57 @@ test('of 20 racing connections one is made, and one token is good', async () => 
   expect(answers.map(({ status }) => status).sort()).toStrictEqual([200, ...Array<number>(19).fill(409)])
   expect(await eventTypes('gumroad')).toStrictEqual(['MarketplaceConnected'])
   expect(await secrets()).toHaveLength(1)
+})
+
+describe('killed', () => {
+  const killed = () => Promise.reject(new Error('the process was killed'))
+
+  test('between the vault and the event, it is connected by the next call, with one good token', async () => {
+    const { services } = api.ledger
+    const { handle } = services
+    services.handle = killed
+    expect(await connect('gumroad')).toMatchObject({ status: 500 })
+    services.handle = handle
+    expect((await asks('GET', '/v1/integrations')).body).toMatchObject({
+      items: [{}, { connected: false }, {}, {}, {}],
+    })
+    const { pingUrl } = z.object({ pingUrl: z.string() }).parse((await connect('gumroad')).body)
+    const hash = sha256(new URL(pingUrl).searchParams.get('token') ?? '')
+    const [event, ...others] = await eventsIn(
+      api.ledger.services.ledger,
+      integrationStream(tenant.tenantId, 'gumroad'),
+    )
+    expect(event).toMatchObject({ event: { data: { credentials: { pingToken: { hash } } } } })
+    expect(others).toStrictEqual([])
+  })
+
+  test('at the same place, one operation run again goes on with the same secrets', async () => {
+    const { services } = api.ledger
+    const run = () =>
+      connectMarketplace(services, tenant.tenantId, { provider: 'gumroad' }, 'op_once', origin)
+    const { handle } = services
+    services.handle = killed
+    await expect(run()).rejects.toThrow('killed')
+    services.handle = handle
+    const [name = ''] = await secrets()
+    const sealed = await services.secrets.open(tenant.tenantId, name)
+    expect((await run()).pingToken).toBe(sealed)
+    expect((await run()).pingToken).toBe(sealed)
+    expect(await secrets()).toStrictEqual([name])
+    expect(await eventTypes('gumroad')).toStrictEqual(['MarketplaceConnected'])
+  })
+
+  test('between the event and the vault, the secrets are destroyed by the next call', async () => {
+    await connect('paddle', { webhookSecret: 'secret' })
+    const { services } = api.ledger
+    const whole = services.secrets
+    services.secrets = { ...whole, destroy: killed }
+    expect(await disconnect('paddle')).toMatchObject({ status: 500 })
+    services.secrets = whole
+    expect(await secrets()).toHaveLength(1)
+    expect(await disconnect('paddle')).toMatchObject({ status: 200 })
+    expect(await secrets()).toStrictEqual([])
+  })
 })
 
 test.each(['ebay', 'Gumroad', 'stripe2', '__proto__', '%00'])('there is no provider %s', async (provider) => {

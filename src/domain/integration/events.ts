@@ -7,7 +7,7 @@ import { Marketplace } from './provider.ts'
 const SecretName = z.string().min(1).max(300)
 
 /** The token in a ping's address: where it is kept, and its SHA-256, which a ping's token is compared with. */
-export const PingToken = z.strictObject({ name: SecretName, hash: z.string().regex(/^[0-9a-f]{64}$/) })
+const PingToken = z.strictObject({ name: SecretName, hash: z.string().regex(/^[0-9a-f]{64}$/) })
 
 /** What a marketplace is trusted by and asked with. */
 export const Credentials = z.strictObject({

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { sameJson } from '../equality.ts'
 import { Slug } from '../values.ts'
-import type { Marketplace } from './provider.ts'
 
 /** An id that a provider gave to something it sells. */
 export const SoldId = z
@@ -17,15 +16,16 @@ const SoldAs = z
 /** A permalink as gumroad shows it or as it sends it, which is the whole address. */
 export const Permalink = SoldId.refine((permalink) => nameOf(permalink) !== '', 'must name a product')
 
-/** What of a provider's catalogue is which key type of one product; gumroad sells a product as a whole. */
-export const mappings = {
-  gumroad: z.strictObject({ permalinks: z.array(Permalink).max(100) }),
-  lemonsqueezy: z.strictObject({ variants: SoldAs }),
-  paddle: z.strictObject({ prices: SoldAs }),
-  polar: z.strictObject({ products: SoldAs }),
-} as const satisfies Record<Marketplace, z.ZodType>
-
-export const Mapping = z.union([mappings.gumroad, mappings.lemonsqueezy, mappings.paddle, mappings.polar])
+/**
+ * What of a provider's catalogue is which key type of one product: gumroad's, which sells a product as a whole, and
+ * those of lemonsqueezy, paddle and polar.
+ */
+export const Mapping = z.union([
+  z.strictObject({ permalinks: z.array(Permalink).max(100) }),
+  z.strictObject({ variants: SoldAs }),
+  z.strictObject({ prices: SoldAs }),
+  z.strictObject({ products: SoldAs }),
+])
 export type Mapping = z.infer<typeof Mapping>
 
 export type ProductMapping = { productId: string; mapping: Mapping }

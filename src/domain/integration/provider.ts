@@ -12,3 +12,8 @@ export const ProviderKind = z.enum(['card', 'marketplace'])
 
 export const kindOf = (provider: Provider): z.infer<typeof ProviderKind> =>
   provider === 'stripe' ? 'card' : 'marketplace'
+
+/** A key or a secret that a provider gives out: visible ASCII, since it is sent in a header or signed with. */
+export const ProviderCredential = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,500}$/, 'must be 1 to 500 visible characters')

@@ -2,7 +2,7 @@ import type { Provider } from '../integration/provider.ts'
 import { Refusal } from '../refusal.ts'
 import { Stage, type TestPurchaseEvent } from './events.ts'
 
-export type StageState = {
+type StageState = {
   name: Stage
   status: 'pending' | 'running' | 'done' | 'failed'
   /** When it came to this status; null while it is pending. */

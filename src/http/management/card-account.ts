@@ -40,7 +40,7 @@ function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
         summary: "Begin, or go on, to connect the tenant's own stripe account",
         description:
           'A person opens `url` and goes through Stripe Connect Onboarding; coming back finishes it. The address is good once and for some minutes: ask for another at any time.',
-        body: z.strictObject({}).optional(),
+        body: z.strictObject({}).nullish(),
         response: {
           200: answer(
             'Where to go on',

@@ -1,11 +1,18 @@
 import { z } from 'zod'
 import type { PricedProduct } from '../../../projections/integrations/queries.ts'
-import type { Connection, Rotation } from '../../commands/integrations.ts'
+import type { Connection } from '../../commands/integrations.ts'
 import type { KnownIntegration } from '../../domain/integration/integration.ts'
 import { type Mapping, Permalink, SoldId } from '../../domain/integration/mapping.ts'
-import { kindOf, type Marketplace, Provider, ProviderKind } from '../../domain/integration/provider.ts'
+import {
+  kindOf,
+  type Marketplace,
+  Provider,
+  ProviderCredential,
+  ProviderKind,
+} from '../../domain/integration/provider.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
-import { invalid, notFound } from '../problem.ts'
+import { invalid } from '../problem.ts'
 import { momentOut, text } from '../schemas.ts'
 
 const ids = z.record(z.string(), z.string())
@@ -62,58 +69,38 @@ export const providerParam = z.strictObject({
   provider: z.string().meta({ description: Provider.options.join(', '), example: 'gumroad' }),
 })
 
-/** @throws Problem 404 for what is none of the five */
+/** @throws Refusal `provider_not_found` for what is none of the five */
 export function requireProvider(name: string): Provider {
   const provider = Provider.safeParse(name)
-  if (!provider.success) throw notFound('provider')
+  if (!provider.success) throw new Refusal('provider_not_found')
   return provider.data
 }
 
-/** What is sent in a header or signed with: visible ASCII. */
-const credential = z.string().regex(/^[\x21-\x7e]{1,500}$/, 'must be 1 to 500 visible characters')
-
 export const connectIn = z
   .strictObject({
-    webhookSecret: credential.optional().meta({ description: 'By which its notifications are verified' }),
-    apiKey: credential.optional().meta({ description: 'Tried at the provider before anything is kept' }),
+    webhookSecret: ProviderCredential.optional().meta({
+      description: 'By which its notifications are verified',
+    }),
+    apiKey: ProviderCredential.optional().meta({
+      description: 'Tried at the provider before anything is kept',
+    }),
   })
-  .optional()
+  .nullish()
   .meta({ example: { webhookSecret: 'pdl_ntfset_…', apiKey: 'pdl_live_apikey_…' } })
 
-export const rotateIn = z
-  .strictObject({ webhookSecret: credential.optional() })
-  .optional()
-  .meta({ example: { webhookSecret: 'pdl_ntfset_…' } })
-
-/** @throws Problem 400 when the body does not hold what this provider is connected with */
+/**
+ * @throws Refusal `webhook_secret_wanted`, `webhook_secret_unwanted`
+ * @throws Problem 400 when the body holds an API key that nobody asks with
+ */
 export function connectionFrom(provider: Marketplace, body: z.infer<typeof connectIn>): Connection {
   const { webhookSecret, apiKey } = body ?? {}
-  if (provider === 'gumroad') {
-    refuseGiven({ webhookSecret, apiKey })
-    return { provider }
-  }
-  return { provider, webhookSecret: required(provider, webhookSecret), apiKey }
-}
-
-/** @throws Problem 400 when the body does not hold what this provider's secret is replaced by */
-export function rotationFrom(provider: Marketplace, body: z.infer<typeof rotateIn>): Rotation {
   if (provider !== 'gumroad') {
-    return { provider, webhookSecret: required(provider, body?.webhookSecret) }
+    if (webhookSecret === undefined) throw new Refusal('webhook_secret_wanted')
+    return { provider, webhookSecret, apiKey }
   }
-  refuseGiven({ webhookSecret: body?.webhookSecret })
+  if (webhookSecret !== undefined) throw new Refusal('webhook_secret_unwanted')
+  if (apiKey !== undefined) throw invalid('body apiKey: gumroad is not asked; leave it out')
   return { provider }
-}
-
-function refuseGiven(fields: Record<string, string | undefined>): void {
-  const [given] = Object.entries(fields).find(([, value]) => value !== undefined) ?? []
-  if (given) throw invalid(`body ${given}: gumroad has none; a token is made for it`)
-}
-
-function required(provider: Provider, webhookSecret: string | undefined): string {
-  if (webhookSecret === undefined) {
-    throw invalid(`body webhookSecret: required; ${provider} shows it where its webhook is set up`)
-  }
-  return webhookSecret
 }
 
 const soldAs = z

@@ -8,10 +8,12 @@ import { connectMarketplace, disconnect, mapProduct } from '../../commands/integ
 import { mapPrices } from '../../commands/prices.ts'
 import type { Services } from '../../commands/services.ts'
 import { Provider } from '../../domain/integration/provider.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
+import { rotateProviderSecret } from '../../gate/operations/rotate-provider-secret.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
-import { Problem } from '../problem.ts'
+import { gatedRoute } from '../gate.ts'
 import { answer, errors, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
 import {
@@ -33,12 +35,14 @@ export function integrationRoutes(app: ZodApp, services: Services, cursors: Curs
   listRoute(app, services, cursors)
   connectRoute(app, services, baseUrl)
   disconnectRoute(app, services)
+  rotateRoute(app, services, baseUrl)
   configureRoute(app, services)
 }
 
 /** Gumroad calls it for each sale; the token is all that it proves itself with. */
-export function pingUrl(baseUrl: string, tenantId: string, token: string): string {
-  return `${baseUrl}/webhooks/gumroad/${tenantId}?token=${encodeURIComponent(token)}`
+function shownOnce(baseUrl: string, tenantId: string, token: string | undefined): { pingUrl?: string } {
+  if (token === undefined) return {}
+  return { pingUrl: `${baseUrl}/webhooks/gumroad/${tenantId}?token=${encodeURIComponent(token)}` }
 }
 
 /** The providers are always the same five and have no age: they keep the order of the contract. */
@@ -85,7 +89,7 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
 }
 
 /** The provider as it is now. */
-export async function readView(services: Services, tenantId: string, provider: Provider) {
+async function readView(services: Services, tenantId: string, provider: Provider) {
   const [known, priced] = await Promise.all([
     findIntegration(services.db, tenantId, provider),
     provider === 'stripe' ? listPricedProducts(services.db, tenantId) : [],
@@ -115,8 +119,8 @@ function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const provider = requireProvider(request.params.provider)
-      // Its own route answers; the router never leads here.
-      if (provider === 'stripe') throw new Problem(404, 'invalid_request', 'provider not found')
+      // The router leads to its own route instead.
+      if (provider === 'stripe') throw new Refusal('provider_not_found')
       const connection = connectionFrom(provider, request.body)
       const { pingToken } = await connectMarketplace(
         services,
@@ -126,10 +130,7 @@ function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
         originOf(request),
       )
       const integration = await readView(services, tenantId, provider)
-      return {
-        integration,
-        ...(pingToken !== undefined && { pingUrl: pingUrl(baseUrl, tenantId, pingToken) }),
-      }
+      return { integration, ...shownOnce(baseUrl, tenantId, pingToken) }
     },
   )
 }
@@ -154,6 +155,25 @@ function disconnectRoute(app: ZodApp, services: Services): void {
       return { integration: await readView(services, tenantId, provider) }
     },
   )
+}
+
+function rotateRoute(app: ZodApp, services: Services, baseUrl: string): void {
+  gatedRoute(app, services, rotateProviderSecret, {
+    operationId: 'rotateIntegrationSecret',
+    tags: ['Integrations'],
+    summary: "Replace the secret by which a marketplace's notifications are known to be its own",
+    description:
+      'The former one is refused at once. gumroad gets a new address for its ping, shown in this answer and never again; the others send the new `webhookSecret`. stripe has no secret of its own here.',
+    response: {
+      200: answer('Rotated', oneIntegration.extend({ pingUrl: pingUrlOut })),
+      ...errors(404, 409, 422),
+    },
+    reply: async ({ integration: { provider }, pingToken }, { request }) => {
+      const { tenantId } = callerIn(request)
+      const integration = await readView(services, tenantId, provider)
+      return { integration, ...shownOnce(baseUrl, tenantId, pingToken) }
+    },
+  })
 }
 
 function configureRoute(app: ZodApp, services: Services): void {

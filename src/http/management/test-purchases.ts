@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { findTestPurchase } from '../../../projections/testpurchases/queries.ts'
 import type { Services } from '../../commands/services.ts'
 import { startTestPurchase } from '../../commands/test-purchases.ts'
+import { isId } from '../../credentials/id.ts'
 import { Provider } from '../../domain/integration/provider.ts'
 import { Stage } from '../../domain/testpurchase/events.ts'
 import type { KnownTestPurchase } from '../../domain/testpurchase/test-purchase.ts'
@@ -37,8 +38,6 @@ const oneTestPurchase = z.object({ testPurchase: testPurchaseOut })
 
 /** How soon it is worth asking again. */
 const retryAfter = (reply: FastifyReply) => reply.header('retry-after', '1')
-
-const testPurchaseId = /^tp_[0-9a-hjkmnp-tv-z]{26}$/
 
 export function testPurchaseRoutes(app: ZodApp, services: Services, run: RunTestPurchase): void {
   startRoute(app, services, run)
@@ -107,7 +106,7 @@ function pollRoute(app: ZodApp, services: Services): void {
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { id } = request.params
-      const purchase = testPurchaseId.test(id) ? await findTestPurchase(services.db, tenantId, id) : undefined
+      const purchase = isId('tp', id) ? await findTestPurchase(services.db, tenantId, id) : undefined
       if (!purchase) throw notFound('test purchase')
       return retryAfter(reply).send({ testPurchase: view(purchase) })
     },
