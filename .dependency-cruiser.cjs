@@ -23,6 +23,18 @@ module.exports = {
       { path: '^node_modules/nats/' },
     ),
     only(
+      'only-payments-know-the-providers',
+      'Each provider has one folder, and everybody else speaks of payments.',
+      { path: '^(src|projections)/', pathNot: '^src/payments/' },
+      { path: '^node_modules/(stripe|@paddle|@polar-sh|standardwebhooks)/' },
+    ),
+    only(
+      'payments-know-the-domain-alone',
+      'They ask and translate; what follows is for commands.',
+      { path: '^src/payments/' },
+      { path: '^(projections/|src/(?!payments/|domain/))' },
+    ),
+    only(
       'the-ledger-knows-no-read-model',
       'Waiting for the read models is given to it.',
       { path: '^src/ledger/' },

@@ -2,11 +2,13 @@ import { clientKeysProjector } from './client-keys/projector.ts'
 import { confirmationsProjector } from './confirmations/projector.ts'
 import { customersProjector } from './customers/projector.ts'
 import { historyProjector } from './history/projector.ts'
+import { integrationsProjector } from './integrations/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
 import { membersProjector } from './members/projector.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
 import { tenantsProjector } from './tenants/projector.ts'
+import { testPurchasesProjector } from './testpurchases/projector.ts'
 import { tokensProjector } from './tokens/projector.ts'
 import { webhooksProjector } from './webhooks/projector.ts'
 
@@ -21,6 +23,8 @@ export const projectors: readonly Projector[] = [
   customersProjector,
   licensesProjector,
   historyProjector,
+  integrationsProjector,
+  testPurchasesProjector,
   confirmationsProjector,
 ]
 

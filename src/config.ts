@@ -10,6 +10,11 @@ const url = (...protocols: string[]) =>
       `must begin with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
     )
 
+/** The address of an API, without a slash at its end. */
+const api = url('http', 'https')
+  .refine((value) => URL.canParse(value), 'must be an address')
+  .transform((value) => value.replace(/\/+$/, ''))
+
 /** Every variable that keyledger reads. Each is described in docs/reference/configuration.md. */
 const Environment = z.object({
   KEYLEDGER_PORT: port.default(8080),
@@ -21,6 +26,18 @@ const Environment = z.object({
   KEYLEDGER_NATS_URL: url('nats', 'tls').optional(),
   KEYLEDGER_MASTER_KEY: z.string().min(1).optional(),
   KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false']).default('false'),
+  KEYLEDGER_STRIPE_SECRET_KEY: z
+    .string()
+    .regex(/^(sk|rk)_\S+$/, 'must begin with sk_ or rk_')
+    .optional(),
+  KEYLEDGER_STRIPE_WEBHOOK_SECRET: z.string().startsWith('whsec_', 'must begin with whsec_').optional(),
+  // The SDK takes a host and a port, and no path.
+  KEYLEDGER_STRIPE_API_URL: api
+    .refine((value) => !URL.canParse(value) || new URL(value).pathname === '/', 'must have no path')
+    .default('https://api.stripe.com'),
+  KEYLEDGER_LEMONSQUEEZY_API_URL: api.default('https://api.lemonsqueezy.com'),
+  KEYLEDGER_PADDLE_API_URL: api.optional(),
+  KEYLEDGER_POLAR_API_URL: api.default('https://api.polar.sh'),
   KEYLEDGER_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 })
 
@@ -37,6 +54,16 @@ export type Config = {
   masterKey: string | undefined
   /** For development: webhooks may go to any address, also without https. */
   webhookAllowPrivate: boolean
+  payments: {
+    /** Undefined: no account can be connected to the card provider. */
+    stripeSecretKey: string | undefined
+    stripeWebhookSecret: string | undefined
+    stripeApiUrl: string
+    lemonsqueezyApiUrl: string
+    /** Undefined: paddle's own. */
+    paddleApiUrl: string | undefined
+    polarApiUrl: string
+  }
   logLevel: z.infer<typeof Environment>['KEYLEDGER_LOG_LEVEL']
 }
 
@@ -70,6 +97,14 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     natsUrl: data.KEYLEDGER_NATS_URL,
     masterKey: data.KEYLEDGER_MASTER_KEY,
     webhookAllowPrivate: data.KEYLEDGER_WEBHOOK_ALLOW_PRIVATE === 'true',
+    payments: {
+      stripeSecretKey: data.KEYLEDGER_STRIPE_SECRET_KEY,
+      stripeWebhookSecret: data.KEYLEDGER_STRIPE_WEBHOOK_SECRET,
+      stripeApiUrl: data.KEYLEDGER_STRIPE_API_URL,
+      lemonsqueezyApiUrl: data.KEYLEDGER_LEMONSQUEEZY_API_URL,
+      paddleApiUrl: data.KEYLEDGER_PADDLE_API_URL,
+      polarApiUrl: data.KEYLEDGER_POLAR_API_URL,
+    },
     logLevel: data.KEYLEDGER_LOG_LEVEL,
   }
 }

@@ -6,6 +6,8 @@ import { createApp } from '../http/app.ts'
 import { createCursors } from '../http/cursor.ts'
 import { confirmationReactions } from '../reactions/confirmations.ts'
 import { keepReacting } from '../reactions/reaction.ts'
+import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
+import { createTestPurchaseRunner, testPurchaseReactions } from '../reactions/test-purchases.ts'
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
 import { CommandRefused } from './exit.ts'
 import { createReadiness } from './readiness.ts'
@@ -84,6 +86,12 @@ function runReactions({ services }: Stores, log: Logger, signal: AbortSignal): P
     onTrouble: ({ confirmation, error: err }) =>
       log.error({ err, confirmation }, 'confirmation.not_executed'),
   })
+  const runTestPurchase = createTestPurchaseRunner(services, createTestPurchaseDriver(services))
+  reactions.push(
+    ...testPurchaseReactions(services, runTestPurchase, ({ testPurchase, error: err }) =>
+      log.error({ err, test_purchase: testPurchase }, 'test_purchase.not_run'),
+    ),
+  )
   return keepReacting(reactions, signal, ({ reaction, error: err }) =>
     log.warn({ err, reaction }, 'reaction.failed'),
   )

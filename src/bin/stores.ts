@@ -16,6 +16,7 @@ import { createHandle } from '../ledger/handle.ts'
 import { connectLedger } from '../ledger/ledger.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
 import { createTurns } from '../ledger/turns.ts'
+import { createProviders } from '../payments/providers.ts'
 import { createUsageCounter } from '../usage/counter.ts'
 import { checkMasterKey } from '../vault/check.ts'
 import type { MasterKey } from '../vault/master-key.ts'
@@ -24,6 +25,9 @@ import { createSubjects } from '../vault/subjects.ts'
 import { createTargetCheck, resolveByDns } from '../webhooks/resolve.ts'
 import { readMasterKey } from './master-key-file.ts'
 import { showProgress } from './progress.ts'
+
+/** A person waits for what a payment provider says. */
+const providerTimeLimitMs = 10_000
 
 /** Everything that is connected to the stores, and how to let go of it again. */
 export type Stores = {
@@ -91,6 +95,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       findForRuntime: createRuntimeLookup(hotDb),
       subjects: createSubjects(db, masterKey),
       secrets: createSecrets(db, masterKey),
+      providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       usage,
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
       now,

@@ -78,7 +78,8 @@ export function changeKeyType(
   }))
 }
 
-function decided(
+/** Carries out any command on a product. @throws Refusal as `decideProduct` */
+export function decided(
   services: Services,
   tenantId: string,
   productId: string,

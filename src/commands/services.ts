@@ -6,6 +6,7 @@ import type { KnownToken } from '../../projections/tokens/queries.ts'
 import type { RandomBytes } from '../credentials/random.ts'
 import type { Handle } from '../ledger/handle.ts'
 import type { Cause, Ledger } from '../ledger/ledger.ts'
+import type { Providers } from '../payments/providers.ts'
 import type { UsageCounter } from '../usage/counter.ts'
 import type { Secrets } from '../vault/secrets.ts'
 import type { Subjects } from '../vault/subjects.ts'
@@ -23,6 +24,8 @@ export type Services = {
   findForRuntime: (question: RuntimeQuestion) => Promise<RuntimeFinding>
   subjects: Subjects
   secrets: Secrets
+  /** The payment providers' interfaces. */
+  providers: Providers
   usage: UsageCounter
   /** Whether events may be delivered to an address. */
   checkTarget: CheckTarget

@@ -1,10 +1,12 @@
 import type { z } from 'zod'
 import { ConfirmationEvent } from './confirmation/events.ts'
 import { CustomerEvent } from './customer/events.ts'
+import { IntegrationEvent } from './integration/events.ts'
 import { LicenseEvent } from './license/events.ts'
 import { MemberEvent } from './member/events.ts'
 import { ProductEvent } from './product/events.ts'
 import { TenantEvent } from './tenant/events.ts'
+import { TestPurchaseEvent } from './testpurchase/events.ts'
 import { TokenEvent } from './token/events.ts'
 import { WebhookEvent } from './webhook/events.ts'
 
@@ -17,6 +19,8 @@ export const eventsOf = {
   token: TokenEvent,
   customer: CustomerEvent,
   webhook: WebhookEvent,
+  integration: IntegrationEvent,
+  testpurchase: TestPurchaseEvent,
   confirmation: ConfirmationEvent,
 } as const
 

@@ -1,6 +1,7 @@
 import type { GatedOperation } from './operation.ts'
 import { deleteKeyType } from './operations/delete-key-type.ts'
 import { revokeLicense } from './operations/revoke-license.ts'
+import { rotateProviderSecret } from './operations/rotate-provider-secret.ts'
 import { revealSdkKey, rotateSdkKey } from './operations/sdk-key.ts'
 import { setWebhook } from './operations/set-webhook.ts'
 
@@ -11,6 +12,7 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   revealSdkKey,
   rotateSdkKey,
   setWebhook,
+  rotateProviderSecret,
 ]
 
 /** Undefined for one of a newer version of keyledger. */

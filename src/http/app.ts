@@ -7,20 +7,27 @@ import {
 } from 'fastify-zod-openapi'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
+import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
+import { createTestPurchaseRunner } from '../reactions/test-purchases.ts'
 import { admit, authenticate } from './authenticate.ts'
 import type { Cursors } from './cursor.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
+import { cardAccountRoutes } from './management/card-account.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
 import { customerRoutes } from './management/customers.ts'
+import { integrationRoutes } from './management/integrations.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { productRoutes } from './management/products.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
+import { sellingRoutes } from './management/selling.ts'
+import { testPurchaseRoutes } from './management/test-purchases.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { usageRoutes } from './management/usage.ts'
 import { webhookRoutes } from './management/webhook.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
+import { onboardingPages } from './payments/onboarding.ts'
 import { invalid, noSuchPath } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
 import { healthRoutes, type Readiness } from './system/health.ts'
@@ -86,6 +93,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   usageRoutes(routes, services)
   sdkKeyRoutes(routes, services)
   webhookRoutes(routes, services)
+  integrationRoutes(routes, services, cursors, options.baseUrl)
+  cardAccountRoutes(routes, services, options.baseUrl)
+  onboardingPages(routes, services, options.baseUrl)
+  sellingRoutes(routes, services)
+  testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
   runtimeRoutes(routes, services)
   await app.ready()
   return app

@@ -4,6 +4,8 @@ import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
+import { problemOfProvider } from './payments/problem.ts'
 import { invalid, Problem, problemOfRefusal, unavailable } from './problem.ts'
 
 /** Paths whose errors carry a stable code: `{"error": {"code", "message"}}`; all others `{"error": "message"}`. */
@@ -43,6 +45,8 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
 function problemOf(error: FastifyError): Problem {
   if (error instanceof Problem) return error
   if (error instanceof Refusal) return problemOfRefusal(error.code)
+  if (error instanceof ProviderRefused || error instanceof ProviderUnavailable)
+    return problemOfProvider(error)
   if (error.validation) return invalid(firstIssue(error))
   if (error instanceof LedgerUnavailable)
     return unavailable('the ledger does not answer; try again, it is harmless')

@@ -38,6 +38,8 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Usage', description: 'How much is activated and validated' },
         { name: 'SDK key', description: 'The key by which apps of a tenant are known' },
         { name: 'Webhook', description: 'Where license events are delivered' },
+        { name: 'Integrations', description: 'Payment providers, and what they sell' },
+        { name: 'Test purchases', description: 'Purchases played through without paying' },
         { name: 'Tokens', description: 'Access tokens' },
         { name: 'Confirmations', description: 'What a person has to approve before it is executed' },
         { name: 'System', description: 'For operators and monitors' },

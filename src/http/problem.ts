@@ -35,8 +35,8 @@ export class Problem extends Error {
 export const invalid = (message: string): Problem => new Problem(400, 'invalid_request', message)
 export const notFound = (what: string): Problem => new Problem(404, 'invalid_request', `${what} not found`)
 export const noSuchPath = (): Problem => new Problem(404, 'invalid_request', 'no such path')
-export const unavailable = (message: string): Problem =>
-  new Problem(503, 'unavailable', message, { 'retry-after': '1' })
+export const unavailable = (message: string, retryAfterSeconds = 1): Problem =>
+  new Problem(503, 'unavailable', message, { 'retry-after': String(retryAfterSeconds) })
 
 /** Every refusal of the domain as an answer. A code without one does not compile. */
 const refusals: Record<RefusalCode, [status: number, message: string]> = {
@@ -76,6 +76,45 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   webhook_target_not_public: [422, 'url must lead to a public address, whatever its name resolves to'],
   webhook_without_url: [422, 'url null ends deliveries; leave events and rotateSecret out'],
   license_of_another_customer: [409, 'the license belongs to another customer'],
+  provider_not_found: [404, 'provider not found'],
+  integration_connected: [409, 'the provider is connected already; disconnect it first'],
+  integration_not_connected: [
+    409,
+    'the provider is not connected; connect it first: POST /v1/integrations/{provider}/connect',
+  ],
+  mapping_taken: [409, 'another product is mapped to one of these ids already; take it out there first'],
+  mapping_key_type_not_found: [422, 'the mapping names a key type that the product does not have'],
+  mapping_price_not_found: [
+    422,
+    'the mapping names a price that the card provider does not have, or has archived',
+  ],
+  platform_key_missing: [
+    422,
+    'the card provider is not set up on this installation; its operator has to set KEYLEDGER_STRIPE_SECRET_KEY',
+  ],
+  platform_key_refused: [
+    422,
+    "the card provider does not accept this installation's key; its operator has to set a valid KEYLEDGER_STRIPE_SECRET_KEY",
+  ],
+  platform_secret: [
+    422,
+    "the card provider's notification secret is the installation's; its operator sets KEYLEDGER_STRIPE_WEBHOOK_SECRET",
+  ],
+  webhook_secret_wanted: [
+    400,
+    'body webhookSecret: required; the provider shows it where its webhook is set up',
+  ],
+  webhook_secret_unwanted: [400, 'body webhookSecret: gumroad has none; a token is made for it'],
+  test_keys_wanted: [
+    422,
+    'test mode takes test keys only: publishableKey pk_test_…, secretKey sk_test_… or rk_test_…',
+  ],
+  test_purchase_exists: [409, 'this test purchase exists already'],
+  test_purchase_not_found: [404, 'test purchase not found'],
+  test_purchase_without_provider: [
+    409,
+    'nothing to buy through: connect a provider (POST /v1/integrations/{provider}/connect) or put the product into test mode (POST /v1/products/{productId}/test-mode)',
+  ],
   key_type_in_use: [409, 'live licenses reference this key type; revoke them or let them expire first'],
   key_type_is_last: [409, 'this is the only key type of the product, which needs one; add another first'],
   confirmation_exists: [409, 'this confirmation exists already'],

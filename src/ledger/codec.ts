@@ -63,6 +63,10 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'customer', event: eventsOf.customer.parse(shape) }
       case 'webhook':
         return { ...place, category: 'webhook', event: eventsOf.webhook.parse(shape) }
+      case 'integration':
+        return { ...place, category: 'integration', event: eventsOf.integration.parse(shape) }
+      case 'testpurchase':
+        return { ...place, category: 'testpurchase', event: eventsOf.testpurchase.parse(shape) }
       case 'confirmation':
         return { ...place, category: 'confirmation', event: eventsOf.confirmation.parse(shape) }
       default:

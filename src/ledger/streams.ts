@@ -1,4 +1,5 @@
 import { type Category, eventsOf } from '../domain/events.ts'
+import type { Provider } from '../domain/integration/provider.ts'
 
 export const tenantStream = (tenantId: string): string => `tenant-${tenantId}`
 export const memberStream = (memberId: string): string => `member-${memberId}`
@@ -11,6 +12,10 @@ export const webhookStream = (tenantId: string): string => `webhook-${tenantId}`
 /** Neither id can hold a dot, so the pair reads back unambiguously. */
 export const productStream = (tenantId: string, productId: string): string =>
   `product-${tenantId}.${productId}`
+/** Neither a tenant's id nor a provider's name can hold a dot. */
+export const integrationStream = (tenantId: string, provider: Provider): string =>
+  `integration-${tenantId}.${provider}`
+export const testPurchaseStream = (testPurchaseId: string): string => `testpurchase-${testPurchaseId}`
 
 /** The prefixes by which the ledger's own streams are told from whatever else a shared cluster holds. */
 export const ownPrefixes: readonly string[] = Object.keys(eventsOf).map((category) => `${category}-`)

@@ -34,8 +34,8 @@ export type TestApi = {
   close(): Promise<void>
 }
 
-export async function openTestApi(): Promise<TestApi> {
-  const ledger = await openTestLedger()
+export async function openTestApi(options: Parameters<typeof openTestLedger>[0] = {}): Promise<TestApi> {
+  const ledger = await openTestLedger(options)
   const app = await createApp({
     services: ledger.services,
     cursors: createCursors(ledger.masterKey.cursors),

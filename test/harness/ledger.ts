@@ -28,6 +28,7 @@ import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/
 import { loadFromLog } from '../../src/ledger/load.ts'
 import { licenseStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
+import { createProviders, type ProviderSettings } from '../../src/payments/providers.ts'
 import { createUsageCounter } from '../../src/usage/counter.ts'
 import { checkMasterKey } from '../../src/vault/check.ts'
 import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
@@ -89,7 +90,9 @@ export const beginning = '2026-03-01T12:00:00.000Z'
  * One a test file: the client of the event store may be there only once in a process. A file whose tests are run
  * against a shared event store finds other files' events in it, so it names its tenants by {@link uniqueId}.
  */
-export async function openTestLedger(options: { limits?: LedgerLimits } = {}): Promise<TestLedger> {
+export async function openTestLedger(
+  options: { limits?: LedgerLimits; providers?: Partial<ProviderSettings> } = {},
+): Promise<TestLedger> {
   const undo: (() => unknown)[] = []
   const store = await eventStoreFor(undo)
   const database = await createTestDatabase()
@@ -122,6 +125,7 @@ export async function openTestLedger(options: { limits?: LedgerLimits } = {}): P
     findForRuntime: createRuntimeLookup(db),
     subjects: createSubjects(db, masterKey),
     secrets: createSecrets(db, masterKey),
+    providers: createProviders({ ...unreachableProviders, ...options.providers }),
     usage,
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),
     now: clock.now,
@@ -171,6 +175,17 @@ export async function commandLicense(
     cause: causeOf(origin, services.now().toISOString()),
   })
   return events
+}
+
+/** Nobody listens there: no test asks a real provider. */
+const nobody = 'http://127.0.0.1:1'
+const unreachableProviders: ProviderSettings = {
+  stripeSecretKey: undefined,
+  stripeApiUrl: nobody,
+  lemonsqueezyApiUrl: nobody,
+  paddleApiUrl: nobody,
+  polarApiUrl: nobody,
+  timeLimitMs: 2000,
 }
 
 /** A slug that no other test has, on whichever stores. */

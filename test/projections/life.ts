@@ -16,6 +16,7 @@ import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
 import { commandLicense, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 import { anyCustomerStep, type CustomerStep, customersLife, liveAsCustomers } from './life-of-customers.ts'
+import { type SellingStep, sell } from './selling.ts'
 
 /** Something that somebody does. Licenses and devices are picked by number from those that there are. */
 export type Step =
@@ -28,6 +29,7 @@ export type Step =
   | { do: 'add key type' | 'change key type'; keyType: number; entitlement: string }
   | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' | 'delete key type' }
   | { do: 'ask for a revocation'; license: number; decision: 'approve' | 'deny' | 'none' }
+  | SellingStep
   | { do: 'wait'; days: number }
 
 const license = fc.nat({ max: 3 })
@@ -69,6 +71,20 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     ),
   }),
   { weight: 4, arbitrary: anyCustomerStep },
+  fc.record({
+    do: fc.constant('sell' as const),
+    through: fc.constantFrom('gumroad' as const, 'paddle' as const, 'stripe' as const),
+  }),
+  fc.record({
+    do: fc.constantFrom(
+      'map' as const,
+      'rotate' as const,
+      'stop selling' as const,
+      'buy for a test' as const,
+      'test mode' as const,
+      'end test mode' as const,
+    ),
+  }),
   fc.record({
     do: fc.constant('ask for a revocation' as const),
     license,
@@ -217,6 +233,14 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
         return createToken(services, { tenantId, name: 'CI', scopes: ['danger'], expiresAt: null }, origin)
       case 'add member':
         return addMember(services, { tenantId, role: 'support', email: 'ada@example.com' }, origin)
+      case 'sell':
+      case 'map':
+      case 'rotate':
+      case 'stop selling':
+      case 'buy for a test':
+      case 'test mode':
+      case 'end test mode':
+        return sell(ledger, { tenantId, productId }, step)
       case 'wait':
         return clock.advance(step.days * day)
       default:
@@ -254,6 +278,15 @@ export const fullLife: readonly Step[] = [
   ...customersLife,
   { do: 'add key type', keyType: 2, entitlement: 'a' },
   { do: 'change key type', keyType: 2, entitlement: 'b' },
+  { do: 'sell', through: 'gumroad' },
+  { do: 'sell', through: 'paddle' },
+  { do: 'sell', through: 'stripe' },
+  { do: 'map' },
+  { do: 'rotate' },
+  { do: 'buy for a test' },
+  { do: 'stop selling' },
+  { do: 'test mode' },
+  { do: 'end test mode' },
   { do: 'suspend' },
   { do: 'reinstate' },
   { do: 'wait', days: 60 },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
-import { KeyType } from './key-type.ts'
+import { KeyType, Price } from './key-type.ts'
 
 export const KeyPrefix = z.string().regex(/^[A-Z0-9]{2,8}$/)
 
@@ -42,6 +42,24 @@ export const ProductEvent = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('KeyTypeAdded'), data: z.strictObject({ keyType: KeyType, at: Moment }) }),
   z.object({ type: z.literal('KeyTypeChanged'), data: z.strictObject({ keyType: KeyType, at: Moment }) }),
+  /** The secret key stands in the vault, under this name. */
+  z.object({
+    type: z.literal('TestModeEnabled'),
+    data: z.strictObject({
+      publishableKey: z.string().min(1),
+      secretName: z.string().min(1).max(300),
+      at: Moment,
+    }),
+  }),
+  z.object({ type: z.literal('TestModeDisabled'), data: z.strictObject({ at: Moment }) }),
+  /** What the card provider said of the prices at this moment. */
+  z.object({
+    type: z.literal('PricesVerified'),
+    data: z.strictObject({
+      prices: z.array(z.strictObject({ keyTypeId: Slug, price: Price })).min(1),
+      at: Moment,
+    }),
+  }),
   z.object({ type: z.literal('KeyTypeDeleted'), data: z.strictObject({ keyTypeId: Slug, at: Moment }) }),
 ])
 export type ProductEvent = z.infer<typeof ProductEvent>

@@ -29,6 +29,7 @@ export const Price = z.strictObject({
   interval: z.string().nullable(),
   verifiedAt: Moment.nullable(),
 })
+export type Price = z.infer<typeof Price>
 
 /** `null` for a device limit or a greatest quantity means unlimited, for a duration perpetual. */
 export const DeviceLimit = z.int().min(1).max(100_000)

@@ -2,6 +2,7 @@ import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
 import { defaultKeyType, type KeyType } from './key-type.ts'
+import { decideSelling, evolveSelling, type SellingCommand, type TestKeys } from './selling.ts'
 
 export type Product =
   | { status: 'absent' }
@@ -16,6 +17,7 @@ export type Product =
       keyTypes: readonly KeyType[]
       createdAt: string
       updatedAt: string
+      testKeys?: TestKeys
     }
 
 /** What a PATCH may say of the settings; `null` takes the trial length back to "never configured". */
@@ -38,6 +40,7 @@ export type ProductCommand =
   | { type: 'AddKeyType'; keyType: KeyType; at: string }
   | { type: 'ChangeKeyType'; keyTypeId: string; change: Partial<Omit<KeyType, 'keyTypeId'>>; at: string }
   | { type: 'DeleteKeyType'; keyTypeId: string; at: string }
+  | SellingCommand
 
 export const absentProduct: Product = { status: 'absent' }
 
@@ -51,7 +54,8 @@ export const defaultSettings: ProductSettings = {
 
 /**
  * Returning no events means that the request was already true.
- * @throws Refusal `product_exists`, `product_not_found`, `key_type_exists`, `key_type_not_found`, `key_type_is_last`
+ * @throws Refusal `product_exists`, `product_not_found`, `key_type_exists`, `key_type_not_found`, `key_type_is_last`,
+ * `mapping_key_type_not_found`
  */
 export function decideProduct(product: Product, command: ProductCommand): ProductEvent[] {
   if (command.type === 'CreateProduct') {
@@ -91,6 +95,8 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
       if (product.keyTypes.length === 1) throw new Refusal('key_type_is_last')
       return [{ type: 'KeyTypeDeleted', data: { keyTypeId, at } }]
     }
+    default:
+      return decideSelling(product, command)
   }
 }
 
@@ -147,5 +153,7 @@ export function evolveProduct(product: Product, event: ProductEvent): Product {
       const keyTypes = product.keyTypes.filter(({ keyTypeId }) => keyTypeId !== event.data.keyTypeId)
       return { ...changed, keyTypes }
     }
+    default:
+      return evolveSelling(changed, event)
   }
 }

@@ -18,10 +18,15 @@ import {
   settingsFrom,
 } from './product-schemas.ts'
 
-const oneProduct = z.object({ product: productOut })
+export const oneProduct = z.object({ product: productOut })
 const onlyProductId = z.strictObject({ productId: Slug })
 
-function productView({ status: _, tenantId: __, ...product }: PresentProduct): z.infer<typeof productOut> {
+export function productView({
+  status: _,
+  tenantId: __,
+  testKeys: ___,
+  ...product
+}: PresentProduct): z.infer<typeof productOut> {
   return { ...product, keyTypes: [...product.keyTypes] }
 }
 

@@ -1,0 +1,36 @@
+import {
+  absentIntegration,
+  evolveIntegration,
+  type Integration,
+} from '../../src/domain/integration/integration.ts'
+import { type DocumentModel, projectDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+
+const integrations: DocumentModel<Integration> = {
+  table: 'integrations',
+  category: 'integration',
+  absent: absentIntegration,
+  fold: (integration, { category, event }) =>
+    category === 'integration' ? evolveIntegration(integration, event) : integration,
+  columns: (integration) =>
+    integration.status === 'absent'
+      ? {}
+      : { tenant_id: integration.tenantId, provider: integration.provider },
+}
+
+export const integrationsProjector: Projector = {
+  name: 'integrations',
+  tables: ['integrations'],
+  ddl: `
+    create table integrations (
+      stream text primary key,
+      revision int not null,
+      state jsonb not null,
+      tenant_id text not null,
+      provider text not null,
+      unique (tenant_id, provider)
+    )`,
+  async apply(db, entries) {
+    await projectDocuments(db, integrations, entries)
+  },
+}

@@ -1,0 +1,39 @@
+import type { Pool } from 'pg'
+import type { KnownIntegration } from '../../src/domain/integration/integration.ts'
+import type { Provider } from '../../src/domain/integration/provider.ts'
+
+export async function findIntegration(
+  db: Pool,
+  tenantId: string,
+  provider: Provider,
+): Promise<KnownIntegration | undefined> {
+  const { rows } = await db.query<{ state: KnownIntegration }>({
+    name: 'find-integration',
+    text: 'select state from integrations where tenant_id = $1 and provider = $2',
+    values: [tenantId, provider],
+  })
+  return rows[0]?.state
+}
+
+/** Those that the tenant has ever connected, or begun to. */
+export async function listIntegrations(db: Pool, tenantId: string): Promise<KnownIntegration[]> {
+  const { rows } = await db.query<{ state: KnownIntegration }>(
+    'select state from integrations where tenant_id = $1',
+    [tenantId],
+  )
+  return rows.map(({ state }) => state)
+}
+
+export type PricedProduct = { productId: string; prices: Record<string, string> }
+
+/** Which of a tenant's key types are sold at which of the card provider's prices; products without any are left out. */
+export async function listPricedProducts(db: Pool, tenantId: string): Promise<PricedProduct[]> {
+  const { rows } = await db.query<{ product_id: string; prices: Record<string, string> }>(
+    `select product_id, jsonb_object_agg(key_type->>'keyTypeId', key_type->'price'->>'priceId') as prices
+     from products, jsonb_array_elements(state->'keyTypes') as key_type
+     where tenant_id = $1 and jsonb_typeof(key_type->'price') = 'object'
+     group by product_id order by product_id`,
+    [tenantId],
+  )
+  return rows.map(({ product_id, prices }) => ({ productId: product_id, prices }))
+}

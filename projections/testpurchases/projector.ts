@@ -1,0 +1,43 @@
+import {
+  absentTestPurchase,
+  evolveTestPurchase,
+  type TestPurchase,
+} from '../../src/domain/testpurchase/test-purchase.ts'
+import { type DocumentModel, projectDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+
+const testPurchases: DocumentModel<TestPurchase> = {
+  table: 'test_purchases',
+  category: 'testpurchase',
+  absent: absentTestPurchase,
+  fold: (purchase, { category, event }) =>
+    category === 'testpurchase' ? evolveTestPurchase(purchase, event) : purchase,
+  columns: (purchase) =>
+    purchase.status === 'absent'
+      ? {}
+      : {
+          test_purchase_id: purchase.testPurchaseId,
+          tenant_id: purchase.tenantId,
+          status: purchase.status,
+          started_at: purchase.startedAt,
+        },
+}
+
+export const testPurchasesProjector: Projector = {
+  name: 'test_purchases',
+  tables: ['test_purchases'],
+  ddl: `
+    create table test_purchases (
+      stream text primary key,
+      revision int not null,
+      state jsonb not null,
+      test_purchase_id text not null unique,
+      tenant_id text not null,
+      status text not null,
+      started_at timestamptz not null
+    );
+    create index test_purchases_running on test_purchases (started_at) where status = 'running'`,
+  async apply(db, entries) {
+    await projectDocuments(db, testPurchases, entries)
+  },
+}

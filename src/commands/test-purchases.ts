@@ -1,0 +1,102 @@
+import { findIntegration, listIntegrations } from '../../projections/integrations/queries.ts'
+import type { PresentProduct } from '../../projections/products/queries.ts'
+import { newId } from '../credentials/id.ts'
+import { Provider } from '../domain/integration/provider.ts'
+import { findKeyType } from '../domain/product/product.ts'
+import { Refusal } from '../domain/refusal.ts'
+import {
+  absentTestPurchase,
+  decideTestPurchase,
+  evolveTestPurchase,
+  type KnownTestPurchase,
+  type TestPurchase,
+  type TestPurchaseCommand,
+} from '../domain/testpurchase/test-purchase.ts'
+import { loadFromLog } from '../ledger/load.ts'
+import { testPurchaseStream } from '../ledger/streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+
+/**
+ * Starts to play a purchase through. Its stages are run by a reaction, which goes on after a crash.
+ * @param asked the product's first key type and the first provider that it can be bought through, when not named
+ * @throws Refusal `key_type_not_found`, `test_purchase_without_provider`
+ */
+export async function startTestPurchase(
+  services: Services,
+  product: PresentProduct,
+  asked: { keyTypeId?: string | undefined; provider?: Provider | undefined },
+  origin: Origin,
+): Promise<KnownTestPurchase> {
+  const keyType = asked.keyTypeId ? findKeyType(product, asked.keyTypeId) : product.keyTypes[0]
+  if (!keyType) throw new Refusal('key_type_not_found')
+  const { tenantId, productId } = product
+  const provider = asked.provider
+    ? await usable(services, product, asked.provider)
+    : await firstUsable(services, product)
+  if (!provider) throw new Refusal('test_purchase_without_provider')
+  const testPurchaseId = newId('tp')
+  const { keyTypeId } = keyType
+  const purchase = await changeTestPurchase(services, testPurchaseId, origin, (at) => ({
+    type: 'StartTestPurchase',
+    testPurchaseId,
+    tenantId,
+    productId,
+    keyTypeId,
+    provider,
+    at,
+  }))
+  return purchase
+}
+
+async function usable(
+  services: Services,
+  product: PresentProduct,
+  provider: Provider,
+): Promise<Provider | undefined> {
+  if (provider === 'stripe' && product.settings.testMode.enabled) return provider
+  const integration = await findIntegration(services.db, product.tenantId, provider)
+  return integration?.status === 'connected' ? provider : undefined
+}
+
+/** One that the product is mapped at, before one that is only connected; the card provider before marketplaces. */
+async function firstUsable(services: Services, product: PresentProduct): Promise<Provider | undefined> {
+  if (product.settings.testMode.enabled) return 'stripe'
+  const all = await listIntegrations(services.db, product.tenantId)
+  const connected = all.filter(({ status }) => status === 'connected')
+  const isMapped = ({ provider, mappings }: (typeof connected)[number]) =>
+    provider === 'stripe'
+      ? product.keyTypes.some(({ price }) => price !== null)
+      : mappings.some(({ productId }) => productId === product.productId)
+  const inOrder = (some: typeof connected) =>
+    Provider.options.find((provider) => some.some((integration) => integration.provider === provider))
+  return inOrder(connected.filter(isMapped)) ?? inOrder(connected)
+}
+
+/** @throws Refusal as `decideTestPurchase` */
+export async function changeTestPurchase(
+  services: Services,
+  testPurchaseId: string,
+  origin: Origin,
+  command: (at: string) => TestPurchaseCommand,
+): Promise<KnownTestPurchase> {
+  const at = momentOf(services)
+  const { state, events } = await services.handle<TestPurchase, 'testpurchase'>({
+    stream: testPurchaseStream(testPurchaseId),
+    load: () => loadTestPurchase(services, testPurchaseId),
+    decide: (purchase) => decideTestPurchase(purchase, command(at)),
+    cause: causeOf(origin, at),
+  })
+  const purchase = events.reduce(evolveTestPurchase, state)
+  if (purchase.status === 'absent') throw new Refusal('test_purchase_not_found')
+  return purchase
+}
+
+export function loadTestPurchase(services: Services, testPurchaseId: string) {
+  return loadFromLog(
+    services.ledger,
+    testPurchaseStream(testPurchaseId),
+    absentTestPurchase,
+    (purchase: TestPurchase, { category, event }) =>
+      category === 'testpurchase' ? evolveTestPurchase(purchase, event) : purchase,
+  )
+}

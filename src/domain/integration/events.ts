@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { Moment, Slug } from '../values.ts'
+import { Mapping } from './mapping.ts'
+import { Marketplace } from './provider.ts'
+
+/** Where the vault keeps a secret; the secret itself never stands in an event. */
+const SecretName = z.string().min(1).max(300)
+
+/** The token in a ping's address: where it is kept, and its SHA-256, which a ping's token is compared with. */
+const PingToken = z.strictObject({ name: SecretName, hash: z.string().regex(/^[0-9a-f]{64}$/) })
+
+/** What a marketplace is trusted by and asked with. */
+export const Credentials = z.strictObject({
+  webhookSecret: SecretName.nullable(),
+  apiKey: SecretName.nullable(),
+  pingToken: PingToken.nullable(),
+})
+export type Credentials = z.infer<typeof Credentials>
+
+const AccountId = z.string().min(1).max(255)
+const OperationId = z.string().min(1).max(100)
+
+/** Everything an `integration-<tenant>.<provider>` stream may hold. A recorded shape is never edited: add a new type. */
+export const IntegrationEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('MarketplaceConnected'),
+    data: z.strictObject({
+      tenantId: Slug,
+      provider: Marketplace,
+      operationId: OperationId,
+      credentials: Credentials,
+      at: Moment,
+    }),
+  }),
+  z.object({
+    type: z.literal('CardOnboardingStarted'),
+    data: z.strictObject({ tenantId: Slug, accountId: AccountId, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('CardAccountConnected'),
+    data: z.strictObject({ accountId: AccountId, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('WebhookSecretRotated'),
+    data: z.strictObject({ operationId: OperationId, webhookSecret: SecretName, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('PingTokenRotated'),
+    data: z.strictObject({ operationId: OperationId, pingToken: PingToken, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('ProductMapped'),
+    data: z.strictObject({ productId: Slug, mapping: Mapping, at: Moment }),
+  }),
+  z.object({ type: z.literal('IntegrationDisconnected'), data: z.strictObject({ at: Moment }) }),
+])
+export type IntegrationEvent = z.infer<typeof IntegrationEvent>

@@ -1,0 +1,190 @@
+import { Refusal } from '../refusal.ts'
+import type { Credentials, IntegrationEvent } from './events.ts'
+import { isMappedSo, isTaken, type Mapping, type ProductMapping, withMapping } from './mapping.ts'
+import type { Marketplace, Provider } from './provider.ts'
+
+/** A tenant's connection to one payment provider. */
+export type Integration =
+  | { status: 'absent' }
+  | {
+      status: 'disconnected' | 'onboarding' | 'connected'
+      tenantId: string
+      provider: Provider
+      connectedAt: string | null
+      /** The card provider's account; kept when disconnected, so that connecting again takes the same. */
+      accountId: string | null
+      credentials: Credentials
+      /** Names of secrets that nothing uses any more, for the vault to destroy. */
+      retired: readonly string[]
+      /** Outlive a disconnection, so that connecting again goes on where it was. */
+      mappings: readonly ProductMapping[]
+      /** What has been carried out already, and is not carried out twice. */
+      operationIds: readonly string[]
+    }
+
+export type KnownIntegration = Exclude<Integration, { status: 'absent' }>
+
+export type IntegrationCommand =
+  | {
+      type: 'ConnectMarketplace'
+      tenantId: string
+      provider: Marketplace
+      operationId: string
+      credentials: Credentials
+      at: string
+    }
+  | { type: 'StartOnboarding'; tenantId: string; accountId: string; at: string }
+  | { type: 'FinishOnboarding'; accountId: string; at: string }
+  | { type: 'RotateWebhookSecret'; operationId: string; webhookSecret: string; at: string }
+  | {
+      type: 'RotatePingToken'
+      operationId: string
+      pingToken: NonNullable<Credentials['pingToken']>
+      at: string
+    }
+  | { type: 'MapProduct'; productId: string; mapping: Mapping; at: string }
+  | { type: 'Disconnect'; at: string }
+
+export const absentIntegration: Integration = { status: 'absent' }
+
+const noCredentials: Credentials = { webhookSecret: null, apiKey: null, pingToken: null }
+
+/**
+ * Returning no events means that the request was already true, an operation that was carried out before included.
+ * @throws Refusal `integration_connected`, `integration_not_connected`, `mapping_taken`
+ */
+export function decideIntegration(integration: Integration, command: IntegrationCommand): IntegrationEvent[] {
+  switch (command.type) {
+    case 'ConnectMarketplace': {
+      const { type: _, ...data } = command
+      if (isDone(integration, command.operationId)) return []
+      if (integration.status === 'connected') throw new Refusal('integration_connected')
+      return [{ type: 'MarketplaceConnected', data }]
+    }
+    case 'StartOnboarding': {
+      const { tenantId, accountId, at } = command
+      if (integration.status === 'connected') throw new Refusal('integration_connected')
+      const begun = integration.status === 'onboarding' && integration.accountId === accountId
+      return begun ? [] : [{ type: 'CardOnboardingStarted', data: { tenantId, accountId, at } }]
+    }
+    case 'FinishOnboarding': {
+      const { accountId, at } = command
+      if (integration.status === 'connected') return []
+      if (integration.status !== 'onboarding' || integration.accountId !== accountId) {
+        throw new Refusal('integration_not_connected')
+      }
+      return [{ type: 'CardAccountConnected', data: { accountId, at } }]
+    }
+    case 'Disconnect':
+      if (integration.status === 'absent' || integration.status === 'disconnected') return []
+      return [{ type: 'IntegrationDisconnected', data: { at: command.at } }]
+    default:
+      return decideOnConnected(integration, command)
+  }
+}
+
+function decideOnConnected(
+  integration: Integration,
+  command: Extract<IntegrationCommand, { type: 'RotateWebhookSecret' | 'RotatePingToken' | 'MapProduct' }>,
+): IntegrationEvent[] {
+  if (command.type !== 'MapProduct' && isDone(integration, command.operationId)) return []
+  if (integration.status !== 'connected') throw new Refusal('integration_not_connected')
+  switch (command.type) {
+    case 'RotateWebhookSecret': {
+      const { operationId, webhookSecret, at } = command
+      return [{ type: 'WebhookSecretRotated', data: { operationId, webhookSecret, at } }]
+    }
+    case 'RotatePingToken': {
+      const { operationId, pingToken, at } = command
+      return [{ type: 'PingTokenRotated', data: { operationId, pingToken, at } }]
+    }
+    case 'MapProduct': {
+      const { productId, mapping, at } = command
+      if (isTaken(integration.mappings, productId, mapping)) throw new Refusal('mapping_taken')
+      if (isMappedSo(integration.mappings, productId, mapping)) return []
+      return [{ type: 'ProductMapped', data: { productId, mapping, at } }]
+    }
+  }
+}
+
+function isDone(integration: Integration, operationId: string): boolean {
+  return integration.status !== 'absent' && integration.operationIds.includes(operationId)
+}
+
+/** Never refuses: what is recorded has happened. */
+export function evolveIntegration(integration: Integration, event: IntegrationEvent): Integration {
+  switch (event.type) {
+    case 'MarketplaceConnected': {
+      const { tenantId, provider, operationId, credentials, at } = event.data
+      const before = known(integration, tenantId, provider)
+      return done({ ...before, status: 'connected', connectedAt: at, credentials }, operationId)
+    }
+    case 'CardOnboardingStarted': {
+      const { tenantId, accountId } = event.data
+      return { ...known(integration, tenantId, 'stripe'), status: 'onboarding', accountId }
+    }
+    default:
+      return integration.status === 'absent' ? integration : evolveKnown(integration, event)
+  }
+}
+
+function evolveKnown(
+  integration: KnownIntegration,
+  event: Exclude<IntegrationEvent, { type: 'MarketplaceConnected' | 'CardOnboardingStarted' }>,
+): KnownIntegration {
+  const { credentials, retired } = integration
+  switch (event.type) {
+    case 'CardAccountConnected': {
+      const { accountId, at } = event.data
+      return { ...integration, status: 'connected', connectedAt: at, accountId }
+    }
+    case 'WebhookSecretRotated': {
+      const { operationId, webhookSecret } = event.data
+      const replaced = secretNames({ ...noCredentials, webhookSecret: credentials.webhookSecret })
+      const now = { ...integration, credentials: { ...credentials, webhookSecret } }
+      return done({ ...now, retired: [...retired, ...replaced] }, operationId)
+    }
+    case 'PingTokenRotated': {
+      const { operationId, pingToken } = event.data
+      const replaced = secretNames({ ...noCredentials, pingToken: credentials.pingToken })
+      const now = { ...integration, credentials: { ...credentials, pingToken } }
+      return done({ ...now, retired: [...retired, ...replaced] }, operationId)
+    }
+    case 'ProductMapped': {
+      const { productId, mapping } = event.data
+      return { ...integration, mappings: withMapping(integration.mappings, productId, mapping) }
+    }
+    case 'IntegrationDisconnected':
+      return {
+        ...integration,
+        status: 'disconnected',
+        connectedAt: null,
+        credentials: noCredentials,
+        retired: [...retired, ...secretNames(credentials)],
+      }
+  }
+}
+
+function known(integration: Integration, tenantId: string, provider: Provider): KnownIntegration {
+  if (integration.status !== 'absent') return integration
+  return {
+    status: 'disconnected',
+    tenantId,
+    provider,
+    connectedAt: null,
+    accountId: null,
+    credentials: noCredentials,
+    retired: [],
+    mappings: [],
+    operationIds: [],
+  }
+}
+
+function done(integration: KnownIntegration, operationId: string): KnownIntegration {
+  return { ...integration, operationIds: [...integration.operationIds, operationId] }
+}
+
+/** Where the vault keeps them. */
+export function secretNames({ webhookSecret, apiKey, pingToken }: Credentials): string[] {
+  return [webhookSecret, apiKey, pingToken?.name].filter((name) => typeof name === 'string')
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { sameJson } from '../equality.ts'
+import { Slug } from '../values.ts'
+
+/** An id that a provider gave to something it sells. */
+export const SoldId = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[^\s\p{C}]+$/u, 'must be an id without white space')
+
+const SoldAs = z
+  .record(SoldId, Slug)
+  .refine((entries) => Object.keys(entries).length <= 1000, 'at most 1000 entries')
+
+/** A permalink as gumroad shows it or as it sends it, which is the whole address. */
+export const Permalink = SoldId.refine((permalink) => nameOf(permalink) !== '', 'must name a product')
+
+/**
+ * What of a provider's catalogue is which key type of one product: gumroad's, which sells a product as a whole, and
+ * those of lemonsqueezy, paddle and polar.
+ */
+export const Mapping = z.union([
+  z.strictObject({ permalinks: z.array(Permalink).max(100) }),
+  z.strictObject({ variants: SoldAs }),
+  z.strictObject({ prices: SoldAs }),
+  z.strictObject({ products: SoldAs }),
+])
+export type Mapping = z.infer<typeof Mapping>
+
+export type ProductMapping = { productId: string; mapping: Mapping }
+
+/** Gumroad sends a full URL where it shows a short name, so only the last segment tells permalinks apart. */
+export function nameOf(permalink: string): string {
+  const [path = ''] = permalink.split(/[?#]/, 1)
+  return path.replace(/\/+$/, '').split('/').at(-1) ?? ''
+}
+
+/** The ids by which the provider's notifications name what was sold. */
+export function soldIds(mapping: Mapping): string[] {
+  if ('permalinks' in mapping) return mapping.permalinks.map(nameOf)
+  return Object.keys(soldAs(mapping))
+}
+
+/** The key types that the mapping leads to. */
+export function targetsOf(mapping: Mapping): string[] {
+  return 'permalinks' in mapping ? [] : Object.values(soldAs(mapping))
+}
+
+function soldAs(mapping: Exclude<Mapping, { permalinks: string[] }>): Record<string, string> {
+  if ('variants' in mapping) return mapping.variants
+  return 'prices' in mapping ? mapping.prices : mapping.products
+}
+
+/** Whether a product other than the given one is sold under one of the mapping's ids already. */
+export function isTaken(known: readonly ProductMapping[], productId: string, mapping: Mapping): boolean {
+  const wanted = new Set(soldIds(mapping))
+  return known.some(
+    (other) => other.productId !== productId && soldIds(other.mapping).some((id) => wanted.has(id)),
+  )
+}
+
+/** The mappings with this one in its product's place; one without any id is none. */
+export function withMapping(
+  known: readonly ProductMapping[],
+  productId: string,
+  mapping: Mapping,
+): ProductMapping[] {
+  const others = known.filter((other) => other.productId !== productId)
+  return soldIds(mapping).length === 0 ? others : [...others, { productId, mapping }]
+}
+
+/** Whether mapping the product so would change nothing. */
+export function isMappedSo(known: readonly ProductMapping[], productId: string, mapping: Mapping): boolean {
+  const before = known.find((entry) => entry.productId === productId)
+  return before ? sameJson(before.mapping, mapping) : soldIds(mapping).length === 0
+}

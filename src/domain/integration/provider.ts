@@ -1,0 +1,19 @@
+import { z } from 'zod'
+
+/** Merchants of record and marketplaces: each sells in its own name and tells of a sale by a notification. */
+export const Marketplace = z.enum(['gumroad', 'lemonsqueezy', 'paddle', 'polar'])
+export type Marketplace = z.infer<typeof Marketplace>
+
+/** Every payment provider, in the order in which they are listed; the first is the card provider. */
+export const Provider = z.enum(['stripe', ...Marketplace.options])
+export type Provider = z.infer<typeof Provider>
+
+export const ProviderKind = z.enum(['card', 'marketplace'])
+
+export const kindOf = (provider: Provider): z.infer<typeof ProviderKind> =>
+  provider === 'stripe' ? 'card' : 'marketplace'
+
+/** A key or a secret that a provider gives out: visible ASCII, since it is sent in a header or signed with. */
+export const ProviderCredential = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,500}$/, 'must be 1 to 500 visible characters')

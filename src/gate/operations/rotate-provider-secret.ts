@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { type Changed, type Rotation, rotateSecret } from '../../commands/integrations.ts'
+import type { Services } from '../../commands/services.ts'
+import type { KnownIntegration } from '../../domain/integration/integration.ts'
+import { Provider, ProviderCredential } from '../../domain/integration/provider.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { gatedOperation } from '../operation.ts'
+import { counted } from '../words.ts'
+
+const input = z.object({
+  params: z.strictObject({
+    provider: z.string().meta({ description: Provider.options.join(', '), example: 'paddle' }),
+  }),
+  body: z
+    .strictObject({
+      webhookSecret: ProviderCredential.optional().meta({
+        description: 'The new one, as the provider shows it; gumroad has none, and gets a new token instead',
+      }),
+    })
+    .nullish()
+    .meta({ example: { webhookSecret: 'pdl_ntfset_…' } }),
+})
+
+type Input = z.infer<typeof input>
+
+export const rotateProviderSecret = gatedOperation({
+  name: 'integration.rotate-secret',
+  title: "Rotate a payment provider's secret",
+  method: 'POST',
+  path: '/v1/integrations/{provider}/rotate-secret',
+  scope: 'integrations:write',
+  input,
+  async check(services, tenantId, asked) {
+    await find(services, tenantId, rotationOf(asked))
+  },
+  async describe(services, tenantId, asked) {
+    const rotation = rotationOf(asked)
+    const { provider, connectedAt, operationIds, mappings } = await find(services, tenantId, rotation)
+    return {
+      summary: `Rotate the secret of the connection to ${provider}`,
+      consequences: [
+        rotation.provider === 'gumroad'
+          ? "Sales are lost until the new ping address, which is shown once, stands in gumroad's settings: the former one is refused at once"
+          : `Notifications that ${provider} signs with the former secret are refused at once`,
+        mappings.length === 0
+          ? 'No product is sold through it'
+          : `${counted(mappings.length, 'product is', 'products are')} sold through it`,
+      ],
+      state: { connectedAt, changes: operationIds.length },
+    }
+  },
+  async run(services, tenantId, asked, { id, origin }): Promise<Changed> {
+    return rotateSecret(services, tenantId, rotationOf(asked), id, origin)
+  },
+})
+
+/** @throws Refusal `provider_not_found`, `platform_secret`, `webhook_secret_wanted`, `webhook_secret_unwanted` */
+function rotationOf({ params, body }: Pick<Input, 'params' | 'body'>): Rotation {
+  const provider = Provider.safeParse(params.provider)
+  if (!provider.success) throw new Refusal('provider_not_found')
+  const webhookSecret = body?.webhookSecret
+  switch (provider.data) {
+    case 'stripe':
+      throw new Refusal('platform_secret')
+    case 'gumroad':
+      if (webhookSecret !== undefined) throw new Refusal('webhook_secret_unwanted')
+      return { provider: provider.data }
+    default:
+      if (webhookSecret === undefined) throw new Refusal('webhook_secret_wanted')
+      return { provider: provider.data, webhookSecret }
+  }
+}
+
+/** @throws Refusal `integration_not_connected` */
+async function find(services: Services, tenantId: string, { provider }: Rotation): Promise<KnownIntegration> {
+  const integration = await findIntegration(services.db, tenantId, provider)
+  if (integration?.status !== 'connected') throw new Refusal('integration_not_connected')
+  return integration
+}

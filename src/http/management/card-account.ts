@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { cardStatus, startOnboarding } from '../../commands/card-account.ts'
+import type { Services } from '../../commands/services.ts'
+import { callerIn, originOf } from '../authenticate.ts'
+import { onboardingAddresses } from '../payments/onboarding.ts'
+import { answer, errors, momentOut } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+
+const statusOut = z
+  .object({
+    provider: z.literal('stripe'),
+    connected: z.boolean(),
+    status: z.enum(['not_connected', 'onboarding', 'connected']),
+    connectedAt: momentOut.nullable(),
+    accountId: z.string().nullable().meta({ example: 'acct_1Nv0FGQ9RKHgCVdK' }),
+    account: z
+      .object({
+        detailsSubmitted: z.boolean(),
+        chargesEnabled: z.boolean().meta({ description: 'Until then nothing can be sold through it' }),
+        payoutsEnabled: z.boolean(),
+      })
+      .nullable()
+      .meta({ description: 'As stripe says now; null without an account that it lets us see' }),
+  })
+  .meta({ id: 'CardAccountStatus' })
+
+export function cardAccountRoutes(app: ZodApp, services: Services, baseUrl: string): void {
+  connectRoute(app, services, baseUrl)
+  statusRoute(app, services)
+}
+
+function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
+  app.post(
+    '/v1/integrations/stripe/connect',
+    {
+      config: { scope: 'integrations:write' },
+      schema: {
+        operationId: 'connectStripe',
+        tags: ['Integrations'],
+        summary: "Begin, or go on, to connect the tenant's own stripe account",
+        description:
+          'A person opens `url` and goes through Stripe Connect Onboarding; coming back finishes it. The address is good once and for some minutes: ask for another at any time.',
+        body: z.strictObject({}).nullish(),
+        response: {
+          200: answer(
+            'Where to go on',
+            z.object({
+              url: z.url().meta({ example: 'https://connect.stripe.com/setup/s/acct_1Nv0FGQ9RKHgCVdK/…' }),
+            }),
+          ),
+          ...errors(400, 403, 409, 422),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const addresses = onboardingAddresses(baseUrl, tenantId)
+      return { url: await startOnboarding(services, tenantId, addresses, originOf(request)) }
+    },
+  )
+}
+
+function statusRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/integrations/stripe/status',
+    {
+      config: { scope: 'integrations:read' },
+      schema: {
+        operationId: 'getStripeStatus',
+        tags: ['Integrations'],
+        summary: 'Say how far the stripe account is connected, and what stripe lets it do',
+        response: { 200: answer('The connection', statusOut), ...errors(403, 422) },
+      },
+    },
+    async (request) => {
+      const found = await cardStatus(services, callerIn(request).tenantId)
+      return { provider: 'stripe' as const, connected: found.status === 'connected', ...found }
+    },
+  )
+}

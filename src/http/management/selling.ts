@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import { verifyPrices } from '../../commands/prices.ts'
+import { changeProduct } from '../../commands/products.ts'
+import type { Services } from '../../commands/services.ts'
+import { disableTestMode, enableTestMode } from '../../commands/test-mode.ts'
+import { Slug } from '../../domain/values.ts'
+import { callerIn, originOf } from '../authenticate.ts'
+import { answer, errors, text } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { keyTypeOut } from './product-schemas.ts'
+import { oneProduct, productView, requireProduct } from './products.ts'
+
+const onlyProductId = z.strictObject({ productId: Slug })
+
+export function sellingRoutes(app: ZodApp, services: Services): void {
+  enableTestModeRoute(app, services)
+  disableTestModeRoute(app, services)
+  freeTierRoute(app, services)
+  verifyPricesRoute(app, services)
+}
+
+function enableTestModeRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/products/:productId/test-mode',
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'enableTestMode',
+        tags: ['Products'],
+        summary: "Put a product into test mode, with the card provider's test keys",
+        description:
+          'The secret key is sealed and never shown again. Other keys take the place of the first.',
+        params: onlyProductId,
+        body: z
+          .strictObject({
+            publishableKey: text(255).meta({ description: '`pk_test_…`' }),
+            secretKey: text(255).meta({ description: '`sk_test_…`, or better a restricted `rk_test_…`' }),
+          })
+          .meta({ example: { publishableKey: 'pk_test_…', secretKey: 'rk_test_…' } }),
+        response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404, 422) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const product = await requireProduct(services, tenantId, request.params.productId)
+      const changed = await enableTestMode(services, product, request.body, request.id, originOf(request))
+      return { product: productView(changed) }
+    },
+  )
+}
+
+function disableTestModeRoute(app: ZodApp, services: Services): void {
+  app.delete(
+    '/v1/products/:productId/test-mode',
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'disableTestMode',
+        tags: ['Products'],
+        summary: 'End test mode and destroy its secret key',
+        params: onlyProductId,
+        response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const product = await requireProduct(services, tenantId, request.params.productId)
+      return { product: productView(await disableTestMode(services, product, originOf(request))) }
+    },
+  )
+}
+
+function freeTierRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/products/:productId/free-tier',
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'setFreeTier',
+        tags: ['Products'],
+        summary: 'Turn the free tier on or off',
+        params: onlyProductId,
+        body: z.strictObject({ enabled: z.boolean() }).meta({ example: { enabled: true } }),
+        response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { productId } = request.params
+      const change = { settings: { freeTierEnabled: request.body.enabled } }
+      const product = await changeProduct(services, tenantId, productId, change, originOf(request))
+      return { product: productView(product) }
+    },
+  )
+}
+
+function verifyPricesRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/products/:productId/key-types/verify-prices',
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'verifyPrices',
+        tags: ['Key types'],
+        summary: 'Ask the card provider for the price of every key type that has one',
+        description:
+          'In test mode with the test keys, else on the connected account. A price that is missing or archived there is not verified.',
+        params: onlyProductId,
+        response: {
+          200: answer(
+            'The key types as they now are',
+            z.object({
+              keyTypes: z.array(keyTypeOut),
+              skipped: z.boolean().meta({
+                description: 'There is no connection to the card provider, or no price to verify',
+              }),
+            }),
+          ),
+          ...errors(400, 403, 404, 422),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const before = await requireProduct(services, tenantId, request.params.productId)
+      const { product, skipped } = await verifyPrices(services, before, originOf(request))
+      return { keyTypes: [...product.keyTypes], skipped }
+    },
+  )
+}

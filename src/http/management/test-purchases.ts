@@ -1,0 +1,119 @@
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { findTestPurchase } from '../../../projections/testpurchases/queries.ts'
+import type { Services } from '../../commands/services.ts'
+import { startTestPurchase } from '../../commands/test-purchases.ts'
+import { isId } from '../../credentials/id.ts'
+import { Provider } from '../../domain/integration/provider.ts'
+import { Stage } from '../../domain/testpurchase/events.ts'
+import type { KnownTestPurchase } from '../../domain/testpurchase/test-purchase.ts'
+import { Slug } from '../../domain/values.ts'
+import type { RunTestPurchase } from '../../reactions/test-purchases.ts'
+import { callerIn, originOf } from '../authenticate.ts'
+import { notFound } from '../problem.ts'
+import { answer, errors, momentOut } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { requireProduct } from './products.ts'
+
+const testPurchaseOut = z
+  .object({
+    id: z.string(),
+    productId: Slug,
+    keyTypeId: Slug,
+    provider: Provider,
+    status: z.enum(['running', 'succeeded', 'failed']),
+    stages: z.array(
+      z.object({
+        name: Stage,
+        status: z.enum(['pending', 'running', 'done', 'failed']),
+        at: momentOut.nullable(),
+        detail: z.string().nullable(),
+      }),
+    ),
+    startedAt: momentOut,
+  })
+  .meta({ id: 'TestPurchase' })
+
+const oneTestPurchase = z.object({ testPurchase: testPurchaseOut })
+
+/** How soon it is worth asking again. */
+const retryAfter = (reply: FastifyReply) => reply.header('retry-after', '1')
+
+export function testPurchaseRoutes(app: ZodApp, services: Services, run: RunTestPurchase): void {
+  startRoute(app, services, run)
+  pollRoute(app, services)
+}
+
+function startRoute(app: ZodApp, services: Services, run: RunTestPurchase): void {
+  app.post(
+    '/v1/test-purchase',
+    {
+      config: { scope: 'licenses:write', issues: true },
+      schema: {
+        operationId: 'startTestPurchase',
+        tags: ['Test purchases'],
+        summary: 'Play a purchase through, to see that a product is sold as it should be',
+        description:
+          'Nothing is paid. Payment notifications are not received by this version: a purchase shows what would be sold and then fails at the stage `webhook`.',
+        body: z
+          .strictObject({
+            productId: Slug,
+            keyTypeId: Slug.optional().meta({ description: "The product's first when absent" }),
+            provider: Provider.optional().meta({
+              description: 'When absent, the first connected one that the product is mapped at',
+            }),
+          })
+          .meta({ example: { productId: 'acme-editor' } }),
+        response: { 202: answer('It has begun', oneTestPurchase), ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const { productId, ...asked } = request.body
+      const product = await requireProduct(services, tenantId, productId)
+      const origin = originOf(request)
+      const purchase = await startTestPurchase(services, product, asked, origin)
+      // Nobody waits for it here; what fails is taken up again by the reaction.
+      run(purchase.testPurchaseId, origin).catch((err: unknown) =>
+        request.log.warn({ err, request_id: request.id }, 'test_purchase.interrupted'),
+      )
+      return retryAfter(reply)
+        .code(202)
+        .send({ testPurchase: view(purchase) })
+    },
+  )
+}
+
+function pollRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/test-purchase/:id',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'getTestPurchase',
+        tags: ['Test purchases'],
+        summary: 'Say how far a test purchase has got',
+        params: z.strictObject({ id: z.string() }),
+        response: {
+          200: {
+            ...answer('How far it has got', oneTestPurchase),
+            headers: z.object({ 'retry-after': z.string().meta({ description: 'Seconds' }) }),
+          },
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const { id } = request.params
+      const purchase = isId('tp', id) ? await findTestPurchase(services.db, tenantId, id) : undefined
+      if (!purchase) throw notFound('test purchase')
+      return retryAfter(reply).send({ testPurchase: view(purchase) })
+    },
+  )
+}
+
+function view(purchase: KnownTestPurchase): z.infer<typeof testPurchaseOut> {
+  const { testPurchaseId: id, productId, keyTypeId, provider, status, stages, startedAt } = purchase
+  return { id, productId, keyTypeId, provider, status, stages: [...stages], startedAt }
+}

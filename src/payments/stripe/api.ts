@@ -1,0 +1,160 @@
+import type { Stripe } from 'stripe'
+import { z } from 'zod'
+import { Refusal } from '../../domain/refusal.ts'
+import { ask, ProviderRefused, ProviderUnavailable, troubleOfStatus } from '../trouble.ts'
+
+/** In whose name the card provider is asked: a connected account's, or with a product's own test key. */
+export type CardAccess = { accountId: string } | { testKey: string }
+
+export type CardAccount = {
+  /** Whether its owner has given everything that the onboarding asked for. */
+  detailsSubmitted: boolean
+  chargesEnabled: boolean
+  payoutsEnabled: boolean
+}
+
+export type CardPrice = {
+  active: boolean
+  /** Integer minor units; null where the price is no fixed amount. */
+  unitAmount: number | null
+  currency: string
+  /** Such as `month` or `3 months`; null for a price that is paid once. */
+  interval: string | null
+}
+
+/**
+ * The card provider, through its SDK. Each call throws ProviderRefused, ProviderUnavailable, or, where the platform's
+ * own key is needed, Refusal `platform_key_missing` or `platform_key_refused`.
+ */
+export type CardProvider = {
+  /** Opens an account for a tenant; once, however often it is asked for with one idempotency key. */
+  openAccount(tenantId: string, idempotencyKey: string): Promise<string>
+  /** A single-use address at which the account's owner gives what is still missing. */
+  onboardingLink(accountId: string, returnUrl: string, refreshUrl: string): Promise<string>
+  readAccount(accountId: string): Promise<CardAccount>
+  /** Each price that there is, by its id. All of them, or an error. */
+  readPrices(access: CardAccess, priceIds: readonly string[]): Promise<Map<string, CardPrice>>
+}
+
+const Account = z.object({
+  id: z.string().min(1).max(255),
+  details_submitted: z.boolean(),
+  charges_enabled: z.boolean(),
+  payouts_enabled: z.boolean(),
+})
+const Link = z.object({ url: z.url() })
+const Price = z.object({
+  id: z.string(),
+  object: z.literal('price'),
+  active: z.boolean(),
+  currency: z.string().length(3),
+  unit_amount: z.int().nonnegative().nullable(),
+  recurring: z.object({ interval: z.string(), interval_count: z.int().positive() }).nullable(),
+})
+
+/** How many prices are asked for at a time. */
+const atOnce = 8
+
+export function createStripe(
+  apiUrl: string,
+  platformKey: string | undefined,
+  timeLimitMs: number,
+): CardProvider {
+  const { hostname, port, protocol } = new URL(apiUrl)
+  const server = {
+    host: hostname,
+    port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
+    protocol: protocol === 'http:' ? 'http' : 'https',
+  } as const
+
+  /** @throws ProviderUnavailable also for an answer that makes no sense: it must not get into the log */
+  async function call<T extends z.ZodType>(
+    key: string | undefined,
+    shape: T,
+    work: (stripe: Stripe) => Promise<unknown>,
+  ): Promise<z.infer<T>> {
+    if (key === undefined) throw new Refusal('platform_key_missing')
+    const { Stripe: Client } = await import('stripe')
+    const stripe = new Client(key, {
+      ...server,
+      timeout: timeLimitMs,
+      maxNetworkRetries: 1,
+      telemetry: false,
+    })
+    const troubleOf = (error: unknown) => {
+      if (!(error instanceof Client.errors.StripeError)) {
+        return new ProviderUnavailable('stripe', 'no usable answer')
+      }
+      const isPlatforms = error.statusCode === 401 && key === platformKey
+      if (isPlatforms) return new Refusal('platform_key_refused')
+      return troubleOfStatus('stripe', error.statusCode, error.headers?.['retry-after'])
+    }
+    const answer = await ask('stripe', timeLimitMs, async () => work(stripe), troubleOf)
+    const parsed = shape.safeParse(answer)
+    if (!parsed.success) throw new ProviderUnavailable('stripe', 'an answer of an unknown shape')
+    return parsed.data
+  }
+
+  async function readPrice(access: CardAccess, priceId: string): Promise<CardPrice | undefined> {
+    const [key, options] =
+      'testKey' in access ? [access.testKey, {}] : [platformKey, { stripeAccount: access.accountId }]
+    try {
+      const price = await call(key, Price, (stripe) => stripe.prices.retrieve(priceId, {}, options))
+      // An id such as `.` leads elsewhere than to a price.
+      return price.id === priceId ? priceOf(price) : undefined
+    } catch (error) {
+      if (error instanceof ProviderRefused && error.reason === 'missing') return undefined
+      throw error
+    }
+  }
+
+  return {
+    async openAccount(tenantId, idempotencyKey) {
+      const asked = { type: 'standard', metadata: { keyledger_tenant: tenantId } } as const
+      const { id } = await call(platformKey, Account, (stripe) =>
+        stripe.accounts.create(asked, { idempotencyKey }),
+      )
+      return id
+    },
+    async onboardingLink(account, returnUrl, refreshUrl) {
+      const asked = { account, type: 'account_onboarding', return_url: returnUrl, refresh_url: refreshUrl }
+      const { url } = await call(platformKey, Link, (stripe) => stripe.accountLinks.create(asked))
+      return url
+    },
+    async readAccount(accountId) {
+      const account = await call(platformKey, Account, (stripe) => stripe.accounts.retrieve(accountId))
+      return {
+        detailsSubmitted: account.details_submitted,
+        chargesEnabled: account.charges_enabled,
+        payoutsEnabled: account.payouts_enabled,
+      }
+    },
+    async readPrices(access, priceIds) {
+      const found = new Map<string, CardPrice>()
+      const waiting = [...new Set(priceIds)]
+      const work = async () => {
+        for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+          const price = await readPrice(access, id)
+          if (price) found.set(id, price)
+        }
+      }
+      try {
+        await Promise.all(Array.from({ length: atOnce }, work))
+      } finally {
+        // After a failure nobody asks for the rest.
+        waiting.length = 0
+      }
+      return found
+    },
+  }
+}
+
+function priceOf({ active, unit_amount, currency, recurring }: z.infer<typeof Price>): CardPrice {
+  const { interval, interval_count: count } = recurring ?? { interval: null, interval_count: 1 }
+  return {
+    active,
+    unitAmount: unit_amount,
+    currency,
+    interval: interval === null || count === 1 ? interval : `${count} ${interval}s`,
+  }
+}

@@ -1,0 +1,87 @@
+import { listRunningTestPurchases } from '../../projections/testpurchases/queries.ts'
+import type { Origin, Services } from '../commands/services.ts'
+import { changeTestPurchase, loadTestPurchase } from '../commands/test-purchases.ts'
+import { newId } from '../credentials/id.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Stage } from '../domain/testpurchase/events.ts'
+import { type KnownTestPurchase, nextStage } from '../domain/testpurchase/test-purchase.ts'
+import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
+import type { Reaction } from './reaction.ts'
+
+/** What came of a stage, in words for the person who watches. */
+export type StageOutcome = { outcome: 'done' | 'failed'; detail: string }
+
+/**
+ * Runs one stage of a test purchase. It may be run again for the same purchase, after a crash or beside another
+ * process, and must then come to the same.
+ */
+export type TestPurchaseDriver = Record<Stage, (purchase: KnownTestPurchase) => Promise<StageOutcome>>
+
+/** Runs a purchase's stages, one after the other, until it has ended. */
+export type RunTestPurchase = (testPurchaseId: string, origin: Origin) => Promise<void>
+
+/**
+ * Every step is an event, so a run that is cut off goes on where it was, and two runs of one purchase come to one
+ * history.
+ */
+export function createTestPurchaseRunner(services: Services, driver: TestPurchaseDriver): RunTestPurchase {
+  return async (testPurchaseId, origin) => {
+    const { state } = await loadTestPurchase(services, testPurchaseId)
+    if (state.status === 'absent') return
+    let purchase: KnownTestPurchase = state
+    for (let stage = nextStage(purchase); stage !== undefined; stage = nextStage(purchase)) {
+      const name = stage
+      await changeTestPurchase(services, testPurchaseId, origin, (at) => ({
+        type: 'BeginStage',
+        stage: name,
+        at,
+      }))
+      const outcome = await outcomeOf(() => driver[name](purchase))
+      purchase = await changeTestPurchase(services, testPurchaseId, origin, (at) => ({
+        type: 'EndStage',
+        stage: name,
+        ...outcome,
+        at,
+      }))
+    }
+  }
+}
+
+/** A provider that says no, or nothing, is something that the purchase found out. */
+async function outcomeOf(run: () => Promise<StageOutcome>): Promise<StageOutcome> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof ProviderUnavailable) {
+      return { outcome: 'failed', detail: `${error.provider} does not answer` }
+    }
+    if (error instanceof ProviderRefused) {
+      return { outcome: 'failed', detail: `${error.provider} refused what was asked (${error.reason})` }
+    }
+    if (error instanceof Refusal) return { outcome: 'failed', detail: `not possible: ${error.code}` }
+    throw error
+  }
+}
+
+/** Told of a purchase that could not be gone on with; it is tried again later. */
+type OnTrouble = (trouble: { testPurchase: string; error: unknown }) => void
+
+/** So long whoever started a purchase is left to run it. */
+const graceMs = 10_000
+
+/** Goes on with purchases that were left half done by somebody who died. */
+export function testPurchaseReactions(
+  services: Services,
+  run: RunTestPurchase,
+  onTrouble: OnTrouble,
+): Reaction[] {
+  const round = async () => {
+    const startedBefore = new Date(services.now().getTime() - graceMs).toISOString()
+    for (const id of await listRunningTestPurchases(services.db, startedBefore)) {
+      await run(id, { requestId: newId('req'), actor: 'system:reactions' }).catch((error: unknown) =>
+        onTrouble({ testPurchase: id, error }),
+      )
+    }
+  }
+  return [{ name: 'test-purchases.resume', everyMs: 5000, round }]
+}

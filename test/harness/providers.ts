@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto'
+import type { ProviderSettings } from '../../src/payments/providers.ts'
+import { type Answered, type Asked, type StandIn, startStandIn } from './stand-in.ts'
+
+/** The platform's own key at the card provider, in tests. */
+export const platformKey = 'sk_test_platform_canary_5d1e'
+export const goodKey = 'key_canary_good_93ab'
+/** A key that is good, and may not do what it is tried with. */
+export const poorKey = 'key_canary_poor_77aa'
+
+type StripeStandIn = StandIn & {
+  accounts: Map<string, { detailsSubmitted: boolean; chargesEnabled: boolean }>
+  /** By id: on which account, or with which key of its own, and what it is. */
+  prices: Map<string, StripePrice>
+  /** Other keys than the platform's: a vendor's own test keys. */
+  keys: Set<string>
+}
+
+type StripePrice = {
+  owner: string
+  active?: boolean
+  unit_amount?: number | null
+  currency?: string
+  recurring?: { interval: string; interval_count: number } | null
+}
+
+const stripeError = (status: number, error: Record<string, string>): Answered => ({ status, body: { error } })
+
+/**
+ * Stripe's accounts, account links and prices, in the shapes of its reference.
+ * @see https://docs.stripe.com/api/accounts/object
+ * @see https://docs.stripe.com/api/account_links/object
+ * @see https://docs.stripe.com/api/prices/object
+ */
+async function startStripe(): Promise<StripeStandIn> {
+  const accounts: StripeStandIn['accounts'] = new Map()
+  const prices: StripeStandIn['prices'] = new Map()
+  const keys: StripeStandIn['keys'] = new Set([platformKey])
+  const byIdempotencyKey = new Map<string, string>()
+
+  const account = (id: string): Answered => {
+    const { detailsSubmitted, chargesEnabled } = accounts.get(id) ?? {
+      detailsSubmitted: false,
+      chargesEnabled: false,
+    }
+    return {
+      status: 200,
+      body: {
+        id,
+        object: 'account',
+        type: 'standard',
+        charges_enabled: chargesEnabled,
+        payouts_enabled: chargesEnabled,
+        details_submitted: detailsSubmitted,
+        country: 'US',
+        default_currency: 'usd',
+        metadata: {},
+      },
+    }
+  }
+
+  /** As stripe answers for an account that is closed, or has revoked the platform's access. */
+  const noAccess = (id: string): Answered =>
+    stripeError(403, {
+      code: 'account_invalid',
+      message: `The provided key 'sk_test_***' does not have access to account '${id}' (or that account does not exist). Application access may have been revoked.`,
+      type: 'invalid_request_error',
+    })
+
+  function openAccount({ headers }: Asked): Answered {
+    const key = String(headers['idempotency-key'])
+    const id = byIdempotencyKey.get(key) ?? `acct_${randomBytes(8).toString('hex')}`
+    if (!accounts.has(id)) accounts.set(id, { detailsSubmitted: false, chargesEnabled: false })
+    byIdempotencyKey.set(key, id)
+    return account(id)
+  }
+
+  function linkTo({ body }: Asked): Answered {
+    const id = new URLSearchParams(body).get('account') ?? ''
+    if (!accounts.has(id)) return noAccess(id)
+    const created = 1_772_366_400
+    const url = `https://connect.stripe.com/setup/s/${id}/${randomBytes(6).toString('hex')}`
+    return { status: 200, body: { object: 'account_link', created, expires_at: created + 300, url } }
+  }
+
+  function price(id: string, { key, headers }: Asked): Answered {
+    const connected = headers['stripe-account']
+    if (typeof connected === 'string' && !accounts.has(connected)) return noAccess(connected)
+    const found = prices.get(id)
+    if (found === undefined || found.owner !== (connected ?? key)) {
+      return stripeError(404, {
+        code: 'resource_missing',
+        doc_url: 'https://stripe.com/docs/error-codes/resource-missing',
+        message: `No such price: '${id}'`,
+        param: 'price',
+        type: 'invalid_request_error',
+      })
+    }
+    const { active = true, unit_amount = 2900, currency = 'usd', recurring = null } = found
+    return {
+      status: 200,
+      body: {
+        id,
+        object: 'price',
+        active,
+        billing_scheme: 'per_unit',
+        created: 1_772_366_400,
+        currency,
+        livemode: false,
+        lookup_key: null,
+        metadata: {},
+        nickname: null,
+        product: 'prod_NWjs8kKbJWmuuc',
+        recurring: recurring && { ...recurring, usage_type: 'licensed', trial_period_days: null },
+        type: recurring ? 'recurring' : 'one_time',
+        unit_amount,
+        unit_amount_decimal: unit_amount === null ? null : String(unit_amount),
+      },
+    }
+  }
+
+  const standIn = await startStandIn((asked) => {
+    const { method, path, key } = asked
+    if (key === undefined || !keys.has(key)) {
+      return stripeError(401, {
+        message: `Invalid API Key provided: ${key?.slice(0, 8)}***`,
+        type: 'invalid_request_error',
+      })
+    }
+    const [, , what, id] = path.split('/')
+    if (method === 'POST' && path === '/v1/accounts') return openAccount(asked)
+    if (method === 'POST' && path === '/v1/account_links') return linkTo(asked)
+    if (method === 'GET' && what === 'accounts' && id) return accounts.has(id) ? account(id) : noAccess(id)
+    if (method === 'GET' && what === 'prices' && id) return price(decodeURIComponent(id), asked)
+    return stripeError(404, {
+      message: `Unrecognized request URL (${method}: ${path}).`,
+      type: 'invalid_request_error',
+    })
+  })
+  return Object.assign(standIn, { accounts, prices, keys })
+}
+
+/** @see https://developer.paddle.com/api-reference/event-types/list-event-types */
+function startPaddle(): Promise<StandIn> {
+  return startStandIn(({ method, path, key }) => {
+    const meta = { request_id: '00000000-0000-0000-0000-000000000000' }
+    const error = (code: string, detail: string) => ({
+      status: 403,
+      body: {
+        error: {
+          type: 'request_error',
+          code,
+          detail,
+          documentation_url: `https://developer.paddle.com/errors/shared/${code}`,
+        },
+        meta,
+      },
+    })
+    if (key === poorKey) return error('forbidden', "You aren't permitted to perform this request.")
+    if (key !== goodKey) return error('invalid_token', 'Invalid or revoked API key.')
+    if (method !== 'GET' || path !== '/event-types') return error('not_found', 'Entity not found')
+    const data = [
+      {
+        name: 'transaction.billed',
+        description: 'Occurs when a transaction is billed.',
+        group: 'Transaction',
+        available_versions: [1],
+      },
+    ]
+    return { status: 200, body: { data, meta } }
+  })
+}
+
+/** @see https://polar.sh/docs/api-reference/organizations/list */
+function startPolar(): Promise<StandIn> {
+  return startStandIn(({ method, path, key }) => {
+    if (key === poorKey) {
+      return { status: 403, body: { error: 'insufficient_scope', error_description: 'organizations:read' } }
+    }
+    if (key !== goodKey) {
+      return {
+        status: 401,
+        body: {
+          error: 'invalid_token',
+          error_description: 'The access token provided is expired or revoked',
+        },
+      }
+    }
+    if (method !== 'GET' || path !== '/v1/organizations/')
+      return { status: 404, body: { detail: 'Not Found' } }
+    return { status: 200, body: { items: [], pagination: { total_count: 0, max_page: 0 } } }
+  })
+}
+
+/** @see https://docs.lemonsqueezy.com/api/users/retrieve-user */
+function startLemonSqueezy(): Promise<StandIn> {
+  return startStandIn(({ method, path, key }) => {
+    const jsonapi = { version: '1.0' }
+    const error = (status: number, detail: string) => ({
+      status,
+      body: { jsonapi, errors: [{ status: String(status), title: detail, detail }] },
+    })
+    if (key === poorKey) return error(403, 'Forbidden')
+    if (key !== goodKey) return error(401, 'Unauthenticated.')
+    if (method !== 'GET' || path !== '/v1/users/me') return error(404, 'Not Found')
+    const attributes = {
+      name: 'John Doe',
+      email: 'john@example.com',
+      color: '#898FA9',
+      has_custom_avatar: false,
+      createdAt: '2024-05-24T14:08:31.000000Z',
+      updatedAt: '2024-08-26T13:24:54.000000Z',
+    }
+    return {
+      status: 200,
+      body: { meta: { test_mode: true }, jsonapi, data: { type: 'users', id: '1', attributes } },
+    }
+  })
+}
+
+export type ProviderStandIns = {
+  stripe: StripeStandIn
+  paddle: StandIn
+  polar: StandIn
+  lemonsqueezy: StandIn
+  /** What the ledger is told, so that it asks these. */
+  settings: ProviderSettings
+  close(): Promise<void>
+}
+
+export async function startProviders(): Promise<ProviderStandIns> {
+  const [stripe, paddle, polar, lemonsqueezy] = await Promise.all([
+    startStripe(),
+    startPaddle(),
+    startPolar(),
+    startLemonSqueezy(),
+  ])
+  return {
+    stripe,
+    paddle,
+    polar,
+    lemonsqueezy,
+    settings: {
+      stripeSecretKey: platformKey,
+      stripeApiUrl: stripe.url,
+      lemonsqueezyApiUrl: lemonsqueezy.url,
+      paddleApiUrl: paddle.url,
+      polarApiUrl: polar.url,
+      timeLimitMs: 1500,
+    },
+    async close() {
+      await Promise.all([stripe, paddle, polar, lemonsqueezy].map((standIn) => standIn.close()))
+    },
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * What a provider answers is told apart into yes, no and nothing; "nothing" takes no longer than the time limit, and
+ * no error repeats what was sent.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Refusal } from '../../src/domain/refusal.ts'
+import { createProviders, type Providers } from '../../src/payments/providers.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble.ts'
+import { goodKey, type ProviderStandIns, platformKey, poorKey, startProviders } from '../harness/providers.ts'
+
+let standIns: ProviderStandIns
+let providers: Providers
+beforeAll(async () => {
+  standIns = await startProviders()
+  providers = createProviders({ ...standIns.settings, timeLimitMs: 800 })
+})
+afterAll(() => standIns.close())
+beforeEach(() => {
+  for (const standIn of [standIns.stripe, standIns.paddle, standIns.polar, standIns.lemonsqueezy]) {
+    standIn.health = 'well'
+    standIn.asked.length = 0
+  }
+})
+
+const badKey = 'key_canary_bad_0000'
+
+/** What an error says to a program, and everything that a log line could hold of it. */
+async function trouble(work: Promise<unknown>) {
+  try {
+    await work
+  } catch (error) {
+    for (const secret of [badKey, goodKey, poorKey, platformKey]) {
+      expect(`${(error as Error).message} ${(error as Error).stack} ${JSON.stringify(error)}`).not.toContain(
+        secret,
+      )
+    }
+    if (error instanceof ProviderRefused) return { provider: error.provider, refused: error.reason }
+    if (error instanceof ProviderUnavailable) {
+      return { provider: error.provider, retryAfterSeconds: error.retryAfterSeconds }
+    }
+    if (error instanceof Refusal) return { refusal: error.code }
+    throw error
+  }
+  return 'none'
+}
+
+const sick = ['silent', 'cut', 'garbled', 500, 502, 503, 429] as const
+
+describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('an API key of %s', (provider) => {
+  const check = (key: string) => trouble(providers.checkApiKey(provider, key))
+
+  test('that is good passes, asked for once and with nothing changed', async () => {
+    expect(await check(goodKey)).toBe('none')
+    expect(standIns[provider].asked.map(({ method, key }) => ({ method, key }))).toStrictEqual([
+      { method: 'GET', key: goodKey },
+    ])
+  })
+
+  test('that is bad, or may do too little, is refused', async () => {
+    expect(await check(badKey)).toStrictEqual({ provider, refused: 'key' })
+    expect(await check(poorKey)).toStrictEqual({ provider, refused: 'permission' })
+  })
+
+  test.each(sick)('cannot be tried while the provider is %s, which is said in time', async (health) => {
+    standIns[provider].health = health
+    const began = performance.now()
+    const found = await check(goodKey)
+    // Only the status counts at lemonsqueezy, whose answer nobody reads.
+    if (provider === 'lemonsqueezy' && health === 'garbled') expect(found).toBe('none')
+    else {
+      const read = typeof health === 'number' && provider !== 'paddle'
+      expect(found).toStrictEqual({ provider, retryAfterSeconds: read ? 17 : 5 })
+    }
+    expect(performance.now() - began).toBeLessThan(2000)
+  })
+})
+
+describe('the card provider', () => {
+  test('opens one account for one idempotency key, of the standard type, named after the tenant', async () => {
+    const { card } = providers
+    const first = await card.openAccount('acme', 'once')
+    expect(await card.openAccount('acme', 'once')).toBe(first)
+    expect(await card.openAccount('acme', 'twice')).not.toBe(first)
+    expect(Object.fromEntries(new URLSearchParams(standIns.stripe.asked[0]?.body))).toStrictEqual({
+      type: 'standard',
+      'metadata[keyledger_tenant]': 'acme',
+    })
+  })
+
+  test('gives a link that leads through the onboarding and back', async () => {
+    const { card } = providers
+    const accountId = await card.openAccount('acme', 'link')
+    const url = await card.onboardingLink(
+      accountId,
+      'http://localhost/back?state=1',
+      'http://localhost/again',
+    )
+    expect(url).toContain(`https://connect.stripe.com/setup/s/${accountId}/`)
+    expect(Object.fromEntries(new URLSearchParams(standIns.stripe.asked.at(-1)?.body))).toStrictEqual({
+      account: accountId,
+      type: 'account_onboarding',
+      return_url: 'http://localhost/back?state=1',
+      refresh_url: 'http://localhost/again',
+    })
+  })
+
+  test('says what an account may do', async () => {
+    const { card } = providers
+    const accountId = await card.openAccount('acme', 'read')
+    standIns.stripe.accounts.set(accountId, { detailsSubmitted: true, chargesEnabled: false })
+    expect(await card.readAccount(accountId)).toStrictEqual({
+      detailsSubmitted: true,
+      chargesEnabled: false,
+      payoutsEnabled: false,
+    })
+    expect(await trouble(card.readAccount('acct_of_another'))).toStrictEqual({
+      provider: 'stripe',
+      refused: 'permission',
+    })
+  })
+
+  test('finds prices on the connected account, and with a key of the product its own', async () => {
+    const { card } = providers
+    const accountId = await card.openAccount('acme', 'prices')
+    const { prices, keys, asked } = standIns.stripe
+    keys.add('sk_test_own')
+    prices.set('price_year', { owner: accountId, recurring: { interval: 'year', interval_count: 1 } })
+    prices.set('price_quarter', { owner: accountId, recurring: { interval: 'month', interval_count: 3 } })
+    prices.set('price_tiered', { owner: accountId, unit_amount: null, currency: 'eur' })
+    prices.set('price_old', { owner: accountId, active: false })
+    prices.set('price_own', { owner: 'sk_test_own', unit_amount: 0 })
+    const ids = [
+      'price_year',
+      'price_quarter',
+      'price_tiered',
+      'price_old',
+      'price_own',
+      'price_none',
+      '.',
+      '../x?y',
+    ]
+    const usd = { active: true, unitAmount: 2900, currency: 'usd', interval: null }
+    expect(Object.fromEntries(await card.readPrices({ accountId }, ids))).toStrictEqual({
+      price_year: { ...usd, interval: 'year' },
+      price_quarter: { ...usd, interval: '3 months' },
+      price_tiered: { ...usd, unitAmount: null, currency: 'eur' },
+      price_old: { ...usd, active: false },
+    })
+    expect(new Set(asked.slice(1).map(({ headers }) => headers['stripe-account']))).toStrictEqual(
+      new Set([accountId]),
+    )
+    expect(Object.fromEntries(await card.readPrices({ testKey: 'sk_test_own' }, ids))).toStrictEqual({
+      price_own: { ...usd, unitAmount: 0 },
+    })
+    expect(asked.at(-1)?.headers['stripe-account']).toBeUndefined()
+    expect(await card.readPrices({ accountId }, [])).toStrictEqual(new Map())
+  })
+
+  test('whose prices cannot all be read gives none', async () => {
+    const accountId = await providers.card.openAccount('acme', 'prices')
+    expect(
+      await trouble(providers.card.readPrices({ accountId: 'acct_lost' }, ['price_year'])),
+    ).toStrictEqual({
+      provider: 'stripe',
+      refused: 'permission',
+    })
+    standIns.stripe.health = 503
+    expect(
+      await trouble(providers.card.readPrices({ accountId }, ['price_year', 'price_none'])),
+    ).toStrictEqual({
+      provider: 'stripe',
+      retryAfterSeconds: 5,
+    })
+  })
+
+  test.each(sick)('that is %s is said to be so in time', async (health) => {
+    standIns.stripe.health = health
+    const began = performance.now()
+    expect(await trouble(providers.card.readAccount('acct_1'))).toMatchObject({ provider: 'stripe' })
+    expect(performance.now() - began).toBeLessThan(2000)
+  })
+
+  test("tells a bad key of the platform's from one that somebody gave", async () => {
+    const settings = { ...standIns.settings, stripeSecretKey: badKey }
+    const { card } = createProviders(settings)
+    expect(await trouble(card.readAccount('acct_1'))).toStrictEqual({ refusal: 'platform_key_refused' })
+    expect(await trouble(card.readPrices({ testKey: 'sk_test_unknown' }, ['price_1']))).toStrictEqual({
+      provider: 'stripe',
+      refused: 'key',
+    })
+    const none = createProviders({ ...settings, stripeSecretKey: undefined }).card
+    expect(await trouble(none.readAccount('acct_1'))).toStrictEqual({ refusal: 'platform_key_missing' })
+    expect(await trouble(none.readPrices({ accountId: 'acct_1' }, ['price_1']))).toStrictEqual({
+      refusal: 'platform_key_missing',
+    })
+  })
+})
+
+test('nobody listening is an answer that never came', async () => {
+  const nowhere = 'http://127.0.0.1:1'
+  const away = createProviders({
+    ...standIns.settings,
+    stripeApiUrl: nowhere,
+    lemonsqueezyApiUrl: nowhere,
+    paddleApiUrl: nowhere,
+    polarApiUrl: nowhere,
+  })
+  for (const provider of ['lemonsqueezy', 'paddle', 'polar'] as const) {
+    expect(await trouble(away.checkApiKey(provider, goodKey))).toStrictEqual({
+      provider,
+      retryAfterSeconds: 5,
+    })
+  }
+  expect(await trouble(away.card.readAccount('acct_1'))).toStrictEqual({
+    provider: 'stripe',
+    retryAfterSeconds: 5,
+  })
+})

@@ -1,0 +1,82 @@
+import {
+  changeIntegration,
+  connectMarketplace,
+  disconnect,
+  mapProduct,
+  rotateSecret,
+} from '../../src/commands/integrations.ts'
+import { decided } from '../../src/commands/products.ts'
+import { disableTestMode, enableTestMode } from '../../src/commands/test-mode.ts'
+import { startTestPurchase } from '../../src/commands/test-purchases.ts'
+import { createTestPurchaseDriver } from '../../src/reactions/test-purchase-driver.ts'
+import { createTestPurchaseRunner } from '../../src/reactions/test-purchases.ts'
+import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
+
+/** What a vendor does to sell, and stops doing. */
+export type SellingStep =
+  | { do: 'sell'; through: 'gumroad' | 'paddle' | 'stripe' }
+  | { do: 'map' | 'rotate' | 'stop selling' | 'buy for a test' | 'test mode' | 'end test mode' }
+
+/** No provider is asked: accounts and prices are recorded as if it had answered. */
+export async function sell(
+  { services, clock }: TestLedger,
+  { tenantId, productId }: { tenantId: string; productId: string },
+  step: SellingStep,
+): Promise<unknown> {
+  const at = clock.now().toISOString()
+  const product = await services.findProduct(tenantId, productId)
+  if (!product) throw new Error('the product is there')
+  const operation = uniqueId('operation')
+  switch (step.do) {
+    case 'sell': {
+      if (step.through !== 'stripe') {
+        const asked =
+          step.through === 'paddle'
+            ? { provider: step.through, webhookSecret: 'secret' }
+            : { provider: step.through }
+        return connectMarketplace(services, tenantId, asked, operation, origin)
+      }
+      const accountId = 'acct_1'
+      await changeIntegration(services, tenantId, 'stripe', origin, () => ({
+        type: 'StartOnboarding',
+        tenantId,
+        accountId,
+        at,
+      }))
+      return changeIntegration(services, tenantId, 'stripe', origin, () => ({
+        type: 'FinishOnboarding',
+        accountId,
+        at,
+      }))
+    }
+    case 'map': {
+      await mapProduct(services, product, 'gumroad', { permalinks: [operation] }, origin)
+      const price = { priceId: 'price_1', unitAmount: 2900, currency: 'usd', interval: null, verifiedAt: at }
+      const prices = [{ keyTypeId: 'default', price: { ...price, verified: true } }]
+      await decided(services, tenantId, productId, origin, () => ({ type: 'MapPrices', prices, at }))
+      return decided(services, tenantId, productId, origin, () => ({ type: 'RecordPrices', prices, at }))
+    }
+    case 'rotate':
+      await rotateSecret(services, tenantId, { provider: 'gumroad' }, operation, origin)
+      return rotateSecret(
+        services,
+        tenantId,
+        { provider: 'paddle', webhookSecret: 'another' },
+        uniqueId('operation'),
+        origin,
+      )
+    case 'stop selling':
+      await disconnect(services, tenantId, 'gumroad', origin)
+      return disconnect(services, tenantId, 'stripe', origin)
+    case 'buy for a test': {
+      const { testPurchaseId } = await startTestPurchase(services, product, { provider: 'gumroad' }, origin)
+      return createTestPurchaseRunner(services, createTestPurchaseDriver(services))(testPurchaseId, origin)
+    }
+    case 'test mode': {
+      const keys = { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' }
+      return enableTestMode(services, product, keys, operation, origin)
+    }
+    case 'end test mode':
+      return disableTestMode(services, product, origin)
+  }
+}
