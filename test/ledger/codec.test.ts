@@ -261,6 +261,8 @@ describe('a stream’s category', () => {
       'token-',
       'customer-',
       'webhook-',
+      'integration-',
+      'testpurchase-',
       'confirmation-',
     ]))
 
