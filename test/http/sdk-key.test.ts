@@ -31,8 +31,9 @@ const services = () => api.ledger.services
 const Shown = z.strictObject({ sdkKey: z.string().regex(/^kl_sdk_[0-9A-Za-z]{38}$/) })
 async function shown(method: 'GET' | 'POST'): Promise<string> {
   const url = method === 'GET' ? '/v1/sdk-key' : '/v1/sdk-key/rotate'
-  const { status, body } = await askApproveRepeat(api, tenant, method, url)
+  const { status, body, headers } = await askApproveRepeat(api, tenant, method, url)
   expect(status).toBe(200)
+  expect(headers['cache-control']).toBe('no-store')
   return Shown.parse(body).sdkKey
 }
 const whose = async (kind: 'sdk' | 'chk', key: string) =>
