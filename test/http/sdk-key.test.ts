@@ -168,6 +168,17 @@ describe('an operation on the SDK key that is run again', () => {
     expect(await keyEvents()).toStrictEqual(['SdkKeyIssued', 'SdkKeyRotated'])
   })
 
+  test('before the former key was destroyed destroys it', async () => {
+    await reveal('cnf_1')
+    const secrets = { ...services().secrets, destroy: () => Promise.reject(new Error('killed')) }
+    const dying = rotateSdkKey({ ...services(), secrets }, tenant.tenantId, 'cnf_2', origin)
+    await expect(dying).rejects.toThrow('killed')
+    expect(await secretsKept()).toBe(2)
+    expect(await whose('sdk', await rotate('cnf_2'))).toBe(tenant.tenantId)
+    expect(await secretsKept()).toBe(1)
+    expect(await keyEvents()).toStrictEqual(['SdkKeyIssued', 'SdkKeyRotated'])
+  })
+
   test('after another rotation shows the live key and does not undo that', async () => {
     await rotate('cnf_1')
     const live = await rotate('cnf_2')
