@@ -66,7 +66,9 @@ const lookup = `
     case when q.leads then exists (select from parked where stream in (t.stream, n.stream)) end as token_uncertain,
     p.revalidate_after_seconds, k.current, l.revoked_at, l.expires_at, l.on_expiry,
     y.entitlements, case when l.expires_at is not null then y.fallback_entitlements end as fallback_entitlements,
-    c.overrides,
+    (
+      select c.overrides from customers c where c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
+    ) as overrides,
     d.status is not distinct from 'active' as seated,
     case when (select exists (select from parked))
       then exists (select from parked where stream in ('license-' || l.license_id, 'customer-' || l.customer_id)) else false end as uncertain
@@ -80,7 +82,6 @@ const lookup = `
   left join licenses l on l.license_id = k.license_id and k.current
   left join key_types y
     on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id
-  left join customers c on c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
   left join devices d on d.license_id = l.license_id and d.device_id = q.device_id
   order by q.ordinal`
 

@@ -22,8 +22,8 @@ let owner: TestTenant
 let owned: {
   license: { id: string; licenseKey: string }
   sameName: { id: string; licenseKey: string }
-  confirmation: string
   customer: string
+  confirmation: string
 }
 let ownCustomer: string
 let unknownKey: string
@@ -40,8 +40,8 @@ beforeAll(async () => {
   owned = {
     license,
     sameName: await mint(ask, owner.token, 'shared-name'),
-    confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
     customer: await makeCustomer(ask, owner.token),
+    confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
   }
   ownCustomer = await makeCustomer(ask, asking.token)
   await mint(ask, owner.token, 'owned')
@@ -129,35 +129,6 @@ const places: [what: string, status: number, request: (ids: 'owned' | 'absent') 
     }),
   ],
   [
-    'revoking a license',
-    404,
-    (which) => ({
-      method: 'POST',
-      url: `/v1/licenses/${which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000'}/revoke`,
-    }),
-  ],
-  [
-    'deleting a key type of a foreign product',
-    404,
-    (which) => ({ method: 'DELETE', url: `/v1/products/${which}/key-types/owned-type` }),
-  ],
-  [
-    'deleting a foreign key type of a product that both have',
-    404,
-    (which) => ({
-      method: 'DELETE',
-      url: `/v1/products/shared-name/key-types/${which === 'owned' ? 'owned-type' : 'absent'}`,
-    }),
-  ],
-  [
-    'polling a confirmation',
-    404,
-    (which) => ({
-      method: 'GET',
-      url: `/v1/confirmations/${which === 'owned' ? owned.confirmation : 'cnf_00000000000000000000000000'}`,
-    }),
-  ],
-  [
     'minting for a customer',
     404,
     (which) => ({
@@ -204,6 +175,35 @@ const places: [what: string, status: number, request: (ids: 'owned' | 'absent') 
     }),
   ],
   ['reading the usage of a product', 404, (which) => ({ method: 'GET', url: `/v1/usage?product=${which}` })],
+  [
+    'revoking a license',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/licenses/${which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000'}/revoke`,
+    }),
+  ],
+  [
+    'deleting a key type of a foreign product',
+    404,
+    (which) => ({ method: 'DELETE', url: `/v1/products/${which}/key-types/owned-type` }),
+  ],
+  [
+    'deleting a foreign key type of a product that both have',
+    404,
+    (which) => ({
+      method: 'DELETE',
+      url: `/v1/products/shared-name/key-types/${which === 'owned' ? 'owned-type' : 'absent'}`,
+    }),
+  ],
+  [
+    'polling a confirmation',
+    404,
+    (which) => ({
+      method: 'GET',
+      url: `/v1/confirmations/${which === 'owned' ? owned.confirmation : 'cnf_00000000000000000000000000'}`,
+    }),
+  ],
   ...(['activate', 'validate', 'deactivate'] as const).flatMap((what): typeof places => [
     [
       `${what} on a foreign product with its own key`,
@@ -311,6 +311,6 @@ function templateOf(url: string): string {
     .replace(/(\/products\/)[^/]+/, '$1{productId}')
     .replace(/(\/key-types\/)[^/]+/, '$1{keyTypeId}')
     .replace(/(\/licenses\/)lic_[^/]+/, '$1{id}')
-    .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
     .replace(/(\/customers\/)[^/]+/, '$1{id}')
+    .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
 }

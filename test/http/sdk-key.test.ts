@@ -31,8 +31,9 @@ const services = () => api.ledger.services
 const Shown = z.strictObject({ sdkKey: z.string().regex(/^kl_sdk_[0-9A-Za-z]{38}$/) })
 async function shown(method: 'GET' | 'POST'): Promise<string> {
   const url = method === 'GET' ? '/v1/sdk-key' : '/v1/sdk-key/rotate'
-  const { status, body } = await askApproveRepeat(api, tenant, method, url)
+  const { status, body, headers } = await askApproveRepeat(api, tenant, method, url)
   expect(status).toBe(200)
+  expect(headers['cache-control']).toBe('no-store')
   return Shown.parse(body).sdkKey
 }
 const whose = async (kind: 'sdk' | 'chk', key: string) =>
@@ -164,6 +165,17 @@ describe('an operation on the SDK key that is run again', () => {
     const key = await rotate('cnf_2')
     for (let n = 0; n < 3; n++) expect(await rotate('cnf_2')).toBe(key)
     expect(await reveal('cnf_1')).toBe(key)
+    expect(await keyEvents()).toStrictEqual(['SdkKeyIssued', 'SdkKeyRotated'])
+  })
+
+  test('before the former key was destroyed destroys it', async () => {
+    await reveal('cnf_1')
+    const secrets = { ...services().secrets, destroy: () => Promise.reject(new Error('killed')) }
+    const dying = rotateSdkKey({ ...services(), secrets }, tenant.tenantId, 'cnf_2', origin)
+    await expect(dying).rejects.toThrow('killed')
+    expect(await secretsKept()).toBe(2)
+    expect(await whose('sdk', await rotate('cnf_2'))).toBe(tenant.tenantId)
+    expect(await secretsKept()).toBe(1)
     expect(await keyEvents()).toStrictEqual(['SdkKeyIssued', 'SdkKeyRotated'])
   })
 
