@@ -16,7 +16,16 @@ const types = new pg.TypeOverrides()
 types.setTypeParser(bigintType, BigInt)
 types.setTypeParser(timestamptzType, momentOf)
 
-export type PoolOptions = { size?: number; statementTimeoutMs?: number; onError?: (error: Error) => void }
+export type PoolOptions = {
+  size?: number
+  statementTimeoutMs?: number
+  /**
+   * For look-ups by key, whose plan does not depend on what is asked for: each is planned once a connection. Planning
+   * one anew takes longer than running it.
+   */
+  planOnce?: boolean
+  onError?: (error: Error) => void
+}
 
 /**
  * Connections whose unqualified table names mean the live read models. A transaction that stalls is ended by the
@@ -26,7 +35,14 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): pg.P
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: options.size ?? 10,
-    options: `-c search_path=${liveSchema} -c timezone=UTC -c idle_in_transaction_session_timeout=5000`,
+    options: [
+      `search_path=${liveSchema}`,
+      'timezone=UTC',
+      'idle_in_transaction_session_timeout=5000',
+      `plan_cache_mode=${options.planOnce ? 'force_generic_plan' : 'auto'}`,
+    ]
+      .map((setting) => `-c ${setting}`)
+      .join(' '),
     statement_timeout: options.statementTimeoutMs ?? 15_000,
     connectionTimeoutMillis: 5000,
     application_name: 'keyledger',

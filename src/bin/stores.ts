@@ -68,7 +68,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     const db = createPool(databaseUrl, { onError })
     undo.push(() => db.end())
     // Validates wait for nothing else: their look-ups have connections of their own.
-    const hotDb = createPool(databaseUrl, { size: 3, onError })
+    const hotDb = createPool(databaseUrl, { size: 3, planOnce: true, onError })
     undo.push(() => hotDb.end())
     await checkMasterKey(db, masterKey)
 
