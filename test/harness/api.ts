@@ -7,6 +7,7 @@ import type { Plan } from '../../src/domain/tenant/events.ts'
 import { Scope } from '../../src/domain/token/scopes.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createCursors } from '../../src/http/cursor.ts'
+import { type Limits, noLimits } from '../../src/limits/limits.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD'
@@ -33,13 +34,15 @@ export type TestApi = {
   close(): Promise<void>
 }
 
-export async function openTestApi(): Promise<TestApi> {
+/** @param options `limits` are off unless given, since the clock of a test stands still */
+export async function openTestApi(options: { limits?: Limits } = {}): Promise<TestApi> {
   const ledger = await openTestLedger()
   const app = await createApp({
     services: ledger.services,
     cursors: createCursors(ledger.masterKey.cursors),
     readiness: createReadiness(ledger.services, undefined),
     baseUrl: 'http://localhost:8080',
+    limits: options.limits ?? noLimits,
     log: pino({ level: 'silent' }) as FastifyBaseLogger,
   })
   return {
