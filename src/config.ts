@@ -31,7 +31,8 @@ function isNetwork(text: string): boolean {
   if (version === 0) return ['loopback', 'linklocal', 'uniquelocal'].includes(text)
   const longest = version === 4 ? 32 : 128
   return (
-    rest.length === 0 && (prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= longest))
+    rest.length === 0 &&
+    (prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= longest))
   )
 }
 

@@ -14,8 +14,8 @@ export function gcraOf({ perMinute, burst }: Rate): Gcra {
   return { intervalMs, toleranceMs: burst * intervalMs }
 }
 
-/** Sums of intervals that are no whole numbers must not cost a caller a unit. */
-const roundingShare = 0.001
+/** Sums of intervals that are no whole numbers drift by less than this, and that must not cost a caller a unit. */
+export const roundingMs = 0.05
 
 /**
  * The generic cell rate algorithm: a token bucket whose whole state is the moment at which it will be full again.
@@ -25,7 +25,7 @@ const roundingShare = 0.001
  */
 export function waitMs({ intervalMs, toleranceMs }: Gcra, tat: number, now: number): number {
   const over = Math.max(tat, now) + intervalMs - toleranceMs - now
-  return over > intervalMs * roundingShare ? over : 0
+  return over > roundingMs ? over : 0
 }
 
 /** The state after a unit was taken now. */

@@ -34,10 +34,10 @@ type Bucket = {
 
 /**
  * Of the burst, what all processes together may have admitted without having told: so much more than the limit can
- * get through at worst. Twice that, and a little, while processes come that the others have not noticed yet.
+ * get through at worst.
  */
-const untoldShare = 0.02
-/** What the share may never come to, however many processes there are. */
+const untoldShare = 0.04
+/** What a share of one unit each may come to. */
 const mostUntoldShare = 0.05
 
 /**

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { roundingMs } from './gcra.ts'
 import type { SharedBuckets } from './limiter.ts'
 import type { Report, Settlement } from './meter.ts'
 
@@ -18,7 +19,7 @@ export function createSharedBuckets(db: Pool): SharedBuckets {
             some.map(({ admitted }) => admitted),
             some.map(({ waiting }) => waiting),
             gcra.intervalMs,
-            gcra.toleranceMs,
+            gcra.toleranceMs + roundingMs,
             now,
           ],
         })
@@ -54,11 +55,11 @@ const settleBuckets = `
   ), counted as (
     select key, waiting,
       case when l.tat = expected or l.tat <= since then mine
-        else l.tat + admitted * $7::float8 end as tat
+        else greatest(mine, l.tat + admitted * $7::float8) end as tat
     from locked l join told using (key)
   ), granted as (
     select key, tat, greatest(tat, $9::float8) as base,
-      least(waiting, greatest(0, floor(($9 + $8::float8 - greatest(tat, $9)) / $7 + 0.001)))::int as granted
+      least(waiting, greatest(0, floor(($9 + $8::float8 - greatest(tat, $9)) / $7)))::int as granted
     from counted
   )
   update limits.buckets b

@@ -35,7 +35,9 @@ export type TestApi = {
 }
 
 /** @param options `limits` are off unless given, since the clock of a test stands still */
-export async function openTestApi(options: { limits?: Limits } = {}): Promise<TestApi> {
+export async function openTestApi(
+  options: { limits?: Limits; trustProxy?: string[] } = {},
+): Promise<TestApi> {
   const ledger = await openTestLedger()
   const app = await createApp({
     services: ledger.services,
@@ -43,6 +45,7 @@ export async function openTestApi(options: { limits?: Limits } = {}): Promise<Te
     readiness: createReadiness(ledger.services, undefined),
     baseUrl: 'http://localhost:8080',
     limits: options.limits ?? noLimits,
+    trustProxy: options.trustProxy,
     log: pino({ level: 'silent' }) as FastifyBaseLogger,
   })
   return {
