@@ -7,6 +7,7 @@ import {
 } from 'fastify-zod-openapi'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
+import type { Limits } from '../limits/limits.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../reactions/test-purchases.ts'
 import { admit, authenticate } from './authenticate.ts'
@@ -40,6 +41,9 @@ export type AppOptions = {
   readiness: () => Promise<Readiness>
   /** How the addresses that are handed out begin. */
   baseUrl: string
+  limits: Limits
+  /** Proxies whose word on a caller's address is taken; undefined: nobody's, it is the socket's. */
+  trustProxy?: string[] | undefined
   log: FastifyBaseLogger
 }
 
@@ -55,6 +59,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     bodyLimit: 1_048_576,
     // What still comes in on an open connection while the application drains is answered, and the connection ended.
     return503OnClosing: false,
+    trustProxy: options.trustProxy ?? false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
     // What Fastify refuses before it has found a route.
     frameworkErrors: (error, request, reply) => {
@@ -66,7 +71,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.decorateRequest('caller', undefined)
-  answerErrors(app, (request) => admit(services, request))
+  const authority = { findToken: services.findToken, now: services.now, limits: options.limits }
+  answerErrors(app, (request) => admit(authority, request))
   app.decorateRequest('gatedInput', undefined)
   app.decorate('baseUrl', options.baseUrl)
   answerUnknownRoutes(app)
@@ -79,7 +85,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(underPressure, { maxEventLoopDelay: 2000, retryAfter: 1 })
   await describeApi(app, options.baseUrl)
 
-  app.addHook('onRequest', authenticate(services))
+  app.addHook('onRequest', authenticate(authority))
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
   metricsRoutes(routes, readiness)
   healthRoutes(routes, readiness)
@@ -98,7 +104,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   onboardingPages(routes, services, options.baseUrl)
   sellingRoutes(routes, services)
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
-  runtimeRoutes(routes, services)
+  runtimeRoutes(routes, services, authority)
   await app.ready()
   return app
 }

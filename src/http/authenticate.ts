@@ -4,7 +4,8 @@ import { momentOf, type Origin, type Services } from '../commands/services.ts'
 import { sameDigest } from '../credentials/sha256.ts'
 import { tokenHashOf } from '../credentials/token.ts'
 import type { Scope } from '../domain/token/scopes.ts'
-import { Problem, unavailable } from './problem.ts'
+import type { Limits } from '../limits/limits.ts'
+import { Problem, rateLimited, unavailable } from './problem.ts'
 
 /** Who is asking: a token that was live when the request came in. */
 export type Caller = KnownToken['token'] & Pick<KnownToken, 'plan' | 'tenantStatus'>
@@ -24,23 +25,24 @@ declare module 'fastify' {
 }
 
 /**
- * Checks the bearer token before the body is even read, so that 401 and 403 come before every other refusal. A
- * route that {@link FastifyContextConfig.admitsItself} is passed over.
+ * Checks the bearer token, and how often it is used, before the body is even read, so that 401, 429 and 403 come
+ * before every other refusal. A route that {@link FastifyContextConfig.admitsItself} is passed over.
  */
-export function authenticate(services: Authority): onRequestHookHandler {
+export function authenticate(authority: Authority): onRequestHookHandler {
   return (request, _reply, done) => {
     const { scope, admitsItself } = request.routeOptions.config
     if (scope === undefined || admitsItself) done()
-    else admit(services, request).then(() => done(), done)
+    else admit(authority, request).then(() => done(), done)
   }
 }
 
-type Authority = Pick<Services, 'findToken' | 'now'>
+/** What decides over who may ask, and how often. */
+export type Authority = Pick<Services, 'findToken' | 'now'> & { limits: Limits }
 
-/** Finds the token and lets it in. @throws Problem 401, 403 */
-export async function admit(services: Authority, request: FastifyRequest): Promise<void> {
+/** Finds the token and lets it in. @throws Problem 401, 429, 403 */
+export async function admit(authority: Authority, request: FastifyRequest): Promise<void> {
   const tokenHash = tokenHashIn(request)
-  admitAs(request, tokenHash, await services.findToken(tokenHash), momentOf(services))
+  await admitAs(authority, request, tokenHash, await authority.findToken(tokenHash))
 }
 
 /** @returns the hash of the bearer token. @throws Problem 401 when there is none or its form is wrong */
@@ -56,16 +58,22 @@ export function tokenHashIn(request: FastifyRequest): string {
 /**
  * Makes the owner of the token the request's caller, if this token may ask this route now.
  * @param known what a look-up by the hash has found
- * @throws Problem 401, 403
+ * @throws Problem 401, 429, 403
  */
-export function admitAs(
+export async function admitAs(
+  authority: Authority,
   request: FastifyRequest,
   tokenHash: string,
   known: KnownToken | undefined,
-  now: string,
-): Caller {
-  const caller = callerFrom(tokenHash, known, now)
+): Promise<Caller> {
+  const caller = callerFrom(tokenHash, known, momentOf(authority))
   const { scope, issues } = request.routeOptions.config
+  const { runtime, management } = authority.limits
+  const taken =
+    scope === 'licenses:runtime' ? runtime?.take(caller.tenantId) : management?.take(caller.tokenId)
+  // Nearly always the answer is there at once, and one turn of the loop less matters here.
+  const waitMs = typeof taken === 'object' ? await taken : taken
+  if (waitMs) throw rateLimited(waitMs)
   if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
   const lacking = lackingScope(caller, scope)
   if (lacking !== undefined) {

@@ -7,6 +7,7 @@ import type { Plan } from '../../src/domain/tenant/events.ts'
 import { Scope } from '../../src/domain/token/scopes.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createCursors } from '../../src/http/cursor.ts'
+import { type Limits, noLimits } from '../../src/limits/limits.ts'
 import { type CheckAnswer, createAnswerCheck } from './described.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
 
@@ -34,13 +35,19 @@ export type TestApi = {
   close(): Promise<void>
 }
 
-export async function openTestApi(options: Parameters<typeof openTestLedger>[0] = {}): Promise<TestApi> {
+type LedgerOptions = NonNullable<Parameters<typeof openTestLedger>[0]>
+type ApiOptions = Omit<LedgerOptions, 'limits'> & { limits?: Limits; trustProxy?: string[] }
+
+/** @param options `limits` are off unless given, since the clock of a test stands still */
+export async function openTestApi({ limits, trustProxy, ...options }: ApiOptions = {}): Promise<TestApi> {
   const ledger = await openTestLedger(options)
   const app = await createApp({
     services: ledger.services,
     cursors: createCursors(ledger.masterKey.cursors),
     readiness: createReadiness(ledger.services, undefined),
     baseUrl: 'http://localhost:8080',
+    limits: limits ?? noLimits,
+    trustProxy,
     log: pino({ level: 'silent' }) as FastifyBaseLogger,
   })
   return {

@@ -4,7 +4,7 @@ import { activateDevice, deactivateDevice } from '../../commands/devices.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { admitAs, type Caller, callerIn, originOf, tokenHashIn } from '../authenticate.ts'
+import { type Authority, admitAs, type Caller, callerIn, originOf, tokenHashIn } from '../authenticate.ts'
 import { answer } from '../schemas.ts'
 import { refuseGet } from '../wrong-method.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -20,8 +20,8 @@ import {
 } from './schemas.ts'
 
 /** The token interface: a vendor's own server asks about its customers' keys. A rejected license is still 200. */
-export function runtimeRoutes(app: ZodApp, services: Services): void {
-  validateRoute(app, services)
+export function runtimeRoutes(app: ZodApp, services: Services, authority: Authority): void {
+  validateRoute(app, services, authority)
   activateRoute(app, services)
   deactivateRoute(app, services)
   for (const call of ['activate', 'validate', 'deactivate']) refuseGet(app, `/v1/licenses/${call}`)
@@ -42,7 +42,7 @@ async function find(services: Services, caller: Caller, asked: Asked) {
   return { question, finding: await services.findForRuntime(question) }
 }
 
-function validateRoute(app: ZodApp, services: Services): void {
+function validateRoute(app: ZodApp, services: Services, authority: Authority): void {
   app.post(
     '/v1/licenses/validate',
     {
@@ -59,7 +59,7 @@ function validateRoute(app: ZodApp, services: Services): void {
     },
     async (request) => {
       const { device_id } = request.body
-      const verdict = await verdictFor(services, request, request.body)
+      const verdict = await verdictFor(services, authority, request, request.body)
       const valid = verdict.status === 'active'
       return { valid, ...verdict, device_id: device_id ?? null, ...(!valid && { reason: verdict.status }) }
     },
@@ -69,6 +69,7 @@ function validateRoute(app: ZodApp, services: Services): void {
 /** Admits the caller, and finds out what the key is good for. */
 async function verdictFor(
   services: Services,
+  authority: Authority,
   request: FastifyRequest,
   { product_id: productId, license_key, device_id }: Asked,
 ): Promise<Verdict> {
@@ -76,12 +77,12 @@ async function verdictFor(
   const tokenHash = tokenHashIn(request)
   const keyHash = keyHashOf(license_key)
   if (keyHash === undefined) {
-    admitAs(request, tokenHash, await services.findToken(tokenHash), now)
+    await admitAs(authority, request, tokenHash, await services.findToken(tokenHash))
     return unknownKey(now)
   }
   const question = { tokenHash, productId, keyHash, deviceId: device_id ?? '' }
   const { token, standing } = await services.findStanding(question)
-  const { tenantId } = admitAs(request, tokenHash, token, now)
+  const { tenantId } = await admitAs(authority, request, tokenHash, token)
   const verdict = verdictOn(standing, device_id !== undefined, now)
   services.usage.count(tenantId, productId, verdict.status === 'active' ? 'validations' : 'rejected')
   return verdict
