@@ -78,6 +78,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    // Compiled and run beside the client that its test generates.
+    exclude: { path: '^test/flows/typed-client/journey.ts$' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
