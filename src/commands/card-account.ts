@@ -4,7 +4,7 @@ import type { KnownIntegration } from '../domain/integration/integration.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { CardAccount } from '../payments/stripe/api.ts'
 import { ProviderRefused } from '../payments/trouble.ts'
-import { changeIntegration } from './integrations.ts'
+import { changeIntegration, disconnect } from './integrations.ts'
 import type { Origin, Services } from './services.ts'
 
 /** Our own addresses, to which the card provider sends people back. */
@@ -129,6 +129,17 @@ export async function refreshOnboarding(
 ): Promise<string | undefined> {
   const account = await expected(services, tenantId, state)
   return account?.status === 'onboarding' ? link(services, tenantId, account.accountId, addresses) : undefined
+}
+
+/** Forgets the account's connection, and with it every address that was handed out. It stays open at the provider. */
+export async function disconnectCardAccount(
+  services: Services,
+  tenantId: string,
+  origin: Origin,
+): Promise<void> {
+  const integration = await disconnect(services, tenantId, 'stripe', origin)
+  if (integration.status === 'absent' || integration.accountId === null) return
+  await services.secrets.destroy(tenantId, stateName(integration.accountId))
 }
 
 async function expected(

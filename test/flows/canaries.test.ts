@@ -1,14 +1,16 @@
-// Guarantee: a raw license key, a token, an e-mail address and a person's name stand in no event, no table, no log
-// line and no file; the master key stands in its own file alone, which nobody else may read.
+// Guarantee: a raw license key, a token, a payment provider's key or secret, an e-mail address and a person's name stand
+// in no event, no table, no log line and no file; the master key stands in its own file alone, which nobody else may read.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { createHost, type Environment, type Server } from '../harness/process.ts'
+import { startProviders } from '../harness/providers.ts'
 import { connectTo } from './embedded.ts'
 import { createOperator } from './operator.ts'
+import { askingStandIns, sellThroughAll } from './selling.ts'
 import { client, createVendor, productId } from './vendor.ts'
 
 const host = createHost()
@@ -17,7 +19,13 @@ const name = 'Canary Wrenfield Holderton'
 const owner = 'canary.owner.51c2@canary-owner.example'
 
 test('planted keys, tokens, addresses and names are found nowhere', async () => {
-  const environment = { KEYLEDGER_DATA_DIR: host.path('data'), KEYLEDGER_LOG_LEVEL: 'trace' }
+  const standIns = await startProviders()
+  onTestFinished(() => standIns.close())
+  const environment = {
+    KEYLEDGER_DATA_DIR: host.path('data'),
+    KEYLEDGER_LOG_LEVEL: 'trace',
+    ...askingStandIns(standIns),
+  }
   const server = await host.serve(environment)
   const tokens = [await firstToken(server), await createVendor(host, environment)]
   const args = ['init', '--tenant', 'canary', '--owner', owner]
@@ -26,6 +34,7 @@ test('planted keys, tokens, addresses and names are found nowhere', async () => 
   })
   const keys = await live(server, tokens[1] ?? '')
   await sendInWrongPlaces(server, tokens[1] ?? '', keys[0] ?? '')
+  const sold = await sellThroughAll(host, environment, server, tokens[1] ?? '', productId)
   const operatorSaw = await lookAround(environment)
   expect(operatorSaw).toContain(email)
 
@@ -35,6 +44,7 @@ test('planted keys, tokens, addresses and names are found nowhere', async () => 
     [email, 'e-mail'],
     [name, 'name'],
     [owner, 'owner'],
+    ...sold,
   ])
   expect(await inEventsAndTables(environment, canaries)).toStrictEqual([])
   expect(inText('a log line', server.stderr(), canaries)).toStrictEqual([])

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 
 /** What a stand-in was asked. */
 export type Asked = {
@@ -25,6 +26,8 @@ export type StandIn = {
    * with it and a page that is no JSON, as a proxy in between does. `garbled`: a success that makes no sense.
    */
   health: 'well' | 'silent' | 'cut' | 'garbled' | number
+  /** How long it takes to answer. */
+  delayMs: number
   close(): Promise<void>
 }
 
@@ -35,6 +38,7 @@ export async function startStandIn(answer: (asked: Asked) => Answered): Promise<
     url: '',
     asked,
     health: 'well',
+    delayMs: 0,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -53,7 +57,8 @@ export async function startStandIn(answer: (asked: Asked) => Answered): Promise<
       body: await text(request),
     }
     asked.push(question)
-    const { health } = standIn
+    const { health, delayMs } = standIn
+    if (delayMs > 0) await setTimeout(delayMs)
     if (health === 'silent') return
     if (health === 'cut') {
       request.socket.destroy()

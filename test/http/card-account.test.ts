@@ -245,6 +245,10 @@ describe('a person who comes back', () => {
     await asks('DELETE', '/v1/integrations/stripe')
     expect(await visit(returnUrl)).toMatchObject({ status: 404 })
     expect(await statusNow()).toStrictEqual(noAccount)
+    // What was handed out before does not come back to life with the next connection.
+    await connect()
+    expect(await visit(returnUrl)).toMatchObject({ status: 404 })
+    expect(await visit(comeback().returnUrl)).toMatchObject({ status: 200 })
   })
 
   test('to a tenant that was closed is nobody', async () => {

@@ -24,6 +24,7 @@ let owned: {
   sameName: { id: string; licenseKey: string }
   customer: string
   confirmation: string
+  testPurchase: string
 }
 let ownCustomer: string
 let unknownKey: string
@@ -41,6 +42,7 @@ beforeAll(async () => {
     license,
     sameName: await mint(ask, owner.token, 'shared-name'),
     customer: await makeCustomer(ask, owner.token),
+    testPurchase: await playPurchase(),
     confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
   }
   ownCustomer = await makeCustomer(ask, asking.token)
@@ -48,6 +50,16 @@ beforeAll(async () => {
   unknownKey = newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey
 })
 afterAll(() => api.close())
+
+/** Through a provider that the owner has connected and mapped, so that a stranger could get at those too. */
+async function playPurchase(): Promise<string> {
+  const { token } = owner
+  await api.ask('POST', '/v1/integrations/gumroad/connect', { token })
+  const body = { permalinks: ['owned'] }
+  await api.ask('POST', '/v1/products/owned/integrations/gumroad', { token, body })
+  const started = await api.ask('POST', '/v1/test-purchase', { token, body: { productId: 'owned' } })
+  return z.object({ testPurchase: z.object({ id: z.string() }) }).parse(started.body).testPurchase.id
+}
 
 type Request = { method: Method; url: string; body?: unknown }
 
@@ -204,6 +216,66 @@ const places: [what: string, status: number, request: (ids: 'owned' | 'absent') 
       url: `/v1/confirmations/${which === 'owned' ? owned.confirmation : 'cnf_00000000000000000000000000'}`,
     }),
   ],
+  [
+    'putting a product into test mode',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/products/${which}/test-mode`,
+      body: { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' },
+    }),
+  ],
+  ['ending test mode', 404, (which) => ({ method: 'DELETE', url: `/v1/products/${which}/test-mode` })],
+  [
+    'setting the free tier',
+    404,
+    (which) => ({ method: 'POST', url: `/v1/products/${which}/free-tier`, body: { enabled: true } }),
+  ],
+  [
+    'verifying prices',
+    404,
+    (which) => ({ method: 'POST', url: `/v1/products/${which}/key-types/verify-prices` }),
+  ],
+  [
+    'mapping a product',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/products/${which}/integrations/gumroad`,
+      body: { permalinks: ['owned'] },
+    }),
+  ],
+  [
+    'mapping to a key type',
+    422,
+    (which) => ({
+      method: 'POST',
+      url: '/v1/products/shared-name/integrations/paddle',
+      body: { prices: { pri_1: which === 'owned' ? 'owned-type' : 'absent' } },
+    }),
+  ],
+  [
+    'playing a purchase of a product',
+    404,
+    (which) => ({ method: 'POST', url: '/v1/test-purchase', body: { productId: which } }),
+  ],
+  [
+    'playing a purchase of a key type',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: '/v1/test-purchase',
+      body: { productId: 'shared-name', keyTypeId: which === 'owned' ? 'owned-type' : 'absent' },
+    }),
+  ],
+  [
+    'polling a test purchase',
+    404,
+    (which) => ({
+      method: 'GET',
+      url: `/v1/test-purchase/${which === 'owned' ? owned.testPurchase : 'tp_00000000000000000000000000'}`,
+    }),
+  ],
   ...(['activate', 'validate', 'deactivate'] as const).flatMap((what): typeof places => [
     [
       `${what} on a foreign product with its own key`,
@@ -233,7 +305,14 @@ const places: [what: string, status: number, request: (ids: 'owned' | 'absent') 
 const everythingOwned = async () => {
   const { token } = owner
   const answers = []
-  for (const url of ['/v1/products', '/v1/licenses', '/v1/customers', `/v1/licenses/${owned.license.id}`]) {
+  const urls = [
+    '/v1/products',
+    '/v1/licenses',
+    '/v1/customers',
+    `/v1/licenses/${owned.license.id}`,
+    '/v1/integrations',
+  ]
+  for (const url of urls) {
     answers.push((await api.ask('GET', url, { token })).text)
   }
   return answers
@@ -297,6 +376,13 @@ test('every route that needs a token and takes an id is among these', async () =
     'POST /v1/sdk-key/rotate',
     'GET /v1/webhook',
     'PUT /v1/webhook',
+    // A provider is no tenant's own; what a tenant has there is told apart by the token alone.
+    'GET /v1/integrations',
+    'GET /v1/integrations/stripe/status',
+    'POST /v1/integrations/stripe/connect',
+    'POST /v1/integrations/{provider}/connect',
+    'DELETE /v1/integrations/{provider}',
+    'POST /v1/integrations/{provider}/rotate-secret',
   ]
   const tried = places.map(([, , request]) => {
     const { method, url } = request('owned')
@@ -309,8 +395,10 @@ function templateOf(url: string): string {
   return url
     .replace(/\?.*$/, '')
     .replace(/(\/products\/)[^/]+/, '$1{productId}')
-    .replace(/(\/key-types\/)[^/]+/, '$1{keyTypeId}')
+    .replace(/(\/key-types\/)(?!verify-prices)[^/]+/, '$1{keyTypeId}')
     .replace(/(\/licenses\/)lic_[^/]+/, '$1{id}')
     .replace(/(\/customers\/)[^/]+/, '$1{id}')
     .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
+    .replace(/(\/test-purchase\/)tp_[^/]+/, '$1{id}')
+    .replace(/(\/integrations\/)[^/]+/, '$1{provider}')
 }

@@ -2,6 +2,7 @@
  * What a provider answers is told apart into yes, no and nothing; "nothing" takes no longer than the time limit, and
  * no error repeats what was sent.
  */
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { createProviders, type Providers } from '../../src/payments/providers.ts'
@@ -171,6 +172,26 @@ describe('the card provider', () => {
       provider: 'stripe',
       retryAfterSeconds: 5,
     })
+  })
+
+  test('that answers every single price in time, but not all of them, has not answered', async () => {
+    const { stripe } = standIns
+    stripe.delayMs = 600
+    const ids = Array.from({ length: 100 }, (_, index) => `price_${index}`)
+    const began = performance.now()
+    try {
+      expect(await trouble(providers.card.readPrices({ testKey: platformKey }, ids))).toMatchObject({
+        provider: 'stripe',
+        retryAfterSeconds: 5,
+      })
+      expect(performance.now() - began).toBeLessThan(3500)
+      const asked = stripe.asked.length
+      await setTimeout(1000)
+      // Nobody asks for the rest.
+      expect(stripe.asked.length - asked).toBeLessThanOrEqual(8)
+    } finally {
+      stripe.delayMs = 0
+    }
   })
 
   test.each(sick)('that is %s is said to be so in time', async (health) => {

@@ -19,7 +19,7 @@ const input = z.object({
       }),
     })
     .nullish()
-    .meta({ example: { webhookSecret: 'pdl_ntfset_…' } }),
+    .meta({ example: { webhookSecret: 'pdl_ntfset_01gkdqbk...' } }),
 })
 
 type Input = z.infer<typeof input>

@@ -45,7 +45,9 @@ function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
           200: answer(
             'Where to go on',
             z.object({
-              url: z.url().meta({ example: 'https://connect.stripe.com/setup/s/acct_1Nv0FGQ9RKHgCVdK/…' }),
+              url: z
+                .url()
+                .meta({ example: 'https://connect.stripe.com/setup/s/acct_1Nv0FGQ9RKHgCVdK/TqckGNUHg2mG' }),
             }),
           ),
           ...errors(400, 403, 409, 422),

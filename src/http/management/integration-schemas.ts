@@ -86,7 +86,7 @@ export const connectIn = z
     }),
   })
   .nullish()
-  .meta({ example: { webhookSecret: 'pdl_ntfset_…', apiKey: 'pdl_live_apikey_…' } })
+  .meta({ example: { webhookSecret: 'pdl_ntfset_01gkdqbk...', apiKey: 'pdl_live_apikey_01gtgzt...' } })
 
 /**
  * @throws Refusal `webhook_secret_wanted`, `webhook_secret_unwanted`

@@ -4,6 +4,7 @@ import {
   listIntegrations,
   listPricedProducts,
 } from '../../../projections/integrations/queries.ts'
+import { disconnectCardAccount } from '../../commands/card-account.ts'
 import { connectMarketplace, disconnect, mapProduct } from '../../commands/integrations.ts'
 import { mapPrices } from '../../commands/prices.ts'
 import type { Services } from '../../commands/services.ts'
@@ -151,7 +152,8 @@ function disconnectRoute(app: ZodApp, services: Services): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const provider = requireProvider(request.params.provider)
-      await disconnect(services, tenantId, provider, originOf(request))
+      if (provider === 'stripe') await disconnectCardAccount(services, tenantId, originOf(request))
+      else await disconnect(services, tenantId, provider, originOf(request))
       return { integration: await readView(services, tenantId, provider) }
     },
   )

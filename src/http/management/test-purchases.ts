@@ -36,6 +36,10 @@ const testPurchaseOut = z
 
 const oneTestPurchase = z.object({ testPurchase: testPurchaseOut })
 
+const pollLater = {
+  'Retry-After': { type: 'integer', description: 'Seconds to wait before the next poll' },
+}
+
 /** How soon it is worth asking again. */
 const retryAfter = (reply: FastifyReply) => reply.header('retry-after', '1')
 
@@ -64,7 +68,10 @@ function startRoute(app: ZodApp, services: Services, run: RunTestPurchase): void
             }),
           })
           .meta({ example: { productId: 'acme-editor' } }),
-        response: { 202: answer('It has begun', oneTestPurchase), ...errors(400, 403, 404, 409) },
+        response: {
+          202: { ...answer('It has begun', oneTestPurchase), headers: pollLater },
+          ...errors(400, 403, 404, 409),
+        },
       },
     },
     async (request, reply) => {
@@ -97,7 +104,7 @@ function pollRoute(app: ZodApp, services: Services): void {
         response: {
           200: {
             ...answer('How far it has got', oneTestPurchase),
-            headers: z.object({ 'retry-after': z.string().meta({ description: 'Seconds' }) }),
+            headers: pollLater,
           },
           ...errors(400, 403, 404),
         },

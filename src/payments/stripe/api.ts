@@ -1,7 +1,6 @@
-import type { Stripe } from 'stripe'
 import { z } from 'zod'
-import { Refusal } from '../../domain/refusal.ts'
-import { ask, ProviderRefused, ProviderUnavailable, troubleOfStatus } from '../trouble.ts'
+import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
+import { createCall } from './call.ts'
 
 /** In whose name the card provider is asked: a connected account's, or with a product's own test key. */
 export type CardAccess = { accountId: string } | { testKey: string }
@@ -52,48 +51,16 @@ const Price = z.object({
   recurring: z.object({ interval: z.string(), interval_count: z.int().positive() }).nullable(),
 })
 
-/** How many prices are asked for at a time. */
+/** How many prices are asked for at a time, and how many times the limit of one question all may take together. */
 const atOnce = 8
+const allPricesWithin = 3
 
 export function createStripe(
   apiUrl: string,
   platformKey: string | undefined,
   timeLimitMs: number,
 ): CardProvider {
-  const { hostname, port, protocol } = new URL(apiUrl)
-  const server = {
-    host: hostname,
-    port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
-    protocol: protocol === 'http:' ? 'http' : 'https',
-  } as const
-
-  /** @throws ProviderUnavailable also for an answer that makes no sense: it must not get into the log */
-  async function call<T extends z.ZodType>(
-    key: string | undefined,
-    shape: T,
-    work: (stripe: Stripe) => Promise<unknown>,
-  ): Promise<z.infer<T>> {
-    if (key === undefined) throw new Refusal('platform_key_missing')
-    const { Stripe: Client } = await import('stripe')
-    const stripe = new Client(key, {
-      ...server,
-      timeout: timeLimitMs,
-      maxNetworkRetries: 1,
-      telemetry: false,
-    })
-    const troubleOf = (error: unknown) => {
-      if (!(error instanceof Client.errors.StripeError)) {
-        return new ProviderUnavailable('stripe', 'no usable answer')
-      }
-      const isPlatforms = error.statusCode === 401 && key === platformKey
-      if (isPlatforms) return new Refusal('platform_key_refused')
-      return troubleOfStatus('stripe', error.statusCode, error.headers?.['retry-after'])
-    }
-    const answer = await ask('stripe', timeLimitMs, async () => work(stripe), troubleOf)
-    const parsed = shape.safeParse(answer)
-    if (!parsed.success) throw new ProviderUnavailable('stripe', 'an answer of an unknown shape')
-    return parsed.data
-  }
+  const call = createCall(apiUrl, platformKey, timeLimitMs)
 
   async function readPrice(access: CardAccess, priceId: string): Promise<CardPrice | undefined> {
     const [key, options] =
@@ -138,8 +105,11 @@ export function createStripe(
           if (price) found.set(id, price)
         }
       }
+      const all = () => Promise.all(Array.from({ length: atOnce }, work))
       try {
-        await Promise.all(Array.from({ length: atOnce }, work))
+        await ask('stripe', allPricesWithin * timeLimitMs, all, (error) =>
+          error instanceof Error ? error : new ProviderUnavailable('stripe', 'no usable answer'),
+        )
       } finally {
         // After a failure nobody asks for the rest.
         waiting.length = 0

@@ -1,0 +1,46 @@
+import type { Stripe } from 'stripe'
+import type { z } from 'zod'
+import { Refusal } from '../../domain/refusal.ts'
+import { ask, ProviderUnavailable, troubleOfStatus } from '../trouble.ts'
+
+/**
+ * Makes one call with the SDK and parses what it answers.
+ * @param key undefined when the platform has none
+ * @throws Refusal `platform_key_missing`, `platform_key_refused`
+ * @throws ProviderRefused, or ProviderUnavailable, also for an answer that makes no sense: it must not get into the log
+ */
+export type Call = <T extends z.ZodType>(
+  key: string | undefined,
+  shape: T,
+  work: (stripe: Stripe) => Promise<unknown>,
+) => Promise<z.infer<T>>
+
+export function createCall(apiUrl: string, platformKey: string | undefined, timeLimitMs: number): Call {
+  const { hostname, port, protocol } = new URL(apiUrl)
+  const config = {
+    host: hostname,
+    port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
+    protocol: protocol === 'http:' ? 'http' : 'https',
+    timeout: timeLimitMs,
+    maxNetworkRetries: 1,
+    telemetry: false,
+  } as const
+
+  return async (key, shape, work) => {
+    if (key === undefined) throw new Refusal('platform_key_missing')
+    const { Stripe: Client } = await import('stripe')
+    const stripe = new Client(key, config)
+    const troubleOf = (error: unknown) => {
+      if (!(error instanceof Client.errors.StripeError)) {
+        return new ProviderUnavailable('stripe', 'no usable answer')
+      }
+      const isPlatforms = error.statusCode === 401 && key === platformKey
+      if (isPlatforms) return new Refusal('platform_key_refused')
+      return troubleOfStatus('stripe', error.statusCode, error.headers?.['retry-after'])
+    }
+    const answer = await ask('stripe', timeLimitMs, async () => work(stripe), troubleOf)
+    const parsed = shape.safeParse(answer)
+    if (!parsed.success) throw new ProviderUnavailable('stripe', 'an answer of an unknown shape')
+    return parsed.data
+  }
+}

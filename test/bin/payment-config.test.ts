@@ -1,0 +1,50 @@
+/** What is configured for payments makes sense, or is refused by name and never by value. */
+import { describe, expect, test } from 'vitest'
+import { ConfigError, parseConfig } from '../../src/config.ts'
+
+test('without any of it, the providers themselves are asked, and no account can be connected', () =>
+  expect(parseConfig({}).payments).toStrictEqual({
+    stripeSecretKey: undefined,
+    stripeWebhookSecret: undefined,
+    stripeApiUrl: 'https://api.stripe.com',
+    lemonsqueezyApiUrl: 'https://api.lemonsqueezy.com',
+    paddleApiUrl: undefined,
+    polarApiUrl: 'https://api.polar.sh',
+  }))
+
+test('what is given is taken, addresses without the slash at their end', () =>
+  expect(
+    parseConfig({
+      KEYLEDGER_STRIPE_SECRET_KEY: 'rk_live_1',
+      KEYLEDGER_STRIPE_WEBHOOK_SECRET: 'whsec_1',
+      KEYLEDGER_STRIPE_API_URL: 'http://localhost:12111/',
+      KEYLEDGER_LEMONSQUEEZY_API_URL: 'http://localhost:1/lemon/',
+      KEYLEDGER_PADDLE_API_URL: 'https://sandbox-api.paddle.com',
+      KEYLEDGER_POLAR_API_URL: 'https://sandbox-api.polar.sh/',
+    }).payments,
+  ).toStrictEqual({
+    stripeSecretKey: 'rk_live_1',
+    stripeWebhookSecret: 'whsec_1',
+    stripeApiUrl: 'http://localhost:12111',
+    lemonsqueezyApiUrl: 'http://localhost:1/lemon',
+    paddleApiUrl: 'https://sandbox-api.paddle.com',
+    polarApiUrl: 'https://sandbox-api.polar.sh',
+  }))
+
+describe('is refused by name', () => {
+  test.each([
+    ['KEYLEDGER_STRIPE_SECRET_KEY', 'pk_canary_value'],
+    ['KEYLEDGER_STRIPE_SECRET_KEY', 'sk_canary value'],
+    ['KEYLEDGER_STRIPE_WEBHOOK_SECRET', 'canary_value'],
+    ['KEYLEDGER_STRIPE_API_URL', 'http://localhost:1/canary'],
+    ['KEYLEDGER_STRIPE_API_URL', 'http://canary:value:1'],
+    ['KEYLEDGER_PADDLE_API_URL', 'ftp://canary'],
+    ['KEYLEDGER_POLAR_API_URL', 'canary'],
+    ['KEYLEDGER_LEMONSQUEEZY_API_URL', 'https://'],
+  ])('%s=%s', (name, value) => {
+    const parse = () => parseConfig({ [name]: value })
+    expect(parse).toThrow(ConfigError)
+    expect(parse).toThrow(name)
+    expect(parse).not.toThrow('canary')
+  })
+})
