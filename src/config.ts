@@ -23,7 +23,8 @@ const rate = z
     'must be <steady>/<burst> a minute, as 600/1200, or off',
   )
   .transform((text) => {
-    if (text === 'off') return undefined
+    // Not undefined, which would be taken for the default.
+    if (text === 'off') return null
     const [perMinute = 0, burst = perMinute] = text.split('/').map(Number)
     return { perMinute, burst }
   })
@@ -144,7 +145,10 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
       paddleApiUrl: data.KEYLEDGER_PADDLE_API_URL,
       polarApiUrl: data.KEYLEDGER_POLAR_API_URL,
     },
-    limits: { management: data.KEYLEDGER_LIMIT_MANAGEMENT, runtime: data.KEYLEDGER_LIMIT_RUNTIME },
+    limits: {
+      management: data.KEYLEDGER_LIMIT_MANAGEMENT ?? undefined,
+      runtime: data.KEYLEDGER_LIMIT_RUNTIME ?? undefined,
+    },
     trustProxy: data.KEYLEDGER_TRUST_PROXY,
     logLevel: data.KEYLEDGER_LOG_LEVEL,
   }
