@@ -7,6 +7,7 @@ import {
 } from 'fastify-zod-openapi'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
+import type { Limits } from '../limits/limits.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../reactions/test-purchases.ts'
 import { authenticate } from './authenticate.ts'
@@ -36,6 +37,9 @@ export type AppOptions = {
   readiness: () => Promise<Readiness>
   /** How the addresses that are handed out begin. */
   baseUrl: string
+  limits: Limits
+  /** Proxies whose word on a caller's address is taken; undefined: nobody's, it is the socket's. */
+  trustProxy?: string[] | undefined
   log: FastifyBaseLogger
 }
 
@@ -49,6 +53,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     childLoggerFactory: (logger) => logger,
     genReqId: () => newId('req'),
     bodyLimit: 1_048_576,
+    trustProxy: options.trustProxy ?? false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
     // What Fastify refuses before it has found a route.
     frameworkErrors: (error, request, reply) =>
@@ -70,7 +75,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(underPressure, { maxEventLoopDelay: 2000, retryAfter: 1 })
   await describeApi(app, options.baseUrl)
 
-  app.addHook('onRequest', authenticate(services))
+  app.addHook('onRequest', authenticate(services, options.limits))
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
   metricsRoutes(routes, readiness)
   healthRoutes(routes, readiness)

@@ -7,6 +7,8 @@ import type { Plan } from '../../src/domain/tenant/events.ts'
 import { Scope } from '../../src/domain/token/scopes.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createCursors } from '../../src/http/cursor.ts'
+import { type Limits, noLimits } from '../../src/limits/limits.ts'
+import type { ProviderSettings } from '../../src/payments/providers.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD'
@@ -33,13 +35,19 @@ export type TestApi = {
   close(): Promise<void>
 }
 
-export async function openTestApi(options: Parameters<typeof openTestLedger>[0] = {}): Promise<TestApi> {
-  const ledger = await openTestLedger(options)
+/** @param options `limits` are off unless given, since the clock of a test stands still */
+export async function openTestApi(
+  options: { limits?: Limits; trustProxy?: string[]; providers?: Partial<ProviderSettings> } = {},
+): Promise<TestApi> {
+  const { providers } = options
+  const ledger = await openTestLedger({ ...(providers && { providers }) })
   const app = await createApp({
     services: ledger.services,
     cursors: createCursors(ledger.masterKey.cursors),
     readiness: createReadiness(ledger.services, undefined),
     baseUrl: 'http://localhost:8080',
+    limits: options.limits ?? noLimits,
+    trustProxy: options.trustProxy,
     log: pino({ level: 'silent' }) as FastifyBaseLogger,
   })
   return {
