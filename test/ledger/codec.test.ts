@@ -8,11 +8,13 @@ import { codec, createCodec, type StoredEvent } from '../../src/ledger/codec.ts'
 import {
   categoryOf,
   confirmationStream,
+  integrationStream,
   licenseStream,
   memberStream,
   ownPrefixes,
   productStream,
   tenantStream,
+  testPurchaseStream,
   tokenStream,
 } from '../../src/ledger/streams.ts'
 
@@ -239,6 +241,8 @@ describe('a stream’s category', () => {
     expect(categoryOf(tokenStream('tok_1'))).toBe('token')
     expect(categoryOf(confirmationStream('cnf_1'))).toBe('confirmation')
     expect(categoryOf(licenseStream('lic_1'))).toBe('license')
+    expect(categoryOf(integrationStream('acme-tools', 'stripe'))).toBe('integration')
+    expect(categoryOf(testPurchaseStream('tp_1'))).toBe('testpurchase')
     expect(categoryOf(productStream('acme-tools', 'my-editor'))).toBe('product')
   })
 
