@@ -1,5 +1,6 @@
 import { historyProjector } from './history/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
+import { loginsProjector } from './logins/projector.ts'
 import { membersProjector } from './members/projector.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
@@ -12,6 +13,7 @@ export const projectors: readonly Projector[] = [
   membersProjector,
   productsProjector,
   tokensProjector,
+  loginsProjector,
   licensesProjector,
   historyProjector,
 ]

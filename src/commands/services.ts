@@ -2,10 +2,13 @@ import type { Pool } from 'pg'
 import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
 import type { FindProduct } from '../../projections/products/queries.ts'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
+import type { Attempts } from '../access/attempts.ts'
+import type { Fingerprint } from '../access/fingerprint.ts'
 import type { RandomBytes } from '../credentials/random.ts'
 import type { Handle } from '../ledger/handle.ts'
 import type { Cause, Ledger } from '../ledger/ledger.ts'
 import type { UsageCounter } from '../usage/counter.ts'
+import type { TokenUse } from '../usage/token-use.ts'
 import type { Secrets } from '../vault/secrets.ts'
 import type { Subjects } from '../vault/subjects.ts'
 
@@ -21,6 +24,9 @@ export type Services = {
   subjects: Subjects
   secrets: Secrets
   usage: UsageCounter
+  tokenUse: TokenUse
+  attempts: Attempts
+  fingerprint: Fingerprint
   now: () => Date
   randomBytes: RandomBytes
 }

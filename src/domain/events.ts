@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { LicenseEvent } from './license/events.ts'
+import { LoginEvent } from './login/events.ts'
 import { MemberEvent } from './member/events.ts'
 import { ProductEvent } from './product/events.ts'
 import { TenantEvent } from './tenant/events.ts'
@@ -12,6 +13,7 @@ export const eventsOf = {
   product: ProductEvent,
   license: LicenseEvent,
   token: TokenEvent,
+  login: LoginEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

@@ -28,6 +28,10 @@ export type RefusalCode =
   | 'token_exists'
   | 'token_not_found'
   | 'member_exists'
+  | 'member_not_found'
+  | 'last_owner'
+  | 'login_settled'
+  | 'scope_not_grantable'
 
 /** A command that the rules do not allow. Nothing has been recorded. */
 export class Refusal extends Error {

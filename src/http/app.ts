@@ -13,6 +13,7 @@ import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
+import { loginRoutes } from './management/login.ts'
 import { productRoutes } from './management/products.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
@@ -66,6 +67,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   healthRoutes(routes, readiness)
   openApiRoute(routes)
   tokenRoutes(routes)
+  loginRoutes(routes, services, options.baseUrl)
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
   licenseRoutes(routes, services, cursors)

@@ -22,7 +22,9 @@ declare module 'fastify' {
 }
 
 /** Checks the bearer token before the body is even read, so that 401 and 403 come before every other refusal. */
-export function authenticate(services: Pick<Services, 'findToken' | 'now'>): onRequestAsyncHookHandler {
+export function authenticate(
+  services: Pick<Services, 'findToken' | 'tokenUse' | 'now'>,
+): onRequestAsyncHookHandler {
   return async (request) => {
     const { scope, issues } = request.routeOptions.config
     if (scope === undefined) return
@@ -43,7 +45,7 @@ export function authenticate(services: Pick<Services, 'findToken' | 'now'>): onR
 }
 
 async function callerOf(
-  services: Pick<Services, 'findToken' | 'now'>,
+  services: Pick<Services, 'findToken' | 'tokenUse' | 'now'>,
   request: FastifyRequest,
 ): Promise<Caller> {
   const { authorization } = request.headers
@@ -60,6 +62,7 @@ async function callerOf(
   if (found.expiresAt !== null && found.expiresAt <= services.now().toISOString()) {
     throw unauthorized('the token has expired')
   }
+  services.tokenUse.note(found.tokenId)
   return { ...found, tenantStatus, plan }
 }
 

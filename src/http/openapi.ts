@@ -24,6 +24,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Products', description: 'The apps of a tenant' },
         { name: 'Key types', description: 'What of an app is sold' },
         { name: 'Tokens', description: 'Access tokens' },
+        { name: 'Login', description: 'Sign in a program that has no browser, and sign it out' },
         { name: 'System', description: 'For operators and monitors' },
       ],
       components: {

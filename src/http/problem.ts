@@ -63,7 +63,11 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   plan_limit: [402, 'the plan allows no more active devices; move to a higher plan'],
   token_exists: [409, 'this token exists already'],
   token_not_found: [404, 'token not found'],
-  member_exists: [409, 'this member exists already'],
+  member_exists: [409, 'somebody with this e-mail address is a member already'],
+  member_not_found: [404, 'member not found'],
+  last_owner: [409, 'a tenant keeps at least one owner; make somebody else an owner first'],
+  login_settled: [409, 'this sign-in has been approved or denied already'],
+  scope_not_grantable: [422, 'these scopes were not asked for, or your role cannot grant them'],
 }
 
 export function problemOfRefusal(code: RefusalCode): Problem {

@@ -59,6 +59,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'license', event: eventsOf.license.parse(shape) }
       case 'token':
         return { ...place, category: 'token', event: eventsOf.token.parse(shape) }
+      case 'login':
+        return { ...place, category: 'login', event: eventsOf.login.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }

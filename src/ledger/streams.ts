@@ -3,6 +3,8 @@ import { type Category, eventsOf } from '../domain/events.ts'
 export const tenantStream = (tenantId: string): string => `tenant-${tenantId}`
 export const memberStream = (memberId: string): string => `member-${memberId}`
 export const tokenStream = (tokenId: string): string => `token-${tokenId}`
+/** By the hash of the device code, which the program that asked keeps to itself. */
+export const loginStream = (deviceCodeHash: string): string => `login-${deviceCodeHash}`
 export const licenseStream = (licenseId: string): string => `license-${licenseId}`
 /** Neither id can hold a dot, so the pair reads back unambiguously. */
 export const productStream = (tenantId: string, productId: string): string =>

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
+import type { LoginRequest } from '../../src/access/login-requests.ts'
 import { activateDevice, deactivateDevice } from '../../src/commands/devices.ts'
 import { mintLicense, revokeLicense } from '../../src/commands/licenses.ts'
-import { addMember } from '../../src/commands/members.ts'
+import { approveLogin, denyLogin } from '../../src/commands/logins.ts'
+import { addMember, changeRole, issueLink, removeMember } from '../../src/commands/members.ts'
 import { addKeyType, changeKeyType, changeProduct, createProduct } from '../../src/commands/products.ts'
 import { createTenant, reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
@@ -20,6 +22,7 @@ export type Step =
   | { do: 'change product'; trial: number | null }
   | { do: 'add key type' | 'change key type'; keyType: number; entitlement: string }
   | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' }
+  | { do: 'change role' | 'issue link' | 'remove member' | 'sign in a program' | 'refuse a program' }
   | { do: 'wait'; days: number }
 
 const license = fc.nat({ max: 3 })
@@ -59,8 +62,28 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       'add member' as const,
     ),
   }),
+  fc.record({
+    do: fc.constantFrom(
+      'change role' as const,
+      'issue link' as const,
+      'remove member' as const,
+      'sign in a program' as const,
+      'refuse a program' as const,
+    ),
+  }),
   fc.record({ do: fc.constant('wait' as const), days: fc.integer({ min: 0, max: 20 }) }),
 )
+
+const granted = { scopes: ['licenses:read'], tokenExpiresAt: null } as const
+
+const program = (at: string): LoginRequest => ({
+  deviceCodeHash: randomBytes(32).toString('hex'),
+  clientName: 'keyledger on build-1',
+  scopes: ['licenses:read', 'danger'],
+  address: '192.0.2.1',
+  createdAt: at,
+  expiresAt: at,
+})
 
 export type Life = {
   tenantId: string
@@ -99,6 +122,8 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
     origin,
   )
   const licenses: Life['licenses'] = []
+  let memberId = ''
+  const decider = () => ({ memberId: memberId || 'mem_nobody', tenantId, role: 'owner' }) as const
   const picked = (index: number) => licenses[index % licenses.length]
 
   async function seat(step: Extract<Step, { do: 'activate' | 'deactivate' }>): Promise<void> {
@@ -176,7 +201,18 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
       case 'create token':
         return createToken(services, { tenantId, name: 'CI', scopes: ['danger'], expiresAt: null }, origin)
       case 'add member':
-        return addMember(services, { tenantId, role: 'support', email: 'ada@example.com' }, origin)
+        memberId = await addMember(services, { tenantId, role: 'support', email: 'ada@example.com' }, origin)
+        return memberId
+      case 'change role':
+        return changeRole(services, tenantId, memberId, 'auditor', origin)
+      case 'issue link':
+        return issueLink(services, tenantId, memberId, 'invitation', origin)
+      case 'remove member':
+        return removeMember(services, tenantId, memberId, origin)
+      case 'sign in a program':
+        return approveLogin(services, program(at), decider(), granted, origin)
+      case 'refuse a program':
+        return denyLogin(services, program(at), decider(), origin)
       case 'wait':
         return clock.advance(step.days * day)
       default:
@@ -200,6 +236,11 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
 /** One of everything, so that every type of event is there. */
 export const fullLife: readonly Step[] = [
   { do: 'add member' },
+  { do: 'change role' },
+  { do: 'issue link' },
+  { do: 'sign in a program' },
+  { do: 'refuse a program' },
+  { do: 'remove member' },
   { do: 'create token' },
   { do: 'mint', keyType: 0, seats: 2, person: true },
   { do: 'mint', keyType: 1, seats: null, person: false },
