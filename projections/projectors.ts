@@ -1,3 +1,4 @@
+import { confirmationsProjector } from './confirmations/projector.ts'
 import { historyProjector } from './history/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
 import { loginsProjector } from './logins/projector.ts'
@@ -16,6 +17,7 @@ export const projectors: readonly Projector[] = [
   loginsProjector,
   licensesProjector,
   historyProjector,
+  confirmationsProjector,
 ]
 
 export const readModelTables: readonly string[] = projectors.flatMap(({ tables }) => tables)

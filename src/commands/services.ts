@@ -32,12 +32,19 @@ export type Services = {
 }
 
 /** Where a command comes from: it stands in the metadata of every event that it causes. */
-export type Origin = { requestId: string; actor: string }
+export type Origin = {
+  requestId: string
+  actor: string
+  /** What led to it, when that is something else than the request: a confirmation, an event. */
+  causationId?: string
+  /** The first request of the chain, when that is another one. */
+  correlationId?: string
+}
 
-/** A request is the beginning of its own chain of causes. */
+/** A request is the beginning of its own chain of causes, unless its origin says otherwise. */
 export function causeOf(origin: Origin, at: string): Cause {
-  const { requestId, actor } = origin
-  return { requestId, actor, causationId: requestId, correlationId: requestId, at }
+  const { requestId, actor, causationId = requestId, correlationId = requestId } = origin
+  return { requestId, actor, causationId, correlationId, at }
 }
 
 export const momentOf = (services: Pick<Services, 'now'>): string => services.now().toISOString()

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { ConfirmationEvent } from './confirmation/events.ts'
 import { LicenseEvent } from './license/events.ts'
 import { LoginEvent } from './login/events.ts'
 import { MemberEvent } from './member/events.ts'
@@ -14,6 +15,7 @@ export const eventsOf = {
   license: LicenseEvent,
   token: TokenEvent,
   login: LoginEvent,
+  confirmation: ConfirmationEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

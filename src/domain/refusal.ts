@@ -32,6 +32,17 @@ export type RefusalCode =
   | 'last_owner'
   | 'login_settled'
   | 'scope_not_grantable'
+  | 'key_type_in_use'
+  | 'key_type_is_last'
+  | 'confirmation_exists'
+  | 'confirmation_not_found'
+  | 'confirmation_unknown'
+  | 'confirmation_mismatch'
+  | 'confirmation_pending'
+  | 'confirmation_approved'
+  | 'confirmation_denied'
+  | 'confirmation_expired'
+  | 'confirmation_consumed'
 
 /** A command that the rules do not allow. Nothing has been recorded. */
 export class Refusal extends Error {

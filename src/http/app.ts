@@ -11,6 +11,7 @@ import { authenticate } from './authenticate.ts'
 import type { Cursors } from './cursor.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
+import { confirmationRoutes } from './management/confirmations.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { loginRoutes } from './management/login.ts'
@@ -50,6 +51,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.decorateRequest('caller', undefined)
+  app.decorateRequest('gatedInput', undefined)
+  app.decorate('baseUrl', options.baseUrl)
   answerErrors(app)
   answerUnknownRoutes(app)
   app.addHook('onRequest', (request, reply, done) => {
@@ -68,6 +71,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   openApiRoute(routes)
   tokenRoutes(routes)
   loginRoutes(routes, services, options.baseUrl)
+  confirmationRoutes(routes, services)
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
   licenseRoutes(routes, services, cursors)

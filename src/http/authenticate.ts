@@ -14,8 +14,8 @@ declare module 'fastify' {
     caller: Caller | undefined
   }
   interface FastifyContextConfig {
-    /** The scope that a token needs here; `any` for whichever valid token. */
-    scope?: Scope | 'any'
+    /** The scope, or all the scopes, that a token needs here; `any` for whichever valid token. */
+    scope?: Scope | readonly Scope[] | 'any'
     /** Refused while the tenant is suspended: it issues or activates. */
     issues?: boolean
   }
@@ -30,8 +30,9 @@ export function authenticate(
     if (scope === undefined) return
     const caller = await callerOf(services, request)
     if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
-    if (scope !== 'any' && !caller.scopes.includes(scope)) {
-      throw new Problem(403, 'forbidden', `the token lacks the scope ${scope}; make one that has it`)
+    const lacking = lackingScope(caller, scope)
+    if (lacking !== undefined) {
+      throw new Problem(403, 'forbidden', `the token lacks the scope ${lacking}; make one that has it`)
     }
     if (issues && caller.tenantStatus === 'suspended') {
       throw new Problem(
@@ -42,6 +43,12 @@ export function authenticate(
     }
     request.caller = caller
   }
+}
+
+function lackingScope({ scopes }: Caller, needed: Scope | readonly Scope[] | 'any'): Scope | undefined {
+  if (needed === 'any') return undefined
+  if (typeof needed === 'string') return scopes.includes(needed) ? undefined : needed
+  return needed.find((scope) => !scopes.includes(scope))
 }
 
 async function callerOf(

@@ -25,6 +25,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Key types', description: 'What of an app is sold' },
         { name: 'Tokens', description: 'Access tokens' },
         { name: 'Login', description: 'Sign in a program that has no browser, and sign it out' },
+        { name: 'Confirmations', description: 'What a person has to approve before it is executed' },
         { name: 'System', description: 'For operators and monitors' },
       ],
       components: {

@@ -68,6 +68,23 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   last_owner: [409, 'a tenant keeps at least one owner; make somebody else an owner first'],
   login_settled: [409, 'this sign-in has been approved or denied already'],
   scope_not_grantable: [422, 'these scopes were not asked for, or your role cannot grant them'],
+  key_type_in_use: [409, 'live licenses reference this key type; revoke them or let them expire first'],
+  key_type_is_last: [409, 'this is the only key type of the product, which needs one; add another first'],
+  confirmation_exists: [409, 'this confirmation exists already'],
+  confirmation_not_found: [404, 'confirmation not found'],
+  confirmation_unknown: [403, 'no confirmation of this token has this id; send the request without one'],
+  confirmation_mismatch: [
+    403,
+    'the confirmation is for another request; send exactly the one it was asked with',
+  ],
+  confirmation_pending: [403, 'the confirmation awaits its approval; poll it until it is approved'],
+  confirmation_approved: [409, 'the confirmation is approved already'],
+  confirmation_denied: [403, 'the confirmation was denied'],
+  confirmation_expired: [403, 'the confirmation has expired; send the request without it for a new one'],
+  confirmation_consumed: [
+    403,
+    'the confirmation was used already; send the request without it for a new one',
+  ],
 }
 
 export function problemOfRefusal(code: RefusalCode): Problem {

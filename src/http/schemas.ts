@@ -1,12 +1,6 @@
 import { z } from 'zod'
 
-/** Text that every store can hold: no NUL and no half of a surrogate pair. */
-export const text = (most: number) =>
-  z
-    .string()
-    .min(1)
-    .max(most)
-    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
+export { text } from '../domain/values.ts'
 
 /** The log writes four-digit years; some days that look like days, as 30 February, are none. */
 function isKeepable(value: string): boolean {

@@ -61,6 +61,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'token', event: eventsOf.token.parse(shape) }
       case 'login':
         return { ...place, category: 'login', event: eventsOf.login.parse(shape) }
+      case 'confirmation':
+        return { ...place, category: 'confirmation', event: eventsOf.confirmation.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }

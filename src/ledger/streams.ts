@@ -5,6 +5,7 @@ export const memberStream = (memberId: string): string => `member-${memberId}`
 export const tokenStream = (tokenId: string): string => `token-${tokenId}`
 /** By the hash of the device code, which the program that asked keeps to itself. */
 export const loginStream = (deviceCodeHash: string): string => `login-${deviceCodeHash}`
+export const confirmationStream = (confirmationId: string): string => `confirmation-${confirmationId}`
 export const licenseStream = (licenseId: string): string => `license-${licenseId}`
 /** Neither id can hold a dot, so the pair reads back unambiguously. */
 export const productStream = (tenantId: string, productId: string): string =>

@@ -3,8 +3,10 @@ import { findLicense, listDevices, listLicenses } from '../../../projections/lic
 import { mintLicense } from '../../commands/licenses.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { Slug } from '../../domain/values.ts'
+import { revokeLicense } from '../../gate/operations/revoke-license.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
+import { gatedRoute } from '../gate.ts'
 import { notFound } from '../problem.ts'
 import { answer, errors, inUtc, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -31,6 +33,7 @@ export function licenseRoutes(app: ZodApp, services: Services, cursors: Cursors)
   listRoute(app, services, cursors)
   mintRoute(app, services)
   readRoute(app, services)
+  revokeRoute(app, services)
 }
 
 function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
@@ -119,6 +122,23 @@ function readRoute(app: ZodApp, services: Services): void {
       return { license: { ...view, devices: devices.map(deviceView) } }
     },
   )
+}
+
+function revokeRoute(app: ZodApp, services: Services): void {
+  gatedRoute(app, services, revokeLicense, {
+    operationId: 'revokeLicense',
+    tags: ['Licenses'],
+    summary: 'Revoke a license for good',
+    response: {
+      200: answer('The license', z.object({ license: licenseOut })),
+      ...errors(404, 409),
+    },
+    reply: async (entry) => {
+      const { tenantId, holder } = entry.license
+      const [person = nobody] = await services.subjects.openPeople(tenantId, [holder])
+      return { license: licenseView(entry, person, momentOf(services)) }
+    },
+  })
 }
 
 const nobody = { email: null, name: null }
