@@ -1,4 +1,6 @@
+import { clientKeysProjector } from './client-keys/projector.ts'
 import { confirmationsProjector } from './confirmations/projector.ts'
+import { customersProjector } from './customers/projector.ts'
 import { historyProjector } from './history/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
 import { loginsProjector } from './logins/projector.ts'
@@ -7,14 +9,18 @@ import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
 import { tenantsProjector } from './tenants/projector.ts'
 import { tokensProjector } from './tokens/projector.ts'
+import { webhooksProjector } from './webhooks/projector.ts'
 
 /** Every read model. All move together, in one transaction, behind one checkpoint. */
 export const projectors: readonly Projector[] = [
   tenantsProjector,
+  clientKeysProjector,
   membersProjector,
   productsProjector,
   tokensProjector,
   loginsProjector,
+  webhooksProjector,
+  customersProjector,
   licensesProjector,
   historyProjector,
   confirmationsProjector,

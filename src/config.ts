@@ -20,6 +20,7 @@ const Environment = z.object({
   KEYLEDGER_EVENTSTORE_URL: url('esdb', 'esdb+discover').optional(),
   KEYLEDGER_NATS_URL: url('nats', 'tls').optional(),
   KEYLEDGER_MASTER_KEY: z.string().min(1).optional(),
+  KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false']).default('false'),
   KEYLEDGER_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 })
 
@@ -34,6 +35,8 @@ export type Config = {
   eventstoreUrl: string | undefined
   natsUrl: string | undefined
   masterKey: string | undefined
+  /** For development: webhooks may go to any address, also without https. */
+  webhookAllowPrivate: boolean
   logLevel: z.infer<typeof Environment>['KEYLEDGER_LOG_LEVEL']
 }
 
@@ -66,6 +69,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     eventstoreUrl: data.KEYLEDGER_EVENTSTORE_URL,
     natsUrl: data.KEYLEDGER_NATS_URL,
     masterKey: data.KEYLEDGER_MASTER_KEY,
+    webhookAllowPrivate: data.KEYLEDGER_WEBHOOK_ALLOW_PRIVATE === 'true',
     logLevel: data.KEYLEDGER_LOG_LEVEL,
   }
 }

@@ -39,3 +39,45 @@ export async function listPendingConfirmations(
   )
   return rows
 }
+
+/** As many as one round of a reaction takes on. */
+const mostAtOnce = 100
+
+/** Pending ones whose time is over, which is not recorded yet. */
+export function listOverdueConfirmations(db: Pool, now: string): Promise<string[]> {
+  return ids(db, `status = 'pending' and expires_at <= $1 order by expires_at`, now)
+}
+
+/** Those that were consumed before a moment and have not been executed. */
+export function listUnexecutedConfirmations(db: Pool, consumedBefore: string): Promise<string[]> {
+  return ids(db, `status = 'consumed' and consumed_at <= $1 order by consumed_at`, consumedBefore)
+}
+
+async function ids(db: Pool, condition: string, moment: string): Promise<string[]> {
+  const { rows } = await db.query<{ confirmation_id: string }>(
+    `select confirmation_id from confirmations where ${condition} limit ${mostAtOnce}`,
+    [moment],
+  )
+  return rows.map((row) => row.confirmation_id)
+}
+
+/**
+ * Sealed requests that are still kept although their confirmation is over, or was never recorded: whoever should
+ * have destroyed or recorded them has died. A fresh one may be about to be recorded.
+ */
+export async function listLeftoverRequests(
+  db: Pool,
+): Promise<{ tenantId: string; confirmationId: string; unknown: boolean }[]> {
+  const { rows } = await db.query<{ tenantId: string; confirmationId: string; unknown: boolean }>(
+    `select s.tenant_id as "tenantId", substr(s.name, length('confirmation.') + 1) as "confirmationId",
+       c.status is null as unknown
+     from vault.secrets s
+     left join confirmations c
+       on c.confirmation_id = substr(s.name, length('confirmation.') + 1) and c.tenant_id = s.tenant_id
+     where s.name like 'confirmation.%'
+       and (c.status in ('denied', 'expired', 'executed')
+         or c.status is null and s.created_at < now() - interval '1 hour')
+     order by s.created_at limit ${mostAtOnce}`,
+  )
+  return rows
+}

@@ -1,10 +1,23 @@
+import { type EntitlementOverride, withOverrides } from '../../src/domain/customer/overrides.ts'
 import type { LicenseStatus } from '../../src/domain/license/license.ts'
 
-/** What a license grants now: its key type's entitlements while active, the fallback ones after a fall back. */
+/** What decides over a license's entitlements: its key type of today, and its customer's overrides. */
+export type Entitling = {
+  entitlements: readonly string[]
+  fallbackEntitlements: readonly string[]
+  overrides: readonly EntitlementOverride[]
+}
+
+/**
+ * What a license grants now: its key type's entitlements while active, the fallback ones after a fall back, both
+ * under its customer's overrides. One that has expired or is revoked grants nothing, whatever its customer has.
+ */
 export function entitlementsFor(
   status: LicenseStatus,
-  keyType: { entitlements: readonly string[]; fallbackEntitlements: readonly string[] },
+  { license, ...from }: Entitling & { license: { productId: string } },
+  now: string,
 ): string[] {
-  if (status === 'active') return [...keyType.entitlements]
-  return status === 'fallback' ? [...keyType.fallbackEntitlements] : []
+  if (status !== 'active' && status !== 'fallback') return []
+  const own = status === 'active' ? from.entitlements : from.fallbackEntitlements
+  return withOverrides(own, from.overrides, license.productId, now)
 }

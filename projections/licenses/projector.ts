@@ -3,11 +3,12 @@ import type { LicenseEvent } from '../../src/domain/license/events.ts'
 import { absentLicense, evolveLicense, type License, type Seat } from '../../src/domain/license/license.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
+import { activeDevicesDdl, addActiveDevices, type SeatsChange } from './active-devices.ts'
 import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, licenseFrom } from './rows.ts'
 
 export const licensesProjector: Projector = {
   name: 'licenses',
-  tables: ['licenses', 'license_keys', 'devices'],
+  tables: ['licenses', 'license_keys', 'devices', 'active_devices'],
   ddl: `
     create table licenses (
       license_id text primary key,
@@ -37,6 +38,8 @@ export const licensesProjector: Projector = {
     ) with (fillfactor = 85);
     create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc);
     create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
+    create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc)
+      where customer_id is not null;
     -- Every key a license ever had. Only its newest one is current; an older one answers "reminted".
     create table license_keys (
       tenant_id text not null,
@@ -57,14 +60,17 @@ export const licensesProjector: Projector = {
       activated_at timestamptz not null,
       deactivated_at timestamptz,
       primary key (license_id, device_id)
-    )`,
+    );
+    ${activeDevicesDdl}`,
   async apply(db, entries) {
     const own = entries.filter((entry) => entry.category === 'license')
     if (own.length === 0) return
     const states = await load(db, own)
+    const before = new Map(states)
     const changes: Changes = { licenses: new Set(), seats: new Map(), keys: new Map() }
     for (const recorded of own) fold(states, changes, recorded)
     await write(db, states, changes)
+    await addActiveDevices(db, seatsChanges(before, states))
   },
 }
 
@@ -163,12 +169,23 @@ async function write(db: ClientBase, states: ReadonlyMap<string, State>, changes
   if (devices.length > 0) await db.query(writeDevices, [JSON.stringify(devices)])
 }
 
+function seatsChanges(before: ReadonlyMap<string, State>, after: ReadonlyMap<string, State>): SeatsChange[] {
+  const seatsOf = (license: License | undefined) =>
+    license?.status === 'issued' ? license.seatsUsed : undefined
+  return [...after].flatMap(([id, { license }]) => {
+    if (license.status === 'absent') return []
+    const { tenantId, productId, seatsUsed } = license
+    return { tenantId, productId, before: seatsOf(before.get(id)?.license), after: seatsUsed }
+  })
+}
+
 const writeLicenses = `
   insert into licenses select * from json_populate_recordset(null::licenses, $1)
   on conflict (license_id) do update set
     revision = excluded.revision, key_hash = excluded.key_hash, display_key = excluded.display_key,
     seats_used = excluded.seats_used, expires_at = excluded.expires_at, ended_at = excluded.ended_at,
-    revoked_at = excluded.revoked_at, revoked_reason = excluded.revoked_reason
+    revoked_at = excluded.revoked_at, revoked_reason = excluded.revoked_reason,
+    customer_id = excluded.customer_id
   where licenses.revision < excluded.revision`
 
 const writeKeys = `

@@ -1,28 +1,31 @@
 import type { Pool } from 'pg'
 import type { IssuedLicense, LicenseStatus, Seat } from '../../src/domain/license/license.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
-import { type DeviceRow, type LicenseRow, licenseFrom, seatFrom } from './rows.ts'
+import type { Entitling } from './entitlements.ts'
+import {
+  type DeviceRow,
+  type EntitlingColumns,
+  entitlingFrom,
+  type LicenseRow,
+  licenseFrom,
+  seatFrom,
+} from './rows.ts'
 
-/** A license as lists show it: without seats, with its key type's entitlements of today. */
-export type LicenseEntry = {
-  license: IssuedLicense
-  revision: number
-  entitlements: string[]
-  fallbackEntitlements: string[]
-}
+/** A license as lists show it: without seats, with what decides over its entitlements today. */
+export type LicenseEntry = { license: IssuedLicense; revision: number } & Entitling
 
-type EntryRow = LicenseRow & { entitlements: string[] | null; fallback_entitlements: string[] | null }
+type EntryRow = LicenseRow & EntitlingColumns
 
 const entry = `
-  select l.*, t.entitlements, t.fallback_entitlements
-  from licenses l left join key_types t using (tenant_id, product_id, key_type_id)`
+  select l.*, t.entitlements, t.fallback_entitlements, c.overrides
+  from licenses l left join key_types t using (tenant_id, product_id, key_type_id)
+    left join customers c on c.customer_id = l.customer_id and c.tenant_id = l.tenant_id`
 
 function entryFrom(row: EntryRow): LicenseEntry {
   return {
     license: licenseFrom(row, []),
     revision: row.revision,
-    entitlements: row.entitlements ?? [],
-    fallbackEntitlements: row.fallback_entitlements ?? [],
+    ...entitlingFrom(row),
   }
 }
 
@@ -53,16 +56,6 @@ export async function listDevices(db: Pool, licenseId: string): Promise<Seat[]> 
     values: [licenseId],
   })
   return rows.map(seatFrom)
-}
-
-/** How many devices of a tenant sit in seats now. */
-export async function countActiveDevices(db: Pool, tenantId: string): Promise<number> {
-  const { rows } = await db.query<{ sum: bigint }>({
-    name: 'count-active-devices',
-    text: 'select coalesce(sum(seats_used), 0)::bigint as sum from licenses where tenant_id = $1 and seats_used > 0',
-    values: [tenantId],
-  })
-  return Number(rows[0]?.sum ?? 0n)
 }
 
 export type LicenseFilter = { productId?: string | undefined; status?: LicenseStatus | undefined }

@@ -1,4 +1,6 @@
+import type { EntitlementOverride } from '../../src/domain/customer/overrides.ts'
 import type { IssuedLicense, Seat } from '../../src/domain/license/license.ts'
+import type { Entitling } from './entitlements.ts'
 
 /** A row of `licenses`; its times are as the log writes them. */
 export type LicenseRow = {
@@ -38,6 +40,21 @@ export type DeviceRow = {
   status: 'active' | 'deactivated'
   activated_at: string
   deactivated_at: string | null
+}
+
+/** What is joined to a license from its key type and its customer; null where there is none. */
+export type EntitlingColumns = {
+  entitlements: string[] | null
+  fallback_entitlements: string[] | null
+  overrides: EntitlementOverride[] | null
+}
+
+export function entitlingFrom(row: EntitlingColumns): Entitling {
+  return {
+    entitlements: row.entitlements ?? [],
+    fallbackEntitlements: row.fallback_entitlements ?? [],
+    overrides: row.overrides ?? [],
+  }
 }
 
 /** The license as the domain knows it, with only the seats that were loaded. */

@@ -1,7 +1,8 @@
 import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import { coalesce } from '../coalesce.ts'
-import { type DeviceRow, type LicenseRow, licenseFrom } from './rows.ts'
+import type { Entitling } from './entitlements.ts'
+import { type DeviceRow, type EntitlingColumns, entitlingFrom, type LicenseRow, licenseFrom } from './rows.ts'
 
 /** A question of the runtime interface: the key that somebody showed, and the device that it is for. */
 export type RuntimeQuestion = { tenantId: string; productId: string; keyHash: string; deviceId: string }
@@ -11,27 +12,24 @@ export type RuntimeFinding =
   | { found: 'no license'; revalidateAfterSeconds: number }
   /** The key belonged to a license that has got another one since. */
   | { found: 'old key'; revalidateAfterSeconds: number }
-  | {
+  | ({
       found: 'license'
       revalidateAfterSeconds: number
       /** With no seat but the device's own. */
       license: IssuedLicense
       revision: number
-      entitlements: string[]
-      fallbackEntitlements: string[]
-      /** An event of this license could not be read, so nobody knows whether it is still good. */
+      /** An event of this license or its customer could not be read, so nobody knows what it is good for. */
       uncertain: boolean
-    }
+    } & Entitling)
 
 type Row = {
   revalidate_after_seconds: number | null
   current: boolean | null
-  entitlements: string[] | null
-  fallback_entitlements: string[] | null
   uncertain: boolean
   device_name: string | null
   device_status: DeviceRow['status']
-} & (LicenseRow | { license_id: null }) &
+} & EntitlingColumns &
+  (LicenseRow | { license_id: null }) &
   (Omit<DeviceRow, 'name' | 'status' | 'license_id'> | { device_id: null })
 
 /** Answers what validate, activate and deactivate ask; questions of one moment share a query on one connection. */
@@ -52,10 +50,12 @@ export function createRuntimeLookup(db: Pool): (question: RuntimeQuestion) => Pr
 }
 
 const lookup = `
-  select p.revalidate_after_seconds, k.current, l.*, t.entitlements, t.fallback_entitlements,
+  select p.revalidate_after_seconds, k.current, l.*, t.entitlements, t.fallback_entitlements, c.overrides,
     d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.status as device_status,
     d.activated_at, d.deactivated_at,
-    exists (select from parked where stream = 'license-' || l.license_id) as uncertain
+    exists (
+      select from parked where stream in ('license-' || l.license_id, 'customer-' || l.customer_id)
+    ) as uncertain
   from unnest($1::text[], $2::text[], $3::text[], $4::text[])
     with ordinality as q (tenant_id, product_id, key_hash, device_id, ordinal)
   left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
@@ -64,6 +64,7 @@ const lookup = `
   left join licenses l on l.license_id = k.license_id and k.current
   left join key_types t
     on t.tenant_id = l.tenant_id and t.product_id = l.product_id and t.key_type_id = l.key_type_id
+  left join customers c on c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
   left join devices d on d.license_id = l.license_id and d.device_id = q.device_id
   order by q.ordinal`
 
@@ -77,8 +78,7 @@ function findingFrom(row: Row): RuntimeFinding {
     revalidateAfterSeconds,
     license: licenseFrom(row, deviceOf(row)),
     revision: row.revision,
-    entitlements: row.entitlements ?? [],
-    fallbackEntitlements: row.fallback_entitlements ?? [],
+    ...entitlingFrom(row),
     uncertain: row.uncertain,
   }
 }

@@ -23,6 +23,7 @@ import { checkMasterKey } from '../vault/check.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { createSecrets } from '../vault/secrets.ts'
 import { createSubjects } from '../vault/subjects.ts'
+import { createTargetCheck, resolveByDns } from '../webhooks/resolve.ts'
 import { readMasterKey } from './master-key-file.ts'
 import { showProgress } from './progress.ts'
 
@@ -97,6 +98,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       tokenUse,
       attempts: createAttempts(db, now),
       fingerprint: createFingerprint(masterKey),
+      checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
       now,
       randomBytes,
     }

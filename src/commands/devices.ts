@@ -1,4 +1,4 @@
-import { countActiveDevices } from '../../projections/licenses/queries.ts'
+import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
 import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
 import { newId } from '../credentials/id.ts'
 import type { LicenseEvent } from '../domain/license/events.ts'

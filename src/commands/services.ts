@@ -11,6 +11,7 @@ import type { UsageCounter } from '../usage/counter.ts'
 import type { TokenUse } from '../usage/token-use.ts'
 import type { Secrets } from '../vault/secrets.ts'
 import type { Subjects } from '../vault/subjects.ts'
+import type { CheckTarget } from '../webhooks/resolve.ts'
 
 /** Everything that commands and edges work with; built once, in `bin`. */
 export type Services = {
@@ -27,6 +28,8 @@ export type Services = {
   tokenUse: TokenUse
   attempts: Attempts
   fingerprint: Fingerprint
+  /** Whether events may be delivered to an address. */
+  checkTarget: CheckTarget
   now: () => Date
   randomBytes: RandomBytes
 }

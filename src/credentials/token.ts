@@ -14,6 +14,9 @@ export function newToken(kind: TokenKind, randomBytes: RandomBytes): { token: st
   return { token, tokenHash: sha256(token) }
 }
 
+/** A token as it may be shown again: its kind and its last four characters. */
+export const displayOf = (token: string): string => `${token.slice(0, 7)}…${token.slice(-4)}`
+
 /** The hash by which a token is looked up; undefined when its form or checksum is wrong, which needs no look-up. */
 export function tokenHashOf(token: string, kind: TokenKind): string | undefined {
   const wellFormed = token.length === 45 && token.startsWith(`kl_${kind}_`)

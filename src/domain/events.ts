@@ -1,11 +1,13 @@
 import type { z } from 'zod'
 import { ConfirmationEvent } from './confirmation/events.ts'
+import { CustomerEvent } from './customer/events.ts'
 import { LicenseEvent } from './license/events.ts'
 import { LoginEvent } from './login/events.ts'
 import { MemberEvent } from './member/events.ts'
 import { ProductEvent } from './product/events.ts'
 import { TenantEvent } from './tenant/events.ts'
 import { TokenEvent } from './token/events.ts'
+import { WebhookEvent } from './webhook/events.ts'
 
 /** What each category of stream may hold. The category is the part of a stream's name before the first `-`. */
 export const eventsOf = {
@@ -15,6 +17,8 @@ export const eventsOf = {
   license: LicenseEvent,
   token: TokenEvent,
   login: LoginEvent,
+  customer: CustomerEvent,
+  webhook: WebhookEvent,
   confirmation: ConfirmationEvent,
 } as const
 

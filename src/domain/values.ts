@@ -12,13 +12,12 @@ export const Slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/)
 /** Text sealed by the vault under its subject's key; opaque here, unreadable once the subject is erased. */
 export const Sealed = z.string().startsWith('sealed.')
 
-/** Text that every store can hold: no NUL and no half of a surrogate pair. */
+/** Whether every store can hold it: no NUL and no half of a surrogate pair. */
+export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
+
+/** Text that every store can hold. */
 export const text = (most: number) =>
-  z
-    .string()
-    .min(1)
-    .max(most)
-    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
+  z.string().min(1).max(most).refine(isStorable, 'must be well-formed text without NUL')
 
 export const Metadata = z
   .record(z.string().min(1).max(64), z.string().max(1024))

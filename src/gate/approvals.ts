@@ -109,18 +109,22 @@ async function approvalOf(
   { confirmation, tokenName }: ConfirmationEntry,
 ): Promise<Approval> {
   const now = momentOf(services)
-  const { confirmationId, tokenId, createdAt, operation } = confirmation
+  const status = confirmationStatusAt(confirmation, now)
+  const { confirmationId, tokenId, createdAt, operation, client } = confirmation
   return {
     id: confirmationId,
     tenantId: confirmation.tenantId,
-    status: confirmationStatusAt(confirmation, now),
+    status,
     title: findOperation(operation)?.title ?? operation,
-    ...(await described(services, confirmation)),
+    ...(over.has(status) ? undescribed : await described(services, confirmation)),
     method: confirmation.method,
     path: confirmation.path,
     parameters: confirmation.parameters,
-    token: { id: tokenId, name: tokenName },
-    client: confirmation.client,
+    token: { id: tokenId, name: tokenName === null ? null : visible(tokenName) },
+    client: {
+      address: client.address,
+      userAgent: client.userAgent === null ? null : visible(client.userAgent),
+    },
     askedAt: createdAt,
     expiresAt: confirmation.expiresAt,
     expiresInSeconds: secondsLeft(confirmation, now),
@@ -133,22 +137,28 @@ async function approvalOf(
   }
 }
 
+type Described = Pick<Approval, 'description' | 'changedSinceAsked' | 'impossible'>
+
+const over: ReadonlySet<ConfirmationStatus> = new Set(['denied', 'expired', 'executed'])
+const undescribed: Described = { description: undefined, changedSinceAsked: false, impossible: undefined }
+
+/**
+ * Names and reasons are the caller's own words. Control characters, line breaks and marks that turn the direction
+ * of writing could make an approver read something else than what stands there.
+ */
+const visible = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
+
 /** From the request that the server keeps and the state of now, never from what the caller says it is. */
-async function described(
-  services: Services,
-  confirmation: RequestedConfirmation,
-): Promise<Pick<Approval, 'description' | 'changedSinceAsked' | 'impossible'>> {
+async function described(services: Services, confirmation: RequestedConfirmation): Promise<Described> {
   const operation = findOperation(confirmation.operation)
   const request = await openRequest(services, confirmation)
-  if (!operation || !request) {
-    return { description: undefined, changedSinceAsked: false, impossible: undefined }
-  }
+  if (!operation || !request) return undescribed
   const { tenantId, stateHash } = confirmation
   try {
     const { summary, consequences, state } = await operation.describe(services, tenantId, request)
     const impossible = await refusalIn(operation.check(services, tenantId, request))
     return {
-      description: { summary, consequences },
+      description: { summary: visible(summary), consequences: consequences.map(visible) },
       changedSinceAsked: hashOf(state) !== stateHash,
       impossible,
     }

@@ -12,11 +12,15 @@ import type { Cursors } from './cursor.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
+import { customerRoutes } from './management/customers.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { loginRoutes } from './management/login.ts'
 import { productRoutes } from './management/products.ts'
+import { sdkKeyRoutes } from './management/sdk-key.ts'
 import { tokenRoutes } from './management/tokens.ts'
+import { usageRoutes } from './management/usage.ts'
+import { webhookRoutes } from './management/webhook.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
 import { invalid } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
@@ -75,6 +79,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
+  customerRoutes(routes, services, cursors)
+  usageRoutes(routes, services)
+  sdkKeyRoutes(routes, services)
+  webhookRoutes(routes, services)
   runtimeRoutes(routes, services)
   await app.ready()
   return app

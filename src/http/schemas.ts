@@ -1,6 +1,13 @@
 import { z } from 'zod'
+import { isStorable, Metadata } from '../domain/values.ts'
 
 export { text } from '../domain/values.ts'
+
+/** Up to fifty pairs of text, for the caller's own purposes. */
+export const metadataIn = Metadata.refine(
+  (pairs) => Object.entries(pairs).every(([key, value]) => isStorable(key) && isStorable(value)),
+  'must be well-formed text without NUL',
+)
 
 /** The log writes four-digit years; some days that look like days, as 30 February, are none. */
 function isKeepable(value: string): boolean {

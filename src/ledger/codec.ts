@@ -61,6 +61,10 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'token', event: eventsOf.token.parse(shape) }
       case 'login':
         return { ...place, category: 'login', event: eventsOf.login.parse(shape) }
+      case 'customer':
+        return { ...place, category: 'customer', event: eventsOf.customer.parse(shape) }
+      case 'webhook':
+        return { ...place, category: 'webhook', event: eventsOf.webhook.parse(shape) }
       case 'confirmation':
         return { ...place, category: 'confirmation', event: eventsOf.confirmation.parse(shape) }
       default:

@@ -7,6 +7,9 @@ export const tokenStream = (tokenId: string): string => `token-${tokenId}`
 export const loginStream = (deviceCodeHash: string): string => `login-${deviceCodeHash}`
 export const confirmationStream = (confirmationId: string): string => `confirmation-${confirmationId}`
 export const licenseStream = (licenseId: string): string => `license-${licenseId}`
+export const customerStream = (customerId: string): string => `customer-${customerId}`
+/** One a tenant. */
+export const webhookStream = (tenantId: string): string => `webhook-${tenantId}`
 /** Neither id can hold a dot, so the pair reads back unambiguously. */
 export const productStream = (tenantId: string, productId: string): string =>
   `product-${tenantId}.${productId}`

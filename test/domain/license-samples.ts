@@ -66,6 +66,12 @@ export const expired: LicenseEvent = { type: 'LicenseExpired', data: { expiresAt
 export const fellBack: LicenseEvent = { type: 'LicenseFellBack', data: { expiresAt: end, at: afterEnd } }
 export const renewed: LicenseEvent = { type: 'LicenseRenewed', data: { expiresAt: nextEnd, at: later } }
 
+export const linked = (customerId: string): LicenseEvent => ({
+  type: 'CustomerLinked',
+  data: { customerId, at },
+})
+
+const customerIds = fc.constantFrom('cus_1', 'cus_2')
 const deviceIds = fc.constantFrom<DeviceId>('laptop', 'desktop', 'phone')
 const moments = fc.constantFrom(at, later, end, afterEnd, nextEnd)
 const someTerms = fc
@@ -117,6 +123,7 @@ export const commands: fc.Arbitrary<LicenseCommand> = fc.oneof(
     .tuple(moments, moments)
     .map(([expiresAt, moment]): LicenseCommand => ({ type: 'RenewLicense', expiresAt, at: moment })),
   moments.map((moment): LicenseCommand => ({ type: 'EndPaidPeriod', at: moment })),
+  customerIds.map((customerId): LicenseCommand => ({ type: 'LinkCustomer', customerId, at })),
   issues,
 )
 
@@ -128,5 +135,6 @@ export const events: fc.Arbitrary<LicenseEvent> = fc.oneof(
   fc.tuple(deviceIds, moments).map(([id, moment]) => activated(id, moment)),
   fc.tuple(deviceIds, moments).map(([id, moment]) => deactivated(id, moment)),
   fc.boolean().map(reminted),
+  customerIds.map(linked),
   fc.constantFrom(revoked, expired, fellBack, renewed),
 )

@@ -35,6 +35,7 @@ import { checkMasterKey } from '../../src/vault/check.ts'
 import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 import { createSecrets } from '../../src/vault/secrets.ts'
 import { createSubjects } from '../../src/vault/subjects.ts'
+import { createTargetCheck } from '../../src/webhooks/resolve.ts'
 import { createTestDatabase } from './database.ts'
 
 /** A clock that stands still until a test moves it. */
@@ -75,6 +76,13 @@ export type TestLedger = {
 export const noProgress = { onParked: () => undefined, onProgress: () => undefined }
 
 export const origin: Origin = { requestId: 'req_test', actor: 'system:test' }
+
+/** What names mean to a ledger of a test, which asks no name server; any other name has no address. */
+const addressesOf: Record<string, string[]> = {
+  'public.example.com': ['93.184.215.14', '2606:2800:220:1:248:1893:25c8:1946'],
+  'private.example.com': ['10.0.0.7'],
+  'rebinding.example.com': ['93.184.215.14', '127.0.0.1'],
+}
 
 /** What the clock of a fresh ledger says. */
 export const beginning = '2026-03-01T12:00:00.000Z'
@@ -121,6 +129,7 @@ export async function openTestLedger(options: { limits?: LedgerLimits } = {}): P
     tokenUse,
     attempts: createAttempts(db, clock.now),
     fingerprint: createFingerprint(masterKey),
+    checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),
     now: clock.now,
     randomBytes,
   }

@@ -251,7 +251,17 @@ describe('a stream’s category', () => {
   })
 
   test('stands in the prefixes by which the log is filtered, each ending in a hyphen', () =>
-    expect(ownPrefixes).toStrictEqual(['tenant-', 'member-', 'product-', 'license-', 'token-', 'login-', 'confirmation-']))
+    expect(ownPrefixes).toStrictEqual([
+      'tenant-',
+      'member-',
+      'product-',
+      'license-',
+      'token-',
+      'login-',
+      'customer-',
+      'webhook-',
+      'confirmation-',
+    ]))
 
   test('the stream of a product names its tenant and its product apart', () =>
     expect(productStream('a-b', 'c')).not.toBe(productStream('a', 'b-c')))

@@ -1,28 +1,35 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import type { LoginRequest } from '../../src/access/login-requests.ts'
+import { deleteKeyType } from '../../src/commands/delete-key-type.ts'
 import { activateDevice, deactivateDevice } from '../../src/commands/devices.ts'
-import { mintLicense, revokeLicense } from '../../src/commands/licenses.ts'
-import { approveLogin, denyLogin } from '../../src/commands/logins.ts'
-import { addMember, changeRole, issueLink, removeMember } from '../../src/commands/members.ts'
+import { mintLicense, revokeLicense as runRevocation } from '../../src/commands/licenses.ts'
+import { addMember } from '../../src/commands/members.ts'
 import { addKeyType, changeKeyType, changeProduct, createProduct } from '../../src/commands/products.ts'
 import { createTenant, reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
+import { newId } from '../../src/credentials/id.ts'
 import { keyHashOf, newLicenseKey } from '../../src/credentials/license-key.ts'
 import { defaultKeyType } from '../../src/domain/product/key-type.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
+import { approve, deny } from '../../src/gate/approvals.ts'
+import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
+import { passGate } from '../../src/gate/pass.ts'
 import { commandLicense, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
+import { anyCustomerStep, type CustomerStep, customersLife, liveAsCustomers } from './life-of-customers.ts'
+import { anyMemberStep, liveAsMembers, type MemberStep, membersLife } from './life-of-members.ts'
 
 /** Something that somebody does. Licenses and devices are picked by number from those that there are. */
 export type Step =
+  | CustomerStep
+  | MemberStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'remint'; license: number; keepDevices: boolean }
   | { do: 'revoke' | 'renew' | 'end'; license: number }
   | { do: 'change product'; trial: number | null }
   | { do: 'add key type' | 'change key type'; keyType: number; entitlement: string }
-  | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' }
-  | { do: 'change role' | 'issue link' | 'remove member' | 'sign in a program' | 'refuse a program' }
+  | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' | 'delete key type' }
+  | { do: 'ask for a revocation'; license: number; decision: 'approve' | 'deny' | 'none' }
   | { do: 'wait'; days: number }
 
 const license = fc.nat({ max: 3 })
@@ -60,30 +67,18 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       'reinstate' as const,
       'create token' as const,
       'add member' as const,
+      'delete key type' as const,
     ),
   }),
+  { weight: 4, arbitrary: anyCustomerStep },
+  { weight: 2, arbitrary: anyMemberStep },
   fc.record({
-    do: fc.constantFrom(
-      'change role' as const,
-      'issue link' as const,
-      'remove member' as const,
-      'sign in a program' as const,
-      'refuse a program' as const,
-    ),
+    do: fc.constant('ask for a revocation' as const),
+    license,
+    decision: fc.constantFrom('approve' as const, 'deny' as const, 'none' as const),
   }),
   fc.record({ do: fc.constant('wait' as const), days: fc.integer({ min: 0, max: 20 }) }),
 )
-
-const granted = { scopes: ['licenses:read'], tokenExpiresAt: null } as const
-
-const program = (at: string): LoginRequest => ({
-  deviceCodeHash: randomBytes(32).toString('hex'),
-  clientName: 'keyledger on build-1',
-  scopes: ['licenses:read', 'danger'],
-  address: '192.0.2.1',
-  createdAt: at,
-  expiresAt: at,
-})
 
 export type Life = {
   tenantId: string
@@ -122,8 +117,8 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
     origin,
   )
   const licenses: Life['licenses'] = []
-  let memberId = ''
-  const decider = () => ({ memberId: memberId || 'mem_nobody', tenantId, role: 'owner' }) as const
+  const liveCustomers = liveAsCustomers(ledger, tenantId, productId)
+  const liveMembers = liveAsMembers(ledger, tenantId)
   const picked = (index: number) => licenses[index % licenses.length]
 
   async function seat(step: Extract<Step, { do: 'activate' | 'deactivate' }>): Promise<void> {
@@ -148,6 +143,24 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
     licenses.push({ id: minted.license.licenseId, licenseKey: minted.licenseKey })
   }
 
+  async function askForRevocation(id: string, decision: 'approve' | 'deny' | 'none'): Promise<void> {
+    const call = {
+      tenantId,
+      tokenId: 'tok_1',
+      client: { address: '::1', userAgent: null },
+      request: { parameters: { id }, query: {}, body: null },
+      origin,
+      confirmationId: undefined,
+    }
+    const asked = await passGate(services, revokeLicense, call)
+    if (asked.passed || decision === 'none') return
+    const { confirmationId } = asked.confirmation
+    const by = { ...origin, actor: 'operator:test' }
+    if (decision === 'deny') return deny(services, tenantId, confirmationId, by)
+    await approve(services, tenantId, confirmationId, by)
+    await passGate(services, revokeLicense, { ...call, confirmationId })
+  }
+
   async function change(step: Step): Promise<unknown> {
     const at = clock.now().toISOString()
     const target = 'license' in step ? picked(step.license) : undefined
@@ -167,7 +180,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
         return undefined
       }
       case 'revoke':
-        return revokeLicense(services, tenantId, id, 'because', origin)
+        return runRevocation(services, tenantId, id, 'because', origin)
       case 'renew': {
         const expiresAt = new Date(clock.now().getTime() + 30 * day).toISOString()
         return commandLicense(ledger, id, { type: 'RenewLicense', expiresAt, at })
@@ -194,6 +207,12 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
         const entitlements = [step.entitlement]
         return changeKeyType(services, tenantId, productId, `type-${step.keyType}`, { entitlements }, origin)
       }
+      case 'delete key type': {
+        const keyType = { tenantId, productId, keyTypeId: 'type-2' }
+        return deleteKeyType(services, keyType, { ...origin, requestId: newId('req') })
+      }
+      case 'ask for a revocation':
+        return askForRevocation(id, step.decision)
       case 'suspend':
         return suspendTenant(services, tenantId, null, origin)
       case 'reinstate':
@@ -201,22 +220,18 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
       case 'create token':
         return createToken(services, { tenantId, name: 'CI', scopes: ['danger'], expiresAt: null }, origin)
       case 'add member':
-        memberId = await addMember(services, { tenantId, role: 'support', email: 'ada@example.com' }, origin)
-        return memberId
-      case 'change role':
-        return changeRole(services, tenantId, memberId, 'auditor', origin)
-      case 'issue link':
-        return issueLink(services, tenantId, memberId, 'invitation', origin)
-      case 'remove member':
-        return removeMember(services, tenantId, memberId, origin)
-      case 'sign in a program':
-        return approveLogin(services, program(at), decider(), granted, origin)
-      case 'refuse a program':
-        return denyLogin(services, program(at), decider(), origin)
+        return addMember(services, { tenantId, role: 'support', email: 'ada@example.com' }, origin)
       case 'wait':
         return clock.advance(step.days * day)
+      case 'admit':
+      case 'change role':
+      case 'issue link':
+      case 'remove member':
+      case 'sign in a program':
+      case 'refuse a program':
+        return liveMembers(step)
       default:
-        throw new Error(`nobody can ${JSON.stringify(step satisfies never)}`)
+        return liveCustomers(step, id)
     }
   }
 
@@ -236,11 +251,6 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
 /** One of everything, so that every type of event is there. */
 export const fullLife: readonly Step[] = [
   { do: 'add member' },
-  { do: 'change role' },
-  { do: 'issue link' },
-  { do: 'sign in a program' },
-  { do: 'refuse a program' },
-  { do: 'remove member' },
   { do: 'create token' },
   { do: 'mint', keyType: 0, seats: 2, person: true },
   { do: 'mint', keyType: 1, seats: null, person: false },
@@ -252,6 +262,8 @@ export const fullLife: readonly Step[] = [
   { do: 'remint', license: 0, keepDevices: false },
   { do: 'activate', license: 0, device: 0 },
   { do: 'change product', trial: 3 },
+  ...customersLife,
+  ...membersLife,
   { do: 'add key type', keyType: 2, entitlement: 'a' },
   { do: 'change key type', keyType: 2, entitlement: 'b' },
   { do: 'suspend' },
@@ -261,4 +273,9 @@ export const fullLife: readonly Step[] = [
   { do: 'end', license: 1 },
   { do: 'renew', license: 0 },
   { do: 'revoke', license: 1 },
+  { do: 'delete key type' },
+  { do: 'mint', keyType: 0, seats: 1, person: true },
+  { do: 'ask for a revocation', license: 2, decision: 'none' },
+  { do: 'ask for a revocation', license: 2, decision: 'deny' },
+  { do: 'ask for a revocation', license: 2, decision: 'approve' },
 ]

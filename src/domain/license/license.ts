@@ -38,6 +38,7 @@ export type LicenseCommand =
   | { type: 'RevokeLicense'; reason: string | null; at: string }
   | { type: 'RenewLicense'; expiresAt: string; at: string }
   | { type: 'EndPaidPeriod'; at: string }
+  | { type: 'LinkCustomer'; customerId: string; at: string }
 
 type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
 
@@ -61,7 +62,7 @@ export function statusAt(
 /**
  * Returning no events means that the request was already true, so a retry is harmless.
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_expired`,
- *   `license_fallback`, `license_perpetual`, `seat_limit_reached`
+ *   `license_fallback`, `license_perpetual`, `license_of_another_customer`, `seat_limit_reached`
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
   if (command.type === 'MintLicense' || command.type === 'ImportLicense') {
@@ -92,6 +93,12 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return renewed(license, command)
     case 'EndPaidPeriod':
       return ended(license, command.at)
+    case 'LinkCustomer': {
+      const { customerId, at } = command
+      if (license.customerId === customerId) return []
+      if (license.customerId !== null) throw new Refusal('license_of_another_customer')
+      return [{ type: 'CustomerLinked', data: { customerId, at } }]
+    }
   }
 }
 
@@ -171,6 +178,8 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, revokedAt: event.data.at, revokedReason: event.data.reason }
     case 'LicenseRenewed':
       return { ...license, expiresAt: event.data.expiresAt }
+    case 'CustomerLinked':
+      return { ...license, customerId: event.data.customerId }
     case 'LicenseExpired':
     case 'LicenseFellBack':
       return { ...license, endedAt: event.data.expiresAt }

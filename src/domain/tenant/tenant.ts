@@ -84,5 +84,10 @@ export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
       return { ...tenant, status: 'active' }
     case 'TenantClosed':
       return { ...tenant, status: 'closed' }
+    case 'SdkKeyIssued':
+    case 'SdkKeyRotated':
+    case 'CheckoutKeyIssued':
+    case 'CheckoutKeyRotated':
+      return tenant
   }
 }

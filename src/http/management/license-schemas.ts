@@ -3,9 +3,9 @@ import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { type Seat, statusAt } from '../../domain/license/license.ts'
 import { DeviceLimit } from '../../domain/product/key-type.ts'
-import { Metadata, Slug } from '../../domain/values.ts'
+import { Slug } from '../../domain/values.ts'
 import type { Person } from '../../vault/subjects.ts'
-import { momentIn, momentOut, text } from '../schemas.ts'
+import { metadataIn, momentIn, momentOut, text } from '../schemas.ts'
 
 const License = z.object({
   id: z.string().meta({ example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
@@ -44,8 +44,6 @@ export const licenseDetailOut = License.extend({
   ),
 }).meta({ id: 'LicenseDetail' })
 
-const wellFormed = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
-
 export const licenseIn = z
   .strictObject({
     productId: Slug,
@@ -58,10 +56,7 @@ export const licenseIn = z
     customerId: text(100).optional(),
     expiresAt: momentIn.nullable().optional().meta({ description: 'null is perpetual; kept to the second' }),
     deviceLimit: DeviceLimit.nullable().optional().meta({ description: 'null is unlimited' }),
-    metadata: Metadata.refine(
-      (pairs) => Object.entries(pairs).every(([key, value]) => wellFormed(key) && wellFormed(value)),
-      'must be well-formed text without NUL',
-    ).optional(),
+    metadata: metadataIn.optional(),
   })
   .meta({ example: { productId: 'acme-editor', email: 'ada@example.com' } })
 
@@ -78,7 +73,7 @@ export function licenseView(entry: LicenseEntry, person: Person, now: string): z
     quantity: license.quantity,
     deviceLimit: license.deviceLimit,
     seatsUsed: license.seatsUsed,
-    entitlements: entitlementsFor(status, entry),
+    entitlements: entitlementsFor(status, entry, now),
     expiresAt: license.expiresAt,
     email: person.email,
     customerId: license.customerId,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { findLicense, listDevices, listLicenses } from '../../../projections/licenses/queries.ts'
+import { requireCustomer } from '../../commands/customers.ts'
 import { mintLicense } from '../../commands/licenses.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { Slug } from '../../domain/values.ts'
@@ -11,6 +12,7 @@ import { notFound } from '../problem.ts'
 import { answer, errors, inUtc, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
 import { deviceView, licenseDetailOut, licenseIn, licenseOut, licenseView } from './license-schemas.ts'
+import { answerPage } from './page.ts'
 import { requireProduct } from './products.ts'
 
 /** Anything else cannot be a license's, and is answered like one that is not there. */
@@ -51,19 +53,19 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const { cursor, limit, product: productId, status } = request.query
-      const boundTo = [tenantId, 'licenses', productId ?? null, status ?? null]
-      const keyset = { after: cursors.read(boundTo, cursor), limit }
+      const { product: productId, status } = request.query
       const now = momentOf(services)
-      const { items, next } = await listLicenses(services.db, tenantId, { productId, status }, now, keyset)
-      const people = await services.subjects.openPeople(
-        tenantId,
-        items.map(({ license }) => license.holder),
+      return answerPage(
+        cursors,
+        [tenantId, 'licenses', productId ?? null, status ?? null],
+        request.query,
+        (keyset) => listLicenses(services.db, tenantId, { productId, status }, now, keyset),
+        async (entries) => {
+          const holders = entries.map(({ license }) => license.holder)
+          const people = await services.subjects.openPeople(tenantId, holders)
+          return entries.map((entry, index) => licenseView(entry, people[index] ?? nobody, now))
+        },
       )
-      return {
-        items: items.map((entry, index) => licenseView(entry, people[index] ?? nobody, now)),
-        nextCursor: cursors.write(boundTo, next),
-      }
     },
   )
 }
@@ -85,14 +87,21 @@ function mintRoute(app: ZodApp, services: Services): void {
       const { tenantId } = callerIn(request)
       const { productId, expiresAt, ...asked } = request.body
       const product = await requireProduct(services, tenantId, productId)
-      if (asked.customerId !== undefined) throw notFound('customer')
+      const overrides = await overridesOf(services, tenantId, asked.customerId)
       const terms = { ...asked, expiresAt: expiresAt && inUtc(expiresAt) }
       const { license, keyType, licenseKey } = await mintLicense(services, product, terms, originOf(request))
       const person = { email: asked.email ?? null, name: asked.name ?? null }
-      const view = licenseView({ license, revision: 0, ...keyType }, person, momentOf(services))
+      const view = licenseView({ license, revision: 0, ...keyType, overrides }, person, momentOf(services))
       return reply.code(201).send({ license: view, licenseKey })
     },
   )
+}
+
+/** What a new license's customer is granted and revoked. @throws 404 when the tenant has no such customer */
+async function overridesOf(services: Services, tenantId: string, customerId: string | undefined) {
+  if (customerId === undefined) return []
+  const { customer } = await requireCustomer(services, tenantId, customerId)
+  return customer.overrides
 }
 
 function readRoute(app: ZodApp, services: Services): void {

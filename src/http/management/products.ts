@@ -8,6 +8,7 @@ import type { Cursors } from '../cursor.ts'
 import { invalid, notFound } from '../problem.ts'
 import { answer, errors, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
+import { answerPage } from './page.ts'
 import {
   keyPrefixOf,
   keyTypeFrom,
@@ -57,11 +58,13 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const { cursor, limit } = request.query
-      const boundTo = [tenantId, 'products']
-      const after = cursors.read(boundTo, cursor)
-      const { items, next } = await listProducts(services.db, tenantId, { after, limit })
-      return { items: items.map(productView), nextCursor: cursors.write(boundTo, next) }
+      return answerPage(
+        cursors,
+        [tenantId, 'products'],
+        request.query,
+        (keyset) => listProducts(services.db, tenantId, keyset),
+        (products) => products.map(productView),
+      )
     },
   )
 }

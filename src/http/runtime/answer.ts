@@ -1,5 +1,7 @@
 import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
 import type { RuntimeFinding } from '../../../projections/licenses/runtime.ts'
+import type { FoundLicense } from '../../commands/devices.ts'
+import { nextOverrideEnd } from '../../domain/customer/overrides.ts'
 import { unixSeconds } from '../../domain/license/expiry.ts'
 import { statusAt } from '../../domain/license/license.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
@@ -56,10 +58,18 @@ export function verdictOn(finding: RuntimeFinding, deviceId: string | undefined,
   return {
     status,
     expires_at: expiresAt,
-    entitlements: entitlementsFor(status, finding),
-    // A client that keeps a good answer must ask again when the license ends.
-    revalidate_after: status === 'active' && expiresAt !== null ? Math.min(later, expiresAt) : later,
+    entitlements: entitlementsFor(status, finding, now),
+    revalidate_after: Math.min(later, ...endsAhead(status, finding, now)),
   }
+}
+
+/** When the answer will have changed by the clock alone: a client that keeps it must ask again then. */
+function endsAhead(status: RuntimeStatus, { license, overrides }: FoundLicense, now: string): number[] {
+  const ends = [
+    status === 'active' ? license.expiresAt : null,
+    status === 'active' || status === 'fallback' ? nextOverrideEnd(overrides, license.productId, now) : null,
+  ]
+  return ends.flatMap((end) => (end === null ? [] : unixSeconds(end)))
 }
 
 /** The answer to an activation that the rules do not allow, or undefined when the refusal is no such answer. */

@@ -1,0 +1,54 @@
+import type { Pool } from 'pg'
+import type { Plan } from '../../src/domain/tenant/events.ts'
+import type { Tenant } from '../../src/domain/tenant/tenant.ts'
+import { coalesce } from '../coalesce.ts'
+
+type ClientKeyKind = 'sdk' | 'chk'
+
+/** Whose live key has this hash, and what that tenant may do. */
+export type KnownClientKey = {
+  tenantId: string
+  kind: ClientKeyKind
+  keyHash: string
+  tenantStatus: Exclude<Tenant['status'], 'absent'>
+  plan: Plan
+  /** An event of the tenant could not be read, so nobody knows whether the key is still good. */
+  uncertain: boolean
+}
+
+export type FindClientKey = (keyHash: string) => Promise<KnownClientKey | undefined>
+
+/** Finds keys by hash. Nothing is remembered between look-ups, and look-ups of one moment share a query. */
+export function createClientKeyLookup(db: Pool): FindClientKey {
+  return coalesce(async (hashes) => {
+    const { rows } = await db.query<KnownClientKey>({
+      name: 'find-client-keys',
+      text: `select k.tenant_id as "tenantId", k.kind, k.key_hash as "keyHash", n.status as "tenantStatus", n.plan,
+               exists (select from parked p where p.stream = n.stream) as uncertain
+             from client_keys k join tenants n using (tenant_id)
+             where k.key_hash = any($1)`,
+      values: [[...new Set(hashes)]],
+    })
+    const found = new Map(rows.map((known) => [known.keyHash, known]))
+    return hashes.map((hash) => found.get(hash))
+  })
+}
+
+type MaskedKey = { displayKey: string; issuedAt: string }
+
+/** A tenant's keys as people may see them at any time; null for one that it has not got. */
+export async function readMaskedKeys(
+  db: Pool,
+  tenantId: string,
+): Promise<{ sdkKey: MaskedKey | null; checkoutKey: MaskedKey | null }> {
+  const { rows } = await db.query<MaskedKey & { kind: ClientKeyKind }>({
+    name: 'read-masked-keys',
+    text: 'select kind, display_key as "displayKey", issued_at as "issuedAt" from client_keys where tenant_id = $1',
+    values: [tenantId],
+  })
+  const masked = (kind: ClientKeyKind): MaskedKey | null => {
+    const row = rows.find((key) => key.kind === kind)
+    return row ? { displayKey: row.displayKey, issuedAt: row.issuedAt } : null
+  }
+  return { sdkKey: masked('sdk'), checkoutKey: masked('chk') }
+}

@@ -1,0 +1,40 @@
+import { absentCustomer, type Customer, evolveCustomer } from '../../src/domain/customer/customer.ts'
+import { type DocumentModel, projectDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+
+const customers: DocumentModel<Customer> = {
+  table: 'customers',
+  category: 'customer',
+  absent: absentCustomer,
+  fold: (customer, { category, event }) =>
+    category === 'customer' ? evolveCustomer(customer, event) : customer,
+  columns: (customer) =>
+    customer.status === 'absent'
+      ? {}
+      : {
+          customer_id: customer.customerId,
+          tenant_id: customer.tenantId,
+          overrides: customer.overrides.length > 0 ? customer.overrides : null,
+          created_at: customer.createdAt,
+        },
+}
+
+export const customersProjector: Projector = {
+  name: 'customers',
+  tables: ['customers'],
+  ddl: `
+    create table customers (
+      stream text primary key,
+      revision int not null,
+      state jsonb not null,
+      customer_id text not null unique,
+      tenant_id text not null,
+      -- What a validate needs of a customer, beside the state so that it need not be taken apart; null for none.
+      overrides jsonb,
+      created_at timestamptz not null
+    );
+    create index customers_by_age on customers (tenant_id, created_at desc, customer_id desc)`,
+  async apply(db, entries) {
+    await projectDocuments(db, customers, entries)
+  },
+}

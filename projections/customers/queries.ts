@@ -1,0 +1,44 @@
+import type { Pool } from 'pg'
+import type { Customer } from '../../src/domain/customer/customer.ts'
+import { type Keyset, type PageOf, pageOf } from '../page.ts'
+
+export type PresentCustomer = Extract<Customer, { status: 'present' }>
+
+/** A customer and the licenses that are linked to them, newest first. */
+export type CustomerEntry = { customer: PresentCustomer; licenseIds: string[] }
+
+const entry = `
+  select c.state as customer, array(
+    select l.license_id from licenses l
+    where l.customer_id = c.customer_id and l.tenant_id = c.tenant_id
+    order by l.created_at desc, l.license_id desc
+  ) as "licenseIds"
+  from customers c`
+
+export async function findCustomer(
+  db: Pool,
+  tenantId: string,
+  customerId: string,
+): Promise<CustomerEntry | undefined> {
+  const { rows } = await db.query<CustomerEntry>({
+    name: 'find-customer',
+    text: `${entry} where c.tenant_id = $1 and c.customer_id = $2`,
+    values: [tenantId, customerId],
+  })
+  return rows[0]
+}
+
+/** Newest first, customers of one moment by id. */
+export async function listCustomers(
+  db: Pool,
+  tenantId: string,
+  { after, limit }: Keyset,
+): Promise<PageOf<CustomerEntry>> {
+  const { rows } = await db.query<CustomerEntry>(
+    `${entry}
+     where c.tenant_id = $1 and ($2::timestamptz is null or (c.created_at, c.customer_id) < ($2, $3))
+     order by c.created_at desc, c.customer_id desc limit $4`,
+    [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1],
+  )
+  return pageOf(rows, limit, ({ customer }) => ({ createdAt: customer.createdAt, id: customer.customerId }))
+}

@@ -1,0 +1,26 @@
+import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhook/webhook.ts'
+import { type DocumentModel, projectDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+
+const webhooks: DocumentModel<Webhook> = {
+  table: 'webhooks',
+  category: 'webhook',
+  absent: noWebhook,
+  fold: (webhook, { category, event }) => (category === 'webhook' ? evolveWebhook(webhook, event) : webhook),
+  columns: ({ tenantId }) => ({ tenant_id: tenantId }),
+}
+
+export const webhooksProjector: Projector = {
+  name: 'webhooks',
+  tables: ['webhooks'],
+  ddl: `
+    create table webhooks (
+      stream text primary key,
+      revision int not null,
+      state jsonb not null,
+      tenant_id text not null unique
+    )`,
+  async apply(db, entries) {
+    await projectDocuments(db, webhooks, entries)
+  },
+}

@@ -1,0 +1,107 @@
+import { type CustomerEntry, findCustomer } from '../../projections/customers/queries.ts'
+import { findLicense } from '../../projections/licenses/queries.ts'
+import { newId } from '../credentials/id.ts'
+import {
+  absentCustomer,
+  type Customer,
+  type CustomerCommand,
+  decideCustomer,
+  evolveCustomer,
+} from '../domain/customer/customer.ts'
+import type { EntitlementOverride } from '../domain/customer/overrides.ts'
+import { decideLicense, type License } from '../domain/license/license.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { loadFromLog } from '../ledger/load.ts'
+import { customerStream, licenseStream } from '../ledger/streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+
+/** Two customers may have the same e-mail address, as two accounts of one person do. */
+export async function createCustomer(
+  services: Services,
+  tenantId: string,
+  asked: { email: string; name: string | null; metadata: Record<string, string> },
+  origin: Origin,
+): Promise<CustomerEntry> {
+  const customerId = newId('cus')
+  const person = await services.subjects.sealPerson(tenantId, asked.email, asked.name)
+  const { metadata } = asked
+  const customer = { customerId, tenantId, ...person, metadata, at: momentOf(services) }
+  return change(services, tenantId, customerId, { type: 'CreateCustomer', ...customer }, origin)
+}
+
+/**
+ * From the next validate on, the customer's licenses grant what these overrides say, and no former one.
+ * @throws Refusal `customer_not_found`, `product_not_found` when an override names none of the tenant's
+ */
+export async function replaceOverrides(
+  services: Services,
+  tenantId: string,
+  customerId: string,
+  overrides: readonly EntitlementOverride[],
+  origin: Origin,
+): Promise<CustomerEntry> {
+  await requireCustomer(services, tenantId, customerId)
+  const named = new Set(overrides.flatMap(({ productId }) => productId ?? []))
+  const products = await Promise.all([...named].map((id) => services.findProduct(tenantId, id)))
+  if (products.includes(undefined)) throw new Refusal('product_not_found')
+  const at = momentOf(services)
+  return change(services, tenantId, customerId, { type: 'ReplaceOverrides', overrides, at }, origin)
+}
+
+/**
+ * Gives the license to the customer, for good. Decided on the license's own stream: of two customers that link it
+ * at once, one gets it.
+ * @throws Refusal `customer_not_found`, `license_not_found`, `license_of_another_customer`
+ */
+export async function linkLicense(
+  services: Services,
+  tenantId: string,
+  customerId: string,
+  licenseId: string,
+  origin: Origin,
+): Promise<CustomerEntry> {
+  await requireCustomer(services, tenantId, customerId)
+  const at = momentOf(services)
+  await services.handle<License, 'license'>({
+    stream: licenseStream(licenseId),
+    load: async () => {
+      const found = await findLicense(services.db, tenantId, licenseId)
+      if (!found) throw new Refusal('license_not_found')
+      return { state: found.license, revision: found.revision }
+    },
+    decide: (license) => decideLicense(license, { type: 'LinkCustomer', customerId, at }),
+    cause: causeOf(origin, at),
+  })
+  return requireCustomer(services, tenantId, customerId)
+}
+
+/** @throws Refusal `customer_not_found` for an absent customer and for another tenant's alike */
+export async function requireCustomer(
+  services: Services,
+  tenantId: string,
+  customerId: string,
+): Promise<CustomerEntry> {
+  const entry = await findCustomer(services.db, tenantId, customerId)
+  if (!entry) throw new Refusal('customer_not_found')
+  return entry
+}
+
+async function change(
+  services: Services,
+  tenantId: string,
+  customerId: string,
+  command: CustomerCommand,
+  origin: Origin,
+): Promise<CustomerEntry> {
+  const stream = customerStream(customerId)
+  await services.handle<Customer, 'customer'>({
+    stream,
+    load: () =>
+      loadFromLog(services.ledger, stream, absentCustomer, (customer, { category, event }) =>
+        category === 'customer' ? evolveCustomer(customer, event) : customer,
+      ),
+    decide: (customer) => decideCustomer(customer, command),
+    cause: causeOf(origin, command.at),
+  })
+  return requireCustomer(services, tenantId, customerId)
+}

@@ -1,0 +1,104 @@
+import { displayOfWebhookSecret, newWebhookSecret } from '../credentials/webhook-secret.ts'
+import type { WebhookEventName } from '../domain/webhook/events.ts'
+import {
+  decideWebhook,
+  evolveWebhook,
+  noWebhook,
+  secretsAt,
+  takesWebhookSecret,
+  type Webhook,
+  type WebhookEndpoint,
+} from '../domain/webhook/webhook.ts'
+import { loadFromLog } from '../ledger/load.ts'
+import { webhookStream } from '../ledger/streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+
+export type WebhookAsked = {
+  url: string
+  events: readonly WebhookEventName[] | undefined
+  rotateSecret: boolean
+}
+
+/** The settings as they now are, and the secret when this operation has made it. */
+export type WebhookSet = { webhook: WebhookEndpoint | null; secret?: string }
+
+/**
+ * Sets where a tenant's license events go. The first settings bring a signing secret, as a rotation does; the
+ * former one goes on beside it for 24 hours.
+ * @param operationId names this one wish, so that a second run of it after a crash changes nothing more
+ */
+export async function setWebhook(
+  services: Services,
+  tenantId: string,
+  asked: WebhookAsked,
+  operationId: string,
+  origin: Origin,
+): Promise<WebhookSet> {
+  const at = momentOf(services)
+  const { state, events } = await services.handle<{ webhook: Webhook; secret: string }, 'webhook'>({
+    stream: webhookStream(tenantId),
+    load: async () => {
+      const { state: webhook, revision } = await loadWebhook(services, tenantId)
+      const fresh = newWebhookSecret(services.randomBytes)
+      // Kept before the event that refers to it is appended, and only where there is going to be one.
+      const secret = takesWebhookSecret(webhook, { operationId, rotateSecret: asked.rotateSecret })
+        ? await services.secrets.keep(tenantId, webhookSecretName(operationId), fresh)
+        : fresh
+      return { state: { webhook, secret }, revision }
+    },
+    decide: ({ webhook, secret }) => {
+      const displaySecret = displayOfWebhookSecret(secret)
+      return decideWebhook(webhook, {
+        type: 'SetWebhook',
+        ...asked,
+        tenantId,
+        operationId,
+        displaySecret,
+        at,
+      })
+    },
+    cause: causeOf(origin, at),
+  })
+  const webhook = events.reduce(evolveWebhook, state.webhook)
+  await destroyUnused(services, tenantId, webhook, at)
+  if (webhook.endpoint?.secret.operationId !== operationId) return { webhook: webhook.endpoint }
+  const secret = await services.secrets.open(tenantId, webhookSecretName(operationId))
+  return { webhook: webhook.endpoint, ...(secret !== undefined && { secret }) }
+}
+
+/** From now on nothing is delivered, and the secrets are gone. */
+export async function removeWebhook(
+  services: Services,
+  tenantId: string,
+  operationId: string,
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const { state, events } = await services.handle<Webhook, 'webhook'>({
+    stream: webhookStream(tenantId),
+    load: () => loadWebhook(services, tenantId),
+    decide: (webhook) => decideWebhook(webhook, { type: 'RemoveWebhook', operationId, at }),
+    cause: causeOf(origin, at),
+  })
+  await destroyUnused(services, tenantId, events.reduce(evolveWebhook, state), at)
+}
+
+const webhookSecretName = (operationId: string): string => `webhook-secret.${operationId}`
+
+/** Every secret of the past, since a run that was killed may have left some. */
+async function destroyUnused(
+  services: Services,
+  tenantId: string,
+  webhook: Webhook,
+  now: string,
+): Promise<void> {
+  const used = new Set(secretsAt(webhook, now).map(({ operationId }) => operationId))
+  const unused = webhook.operationIds.filter((id) => !used.has(id))
+  await Promise.all(unused.map((id) => services.secrets.destroy(tenantId, webhookSecretName(id))))
+}
+
+function loadWebhook(services: Services, tenantId: string) {
+  return loadFromLog(services.ledger, webhookStream(tenantId), noWebhook, (webhook, { category, event }) =>
+    category === 'webhook' ? evolveWebhook(webhook, event) : webhook,
+  )
+}

@@ -1,0 +1,65 @@
+import { sameJson } from '../equality.ts'
+import { Refusal } from '../refusal.ts'
+import type { CustomerEvent } from './events.ts'
+import type { EntitlementOverride } from './overrides.ts'
+
+export type Customer =
+  | { status: 'absent' }
+  | {
+      status: 'present'
+      customerId: string
+      tenantId: string
+      subjectId: string
+      email: string
+      name: string | null
+      metadata: Record<string, string>
+      overrides: readonly EntitlementOverride[]
+      createdAt: string
+    }
+
+export type CustomerCommand =
+  | {
+      type: 'CreateCustomer'
+      customerId: string
+      tenantId: string
+      subjectId: string
+      email: string
+      name: string | null
+      metadata: Record<string, string>
+      at: string
+    }
+  | { type: 'ReplaceOverrides'; overrides: readonly EntitlementOverride[]; at: string }
+
+export const absentCustomer: Customer = { status: 'absent' }
+
+/**
+ * Returning no events means that the request was already true.
+ * @throws Refusal `customer_exists`, `customer_not_found`
+ */
+export function decideCustomer(customer: Customer, command: CustomerCommand): CustomerEvent[] {
+  switch (command.type) {
+    case 'CreateCustomer': {
+      if (customer.status !== 'absent') throw new Refusal('customer_exists')
+      const { type: _, ...data } = command
+      return [{ type: 'CustomerCreated', data }]
+    }
+    case 'ReplaceOverrides': {
+      if (customer.status === 'absent') throw new Refusal('customer_not_found')
+      const { overrides, at } = command
+      if (sameJson(overrides, customer.overrides)) return []
+      return [{ type: 'EntitlementOverridesReplaced', data: { overrides: [...overrides], at } }]
+    }
+  }
+}
+
+/** Never refuses: what is recorded has happened. */
+export function evolveCustomer(customer: Customer, event: CustomerEvent): Customer {
+  switch (event.type) {
+    case 'CustomerCreated': {
+      const { at, ...data } = event.data
+      return { ...data, status: 'present', overrides: [], createdAt: at }
+    }
+    case 'EntitlementOverridesReplaced':
+      return customer.status === 'absent' ? customer : { ...customer, overrides: event.data.overrides }
+  }
+}

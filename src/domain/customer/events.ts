@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { Metadata, Moment, Sealed, Slug } from '../values.ts'
+import { EntitlementOverride, mostOverrides } from './overrides.ts'
+
+/** Everything a `customer-<id>` stream may hold. A recorded shape is never edited: add a new type. */
+export const CustomerEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('CustomerCreated'),
+    data: z.strictObject({
+      customerId: z.string().min(1),
+      tenantId: Slug,
+      subjectId: z.string().min(1),
+      email: Sealed,
+      name: Sealed.nullable(),
+      metadata: Metadata,
+      at: Moment,
+    }),
+  }),
+  z.object({
+    type: z.literal('EntitlementOverridesReplaced'),
+    data: z.strictObject({ overrides: z.array(EntitlementOverride).max(mostOverrides), at: Moment }),
+  }),
+])
+export type CustomerEvent = z.infer<typeof CustomerEvent>

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { Moment, Slug } from '../values.ts'
+
+/** What can be delivered, in the order in which settings list it. */
+export const WebhookEventName = z.enum([
+  'license.created',
+  'license.activated',
+  'license.deactivated',
+  'license.expired',
+  'license.renewed',
+  'license.refunded',
+  'license.revoked',
+  'license.reminted',
+])
+export type WebhookEventName = z.infer<typeof WebhookEventName>
+
+const url = z.string().min(1).max(2048)
+const events = z.array(WebhookEventName).min(1)
+/** Names the wish that led to the event, and the secret in the vault where the event brings a new one. */
+const operationId = z.string().min(1)
+const displaySecret = z.string().min(1)
+
+/** Everything a `webhook-<tenant>` stream may hold. A recorded shape is never edited: add a new type. */
+export const WebhookEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('WebhookConfigured'),
+    data: z.strictObject({ tenantId: Slug, operationId, url, events, displaySecret, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('WebhookChanged'),
+    data: z.strictObject({ operationId, url, events, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('WebhookSecretRotated'),
+    data: z.strictObject({ operationId, displaySecret, formerValidUntil: Moment, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('WebhookRemoved'),
+    data: z.strictObject({ operationId, at: Moment }),
+  }),
+])
+export type WebhookEvent = z.infer<typeof WebhookEvent>

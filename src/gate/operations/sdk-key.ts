@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { readMaskedKeys } from '../../../projections/client-keys/queries.ts'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { revealSdkKey as reveal, rotateSdkKey as rotate } from '../../commands/client-keys.ts'
+import type { Services } from '../../commands/services.ts'
+import { gatedOperation } from '../operation.ts'
+
+const whoGetsIt = 'The key is sent once, to the token that asked'
+
+export const revealSdkKey = gatedOperation({
+  name: 'sdk-key.reveal',
+  title: 'Show the SDK key',
+  method: 'GET',
+  path: '/v1/sdk-key',
+  scope: 'integrations:read',
+  input: z.object({}),
+  async check() {
+    // Every tenant can have an SDK key.
+  },
+  async describe(services, tenantId) {
+    const { sdkKey, tenant } = await present(services, tenantId)
+    return {
+      summary: sdkKey ? `Show the SDK key ${sdkKey.displayKey} of ${tenant}` : firstKeyOf(tenant),
+      consequences: [whoGetsIt, ...(sdkKey ? ['It stays as it is'] : [])],
+      state: { issuedAt: sdkKey?.issuedAt ?? null },
+    }
+  },
+  run: (services, tenantId, _, { id, origin }) => reveal(services, tenantId, id, origin),
+})
+
+export const rotateSdkKey = gatedOperation({
+  name: 'sdk-key.rotate',
+  title: 'Rotate the SDK key',
+  method: 'POST',
+  path: '/v1/sdk-key/rotate',
+  scope: 'integrations:write',
+  input: z.object({ body: z.strictObject({}).nullish() }),
+  async check() {
+    // Every tenant can have an SDK key.
+  },
+  async describe(services, tenantId) {
+    const { sdkKey, tenant } = await present(services, tenantId)
+    return {
+      summary: sdkKey ? `Rotate the SDK key ${sdkKey.displayKey} of ${tenant}` : firstKeyOf(tenant),
+      consequences: [
+        ...(sdkKey ? ['Every app that was built with the present key is refused from then on'] : []),
+        whoGetsIt,
+      ],
+      state: { issuedAt: sdkKey?.issuedAt ?? null },
+    }
+  },
+  run: (services, tenantId, _, { id, origin }) => rotate(services, tenantId, id, origin),
+})
+
+const firstKeyOf = (tenant: string): string => `Make the first SDK key of ${tenant}, and show it`
+
+async function present(services: Services, tenantId: string) {
+  const [{ sdkKey }, tenant] = await Promise.all([
+    readMaskedKeys(services.db, tenantId),
+    findTenant(services.db, tenantId),
+  ])
+  return { sdkKey, tenant: tenant?.name ?? tenantId }
+}

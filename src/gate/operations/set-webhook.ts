@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { findWebhook } from '../../../projections/webhooks/queries.ts'
+import { removeWebhook, setWebhook as set, type WebhookSet } from '../../commands/webhooks.ts'
+import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
+import { WebhookEventName } from '../../domain/webhook/events.ts'
+import type { WebhookEndpoint } from '../../domain/webhook/webhook.ts'
+import type { TargetFault } from '../../webhooks/targets.ts'
+import { gatedOperation } from '../operation.ts'
+
+const settings = z
+  .strictObject({
+    url: z
+      .string()
+      .max(2048)
+      .regex(/^[^\s\p{C}]+$/u, 'must be a URL without white space')
+      .refine((value) => URL.canParse(value), 'must be a URL')
+      .nullable()
+      .meta({ description: 'https on a public address; null ends deliveries' }),
+    events: z
+      .array(WebhookEventName)
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: 'A set. When absent the present ones stay; all of them at first' }),
+    rotateSecret: z
+      .boolean()
+      .optional()
+      .meta({ description: 'The former secret goes on beside the new one for 24 hours' }),
+  })
+  .meta({ example: { url: 'https://hooks.example.com/keyledger', events: ['license.created'] } })
+type Settings = z.infer<typeof settings>
+
+export const setWebhook = gatedOperation({
+  name: 'webhook.set',
+  title: 'Set where license events are delivered',
+  method: 'PUT',
+  path: '/v1/webhook',
+  scope: 'integrations:write',
+  input: z.object({ body: settings }),
+  async check(services, _tenantId, { body }) {
+    if (body.url === null) {
+      if (body.events !== undefined || body.rotateSecret) throw new Refusal('webhook_without_url')
+      return
+    }
+    const fault = await services.checkTarget(new URL(body.url))
+    if (fault !== undefined) throw new Refusal(refusedAs[fault])
+  },
+  async describe(services, tenantId, { body }) {
+    const { endpoint, revision } = await findWebhook(services.db, tenantId)
+    return { ...wordsFor(body, endpoint), state: { revision } }
+  },
+  async run(services, tenantId, { body }, { id, origin }): Promise<WebhookSet> {
+    const { url, events, rotateSecret = false } = body
+    if (url !== null) return set(services, tenantId, { url, events, rotateSecret }, id, origin)
+    await removeWebhook(services, tenantId, id, origin)
+    return { webhook: null }
+  },
+})
+
+const refusedAs: Record<TargetFault, RefusalCode> = {
+  'not https': 'webhook_target_not_https',
+  credentials: 'webhook_target_has_credentials',
+  'not public': 'webhook_target_not_public',
+}
+
+function wordsFor(
+  { url, events, rotateSecret = false }: Settings,
+  endpoint: WebhookEndpoint | null,
+): { summary: string; consequences: string[] } {
+  if (url === null) {
+    const from = endpoint ? ` to ${endpoint.url}` : ', of which there are none'
+    return {
+      summary: `End the deliveries of license events${from}`,
+      consequences: ['License events are delivered nowhere', 'The signing secret is destroyed'],
+    }
+  }
+  const asked = events ?? endpoint?.events ?? WebhookEventName.options
+  return {
+    summary: `Deliver license events to ${url}`,
+    consequences: [
+      `These events: ${[...new Set(asked)].join(', ')}`,
+      ...(asked.includes('license.created')
+        ? ['license.created carries the raw license key of each sale']
+        : []),
+      ...(endpoint && endpoint.url !== url ? [`Nothing is delivered to ${endpoint.url} any more`] : []),
+      ...(endpoint === null ? ['The token that asked is sent the new signing secret, once'] : []),
+      ...(endpoint !== null && rotateSecret
+        ? [
+            `The token that asked is sent a new signing secret, once; the present one, ${endpoint.secret.displaySecret}, goes on for 24 hours`,
+          ]
+        : []),
+    ],
+  }
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import type { CustomerEntry } from '../../../projections/customers/queries.ts'
+import { EntitlementOverride, mostOverrides } from '../../domain/customer/overrides.ts'
+import { wholeSeconds } from '../../domain/license/expiry.ts'
+import type { Person } from '../../vault/subjects.ts'
+import { metadataIn, momentIn, momentOut, text } from '../schemas.ts'
+
+const overrideOut = EntitlementOverride.extend({
+  productId: EntitlementOverride.shape.productId.meta({ description: 'Of this product alone' }),
+  expiresAt: momentOut.optional().meta({ description: 'Without effect from this moment on' }),
+}).meta({ id: 'EntitlementOverride' })
+
+export const customerOut = z
+  .object({
+    id: z.string().meta({ example: 'cus_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    email: z.string().nullable().meta({ description: 'null once the person has been erased' }),
+    name: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    licenseIds: z.array(z.string()).meta({ description: 'Newest first' }),
+    entitlementOverrides: z.array(overrideOut),
+    createdAt: momentOut,
+  })
+  .meta({ id: 'Customer' })
+
+export const customerIn = z
+  .strictObject({
+    email: z.email().max(254),
+    name: text(200).optional(),
+    metadata: metadataIn.optional(),
+  })
+  .meta({ example: { email: 'ada@example.com', name: 'Ada Lovelace' } })
+
+const overrideIn = z.strictObject({
+  entitlement: EntitlementOverride.shape.entitlement,
+  effect: EntitlementOverride.shape.effect,
+  productId: EntitlementOverride.shape.productId.meta({ description: 'Every product when absent' }),
+  expiresAt: momentIn
+    .optional()
+    .meta({ description: 'Without effect from then on, and harmless in the past; kept to the second' }),
+  reason: text(500).optional().meta({ description: 'For people; do not name a person here' }),
+})
+
+export const overridesIn = z.strictObject({ overrides: z.array(overrideIn).max(mostOverrides) }).meta({
+  example: { overrides: [{ entitlement: 'export', effect: 'grant', expiresAt: '2027-11-21T00:00:00.000Z' }] },
+})
+
+/** As the log writes them: moments in UTC, and absent what was not given. */
+export function overridesFrom({ overrides }: z.infer<typeof overridesIn>): EntitlementOverride[] {
+  return overrides.map(({ expiresAt, ...override }) => ({
+    ...override,
+    ...(expiresAt !== undefined && { expiresAt: wholeSeconds(expiresAt) }),
+  }))
+}
+
+/** A customer in public terms. */
+export function customerView(
+  { customer, licenseIds }: CustomerEntry,
+  person: Person,
+): z.infer<typeof customerOut> {
+  return {
+    id: customer.customerId,
+    email: person.email,
+    name: person.name,
+    metadata: customer.metadata,
+    licenseIds,
+    entitlementOverrides: [...customer.overrides],
+    createdAt: customer.createdAt,
+  }
+}

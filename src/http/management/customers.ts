@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import { type CustomerEntry, listCustomers } from '../../../projections/customers/queries.ts'
+import { createCustomer, linkLicense, replaceOverrides, requireCustomer } from '../../commands/customers.ts'
+import type { Services } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
+import { callerIn, originOf } from '../authenticate.ts'
+import type { Cursors } from '../cursor.ts'
+import { notFound } from '../problem.ts'
+import { answer, errors, pageOf, pageQuery, text } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { customerIn, customerOut, customerView, overridesFrom, overridesIn } from './customer-schemas.ts'
+import { answerPage } from './page.ts'
+
+const oneCustomer = z.object({ customer: customerOut })
+const onlyId = z.strictObject({ id: z.string() })
+
+export function customerRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  listRoute(app, services, cursors)
+  createRoute(app, services)
+  readRoute(app, services)
+  linkRoute(app, services)
+  entitlementsRoute(app, services)
+}
+
+/** Anything else cannot be a customer's, and is answered like one that is not there. */
+function requireCustomerId(id: string): string {
+  if (!isId('cus', id)) throw notFound('customer')
+  return id
+}
+
+async function views(services: Services, tenantId: string, entries: CustomerEntry[]) {
+  const people = await services.subjects.openPeople(
+    tenantId,
+    entries.map(({ customer }) => customer),
+  )
+  return entries.map((entry, index) => customerView(entry, people[index] ?? { email: null, name: null }))
+}
+
+async function shown(services: Services, tenantId: string, entry: CustomerEntry) {
+  const [customer] = await views(services, tenantId, [entry])
+  if (!customer) throw new Error('one entry gives one view')
+  return { customer }
+}
+
+function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/customers',
+    {
+      config: { scope: 'customers:read' },
+      schema: {
+        operationId: 'listCustomers',
+        tags: ['Customers'],
+        summary: 'List customers, newest first',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of customers', pageOf(customerOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      return answerPage(
+        cursors,
+        [tenantId, 'customers'],
+        request.query,
+        (keyset) => listCustomers(services.db, tenantId, keyset),
+        (entries) => views(services, tenantId, entries),
+      )
+    },
+  )
+}
+
+function createRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/customers',
+    {
+      config: { scope: 'customers:write' },
+      schema: {
+        operationId: 'createCustomer',
+        tags: ['Customers'],
+        summary: 'Create a customer',
+        description: 'Two customers may have the same e-mail address. Its e-mail and name are kept sealed.',
+        body: customerIn,
+        response: { 201: answer('The customer', oneCustomer), ...errors(400, 403) },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const { email, name = null, metadata = {} } = request.body
+      const entry = await createCustomer(services, tenantId, { email, name, metadata }, originOf(request))
+      return reply.code(201).send(await shown(services, tenantId, entry))
+    },
+  )
+}
+
+function readRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/customers/:id',
+    {
+      config: { scope: 'customers:read' },
+      schema: {
+        operationId: 'getCustomer',
+        tags: ['Customers'],
+        summary: 'Read a customer',
+        params: onlyId,
+        response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const id = requireCustomerId(request.params.id)
+      return shown(services, tenantId, await requireCustomer(services, tenantId, id))
+    },
+  )
+}
+
+function linkRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/customers/:id/link-license',
+    {
+      config: { scope: 'customers:write' },
+      schema: {
+        operationId: 'linkLicense',
+        tags: ['Customers'],
+        summary: 'Give a license to a customer, for good; again the same changes nothing',
+        params: onlyId,
+        body: z
+          .strictObject({ licenseId: text(100) })
+          .meta({ example: { licenseId: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' } }),
+        response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const id = requireCustomerId(request.params.id)
+      const { licenseId } = request.body
+      return shown(
+        services,
+        tenantId,
+        await linkLicense(services, tenantId, id, licenseId, originOf(request)),
+      )
+    },
+  )
+}
+
+function entitlementsRoute(app: ZodApp, services: Services): void {
+  app.patch(
+    '/v1/customers/:id/entitlements',
+    {
+      config: { scope: 'customers:write' },
+      schema: {
+        operationId: 'replaceEntitlementOverrides',
+        tags: ['Customers'],
+        summary: "Replace a customer's entitlement overrides; the next validate sees them",
+        description:
+          "A license grants its key type's entitlements (or the fallback ones), and what its customer is granted, " +
+          'but nothing that its customer is revoked, in whatever order the overrides stand.',
+        params: onlyId,
+        body: overridesIn,
+        response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const id = requireCustomerId(request.params.id)
+      const overrides = overridesFrom(request.body)
+      return shown(
+        services,
+        tenantId,
+        await replaceOverrides(services, tenantId, id, overrides, originOf(request)),
+      )
+    },
+  )
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import type { Services } from '../../commands/services.ts'
+import { revealSdkKey, rotateSdkKey } from '../../gate/operations/sdk-key.ts'
+import { gatedRoute } from '../gate.ts'
+import { answer, errors } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+
+const shown = z.object({
+  sdkKey: z.string().meta({ example: 'kl_sdk_4fT9…', description: 'The whole key' }),
+})
+
+export function sdkKeyRoutes(app: ZodApp, services: Services): void {
+  gatedRoute(app, services, revealSdkKey, {
+    operationId: 'getSdkKey',
+    tags: ['SDK key'],
+    summary: 'Show the live SDK key; a tenant without one gets its first',
+    response: { 200: answer('The key', shown), ...errors(409) },
+    reply: (sdkKey) => ({ sdkKey }),
+  })
+  gatedRoute(app, services, rotateSdkKey, {
+    operationId: 'rotateSdkKey',
+    tags: ['SDK key'],
+    summary: 'Replace the SDK key; the former one is refused from now on',
+    response: { 200: answer('The new key', shown), ...errors(409) },
+    reply: (sdkKey) => ({ sdkKey }),
+  })
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { WebhookEventName } from '../../domain/webhook/events.ts'
+import type { WebhookEndpoint } from '../../domain/webhook/webhook.ts'
+import { momentOut } from '../schemas.ts'
+
+/** What payloads look like: told in each of them, and grown only by new fields until it changes. */
+const payloadVersion = '2026-11-01'
+
+const settings = z
+  .object({
+    url: z.string(),
+    events: z.array(WebhookEventName),
+    secret: z.string().meta({ description: 'The signing secret, masked', example: 'whsec_…9fQw' }),
+    version: z.string().meta({ description: 'Of the payloads', example: payloadVersion }),
+    updatedAt: momentOut,
+  })
+  .meta({ id: 'Webhook' })
+
+export const webhookOut = z.object({
+  webhook: settings.nullable().meta({ description: 'null when nothing is delivered' }),
+})
+
+export const webhookSetOut = webhookOut.extend({
+  secret: z.string().optional().meta({
+    description: 'The signing secret when it is new: this answer is the only place where it is shown',
+  }),
+})
+
+/** Settings in public terms. */
+export function webhookView(endpoint: WebhookEndpoint | null): z.infer<typeof webhookOut> {
+  if (endpoint === null) return { webhook: null }
+  const { url, events, secret, updatedAt } = endpoint
+  return {
+    webhook: { url, events: [...events], secret: secret.displaySecret, version: payloadVersion, updatedAt },
+  }
+}

@@ -1,0 +1,52 @@
+import type { Pool } from 'pg'
+import { momentsIn, type UsageRange } from './range.ts'
+
+export type Counts = { activations: number; deactivations: number; validations: number; rejected: number }
+export type UsageSeries = { totals: Counts; series: ({ at: string } & Counts)[] }
+
+/**
+ * What was counted in a range, by hour or day, hours without anything included. What other processes have counted
+ * in the last second may not stand there yet.
+ * @param productId undefined for all products of the tenant
+ */
+export async function readUsage(
+  db: Pool,
+  tenantId: string,
+  productId: string | undefined,
+  range: UsageRange,
+): Promise<UsageSeries> {
+  const { rows } = await db.query<{ at: string } & Record<keyof Counts, bigint>>({
+    name: 'read-usage',
+    text: countedIn,
+    values: [tenantId, productId ?? null, range.from, range.to, range.granularity],
+  })
+  const counted = new Map(rows.map((row) => [row.at, countsOf(row)]))
+  const totals = { ...none }
+  for (const counts of counted.values()) {
+    for (const what of kinds) totals[what] += counts[what]
+  }
+  return { totals, series: momentsIn(range).map((at) => ({ at, ...(counted.get(at) ?? none) })) }
+}
+
+const none: Counts = { activations: 0, deactivations: 0, validations: 0, rejected: 0 }
+const kinds = ['activations', 'deactivations', 'validations', 'rejected'] as const
+
+function countsOf(row: Record<keyof Counts, bigint>): Counts {
+  return {
+    activations: Number(row.activations),
+    deactivations: Number(row.deactivations),
+    validations: Number(row.validations),
+    rejected: Number(row.rejected),
+  }
+}
+
+/** Nothing is counted for a product that is not there, so going by the products reads only the hours asked for. */
+const countedIn = `
+  select date_trunc($5, u.hour, 'UTC') as at,
+    sum(u.activations)::bigint as activations, sum(u.deactivations)::bigint as deactivations,
+    sum(u.validations)::bigint as validations, sum(u.rejected)::bigint as rejected
+  from products p
+  join usage.hourly u on u.tenant_id = p.tenant_id and u.product_id = p.product_id
+    and u.hour >= $3 and u.hour < $4
+  where p.tenant_id = $1 and ($2::text is null or p.product_id = $2)
+  group by 1`

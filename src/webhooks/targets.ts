@@ -1,0 +1,99 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Why a URL may not be delivered to. */
+export type TargetFault = 'not https' | 'credentials' | 'not public'
+
+/** `allowPrivate`, for development, also lets go of https: nobody has a certificate for localhost. */
+export type TargetRules = { allowPrivate: boolean }
+
+/**
+ * What a URL says by itself: its scheme, and its host where that is an address. A name says nothing until it is
+ * resolved, except those that mean the machine itself.
+ *
+ * | URL                             | fault         |                                                  |
+ * | ------------------------------- | ------------- | ------------------------------------------------ |
+ * | `https://hooks.example.com/a`   | none yet      | its addresses decide                             |
+ * | `http://hooks.example.com/a`    | `not https`   |                                                  |
+ * | `https://ada@hooks.example.com` | `credentials` |                                                  |
+ * | `https://10.1.2.3/`             | `not public`  |                                                  |
+ * | `https://0x7f.1/`               | `not public`  | the parser has made 127.0.0.1 of it              |
+ * | `https://[::ffff:8.8.8.8]/`     | `not public`  | mapped, whatever is mapped                       |
+ * | `https://api.localhost/`        | `not public`  | RFC 6761                                         |
+ */
+export function faultOfUrl(url: URL, { allowPrivate }: TargetRules): TargetFault | undefined {
+  const schemes = allowPrivate ? ['https:', 'http:'] : ['https:']
+  if (!schemes.includes(url.protocol)) return 'not https'
+  if (url.username !== '' || url.password !== '') return 'credentials'
+  if (allowPrivate) return undefined
+  const host = hostOf(url)
+  if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : 'not public'
+  return /(?:^|\.)localhost$/.test(host) ? 'not public' : undefined
+}
+
+/** The host as the name servers know it: an IPv6 address without its brackets, a name without its last dot. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+
+/**
+ * Whether an address belongs to the public internet, by the IANA registries of special-purpose addresses.
+ * Of IPv6 only what has been given out is public (2000::/3), so that the loopback, unique-local, link-local,
+ * multicast, mapped, compatible and NAT64 forms are out by not being in it; what lies in it without being somebody's
+ * own address, as 6to4 and Teredo, is listed.
+ *
+ * | address                            |         |                              |
+ * | ---------------------------------- | ------- | ---------------------------- |
+ * | 93.184.215.14, 2606:4700::1111     | public  |                              |
+ * | 127.0.0.1, 0.0.0.0, ::1, ::        | not     | loopback, unspecified        |
+ * | 10.0.0.1, 172.31.0.1, 192.168.1.1  | not     | private                      |
+ * | 169.254.169.254, fe80::1           | not     | link-local, cloud metadata   |
+ * | fd00::1                            | not     | unique-local                 |
+ * | 100.64.0.1                         | not     | carrier-grade NAT            |
+ * | 224.0.0.1, ff02::1                 | not     | multicast                    |
+ * | ::ffff:93.184.215.14               | not     | IPv4-mapped                  |
+ * | 64:ff9b::5db8:d70e, 64:ff9b:1::1   | not     | NAT64                        |
+ * | 2002:5db8:d70e::1, 192.88.99.1     | not     | 6to4 and its relays          |
+ * | 2001::1                            | not     | Teredo                       |
+ * | 192.0.2.1, 2001:db8::1, 3fff::1    | not     | documentation                |
+ *
+ * @see https://www.iana.org/assignments/iana-ipv4-special-registry
+ * @see https://www.iana.org/assignments/iana-ipv6-special-registry
+ */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address)
+  if (family === 4) return !specialIPv4.check(address, 'ipv4')
+  // A zone (`fe80::1%eth0`) belongs to link-local addresses only.
+  if (family !== 6 || address.includes('%')) return false
+  return givenOutIPv6.check(address, 'ipv6') && !specialIPv6.check(address, 'ipv6')
+}
+
+const specialIPv4 = networks('ipv4', [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+])
+
+const givenOutIPv6 = networks('ipv6', [['2000::', 3]])
+
+const specialIPv6 = networks('ipv6', [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+])
+
+function networks(family: 'ipv4' | 'ipv6', list: readonly (readonly [address: string, bits: number])[]) {
+  const block = new BlockList()
+  for (const [address, bits] of list) block.addSubnet(address, bits, family)
+  return block
+}

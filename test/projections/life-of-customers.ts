@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { issueCheckoutKey, revealSdkKey, rotateSdkKey } from '../../src/commands/client-keys.ts'
+import { createCustomer, linkLicense, replaceOverrides } from '../../src/commands/customers.ts'
+import { removeWebhook, setWebhook } from '../../src/commands/webhooks.ts'
+import { origin, type TestLedger } from '../harness/ledger.ts'
+
+/** What is done about customers, keys and the webhook. Customers are picked by number from those that there are. */
+export type CustomerStep =
+  | { do: 'add customer' }
+  | { do: 'link license'; customer: number; license: number }
+  | { do: 'override'; customer: number; entitlement: string; effect: 'grant' | 'revoke'; days: number | null }
+  | { do: 'reveal sdk key' | 'rotate sdk key'; operation: number }
+  | { do: 'issue checkout key' }
+  | { do: 'set webhook'; operation: number; url: number; rotateSecret: boolean }
+  | { do: 'remove webhook'; operation: number }
+
+const some = fc.nat({ max: 3 })
+
+export const anyCustomerStep: fc.Arbitrary<CustomerStep> = fc.oneof(
+  fc.record({ do: fc.constantFrom('add customer' as const, 'issue checkout key' as const) }),
+  fc.record({ do: fc.constant('link license' as const), customer: some, license: some }),
+  fc.record({
+    do: fc.constant('override' as const),
+    customer: some,
+    entitlement: fc.constantFrom('a', 'b', 'c:d'),
+    effect: fc.constantFrom('grant' as const, 'revoke' as const),
+    days: fc.option(fc.integer({ min: -1, max: 9 })),
+  }),
+  fc.record({
+    do: fc.constantFrom('reveal sdk key' as const, 'rotate sdk key' as const),
+    operation: some,
+  }),
+  fc.record({
+    do: fc.constant('set webhook' as const),
+    operation: some,
+    url: some,
+    rotateSecret: fc.boolean(),
+  }),
+  fc.record({ do: fc.constant('remove webhook' as const), operation: some }),
+)
+
+const day = 86_400_000
+
+/** Lives the steps of one tenant. What the rules do not allow is refused by throwing. */
+export function liveAsCustomers({ services, clock }: TestLedger, tenantId: string, productId: string) {
+  const customerIds: string[] = []
+  const picked = (index: number) => customerIds[index % customerIds.length]
+
+  async function customersOwn(step: Extract<CustomerStep, { customer: number }>, licenseId: string) {
+    const id = picked(step.customer)
+    if (id === undefined) return
+    if (step.do === 'link license') return linkLicense(services, tenantId, id, licenseId, origin)
+    const { entitlement, effect, days } = step
+    const expiresAt =
+      days === null ? {} : { expiresAt: new Date(clock.now().getTime() + days * day).toISOString() }
+    const overrides = [{ entitlement, effect, ...(days === 0 && { productId }), ...expiresAt }]
+    return replaceOverrides(services, tenantId, id, overrides, origin)
+  }
+
+  /** @param licenseId of the license that the step is about, if there is one */
+  return async (step: CustomerStep, licenseId: string): Promise<unknown> => {
+    const operation = 'operation' in step ? `cnf_${step.operation}` : ''
+    switch (step.do) {
+      case 'add customer': {
+        const asked = { email: `${tenantId}@example.com`, name: 'Ada', metadata: {} }
+        const { customer } = await createCustomer(services, tenantId, asked, origin)
+        return customerIds.push(customer.customerId)
+      }
+      case 'link license':
+      case 'override':
+        return customersOwn(step, licenseId)
+      case 'reveal sdk key':
+        return revealSdkKey(services, tenantId, operation, origin)
+      case 'rotate sdk key':
+        return rotateSdkKey(services, tenantId, operation, origin)
+      case 'issue checkout key':
+        return issueCheckoutKey(services, tenantId, origin)
+      case 'set webhook': {
+        const { rotateSecret } = step
+        const asked = { url: `https://example.com/${step.url}`, events: undefined, rotateSecret }
+        return setWebhook(services, tenantId, asked, operation, origin)
+      }
+      case 'remove webhook':
+        return removeWebhook(services, tenantId, operation, origin)
+    }
+  }
+}
+
+/** One of everything, so that every type of event is there. */
+export const customersLife: readonly CustomerStep[] = [
+  { do: 'add customer' },
+  { do: 'link license', customer: 0, license: 0 },
+  { do: 'override', customer: 0, entitlement: 'a', effect: 'grant', days: 2 },
+  { do: 'override', customer: 0, entitlement: 'b', effect: 'revoke', days: null },
+  { do: 'reveal sdk key', operation: 0 },
+  { do: 'rotate sdk key', operation: 1 },
+  { do: 'issue checkout key' },
+  { do: 'issue checkout key' },
+  { do: 'set webhook', operation: 0, url: 0, rotateSecret: false },
+  { do: 'set webhook', operation: 1, url: 1, rotateSecret: true },
+  { do: 'remove webhook', operation: 2 },
+  { do: 'set webhook', operation: 3, url: 0, rotateSecret: false },
+]
