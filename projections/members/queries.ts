@@ -72,3 +72,16 @@ export async function countOtherOwners(db: Pool, tenantId: string, memberId: str
   )
   return Number(rows[0]?.count ?? 0n)
 }
+
+/** Those who are or were members of the tenant, among the ids asked for. */
+export async function findMembersEver(
+  db: Pool,
+  tenantId: string,
+  memberIds: readonly string[],
+): Promise<Exclude<Member, { status: 'absent' }>[]> {
+  const { rows } = await db.query<{ state: Exclude<Member, { status: 'absent' }> }>(
+    'select state from members where tenant_id = $1 and member_id = any($2)',
+    [tenantId, memberIds],
+  )
+  return rows.map(({ state }) => state)
+}

@@ -40,3 +40,16 @@ export async function findListedToken(
   ])
   return rows[0]
 }
+
+/** What the tenant calls its tokens, among the ids asked for. */
+export async function findTokenNames(
+  db: Pool,
+  tenantId: string,
+  tokenIds: readonly string[],
+): Promise<{ tokenId: string; name: string }[]> {
+  const { rows } = await db.query<{ tokenId: string; name: string }>(
+    `select token_id as "tokenId", state->>'name' as name from tokens where tenant_id = $1 and token_id = any($2)`,
+    [tenantId, tokenIds],
+  )
+  return rows
+}

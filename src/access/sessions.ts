@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg'
 
 /** A session ends when nothing has been asked for this long, */
-export const idleMs = 8 * 3_600_000
+const idleMs = 8 * 3_600_000
 /** when it is this old, whatever is asked, */
 export const lifetimeMs = 72 * 3_600_000
 /** and, as long as nobody has signed in with it, much sooner. */
@@ -11,7 +11,7 @@ const anonymousMs = 15 * 60_000
 const seenEveryMs = 60_000
 
 /** How many wrong codes of programs one session may enter. */
-const mostWrongCodes = 5
+export const mostWrongCodes = 5
 
 type Owner = { memberId: string | null; tenantId: string | null }
 
@@ -28,19 +28,22 @@ const alive = `ended_at is null and last_seen_at > $2::timestamptz - interval '$
 
 /** What a session holds; undefined once it has ended. */
 export async function findSession(db: Pool, sessionHash: string, now: Date): Promise<unknown> {
-  const { rows } = await db.query<{ data: unknown; lastSeenAt: string }>({
+  const { rows } = await db.query<{ data: unknown }>({
     name: 'find-session',
-    text: `select data, last_seen_at as "lastSeenAt" from vault.sessions where session_hash = $1 and ${alive}`,
+    text: `select data from vault.sessions where session_hash = $1 and ${alive}`,
     values: [sessionHash, now],
   })
-  const [found] = rows
-  if (found && Date.parse(found.lastSeenAt) <= now.getTime() - seenEveryMs) {
-    await db.query(
-      `update vault.sessions set last_seen_at = $2 where session_hash = $1 and last_seen_at < $2`,
-      [sessionHash, now],
-    )
-  }
-  return found?.data
+  return rows[0]?.data
+}
+
+/** Notes that a session is in use, so that it does not end as an idle one. */
+export async function touchSession(db: Pool, sessionHash: string, now: Date): Promise<void> {
+  await db.query({
+    name: 'touch-session',
+    text: `update vault.sessions set last_seen_at = $2
+           where session_hash = $1 and last_seen_at <= $2::timestamptz - interval '${seenEveryMs} ms'`,
+    values: [sessionHash, now],
+  })
 }
 
 /** Makes or changes a session. One that has ended stays ended. */

@@ -10,6 +10,7 @@ export function totpUri(secret: string, email: string, tenantId: string): string
   return new TOTP({
     ...form,
     issuer: `keyledger (${tenantId})`,
+    issuerInLabel: false,
     label: email,
     secret: Secret.fromBase32(secret),
   }).toString()

@@ -22,7 +22,7 @@ export type SettingUp = {
 }
 
 export type SetUp = { done: true } | { done: false; problem: SetUpProblem; message: string }
-export type SetUpProblem = 'password' | 'code' | 'link' | 'passkey'
+type SetUpProblem = 'password' | 'code' | 'link' | 'passkey'
 
 const refused = (problem: SetUpProblem, message: string): SetUp => ({ done: false, problem, message })
 const linkIsUsed = refused('link', 'This link has been used. Ask for another one.')

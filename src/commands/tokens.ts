@@ -1,5 +1,5 @@
 import { findListedToken } from '../../projections/tokens/list.ts'
-import { newId } from '../credentials/id.ts'
+import { isId, newId } from '../credentials/id.ts'
 import { newToken } from '../credentials/token.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Scope } from '../domain/token/scopes.ts'
@@ -59,7 +59,8 @@ export async function revokeToken(
   tokenId: string,
   origin: Origin,
 ): Promise<void> {
-  if (!(await findListedToken(services.db, tenantId, tokenId))) throw new Refusal('token_not_found')
+  const found = isId('tok', tokenId) && (await findListedToken(services.db, tenantId, tokenId))
+  if (!found) throw new Refusal('token_not_found')
   await change(services, tokenId, { type: 'RevokeToken', at: momentOf(services) }, origin)
 }
 

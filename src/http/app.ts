@@ -9,6 +9,7 @@ import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cursors } from './cursor.ts'
+import { dashboard } from './dashboard/dashboard.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
@@ -34,6 +35,8 @@ export type AppOptions = {
   readiness: () => Promise<Readiness>
   /** How the addresses that are handed out begin. */
   baseUrl: string
+  /** What the dashboard's cookies are made with. */
+  cookieKey: Uint8Array
   log: FastifyBaseLogger
 }
 
@@ -84,6 +87,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   sdkKeyRoutes(routes, services)
   webhookRoutes(routes, services)
   runtimeRoutes(routes, services)
+  await dashboard(app, options)
   await app.ready()
   return app
 }

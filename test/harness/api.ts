@@ -33,13 +33,15 @@ export type TestApi = {
   close(): Promise<void>
 }
 
-export async function openTestApi(): Promise<TestApi> {
+/** @param baseUrl how the addresses that are handed out begin, for whoever has it listen there */
+export async function openTestApi(baseUrl = 'http://localhost:8080'): Promise<TestApi> {
   const ledger = await openTestLedger()
   const app = await createApp({
     services: ledger.services,
     cursors: createCursors(ledger.masterKey.cursors),
+    cookieKey: ledger.masterKey.cookies,
     readiness: createReadiness(ledger.services, undefined),
-    baseUrl: 'http://localhost:8080',
+    baseUrl,
     log: pino({ level: 'silent' }) as FastifyBaseLogger,
   })
   return {
