@@ -4,6 +4,7 @@ import {
   findMemberBySubject,
   findMembers,
   type KnownMember,
+  type PresentMember,
 } from '../../projections/members/queries.ts'
 import { deleteCredentials, findCredentials } from '../access/credentials.ts'
 import { findLink, type Link, linkLifetimeMs, writeLink } from '../access/links.ts'
@@ -122,6 +123,15 @@ export async function findLinkHolder(services: Services, secret: string): Promis
   if (!link || !known) return undefined
   const email = await emailOf(services, known.member)
   return email === null ? undefined : { ...known, link, email }
+}
+
+/** Undefined when nobody with this address is a member. */
+export function findMemberByEmail(
+  { db, subjects }: Pick<Services, 'db' | 'subjects'>,
+  tenantId: string,
+  email: string,
+): Promise<PresentMember | undefined> {
+  return findMemberBySubject(db, tenantId, subjects.subjectIdOf(tenantId, email))
 }
 
 /** Null once the person has been erased. */
