@@ -18,6 +18,9 @@ export function relyingPartyOf(baseUrl: string): RelyingParty | undefined {
   return isName && secure ? { id: hostname, name: 'keyledger', origin } : undefined
 }
 
+/** EdDSA, ES256 and RS256: what authenticators have and Node verifies without a warning that it is experimental. */
+const algorithms = [-8, -7, -257]
+
 type RegistrationOptions = Awaited<ReturnType<typeof generateRegistrationOptions>>
 type AuthenticationOptions = Awaited<ReturnType<typeof generateAuthenticationOptions>>
 
@@ -34,6 +37,7 @@ export function askForNewPasskey(
     userName: member.label,
     userDisplayName: member.email,
     attestationType: 'none',
+    supportedAlgorithmIDs: algorithms,
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     excludeCredentials: had.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
   })
@@ -103,6 +107,7 @@ export async function checkNewPasskey(
     expectedOrigin: party.origin,
     expectedRPID: party.id,
     requireUserVerification: true,
+    supportedAlgorithmIDs: algorithms,
   }).catch(() => undefined)
   if (!verified?.verified) return undefined
   const { id, publicKey, counter } = verified.registrationInfo.credential

@@ -1,21 +1,9 @@
-import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { addMember } from '../../src/commands/members.ts'
-import { beginTotp, setUpPassword } from '../../src/commands/set-up.ts'
 import type { Role } from '../../src/domain/member/roles.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { launchBrowser } from '../harness/chromium.ts'
-import { origin, uniqueId } from '../harness/ledger.ts'
 import { freePort } from '../harness/process.ts'
-
-export type TestMember = {
-  memberId: string
-  tenantId: string
-  email: string
-  password: string
-  /** A code that was not used before: the clock goes on for it. */
-  newCode(): string
-}
+import { makeMember, type TestMember } from './members.ts'
 
 export type Visitor = {
   page: Page
@@ -51,7 +39,7 @@ export async function openDashboard(): Promise<TestDashboard> {
     tenant,
     address,
     browser,
-    member: (role, of = tenant) => makeMember(api, of.tenantId, role),
+    member: (role, of = tenant) => makeMember(api.ledger, of.tenantId, role),
     async visit(options = {}) {
       const context = await browser.newContext({ baseURL: address, ...options })
       const page = await context.newPage()
@@ -84,23 +72,6 @@ function watch(page: Page): string[] {
     if (why !== 'net::ERR_ABORTED') problems.push(`${request.url()}: ${why}`)
   })
   return problems
-}
-
-async function makeMember({ ledger }: TestApi, tenantId: string, role: Role): Promise<TestMember> {
-  const { services, clock } = ledger
-  const email = `${uniqueId(role)}@example.com`
-  const password = 'correct horse battery staple'
-  const memberId = await addMember(services, { tenantId, role, email }, origin)
-  const who = { memberId, tenantId, email }
-  const secret = await beginTotp(services, who, 'test')
-  const totp = new TOTP({ secret: Secret.fromBase32(secret) })
-  const newCode = () => {
-    clock.advance(60_000)
-    return totp.generate({ timestamp: clock.now().getTime() })
-  }
-  const setUp = await setUpPassword(services, who, { password, code: newCode(), enrolment: 'test' })
-  if (!setUp.done) throw new Error(setUp.message)
-  return { memberId, tenantId, email, password, newCode }
 }
 
 /** Fills in the page to sign in, which is there. */

@@ -5,6 +5,8 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
+import { sendProblem } from '../errors.ts'
+import { notFound } from '../problem.ts'
 
 const require = createRequire(import.meta.url)
 const own = fileURLToPath(new URL('./assets', import.meta.url))
@@ -17,8 +19,10 @@ const files = {
   passkeys: join(dirname(require.resolve('@simplewebauthn/browser')), '../dist/bundle/index.umd.min.js'),
 } as const
 
+export const assetsRoot = '/assets'
+
 /** A path of its own for every version of the files, so that browsers may keep what they have for ever. */
-const prefix = `/assets/${versionOf(Object.values(files))}/`
+const prefix = `/${versionOf(Object.values(files))}/`
 
 function versionOf(paths: readonly string[]): string {
   const digest = createHash('sha256')
@@ -28,13 +32,14 @@ function versionOf(paths: readonly string[]): string {
 
 /** Where each file is served. */
 export const assets = Object.fromEntries(
-  Object.entries(files).map(([name, path]) => [name, prefix + basename(path)]),
+  Object.entries(files).map(([name, path]) => [name, assetsRoot + prefix + basename(path)]),
 ) as Record<keyof typeof files, string>
 
 const served: ReadonlySet<string> = new Set(Object.values(files).map((path) => `/${basename(path)}`))
 
 /** Serves the files that pages refer to, and no others of the folders that they lie in. */
 export async function serveAssets(app: FastifyInstance): Promise<void> {
+  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFound('file')))
   await app.register(fastifyStatic, {
     root: [...new Set(Object.values(files).map(dirname))],
     prefix,

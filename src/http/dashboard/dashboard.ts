@@ -6,7 +6,7 @@ import type { Services } from '../../commands/services.ts'
 import type { Cursors } from '../cursor.ts'
 import { accountRoutes } from './account.ts'
 import { approvalPages } from './approvals.ts'
-import { serveAssets } from './assets.ts'
+import { assetsRoot, serveAssets } from './assets.ts'
 import { confirmRoutes } from './confirm.ts'
 import { devicePages } from './device.ts'
 import { answerFailures } from './failures.ts'
@@ -17,7 +17,7 @@ import { pagesOf, partsOf } from './page.ts'
 import { recordPages } from './records.ts'
 import { home } from './return-path.ts'
 import type { Rooms } from './rooms.ts'
-import { guardPages } from './security.ts'
+import { guardPages, refuseForeignForms } from './security.ts'
 import { keepSessions } from './session.ts'
 import { settingPages } from './settings.ts'
 import { signInRoutes, signOutRoute } from './sign-in.ts'
@@ -33,15 +33,19 @@ const sweepEveryMs = 3_600_000
 export async function dashboard(app: FastifyInstance, options: DashboardOptions): Promise<void> {
   const { services, cursors, baseUrl } = options
   const isHttps = baseUrl.startsWith('https:')
-  await app.register(async (assets) => {
-    await guardPages(assets, isHttps)
-    await serveAssets(assets)
-  })
+  await app.register(
+    async (assets) => {
+      await guardPages(assets, isHttps)
+      await serveAssets(assets)
+    },
+    { prefix: assetsRoot },
+  )
   await app.register(
     async (pages) => {
       await guardPages(pages, isHttps)
       await pages.register(formbody)
       const endSession = await keepSessions(pages, { ...options, isHttps })
+      refuseForeignForms(pages)
       guardRoutes(pages, services)
       const show = pagesOf(services)
       answerFailures(pages, show)

@@ -2,10 +2,7 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../problem.ts'
 
-/**
- * What browsers are told about every page: nothing from elsewhere, nothing inline, no frames around it, no copies
- * kept. And what is refused whatever it carries: a form that another site has sent.
- */
+/** What browsers are told about every page: nothing from elsewhere, nothing inline, no frames around it, no copies kept. */
 export async function guardPages(app: FastifyInstance, isHttps: boolean): Promise<void> {
   const self = ["'self'"]
   await app.register(helmet, {
@@ -30,6 +27,13 @@ export async function guardPages(app: FastifyInstance, isHttps: boolean): Promis
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
     done(null, payload)
   })
+}
+
+/**
+ * A form that another site has sent is not taken, whatever it carries: browsers say where one comes from. Programs that
+ * are no browsers, and old ones, say nothing.
+ */
+export function refuseForeignForms(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const site = request.headers['sec-fetch-site']
     const foreign = request.method === 'POST' && site !== undefined && site !== 'same-origin'
