@@ -25,7 +25,8 @@ export type Client = {
 
 type Fields = Record<string, string | readonly string[]>
 
-export function clientOf(app: FastifyInstance): Client {
+/** @param address where it asks from */
+export function clientOf(app: FastifyInstance, address = '127.0.0.1'): Client {
   const cookies = new Map<string, string>()
   let formToken = ''
 
@@ -33,6 +34,7 @@ export function clientOf(app: FastifyInstance): Client {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await app.inject({
       ...options,
+      remoteAddress: address,
       headers: { ...(cookie !== '' && { cookie }), ...options.headers, ...headers },
     })
     for (const { name, value, expires } of response.cookies) {

@@ -15,7 +15,8 @@ export function returnPath(asked: unknown): string {
   const origin = 'http://here.invalid'
   const url = URL.parse(asked, origin)
   if (!url || url.origin !== origin) return home
-  const inside = url.pathname === home || url.pathname.startsWith(`${home}/`)
+  const inside =
+    (url.pathname === home || url.pathname.startsWith(`${home}/`)) && !url.pathname.includes('//')
   // Signing in leads on to a page, not back to signing in or to something that only forms are sent to.
   return inside && !/^\/dashboard\/(?:sign-in|sign-out|confirm)/.test(url.pathname)
     ? url.pathname + url.search
