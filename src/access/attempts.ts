@@ -13,6 +13,8 @@ export type Attempt = { allowed: true } | { allowed: false; retryAfterSeconds: n
 export type Attempts = {
   /** Takes one from every bucket, or says how long to wait; what was taken before one was empty stays taken. */
   take(buckets: readonly { bucket: string; allowance: Allowance }[]): Promise<Attempt>
+  /** Gives back one that was taken. */
+  giveBack(bucket: string, allowance: Allowance): Promise<void>
   /** Gives a bucket its whole allowance back. */
   forgive(bucket: string): Promise<void>
 }
@@ -48,6 +50,12 @@ export function createAttempts(db: Pool, now: () => Date): Attempts {
         if (!attempt.allowed) return attempt
       }
       return { allowed: true }
+    },
+    async giveBack(bucket, { intervalMs }) {
+      await db.query(
+        `update vault.attempts set full_again_at = full_again_at - $2 * interval '1 ms' where bucket = $1`,
+        [bucket, intervalMs],
+      )
     },
     async forgive(bucket) {
       await db.query('delete from vault.attempts where bucket = $1', [bucket])

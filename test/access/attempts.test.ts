@@ -68,6 +68,13 @@ test('all of several buckets must have some', async () => {
   expect(await both()).toStrictEqual({ allowed: false, retryAfterSeconds: 60 })
 })
 
+test('what is given back can be taken again, and no more', async () => {
+  for (let n = 0; n < 3; n++) await take()
+  await attempts.giveBack(bucket, allowance)
+  expect(await take()).toStrictEqual(allowed)
+  expect((await take()).allowed).toBe(false)
+})
+
 test('what is forgiven is whole again', async () => {
   for (let n = 0; n < 3; n++) await take()
   await attempts.forgive(bucket)

@@ -48,7 +48,8 @@ export function devicePages(app: FastifyInstance, rooms: Rooms): void {
   app.post('/device', member, async (request, reply) => {
     const { code } = formOf(CodeForm, request)
     const { sessionHash, memberId } = signedOf(request)
-    const allowed = await services.attempts.take([{ bucket: `codes of ${memberId}`, allowance: perMember }])
+    const bucket = `codes of ${memberId}`
+    const allowed = await services.attempts.take([{ bucket, allowance: perMember }])
     if (!allowed.allowed || !(await takeCodeTry(services.db, sessionHash))) {
       return codePage(
         reply,
@@ -69,7 +70,7 @@ export function devicePages(app: FastifyInstance, rooms: Rooms): void {
       )
     }
     await giveBackCodeTry(db, sessionHash)
-    await services.attempts.forgive(`codes of ${memberId}`)
+    await services.attempts.giveBack(bucket, perMember)
     request.session.login = found.deviceCodeHash
     return reply.redirect(`${path}/review`, 303)
   })
