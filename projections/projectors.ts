@@ -4,6 +4,7 @@ import { customersProjector } from './customers/projector.ts'
 import { historyProjector } from './history/projector.ts'
 import { integrationsProjector } from './integrations/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
+import { loginsProjector } from './logins/projector.ts'
 import { membersProjector } from './members/projector.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
@@ -19,6 +20,7 @@ export const projectors: readonly Projector[] = [
   membersProjector,
   productsProjector,
   tokensProjector,
+  loginsProjector,
   webhooksProjector,
   customersProjector,
   licensesProjector,

@@ -13,6 +13,8 @@ const members: DocumentModel<Member> = {
       : {
           member_id: member.memberId,
           tenant_id: member.tenantId,
+          subject_id: member.subjectId,
+          status: member.status,
           role: member.role,
           created_at: member.createdAt,
         },
@@ -28,10 +30,13 @@ export const membersProjector: Projector = {
       state jsonb not null,
       member_id text not null unique,
       tenant_id text not null,
+      subject_id text not null,
+      status text not null,
       role text not null,
       created_at timestamptz not null
     );
-    create index members_of_tenant on members (tenant_id, created_at)`,
+    create index members_of_tenant on members (tenant_id, created_at);
+    create index members_by_subject on members (tenant_id, subject_id)`,
   async apply(db, entries) {
     await projectDocuments(db, members, entries)
   },

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { listTenants } from '../../projections/tenants/queries.ts'
-import { addMember } from '../commands/members.ts'
+import { addMember, findMemberByEmail, type IssuedLink, issueLink } from '../commands/members.ts'
 import { createProduct } from '../commands/products.ts'
 import type { Origin, Services } from '../commands/services.ts'
 import { createTenant } from '../commands/tenants.ts'
@@ -10,9 +10,12 @@ import type { Config } from '../config.ts'
 import { newId } from '../credentials/id.ts'
 import { defaultKeyType } from '../domain/product/key-type.ts'
 import { Scope } from '../domain/token/scopes.ts'
+import { welcomePath } from '../http/welcome-path.ts'
 import type { Stores } from './stores.ts'
 
 const demo = { tenantId: 'demo', productId: 'demo-app', keyTypeId: 'pro' } as const
+
+const ownerEmail = 'owner@demo.example'
 
 const markerName = 'welcomed'
 
@@ -21,8 +24,8 @@ const greetingLock = 7_214_510
 
 /**
  * On an embedded ledger that has never greeted anybody: makes the tenant `demo` and prints how to use it. The
- * marker is written last, so a start that is killed half-way is finished by the next one; only the token, which
- * perhaps nobody has seen then, is made once more. Of several starts at once one greets.
+ * marker is written last, so a start that is killed half-way is finished by the next one; only the token and the
+ * owner's link, which perhaps nobody has seen then, are made once more. Of several starts at once one greets.
  */
 export async function greet(
   config: Config,
@@ -36,9 +39,9 @@ export async function greet(
   try {
     await lock.query('select pg_advisory_lock($1)', [greetingLock])
     if (existsSync(marker)) return
-    const token = await seed(services)
-    if (token === undefined) return
-    await print(welcome(address, token))
+    const seeded = await seed(services)
+    if (seeded === undefined) return
+    await print(welcome(address, seeded))
     writeFileSync(marker, '', { mode: 0o600 })
   } finally {
     await lock.query('select pg_advisory_unlock($1)', [greetingLock])
@@ -46,8 +49,10 @@ export async function greet(
   }
 }
 
-/** @returns a token of the tenant `demo`, or undefined on a ledger that has tenants of its own */
-async function seed(services: Services): Promise<string | undefined> {
+type Seeded = { token: string; linkSecret: string }
+
+/** @returns a token and the owner's link of the tenant `demo`, or undefined on a ledger that has tenants of its own */
+async function seed(services: Services): Promise<Seeded | undefined> {
   const tenants = await listTenants(services.db)
   if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return undefined
   const { tenantId } = demo
@@ -55,10 +60,10 @@ async function seed(services: Services): Promise<string | undefined> {
   if (tenants.length === 0)
     await createTenant(services, { tenantId, name: 'Demo', plan: 'unlimited' }, origin)
   if (!(await services.findProduct(tenantId, demo.productId))) await makeProduct(services, origin)
-  await makeOwner(services, origin)
+  const { secret: linkSecret } = await makeOwner(services, origin)
   const asked = { tenantId, name: 'first start', scopes: Scope.options, expiresAt: null }
   const { token } = await createToken(services, asked, origin)
-  return token
+  return { token, linkSecret }
 }
 
 async function makeProduct(services: Services, origin: Origin): Promise<void> {
@@ -84,13 +89,15 @@ async function makeProduct(services: Services, origin: Origin): Promise<void> {
   )
 }
 
-async function makeOwner(services: Services, origin: Origin): Promise<void> {
-  const { rows } = await services.db.query('select from members where tenant_id = $1', [demo.tenantId])
-  if (rows.length > 0) return
-  await addMember(services, { tenantId: demo.tenantId, role: 'owner', email: 'owner@demo.example' }, origin)
+async function makeOwner(services: Services, origin: Origin): Promise<IssuedLink> {
+  const { tenantId } = demo
+  const found = await findMemberByEmail(services, tenantId, ownerEmail)
+  const asked = { tenantId, role: 'owner', email: ownerEmail } as const
+  const memberId = found?.memberId ?? (await addMember(services, asked, origin))
+  return issueLink(services, tenantId, memberId, 'invitation', origin)
 }
 
-function welcome(address: string, token: string): string {
+function welcome(address: string, { token, linkSecret }: Seeded): string {
   const post = (path: string, body: object) =>
     `curl -s ${address}${path} -H 'Authorization: Bearer ${token}' \\\n` +
     `  -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
@@ -102,6 +109,10 @@ function welcome(address: string, token: string): string {
     'There is a tenant `demo` with a product `demo-app`. This token is shown once and is nowhere else:',
     '',
     `  ${token}`,
+    '',
+    `The dashboard is at ${address}/dashboard. Come in as ${ownerEmail} by this link, once, within 72 hours:`,
+    '',
+    `  ${address}${welcomePath(linkSecret)}`,
     '',
     '# mint a license (put its licenseKey in place of KEY below)',
     post('/v1/licenses', { productId: demo.productId }),

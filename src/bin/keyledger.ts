@@ -3,6 +3,7 @@ import { confirmationCommands } from './commands/confirmations.ts'
 import { demoCommand } from './commands/demo.ts'
 import { hostCommands } from './commands/host.ts'
 import { licenseCommands } from './commands/license.ts'
+import { memberCommands } from './commands/member.ts'
 import { projectionCommands } from './commands/projections.ts'
 import { serveCommand } from './commands/serve.ts'
 import { tenantCommands } from './commands/tenant.ts'
@@ -18,6 +19,7 @@ serveCommand(program)
 demoCommand(program)
 hostCommands(program)
 tenantCommands(program)
+memberCommands(program)
 tokenCommands(program)
 licenseCommands(program)
 confirmationCommands(program)

@@ -57,6 +57,7 @@ export async function startServer(
     const app = await createApp({
       services: stores.services,
       cursors: createCursors(stores.masterKey.cursors),
+      cookieKey: stores.masterKey.cookies,
       readiness: createReadiness(stores.services, feed),
       baseUrl: config.baseUrl ?? `http://localhost:${config.port}`,
       limits,

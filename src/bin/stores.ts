@@ -10,6 +10,8 @@ import { createProductLookup } from '../../projections/products/queries.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createTokenLookup } from '../../projections/tokens/queries.ts'
+import { createAttempts } from '../access/attempts.ts'
+import { createFingerprint } from '../access/fingerprint.ts'
 import type { Services } from '../commands/services.ts'
 import type { Config } from '../config.ts'
 import { createHandle } from '../ledger/handle.ts'
@@ -18,6 +20,7 @@ import { createTail, type Tail } from '../ledger/tail.ts'
 import { createTurns } from '../ledger/turns.ts'
 import { createProviders } from '../payments/providers.ts'
 import { createUsageCounter } from '../usage/counter.ts'
+import { createTokenUse } from '../usage/token-use.ts'
 import { checkMasterKey } from '../vault/check.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { createSecrets } from '../vault/secrets.ts'
@@ -85,6 +88,8 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     const now = () => new Date()
     const usage = createUsageCounter(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
     undo.push(() => usage.stop())
+    const tokenUse = createTokenUse(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
+    undo.push(() => tokenUse.stop())
     const services: Services = {
       ledger,
       handle: createHandle(ledger, readModels, createTurns()),
@@ -97,6 +102,9 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       secrets: createSecrets(db, masterKey),
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       usage,
+      tokenUse,
+      attempts: createAttempts(db, now),
+      fingerprint: createFingerprint(masterKey),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
       now,
       randomBytes,

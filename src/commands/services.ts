@@ -3,11 +3,14 @@ import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses
 import type { FindStanding } from '../../projections/licenses/standing.ts'
 import type { FindProduct } from '../../projections/products/queries.ts'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
+import type { Attempts } from '../access/attempts.ts'
+import type { Fingerprint } from '../access/fingerprint.ts'
 import type { RandomBytes } from '../credentials/random.ts'
 import type { Handle } from '../ledger/handle.ts'
 import type { Cause, Ledger } from '../ledger/ledger.ts'
 import type { Providers } from '../payments/providers.ts'
 import type { UsageCounter } from '../usage/counter.ts'
+import type { TokenUse } from '../usage/token-use.ts'
 import type { Secrets } from '../vault/secrets.ts'
 import type { Subjects } from '../vault/subjects.ts'
 import type { CheckTarget } from '../webhooks/resolve.ts'
@@ -27,6 +30,9 @@ export type Services = {
   /** The payment providers' interfaces. */
   providers: Providers
   usage: UsageCounter
+  tokenUse: TokenUse
+  attempts: Attempts
+  fingerprint: Fingerprint
   /** Whether events may be delivered to an address. */
   checkTarget: CheckTarget
   now: () => Date

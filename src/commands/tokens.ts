@@ -1,5 +1,7 @@
-import { newId } from '../credentials/id.ts'
+import { findListedToken } from '../../projections/tokens/list.ts'
+import { isId, newId } from '../credentials/id.ts'
 import { newToken } from '../credentials/token.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { Scope } from '../domain/token/scopes.ts'
 import {
   absentToken,
@@ -16,19 +18,26 @@ export type NewToken = { tokenId: string; token: string; scopes: readonly Scope[
 
 /**
  * The answer holds the token itself, which is nowhere else.
- * @throws Refusal `expiry_in_the_past`
+ * @param asked the token gets its `tokenId` if there is one: asked for again, it is refused instead of made twice
+ * @throws Refusal `expiry_in_the_past`, `token_exists`
  */
 export async function createToken(
   services: Services,
-  asked: { tenantId: string; name: string; scopes: readonly Scope[]; expiresAt: string | null },
+  asked: {
+    tokenId?: string
+    tenantId: string
+    name: string
+    scopes: readonly Scope[]
+    expiresAt: string | null
+  },
   origin: Origin,
 ): Promise<NewToken> {
-  const tokenId = newId('tok')
+  const { tokenId = newId('tok'), ...rest } = asked
   const { token, tokenHash } = newToken('pat', services.randomBytes)
   const { events } = await change(
     services,
     tokenId,
-    { type: 'CreateToken', tokenId, tokenHash, ...asked, at: momentOf(services) },
+    { type: 'CreateToken', tokenId, tokenHash, ...rest, at: momentOf(services) },
     origin,
   )
   const [created] = events
@@ -38,6 +47,21 @@ export async function createToken(
     scopes: created?.type === 'TokenCreated' ? created.data.scopes : asked.scopes,
     expiresAt: asked.expiresAt,
   }
+}
+
+/**
+ * For good; a token that is revoked already stays so.
+ * @throws Refusal `token_not_found` for one that is not there and for another tenant's alike
+ */
+export async function revokeToken(
+  services: Services,
+  tenantId: string,
+  tokenId: string,
+  origin: Origin,
+): Promise<void> {
+  const found = isId('tok', tokenId) && (await findListedToken(services.db, tenantId, tokenId))
+  if (!found) throw new Refusal('token_not_found')
+  await change(services, tokenId, { type: 'RevokeToken', at: momentOf(services) }, origin)
 }
 
 function change(services: Services, tokenId: string, command: TokenCommand, origin: Origin) {

@@ -3,6 +3,7 @@ import { ConfirmationEvent } from './confirmation/events.ts'
 import { CustomerEvent } from './customer/events.ts'
 import { IntegrationEvent } from './integration/events.ts'
 import { LicenseEvent } from './license/events.ts'
+import { LoginEvent } from './login/events.ts'
 import { MemberEvent } from './member/events.ts'
 import { ProductEvent } from './product/events.ts'
 import { TenantEvent } from './tenant/events.ts'
@@ -17,6 +18,7 @@ export const eventsOf = {
   product: ProductEvent,
   license: LicenseEvent,
   token: TokenEvent,
+  login: LoginEvent,
   customer: CustomerEvent,
   webhook: WebhookEvent,
   integration: IntegrationEvent,

@@ -12,6 +12,7 @@ import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../reactions/test-purchases.ts'
 import { admit, authenticate } from './authenticate.ts'
 import type { Cursors } from './cursor.ts'
+import { dashboard } from './dashboard/dashboard.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
 import { cardAccountRoutes } from './management/card-account.ts'
@@ -20,6 +21,7 @@ import { customerRoutes } from './management/customers.ts'
 import { integrationRoutes } from './management/integrations.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
+import { loginRoutes } from './management/login.ts'
 import { productRoutes } from './management/products.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
 import { sellingRoutes } from './management/selling.ts'
@@ -44,6 +46,8 @@ export type AppOptions = {
   limits: Limits
   /** Proxies whose word on a caller's address is taken; undefined: nobody's, it is the socket's. */
   trustProxy?: string[] | undefined
+  /** What the dashboard's cookies are made with. */
+  cookieKey: Uint8Array
   log: FastifyBaseLogger
 }
 
@@ -71,7 +75,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.decorateRequest('caller', undefined)
-  const authority = { findToken: services.findToken, now: services.now, limits: options.limits }
+  const authority = { ...services, limits: options.limits }
   answerErrors(app, (request) => admit(authority, request))
   app.decorateRequest('gatedInput', undefined)
   app.decorate('baseUrl', options.baseUrl)
@@ -91,6 +95,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   healthRoutes(routes, readiness)
   openApiRoute(routes)
   tokenRoutes(routes)
+  loginRoutes(routes, services, options.baseUrl)
   confirmationRoutes(routes, services)
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
@@ -105,6 +110,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   sellingRoutes(routes, services)
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
   runtimeRoutes(routes, services, authority)
+  await dashboard(app, options)
   await app.ready()
   return app
 }

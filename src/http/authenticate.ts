@@ -37,7 +37,7 @@ export function authenticate(authority: Authority): onRequestHookHandler {
 }
 
 /** What decides over who may ask, and how often. */
-export type Authority = Pick<Services, 'findToken' | 'now'> & { limits: Limits }
+export type Authority = Pick<Services, 'findToken' | 'tokenUse' | 'now'> & { limits: Limits }
 
 /** Finds the token and lets it in. @throws Problem 401, 429, 403 */
 export async function admit(authority: Authority, request: FastifyRequest): Promise<void> {
@@ -82,6 +82,7 @@ export async function admitAs(
   if (issues && caller.tenantStatus === 'suspended') {
     throw new Problem(403, 'forbidden', 'the tenant is suspended: licenses are neither issued nor activated')
   }
+  authority.tokenUse.note(caller.tokenId)
   request.caller = caller
   return caller
 }

@@ -42,7 +42,8 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
     .send(body)
 }
 
-function problemOf(error: FastifyError): Problem {
+/** What a failure is answered as. */
+export function problemOf(error: FastifyError): Problem {
   if (error instanceof Problem) return error
   if (error instanceof Refusal) return problemOfRefusal(error.code)
   if (error instanceof ProviderRefused || error instanceof ProviderUnavailable)

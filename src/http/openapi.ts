@@ -41,6 +41,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Integrations', description: 'Payment providers, and what they sell' },
         { name: 'Test purchases', description: 'Purchases played through without paying' },
         { name: 'Tokens', description: 'Access tokens' },
+        { name: 'Login', description: 'Sign in a program that has no browser, and sign it out' },
         { name: 'Confirmations', description: 'What a person has to approve before it is executed' },
         { name: 'System', description: 'For operators and monitors' },
       ],

@@ -28,7 +28,7 @@ export const momentOut = z
 /** The same moment as the log writes it. */
 export const inUtc = (moment: string): string => new Date(moment).toISOString()
 
-const errorBody = z
+export const errorBody = z
   .object({ error: z.string().meta({ description: 'For humans; says what to do.' }) })
   .meta({ id: 'Error', example: { error: 'product not found' } })
 

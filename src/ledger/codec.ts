@@ -59,6 +59,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'license', event: eventsOf.license.parse(shape) }
       case 'token':
         return { ...place, category: 'token', event: eventsOf.token.parse(shape) }
+      case 'login':
+        return { ...place, category: 'login', event: eventsOf.login.parse(shape) }
       case 'customer':
         return { ...place, category: 'customer', event: eventsOf.customer.parse(shape) }
       case 'webhook':

@@ -4,6 +4,8 @@ import type { Provider } from '../domain/integration/provider.ts'
 export const tenantStream = (tenantId: string): string => `tenant-${tenantId}`
 export const memberStream = (memberId: string): string => `member-${memberId}`
 export const tokenStream = (tokenId: string): string => `token-${tokenId}`
+/** By the hash of the device code, which the program that asked keeps to itself. */
+export const loginStream = (deviceCodeHash: string): string => `login-${deviceCodeHash}`
 export const confirmationStream = (confirmationId: string): string => `confirmation-${confirmationId}`
 export const licenseStream = (licenseId: string): string => `license-${licenseId}`
 export const customerStream = (customerId: string): string => `customer-${customerId}`

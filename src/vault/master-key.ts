@@ -1,6 +1,11 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
 
-export type MasterKey = { wrapping: Uint8Array; indexing: Uint8Array; cursors: Uint8Array }
+export type MasterKey = {
+  wrapping: Uint8Array
+  indexing: Uint8Array
+  cursors: Uint8Array
+  cookies: Uint8Array
+}
 
 /** 32 random bytes, base64: what `KEYLEDGER_MASTER_KEY` holds. */
 export const newMasterKey = (): string => randomBytes(32).toString('base64')
@@ -17,5 +22,10 @@ export function parseMasterKey(text: string): MasterKey {
   }
   const derive = (purpose: string) =>
     new Uint8Array(hkdfSync('sha256', bytes, '', `keyledger ${purpose}`, 32))
-  return { wrapping: derive('wrapping'), indexing: derive('indexing'), cursors: derive('cursors') }
+  return {
+    wrapping: derive('wrapping'),
+    indexing: derive('indexing'),
+    cursors: derive('cursors'),
+    cookies: derive('cookies'),
+  }
 }

@@ -12,6 +12,8 @@ export type Person = { email: string | null; name: string | null }
  * only text sealed under it: destroying the key erases the person everywhere at once, backups of the log included.
  */
 export type Subjects = {
+  /** By which a person of a tenant is found again. */
+  subjectIdOf(tenantId: string, email: string): string
   /** Seals what is known of a person under their key, which is made when they are new. */
   sealPerson(tenantId: string, email: string, name: string | null): Promise<SealedPerson & { email: string }>
   /** What was sealed, in the order given; nulls for a person who has been erased. */
@@ -61,6 +63,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
   }
 
   return {
+    subjectIdOf,
     async sealPerson(tenantId, email, name) {
       const subjectId = subjectIdOf(tenantId, email)
       const key = await keyFor(tenantId, subjectId)

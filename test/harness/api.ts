@@ -36,16 +36,25 @@ export type TestApi = {
 }
 
 type LedgerOptions = NonNullable<Parameters<typeof openTestLedger>[0]>
-type ApiOptions = Omit<LedgerOptions, 'limits'> & { limits?: Limits; trustProxy?: string[] }
+type ApiOptions = Omit<LedgerOptions, 'limits'> & { limits?: Limits; trustProxy?: string[]; baseUrl?: string }
 
-/** @param options `limits` are off unless given, since the clock of a test stands still */
-export async function openTestApi({ limits, trustProxy, ...options }: ApiOptions = {}): Promise<TestApi> {
+/**
+ * @param options `limits` are off unless given, since the clock of a test stands still; `baseUrl` is how the addresses
+ *   that are handed out begin, for whoever has it listen there
+ */
+export async function openTestApi({
+  limits,
+  trustProxy,
+  baseUrl = 'http://localhost:8080',
+  ...options
+}: ApiOptions = {}): Promise<TestApi> {
   const ledger = await openTestLedger(options)
   const app = await createApp({
     services: ledger.services,
     cursors: createCursors(ledger.masterKey.cursors),
+    cookieKey: ledger.masterKey.cookies,
     readiness: createReadiness(ledger.services, undefined),
-    baseUrl: 'http://localhost:8080',
+    baseUrl,
     limits: limits ?? noLimits,
     trustProxy,
     log: pino({ level: 'silent' }) as FastifyBaseLogger,

@@ -13,6 +13,8 @@ import { createProductLookup } from '../../projections/products/queries.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createTokenLookup } from '../../projections/tokens/queries.ts'
+import { createAttempts } from '../../src/access/attempts.ts'
+import { createFingerprint } from '../../src/access/fingerprint.ts'
 import { causeOf, type Origin, type Services } from '../../src/commands/services.ts'
 import type { LicenseEvent } from '../../src/domain/license/events.ts'
 import {
@@ -30,6 +32,7 @@ import { licenseStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import { createProviders, type ProviderSettings } from '../../src/payments/providers.ts'
 import { createUsageCounter } from '../../src/usage/counter.ts'
+import { createTokenUse } from '../../src/usage/token-use.ts'
 import { checkMasterKey } from '../../src/vault/check.ts'
 import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 import { createSecrets } from '../../src/vault/secrets.ts'
@@ -115,6 +118,8 @@ export async function openTestLedger(
   const clock = createClock(beginning)
   const usage = createUsageCounter(db, clock.now, () => undefined, 3_600_000)
   undo.push(() => usage.stop())
+  const tokenUse = createTokenUse(db, clock.now, () => undefined, 3_600_000)
+  undo.push(() => tokenUse.stop())
   const services: Services = {
     ledger,
     handle: createHandle(ledger, readModels, createTurns()),
@@ -127,6 +132,9 @@ export async function openTestLedger(
     secrets: createSecrets(db, masterKey),
     providers: createProviders({ ...unreachableProviders, ...options.providers }),
     usage,
+    tokenUse,
+    attempts: createAttempts(db, clock.now),
+    fingerprint: createFingerprint(masterKey),
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),
     now: clock.now,
     randomBytes,

@@ -15,6 +15,7 @@ import {
 } from '../harness/api.ts'
 import { pendingId } from '../harness/gate.ts'
 import { makeCustomer, makeProduct, mint } from './samples.ts'
+import { templateOf } from './template.ts'
 
 let api: TestApi
 let asking: TestTenant
@@ -390,15 +391,3 @@ test('every route that needs a token and takes an id is among these', async () =
   })
   expect(new Set(described.filter((route) => !withoutIds.includes(route)))).toStrictEqual(new Set(tried))
 })
-
-function templateOf(url: string): string {
-  return url
-    .replace(/\?.*$/, '')
-    .replace(/(\/products\/)[^/]+/, '$1{productId}')
-    .replace(/(\/key-types\/)(?!verify-prices)[^/]+/, '$1{keyTypeId}')
-    .replace(/(\/licenses\/)lic_[^/]+/, '$1{id}')
-    .replace(/(\/customers\/)[^/]+/, '$1{id}')
-    .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
-    .replace(/(\/test-purchase\/)tp_[^/]+/, '$1{id}')
-    .replace(/(\/integrations\/)[^/]+/, '$1{provider}')
-}

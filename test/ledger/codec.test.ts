@@ -263,6 +263,7 @@ describe('a stream’s category', () => {
       'product-',
       'license-',
       'token-',
+      'login-',
       'customer-',
       'webhook-',
       'integration-',

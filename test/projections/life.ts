@@ -16,11 +16,13 @@ import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
 import { commandLicense, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 import { anyCustomerStep, type CustomerStep, customersLife, liveAsCustomers } from './life-of-customers.ts'
+import { anyMemberStep, liveAsMembers, type MemberStep, membersLife } from './life-of-members.ts'
 import { type SellingStep, sell } from './selling.ts'
 
 /** Something that somebody does. Licenses and devices are picked by number from those that there are. */
 export type Step =
   | CustomerStep
+  | MemberStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'remint'; license: number; keepDevices: boolean }
@@ -71,6 +73,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     ),
   }),
   { weight: 4, arbitrary: anyCustomerStep },
+  { weight: 2, arbitrary: anyMemberStep },
   fc.record({
     do: fc.constant('sell' as const),
     through: fc.constantFrom('gumroad' as const, 'paddle' as const, 'stripe' as const),
@@ -131,6 +134,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
   )
   const licenses: Life['licenses'] = []
   const liveCustomers = liveAsCustomers(ledger, tenantId, productId)
+  const liveMembers = liveAsMembers(ledger, tenantId)
   const picked = (index: number) => licenses[index % licenses.length]
 
   async function seat(step: Extract<Step, { do: 'activate' | 'deactivate' }>): Promise<void> {
@@ -243,6 +247,13 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
         return sell(ledger, { tenantId, productId }, step)
       case 'wait':
         return clock.advance(step.days * day)
+      case 'admit':
+      case 'change role':
+      case 'issue link':
+      case 'remove member':
+      case 'sign in a program':
+      case 'refuse a program':
+        return liveMembers(step)
       default:
         return liveCustomers(step, id)
     }
@@ -276,6 +287,7 @@ export const fullLife: readonly Step[] = [
   { do: 'activate', license: 0, device: 0 },
   { do: 'change product', trial: 3 },
   ...customersLife,
+  ...membersLife,
   { do: 'add key type', keyType: 2, entitlement: 'a' },
   { do: 'change key type', keyType: 2, entitlement: 'b' },
   { do: 'sell', through: 'gumroad' },

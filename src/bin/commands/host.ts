@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { projectionStatus } from '../../../projections/runner/status.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
-import { addMember } from '../../commands/members.ts'
+import { addMember, findMemberByEmail, issueLink } from '../../commands/members.ts'
+import type { Origin, Services } from '../../commands/services.ts'
 import { createTenant } from '../../commands/tenants.ts'
 import { ConfigError, parseConfig } from '../../config.ts'
 import { Slug } from '../../domain/values.ts'
@@ -12,6 +13,7 @@ import { exitCode } from '../exit.ts'
 import { type OutputOptions, print, table } from '../output.ts'
 import { createReadiness } from '../readiness.ts'
 import { withStores } from '../with-stores.ts'
+import { linkAddress } from './member.ts'
 
 /** What an operator does once, or when something seems wrong. */
 export function hostCommands(program: Command): void {
@@ -20,7 +22,7 @@ export function hostCommands(program: Command): void {
     .description('Prepare the data directory, the master key and the schemas; with --tenant also a tenant')
     .option('--tenant <id>')
     .option('--owner <e-mail>', "the tenant's first owner; needs --tenant")
-    .option('--json', 'print {dataDirectory, tenantId, ownerId}')
+    .option('--json', 'print {dataDirectory, tenantId, ownerId, ownerLink}')
     .action(init)
 
   program
@@ -46,18 +48,29 @@ async function init(options: OutputOptions & { tenant?: string; owner?: string }
     if (tenantId !== undefined && !(await findTenant(services.db, tenantId))) {
       await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
     }
-    const ownerId =
+    const owner =
       tenantId === undefined || email === undefined
         ? undefined
-        : await addMember(services, { tenantId, role: 'owner', email }, origin)
+        : await ownerWithLink(services, tenantId, email, origin)
     const { dataDirectory } = parseConfig(process.env)
-    print(options, { dataDirectory, tenantId, ownerId }, () => [
+    print(options, { dataDirectory, tenantId, ...owner }, () => [
       `${dataDirectory} is ready.`,
       ...(tenantId === undefined
         ? []
         : [`Tenant ${tenantId} is there; make a token: keyledger token create`]),
+      ...(owner === undefined
+        ? []
+        : [`${email} comes in by this link, once, within 72 hours:`, owner.ownerLink]),
     ])
   })
+}
+
+/** Asked for again, the owner that is there gets a new link. */
+async function ownerWithLink(services: Services, tenantId: string, email: string, origin: Origin) {
+  const found = await findMemberByEmail(services, tenantId, email)
+  const ownerId = found?.memberId ?? (await addMember(services, { tenantId, role: 'owner', email }, origin))
+  const { secret } = await issueLink(services, tenantId, ownerId, found ? 'recovery' : 'invitation', origin)
+  return { ownerId, ownerLink: linkAddress(secret) }
 }
 
 async function doctor(options: OutputOptions): Promise<void> {

@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import { Moment, Sealed, Slug } from '../values.ts'
+import { Role } from './roles.ts'
 
-export const Role = z.enum(['owner', 'approver', 'support', 'auditor'])
-export type Role = z.infer<typeof Role>
+/** What a one-time link was made for: to come in for the first time, or again after everything was lost. */
+export const LinkPurpose = z.enum(['invitation', 'recovery'])
+export type LinkPurpose = z.infer<typeof LinkPurpose>
 
-/** Everything a `member-<id>` stream may hold: the people of a tenant. */
+/**
+ * Everything a `member-<id>` stream may hold: the people of a tenant. How they prove who they are is never recorded
+ * here, only that somebody made them a link with which to set it up.
+ */
 export const MemberEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('MemberAdded'),
@@ -17,5 +22,11 @@ export const MemberEvent = z.discriminatedUnion('type', [
       at: Moment,
     }),
   }),
+  z.object({
+    type: z.literal('MemberLinkIssued'),
+    data: z.strictObject({ purpose: LinkPurpose, expiresAt: Moment, at: Moment }),
+  }),
+  z.object({ type: z.literal('MemberRoleChanged'), data: z.strictObject({ role: Role, at: Moment }) }),
+  z.object({ type: z.literal('MemberRemoved'), data: z.strictObject({ at: Moment }) }),
 ])
 export type MemberEvent = z.infer<typeof MemberEvent>

@@ -1,39 +1,81 @@
 import { Refusal } from '../refusal.ts'
-import type { MemberEvent, Role } from './events.ts'
+import type { LinkPurpose, MemberEvent } from './events.ts'
+import type { Role } from './roles.ts'
 
-export type Member =
-  | { status: 'absent' }
-  | {
-      status: 'present'
-      memberId: string
-      tenantId: string
-      role: Role
-      subjectId: string
-      email: string
-      createdAt: string
-    }
-
-export type MemberCommand = {
-  type: 'AddMember'
+type Person = {
   memberId: string
   tenantId: string
   role: Role
   subjectId: string
   email: string
-  at: string
+  createdAt: string
 }
+
+export type Member =
+  | { status: 'absent' }
+  | (Person & { status: 'present' })
+  | (Person & { status: 'removed'; removedAt: string })
+
+export type MemberCommand =
+  | {
+      type: 'AddMember'
+      memberId: string
+      tenantId: string
+      role: Role
+      subjectId: string
+      email: string
+      at: string
+    }
+  | { type: 'IssueLink'; purpose: LinkPurpose; expiresAt: string; at: string }
+  /** `otherOwners`: how many owners the tenant has beside this member. */
+  | { type: 'ChangeRole'; role: Role; otherOwners: number; at: string }
+  | { type: 'RemoveMember'; otherOwners: number; at: string }
 
 export const absentMember: Member = { status: 'absent' }
 
-/** @throws Refusal `member_exists` */
+/**
+ * Removing is final: whoever comes back is a new member. A tenant keeps at least one owner.
+ * @throws Refusal `member_exists`, `member_not_found`, `last_owner`
+ */
 export function decideMember(member: Member, command: MemberCommand): MemberEvent[] {
-  if (member.status !== 'absent') throw new Refusal('member_exists')
-  const { type: _, ...data } = command
-  return [{ type: 'MemberAdded', data }]
+  if (command.type === 'AddMember') {
+    if (member.status !== 'absent') throw new Refusal('member_exists')
+    const { type: _, ...data } = command
+    return [{ type: 'MemberAdded', data }]
+  }
+  if (member.status === 'absent') throw new Refusal('member_not_found')
+  const { at } = command
+  if (command.type === 'RemoveMember') {
+    if (member.status === 'removed') return []
+    if (member.role === 'owner' && command.otherOwners === 0) throw new Refusal('last_owner')
+    return [{ type: 'MemberRemoved', data: { at } }]
+  }
+  if (member.status === 'removed') throw new Refusal('member_not_found')
+  switch (command.type) {
+    case 'IssueLink': {
+      const { purpose, expiresAt } = command
+      return [{ type: 'MemberLinkIssued', data: { purpose, expiresAt, at } }]
+    }
+    case 'ChangeRole':
+      if (member.role === command.role) return []
+      if (member.role === 'owner' && command.otherOwners === 0) throw new Refusal('last_owner')
+      return [{ type: 'MemberRoleChanged', data: { role: command.role, at } }]
+  }
 }
 
 /** Never refuses: what is recorded has happened. */
-export function evolveMember(_member: Member, event: MemberEvent): Member {
-  const { at, ...data } = event.data
-  return { ...data, status: 'present', createdAt: at }
+export function evolveMember(member: Member, event: MemberEvent): Member {
+  if (event.type === 'MemberAdded') {
+    const { at, ...data } = event.data
+    return { ...data, status: 'present', createdAt: at }
+  }
+  if (member.status === 'absent') return member
+  switch (event.type) {
+    case 'MemberLinkIssued':
+      return member
+    case 'MemberRoleChanged':
+      return { ...member, role: event.data.role }
+    case 'MemberRemoved':
+      return { ...member, status: 'removed', removedAt: event.data.at }
+  }
 }

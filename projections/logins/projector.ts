@@ -1,0 +1,26 @@
+import { evolveLogin, type Login, pendingLogin } from '../../src/domain/login/login.ts'
+import { type DocumentModel, projectDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+
+const logins: DocumentModel<Login> = {
+  table: 'logins',
+  category: 'login',
+  absent: pendingLogin,
+  fold: (login, { category, event }) => (category === 'login' ? evolveLogin(login, event) : login),
+  columns: (login) => (login.status === 'pending' ? {} : { tenant_id: login.tenantId }),
+}
+
+export const loginsProjector: Projector = {
+  name: 'logins',
+  tables: ['logins'],
+  ddl: `
+    create table logins (
+      stream text primary key,
+      revision int not null,
+      state jsonb not null,
+      tenant_id text not null
+    )`,
+  async apply(db, entries) {
+    await projectDocuments(db, logins, entries)
+  },
+}

@@ -1,0 +1,14 @@
+import type { Pool } from 'pg'
+import type { Login } from '../../src/domain/login/login.ts'
+
+export type DecidedLogin = Exclude<Login, { status: 'pending' }>
+
+/** What was decided about the program that has this device code; undefined while nobody has decided. */
+export async function findLogin(db: Pool, deviceCodeHash: string): Promise<DecidedLogin | undefined> {
+  const { rows } = await db.query<{ state: DecidedLogin }>({
+    name: 'find-login',
+    text: "select state from logins where stream = 'login-' || $1::text",
+    values: [deviceCodeHash],
+  })
+  return rows[0]?.state
+}

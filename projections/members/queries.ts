@@ -1,0 +1,87 @@
+import type { Pool } from 'pg'
+import type { Member } from '../../src/domain/member/member.ts'
+import type { Plan } from '../../src/domain/tenant/events.ts'
+import type { Tenant } from '../../src/domain/tenant/tenant.ts'
+
+export type PresentMember = Extract<Member, { status: 'present' }>
+
+/** A member who may come in, and the state of the tenant that they would come into. */
+export type KnownMember = {
+  member: PresentMember
+  tenantName: string
+  tenantStatus: Exclude<Tenant['status'], 'absent'>
+  plan: Plan
+}
+
+/**
+ * Those of the members asked for who have not been removed. Whoever's stream, or tenant's, cannot be read is left out:
+ * nobody knows whether they still may come in.
+ */
+export async function findMembers(db: Pool, memberIds: readonly string[]): Promise<KnownMember[]> {
+  const { rows } = await db.query<KnownMember>({
+    name: 'find-members',
+    text: `select m.state as member, n.state->>'name' as "tenantName", n.status as "tenantStatus", n.plan
+           from members m join tenants n using (tenant_id)
+           where m.member_id = any($1) and m.status = 'present'
+             and not exists (select from parked p where p.stream in (m.stream, n.stream))`,
+    values: [memberIds],
+  })
+  return rows
+}
+
+/** Undefined for a member who is not there, has been removed, or belongs to another tenant. */
+export async function findMember(
+  db: Pool,
+  tenantId: string,
+  memberId: string,
+): Promise<PresentMember | undefined> {
+  const { rows } = await db.query<{ state: PresentMember }>(
+    `select state from members where tenant_id = $1 and member_id = $2 and status = 'present'`,
+    [tenantId, memberId],
+  )
+  return rows[0]?.state
+}
+
+export async function findMemberBySubject(
+  db: Pool,
+  tenantId: string,
+  subjectId: string,
+): Promise<PresentMember | undefined> {
+  const { rows } = await db.query<{ state: PresentMember }>(
+    `select state from members where tenant_id = $1 and subject_id = $2 and status = 'present'`,
+    [tenantId, subjectId],
+  )
+  return rows[0]?.state
+}
+
+/** Those who are members now, oldest first. */
+export async function listMembers(db: Pool, tenantId: string): Promise<PresentMember[]> {
+  const { rows } = await db.query<{ state: PresentMember }>(
+    `select state from members where tenant_id = $1 and status = 'present' order by created_at, member_id`,
+    [tenantId],
+  )
+  return rows.map(({ state }) => state)
+}
+
+/** How many owners a tenant has beside one member. */
+export async function countOtherOwners(db: Pool, tenantId: string, memberId: string): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>(
+    `select count(*) from members
+     where tenant_id = $1 and member_id <> $2 and status = 'present' and role = 'owner'`,
+    [tenantId, memberId],
+  )
+  return Number(rows[0]?.count ?? 0n)
+}
+
+/** Those who are or were members of the tenant, among the ids asked for. */
+export async function findMembersEver(
+  db: Pool,
+  tenantId: string,
+  memberIds: readonly string[],
+): Promise<Exclude<Member, { status: 'absent' }>[]> {
+  const { rows } = await db.query<{ state: Exclude<Member, { status: 'absent' }> }>(
+    'select state from members where tenant_id = $1 and member_id = any($2)',
+    [tenantId, memberIds],
+  )
+  return rows.map(({ state }) => state)
+}

@@ -1,0 +1,82 @@
+import { isIPv6 } from 'node:net'
+import type { Pool } from 'pg'
+
+/** So many at once, and one more after each interval. */
+export type Allowance = { burst: number; intervalMs: number }
+
+export type Attempt = { allowed: true } | { allowed: false; retryAfterSeconds: number }
+
+/**
+ * Bounds how often something may be tried, exactly, over all processes: one row a bucket, which says when the whole
+ * allowance will be there again (the "theoretical arrival time" of GCRA).
+ */
+export type Attempts = {
+  /** Takes one from every bucket, or says how long to wait; what was taken before one was empty stays taken. */
+  take(buckets: readonly { bucket: string; allowance: Allowance }[]): Promise<Attempt>
+  /** Gives back one that was taken. */
+  giveBack(bucket: string, allowance: Allowance): Promise<void>
+  /** Gives a bucket its whole allowance back. */
+  forgive(bucket: string): Promise<void>
+}
+
+export function createAttempts(db: Pool, now: () => Date): Attempts {
+  async function takeOne(bucket: string, { burst, intervalMs }: Allowance): Promise<Attempt> {
+    const at = now()
+    const { rows } = await db.query<{ taken: boolean; waitMs: number | null }>({
+      name: 'take-attempt',
+      text: `
+        with taken as (
+          insert into vault.attempts as a (bucket, full_again_at)
+          values ($1, $2::timestamptz + $3 * interval '1 ms')
+          on conflict (bucket) do update
+          set full_again_at = greatest(a.full_again_at, $2) + $3 * interval '1 ms'
+          where greatest(a.full_again_at, $2) + $3 * interval '1 ms' <= $2 + $3 * $4 * interval '1 ms'
+          returning full_again_at
+        )
+        select exists (select from taken) as taken,
+          extract(epoch from (select full_again_at from vault.attempts where bucket = $1) - $2)::float * 1000
+            - $3::float * ($4::float - 1) as "waitMs"`,
+      values: [bucket, at, intervalMs, burst],
+    })
+    const [found] = rows
+    if (found?.taken) return { allowed: true }
+    return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil((found?.waitMs ?? intervalMs) / 1000)) }
+  }
+
+  return {
+    async take(buckets) {
+      for (const { bucket, allowance } of buckets) {
+        const attempt = await takeOne(bucket, allowance)
+        if (!attempt.allowed) return attempt
+      }
+      return { allowed: true }
+    },
+    async giveBack(bucket, { intervalMs }) {
+      await db.query(
+        `update vault.attempts set full_again_at = full_again_at - $2 * interval '1 ms' where bucket = $1`,
+        [bucket, intervalMs],
+      )
+    },
+    async forgive(bucket) {
+      await db.query('delete from vault.attempts where bucket = $1', [bucket])
+    },
+  }
+}
+
+/**
+ * What of an address counts as one caller: an IPv4 address, or the first half of an IPv6 address, since whoever has
+ * one of those has the other half of it to themselves.
+ */
+export function callerOfAddress(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
+  const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0')
+  const groups = tail === undefined ? left : [...left, ...zeros, ...right]
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`
+}

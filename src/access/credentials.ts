@@ -1,0 +1,73 @@
+import type { ClientBase, Pool } from 'pg'
+
+/** How a member signs in with a password; `totp_name` is where their codes' secret is sealed. */
+export type Credentials = {
+  memberId: string
+  tenantId: string
+  passwordHash: string | null
+  totpName: string | null
+}
+
+export type NewCredentials = {
+  memberId: string
+  tenantId: string
+  emailIndex: string
+  passwordHash: string | null
+  totpName: string | null
+  totpLastStep: number | null
+}
+
+const columns = `member_id as "memberId", tenant_id as "tenantId", password_hash as "passwordHash",
+  totp_name as "totpName"`
+
+/** Everybody, of whichever tenant, who has set up to sign in with this address. */
+export async function findCredentialsByEmail(db: Pool, emailIndex: string): Promise<Credentials[]> {
+  const { rows } = await db.query<Credentials>({
+    name: 'credentials-by-email',
+    text: `select ${columns} from vault.member_credentials where email_index = $1 order by member_id`,
+    values: [emailIndex],
+  })
+  return rows
+}
+
+export async function findCredentials(db: Pool, memberId: string): Promise<Credentials | undefined> {
+  const { rows } = await db.query<Credentials>(
+    `select ${columns} from vault.member_credentials where member_id = $1`,
+    [memberId],
+  )
+  return rows[0]
+}
+
+/** Replaces whatever the member signed in with before, but for passkeys. */
+export async function writeCredentials(db: ClientBase, credentials: NewCredentials): Promise<void> {
+  const { memberId, tenantId, emailIndex, passwordHash, totpName, totpLastStep } = credentials
+  await db.query(
+    `insert into vault.member_credentials
+       (member_id, tenant_id, email_index, password_hash, totp_name, totp_last_step)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (member_id) do update set email_index = excluded.email_index,
+       password_hash = excluded.password_hash, totp_name = excluded.totp_name,
+       totp_last_step = excluded.totp_last_step`,
+    [memberId, tenantId, emailIndex, passwordHash, totpName, totpLastStep],
+  )
+}
+
+/**
+ * Takes a code's time step, once: of two who send the same code at the same time one is told no.
+ * @returns whether it was taken
+ */
+export async function takeTotpStep(db: Pool, memberId: string, step: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update vault.member_credentials set totp_last_step = $2
+     where member_id = $1 and coalesce(totp_last_step, -1) < $2`,
+    [memberId, step],
+  )
+  return rowCount === 1
+}
+
+/** Everything with which a member could sign in. */
+export async function deleteCredentials(db: Pool | ClientBase, memberId: string): Promise<void> {
+  await db.query('delete from vault.member_credentials where member_id = $1', [memberId])
+  await db.query('delete from vault.member_passkeys where member_id = $1', [memberId])
+  await db.query('delete from vault.member_links where member_id = $1', [memberId])
+}

@@ -1,0 +1,115 @@
+import type { Pool } from 'pg'
+import { type RandomBytes, randomText } from '../credentials/random.ts'
+import { sha256 } from '../credentials/sha256.ts'
+import { Scope } from '../domain/token/scopes.ts'
+import type { Fingerprint } from './fingerprint.ts'
+
+/** How long a program's codes are good, and how long it waits between two polls; seconds. */
+export const loginLifetimeSeconds = 600
+export const pollIntervalSeconds = 5
+/** A poll that the network carried a little faster than the one before is still in time. */
+const toleranceMs = 500
+
+/** RFC 8628's own choice: consonants, so that no words come about. */
+const userCodeAlphabet = 'BCDFGHJKLMNPQRSTVWXZ'
+
+/** A program that waits to be signed in: what it says of itself, and where it asked from. */
+export type LoginRequest = {
+  deviceCodeHash: string
+  clientName: string
+  scopes: Scope[]
+  address: string
+  createdAt: string
+  expiresAt: string
+}
+
+export type Codes = { deviceCode: string; userCode: string }
+
+const columns = `device_code_hash as "deviceCodeHash", client_name as "clientName", scopes, address,
+  created_at as "createdAt", expires_at as "expiresAt"`
+
+const requestFrom = (row: LoginRequest): LoginRequest => ({ ...row, scopes: Scope.array().parse(row.scopes) })
+
+/** @returns both codes, which are nowhere else */
+export async function openLoginRequest(
+  db: Pool,
+  fingerprint: Fingerprint,
+  random: RandomBytes,
+  asked: { clientName: string; scopes: readonly Scope[]; address: string },
+  now: Date,
+): Promise<Codes> {
+  const deviceCode = Buffer.from(random(32)).toString('base64url')
+  const letters = randomText(userCodeAlphabet, 8, random)
+  const { rowCount } = await db.query(
+    `insert into vault.login_requests
+       (device_code_hash, user_code_index, client_name, scopes, address, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+    [
+      sha256(deviceCode),
+      fingerprint('user code', letters),
+      asked.clientName,
+      asked.scopes,
+      asked.address,
+      now,
+      new Date(now.getTime() + loginLifetimeSeconds * 1000),
+    ],
+  )
+  // Somebody else waits with the same letters: 20 to the power of 8 are many, but not infinitely many.
+  if (rowCount === 0) return openLoginRequest(db, fingerprint, random, asked, now)
+  return { deviceCode, userCode: `${letters.slice(0, 4)}-${letters.slice(4)}` }
+}
+
+/** What people type: any case, with or without the hyphen. Undefined for what can be no code. */
+export function userCodeLetters(typed: string): string | undefined {
+  const letters = typed.toUpperCase().replace(/[^A-Z0-9]/g, '')
+  return letters.length === 8 && [...letters].every((letter) => userCodeAlphabet.includes(letter))
+    ? letters
+    : undefined
+}
+
+/** Whoever waits with this code and has not expired. */
+export async function findByUserCode(
+  db: Pool,
+  fingerprint: Fingerprint,
+  letters: string,
+  now: Date,
+): Promise<LoginRequest | undefined> {
+  const { rows } = await db.query<LoginRequest>(
+    `select ${columns} from vault.login_requests where user_code_index = $1 and expires_at > $2`,
+    [fingerprint('user code', letters), now],
+  )
+  return rows[0] && requestFrom(rows[0])
+}
+
+export async function findByDeviceCodeHash(
+  db: Pool,
+  deviceCodeHash: string,
+  now: Date,
+): Promise<LoginRequest | undefined> {
+  const { rows } = await db.query<LoginRequest>(
+    `select ${columns} from vault.login_requests where device_code_hash = $1 and expires_at > $2`,
+    [deviceCodeHash, now],
+  )
+  return rows[0] && requestFrom(rows[0])
+}
+
+/**
+ * Notes that a program asks whether it has been signed in.
+ * @returns undefined for codes that are unknown or have expired; else whether it asked too soon after the last time
+ */
+export async function notePoll(
+  db: Pool,
+  deviceCodeHash: string,
+  now: Date,
+): Promise<{ tooSoon: boolean } | undefined> {
+  const { rows } = await db.query<{ tooSoon: boolean }>(
+    `with before as (
+       select last_polled_at from vault.login_requests
+       where device_code_hash = $1 and expires_at > $2 for update
+     )
+     update vault.login_requests set last_polled_at = $2 from before where device_code_hash = $1
+     returning coalesce(before.last_polled_at > $2::timestamptz - $3 * interval '1 ms', false) as "tooSoon"`,
+    [deviceCodeHash, now, pollIntervalSeconds * 1000 - toleranceMs],
+  )
+  return rows[0]
+}

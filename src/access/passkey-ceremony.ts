@@ -1,0 +1,157 @@
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
+import { z } from 'zod'
+import type { Passkey } from './passkeys.ts'
+
+/** For whom passkeys are made: browsers tie each to this name and offer it nowhere else. */
+export type RelyingParty = { id: string; name: string; origin: string }
+
+/** Undefined where browsers allow no passkeys: without TLS, except on this machine, and on bare addresses. */
+export function relyingPartyOf(baseUrl: string): RelyingParty | undefined {
+  const { hostname, origin, protocol } = new URL(baseUrl)
+  const isName = /[a-z]/i.test(hostname) && !hostname.startsWith('[')
+  const secure = protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost')
+  return isName && secure ? { id: hostname, name: 'keyledger', origin } : undefined
+}
+
+/** EdDSA, ES256 and RS256: what authenticators have and Node verifies without a warning that it is experimental. */
+const algorithms = [-8, -7, -257]
+
+type RegistrationOptions = Awaited<ReturnType<typeof generateRegistrationOptions>>
+type AuthenticationOptions = Awaited<ReturnType<typeof generateAuthenticationOptions>>
+
+/** What the browser is asked for: a passkey that it finds by itself, and that wants a finger or a PIN. */
+export function askForNewPasskey(
+  party: RelyingParty,
+  member: { memberId: string; email: string; label: string },
+  had: readonly Pick<Passkey, 'credentialId' | 'transports'>[],
+): Promise<RegistrationOptions> {
+  return generateRegistrationOptions({
+    rpID: party.id,
+    rpName: party.name,
+    userID: new TextEncoder().encode(member.memberId),
+    userName: member.label,
+    userDisplayName: member.email,
+    attestationType: 'none',
+    supportedAlgorithmIDs: algorithms,
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    excludeCredentials: had.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+  })
+}
+
+/** @param allowed the only ones that will do; whichever the person has for this place when absent */
+export function askForPasskey(
+  party: RelyingParty,
+  allowed?: readonly Pick<Passkey, 'credentialId' | 'transports'>[],
+): Promise<AuthenticationOptions> {
+  return generateAuthenticationOptions({
+    rpID: party.id,
+    userVerification: 'required',
+    ...(allowed && {
+      allowCredentials: allowed.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+    }),
+  })
+}
+
+const base64url = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]*$/)
+  .max(20_000)
+const credential = {
+  id: base64url,
+  rawId: base64url,
+  type: z.literal('public-key'),
+  clientExtensionResults: z.object({}),
+}
+const Registration = z.object({
+  ...credential,
+  response: z.object({
+    clientDataJSON: base64url,
+    attestationObject: base64url,
+    transports: z.array(z.string().max(50)).max(10).default([]),
+  }),
+})
+const Authentication = z.object({
+  ...credential,
+  response: z.object({
+    clientDataJSON: base64url,
+    authenticatorData: base64url,
+    signature: base64url,
+    userHandle: base64url.nullish(),
+  }),
+})
+
+export type PresentedPasskey = z.infer<typeof Authentication>
+export type NewPasskey = Pick<Passkey, 'credentialId' | 'publicKey' | 'counter' | 'transports'>
+
+/** What the browser sent, or undefined when it is nothing that a browser sends. */
+export function parsePresented(text: string): PresentedPasskey | undefined {
+  return Authentication.safeParse(parseJson(text)).data
+}
+
+/** The passkey that a browser made for this challenge, or undefined when it does not prove that it did. */
+export async function checkNewPasskey(
+  party: RelyingParty,
+  text: string,
+  challenge: string,
+): Promise<NewPasskey | undefined> {
+  const { data } = Registration.safeParse(parseJson(text))
+  if (!data) return undefined
+  const verified = await verifyRegistrationResponse({
+    response: data,
+    expectedChallenge: challenge,
+    expectedOrigin: party.origin,
+    expectedRPID: party.id,
+    requireUserVerification: true,
+    supportedAlgorithmIDs: algorithms,
+  }).catch(() => undefined)
+  if (!verified?.verified) return undefined
+  const { id, publicKey, counter } = verified.registrationInfo.credential
+  return {
+    credentialId: id,
+    publicKey: Buffer.from(publicKey),
+    counter,
+    transports: data.response.transports,
+  }
+}
+
+/**
+ * Whether a browser proved for this challenge that it has the passkey, with a finger or a PIN.
+ * @returns the authenticator's new count, or undefined
+ */
+export async function checkPasskey(
+  party: RelyingParty,
+  presented: PresentedPasskey,
+  passkey: Passkey,
+  challenge: string,
+): Promise<number | undefined> {
+  const { userHandle, ...response } = presented.response
+  // A browser that names a user names the one whom the passkey was made for.
+  if (userHandle && Buffer.from(userHandle, 'base64url').toString() !== passkey.memberId) return undefined
+  const verified = await verifyAuthenticationResponse({
+    response: { ...presented, response },
+    expectedChallenge: challenge,
+    expectedOrigin: party.origin,
+    expectedRPID: party.id,
+    requireUserVerification: true,
+    credential: {
+      id: passkey.credentialId,
+      publicKey: new Uint8Array(passkey.publicKey),
+      counter: passkey.counter,
+      transports: passkey.transports,
+    },
+  }).catch(() => undefined)
+  return verified?.verified ? verified.authenticationInfo.newCounter : undefined
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

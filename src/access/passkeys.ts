@@ -1,0 +1,82 @@
+import type { ClientBase, Pool } from 'pg'
+
+export type Passkey = {
+  credentialId: string
+  memberId: string
+  publicKey: Buffer
+  counter: number
+  transports: string[]
+  name: string
+  createdAt: string
+  lastUsedAt: string | null
+}
+
+type Row = Omit<Passkey, 'counter'> & { counter: bigint }
+
+const columns = `credential_id as "credentialId", member_id as "memberId", public_key as "publicKey", counter,
+  transports, name, created_at as "createdAt", last_used_at as "lastUsedAt"`
+
+const passkeyFrom = (row: Row): Passkey => ({ ...row, counter: Number(row.counter) })
+
+export async function findPasskey(db: Pool, credentialId: string): Promise<Passkey | undefined> {
+  const { rows } = await db.query<Row>(
+    `select ${columns} from vault.member_passkeys where credential_id = $1`,
+    [credentialId],
+  )
+  return rows[0] && passkeyFrom(rows[0])
+}
+
+/** Oldest first. */
+export async function listPasskeys(db: Pool, memberId: string): Promise<Passkey[]> {
+  const { rows } = await db.query<Row>(
+    `select ${columns} from vault.member_passkeys where member_id = $1 order by created_at, credential_id`,
+    [memberId],
+  )
+  return rows.map(passkeyFrom)
+}
+
+/** @returns false when an authenticator has been registered before, with whomever */
+export async function addPasskey(
+  db: Pool | ClientBase,
+  passkey: Omit<Passkey, 'lastUsedAt'>,
+): Promise<boolean> {
+  const { credentialId, memberId, publicKey, counter, transports, name, createdAt } = passkey
+  const { rowCount } = await db.query(
+    `insert into vault.member_passkeys
+       (credential_id, member_id, public_key, counter, transports, name, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+    [credentialId, memberId, publicKey, counter, transports, name, createdAt],
+  )
+  return rowCount === 1
+}
+
+/**
+ * Remembers a use. An authenticator that counts must count up, so of two uses with one counter the second is told no.
+ * @returns whether it counts as used
+ */
+export async function usePasskey(
+  db: Pool,
+  credentialId: string,
+  counter: number,
+  at: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update vault.member_passkeys set counter = $2, last_used_at = $3
+     where credential_id = $1 and (counter < $2 or (counter = 0 and $2 = 0))`,
+    [credentialId, counter, at],
+  )
+  return rowCount === 1
+}
+
+/** @returns whether the member had it */
+export async function deletePasskey(
+  db: ClientBase,
+  memberId: string,
+  credentialId: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'delete from vault.member_passkeys where member_id = $1 and credential_id = $2',
+    [memberId, credentialId],
+  )
+  return rowCount === 1
+}

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import { hash, verify } from '@node-rs/argon2'
+
+/** OWASP's first choice for argon2id, which is this library's default: 19 MiB, two passes, one lane. */
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
+
+export const shortestPassword = 12
+export const longestPassword = 200
+
+/** Whether somebody may choose it; undefined when they may, else what to do. */
+export function problemOfPassword(password: string, email: string | null): string | undefined {
+  const length = [...normalised(password)].length
+  if (length < shortestPassword) return `Choose a password of at least ${shortestPassword} characters.`
+  if (length > longestPassword) return `Choose a password of at most ${longestPassword} characters.`
+  if (new Set(normalised(password)).size < 5) return 'Choose a password with more different characters.'
+  const name = email?.split('@')[0]?.toLowerCase() ?? ''
+  if (name.length > 3 && normalised(password).toLowerCase().includes(name))
+    return 'Choose a password that does not hold your e-mail address.'
+  return undefined
+}
+
+export const hashPassword = (password: string): Promise<string> => hash(normalised(password), cost)
+
+/** A hash that no password has, so that an unknown member costs as much as a known one. */
+let nobodys: Promise<string> | undefined
+
+/** Without a hash the work is done all the same, and the answer is no. */
+export async function passwordFits(hashed: string | null, password: string): Promise<boolean> {
+  nobodys ??= hashPassword(randomBytes(32).toString('base64'))
+  const fits = await verify(hashed ?? (await nobodys), normalised(password))
+  return fits && hashed !== null
+}
+
+/** The same text is the same password, however a keyboard composes it. */
+const normalised = (password: string): string => password.normalize('NFKC')

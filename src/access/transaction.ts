@@ -1,0 +1,19 @@
+import type { ClientBase, Pool } from 'pg'
+
+/** Runs statements that belong together: all of them, or none when the work throws. */
+export async function inTransaction<T>(db: Pool, work: (client: ClientBase) => Promise<T>): Promise<T> {
+  const client = await db.connect()
+  try {
+    await client.query('begin')
+    const done = await work(client)
+    await client.query('commit')
+    client.release()
+    return done
+  } catch (error) {
+    await client.query('rollback').then(
+      () => client.release(),
+      (failed: Error) => client.release(failed),
+    )
+    throw error
+  }
+}

@@ -1,0 +1,98 @@
+import { findLogin } from '../../projections/logins/queries.ts'
+import type { LoginRequest } from '../access/login-requests.ts'
+import { newId } from '../credentials/id.ts'
+import {
+  decideLogin,
+  evolveLogin,
+  type Login,
+  type LoginCommand,
+  pendingLogin,
+} from '../domain/login/login.ts'
+import type { Role } from '../domain/member/roles.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Scope } from '../domain/token/scopes.ts'
+import { loadFromLog } from '../ledger/load.ts'
+import { loginStream } from '../ledger/streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+import { createToken, type NewToken } from './tokens.ts'
+
+export type LoginDecider = { memberId: string; tenantId: string; role: Role }
+
+/** @throws Refusal `login_settled`, `scope_not_grantable`, `expiry_in_the_past` */
+export async function approveLogin(
+  services: Services,
+  request: LoginRequest,
+  decider: LoginDecider,
+  granted: { scopes: readonly Scope[]; tokenExpiresAt: string | null },
+  origin: Origin,
+): Promise<void> {
+  const asked = askedOf(services, request, decider)
+  const command: LoginCommand = {
+    type: 'ApproveLogin',
+    ...asked,
+    ...granted,
+    role: decider.role,
+    tokenId: newId('tok'),
+  }
+  await change(services, request.deviceCodeHash, command, origin)
+}
+
+/** @throws Refusal `login_settled` */
+export async function denyLogin(
+  services: Services,
+  request: LoginRequest,
+  decider: LoginDecider,
+  origin: Origin,
+): Promise<void> {
+  const command: LoginCommand = { type: 'DenyLogin', ...askedOf(services, request, decider) }
+  await change(services, request.deviceCodeHash, command, origin)
+}
+
+export type Redemption =
+  | { status: 'pending' | 'denied' | 'spent' }
+  | ({ status: 'token'; tenantId: string } & NewToken)
+
+/**
+ * Gives a program the token that a member approved. It is made here and now, under the id that the approval names:
+ * of several who ask at once one gets it, and after that nobody. When its answer is lost, nobody has the token, and
+ * it shows in the dashboard as one that was never used.
+ */
+export async function redeemLogin(
+  services: Services,
+  deviceCodeHash: string,
+  requestId: string,
+): Promise<Redemption> {
+  const login = await findLogin(services.db, deviceCodeHash)
+  if (!login) return { status: 'pending' }
+  if (login.status === 'denied') return { status: 'denied' }
+  const { tenantId, memberId, clientName, tokenId, scopes, tokenExpiresAt: expiresAt } = login
+  try {
+    const created = await createToken(
+      services,
+      { tokenId, tenantId, name: clientName, scopes, expiresAt },
+      { requestId, actor: `member:${memberId}` },
+    )
+    return { status: 'token', tenantId, ...created }
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'token_exists') return { status: 'spent' }
+    throw error
+  }
+}
+
+function askedOf(services: Services, request: LoginRequest, { memberId, tenantId }: LoginDecider) {
+  const { clientName, scopes: scopesAsked } = request
+  return { memberId, tenantId, clientName, scopesAsked, at: momentOf(services) }
+}
+
+function change(services: Services, deviceCodeHash: string, command: LoginCommand, origin: Origin) {
+  const stream = loginStream(deviceCodeHash)
+  return services.handle<Login, 'login'>({
+    stream,
+    load: () =>
+      loadFromLog(services.ledger, stream, pendingLogin, (login, { category, event }) =>
+        category === 'login' ? evolveLogin(login, event) : login,
+      ),
+    decide: (login) => decideLogin(login, command),
+    cause: causeOf(origin, command.at),
+  })
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { Scope } from '../token/scopes.ts'
+
+export const Role = z.enum(['owner', 'approver', 'support', 'auditor'])
+export type Role = z.infer<typeof Role>
+
+/** What a member may do in the dashboard, beside reading, which all of them may. */
+export type Permission = 'decide_confirmations' | 'manage_tokens' | 'manage_members' | 'manage_settings'
+
+type RoleRights = {
+  /** In words for the people who choose it. */
+  summary: string
+  permissions: readonly Permission[]
+  /** What a program that the member signs in may be given at most; `danger` still has to be turned on. */
+  grantable: readonly Scope[]
+}
+
+const reading = Scope.options.filter((scope) => scope.endsWith(':read'))
+
+/** The whole matrix. Whoever only reads may sign in a program that only reads. */
+export const rightsOf: Record<Role, RoleRights> = {
+  owner: {
+    summary: 'Everything: tokens, members, settings and approvals',
+    permissions: ['decide_confirmations', 'manage_tokens', 'manage_members', 'manage_settings'],
+    grantable: Scope.options,
+  },
+  approver: {
+    summary: 'Approves or denies dangerous requests, and reads everything',
+    permissions: ['decide_confirmations'],
+    grantable: reading,
+  },
+  support: { summary: 'Reads products, licenses and customers', permissions: [], grantable: reading },
+  auditor: { summary: 'Reads everything, to look into what happened', permissions: [], grantable: reading },
+}
+
+export const may = (role: Role, permission: Permission): boolean =>
+  rightsOf[role].permissions.includes(permission)

@@ -1,0 +1,102 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { sameDigest } from '../../credentials/sha256.ts'
+import { may } from '../../domain/member/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { type Approval, approve, deny, listApprovals, showApproval } from '../../gate/approvals.ts'
+import { hashOf } from '../../gate/request.ts'
+import { problemOfRefusal } from '../problem.ts'
+import { actorNames } from './actors.ts'
+import { formOf } from './forms.ts'
+import type { Rooms } from './rooms.ts'
+import { freshMs, isFresh, originOfMember, signedOf } from './signed.ts'
+import { approvalPart, approvalsPart, approvalsView, approvalView } from './views/approvals.ts'
+
+const hidden = { schema: { hide: true } } as const
+const member = { config: { page: 'member' }, ...hidden } as const
+const decide = { config: { page: 'decide_confirmations' }, ...hidden } as const
+const decideFresh = { config: { page: 'decide_confirmations', freshMs }, ...hidden } as const
+
+/** What of an approval somebody has read, so that they approve that and nothing that has taken its place. */
+const ApproveForm = z.object({ seen: z.string().regex(/^[0-9a-f]{64}$/) })
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+const seenHashOf = ({ description, changedSinceAsked, impossible }: Approval): string =>
+  hashOf({ description: description ?? null, changedSinceAsked, impossible: impossible ?? null })
+
+export function approvalPages(app: FastifyInstance, { services, show, showPart }: Rooms): void {
+  app.get('/approvals', member, async (request, reply) => {
+    const { tenantId, role } = signedOf(request)
+    const approvals = await listApprovals(services, tenantId)
+    const mayDecide = may(role, 'decide_confirmations')
+    if (isPart(request)) return showPart(reply, (view) => approvalsPart(view, approvals, mayDecide))
+    return show(reply, {
+      title: 'Approvals',
+      nav: 'approvals',
+      content: (view) => approvalsView(view, approvals, mayDecide),
+    })
+  })
+
+  const page = async (request: OneRequest, reply: FastifyReply, problem?: string, status = 200) => {
+    const signed = signedOf(request)
+    const approval = await showApproval(services, signed.tenantId, request.params.id)
+    const nameOf = await actorNames(services, signed.tenantId, [approval.decidedBy])
+    const shown = {
+      approval,
+      seen: seenHashOf(approval),
+      mayDecide: may(signed.role, 'decide_confirmations'),
+      fresh: isFresh(services, signed),
+      decidedBy: approval.decidedBy && nameOf(approval.decidedBy),
+      problem,
+    }
+    if (isPart(request)) return showPart(reply, (view) => approvalPart(view, shown))
+    return show(
+      reply,
+      { title: approval.title, nav: 'approvals', content: (view) => approvalView(view, shown) },
+      status,
+    )
+  }
+
+  app.get('/approvals/:id', member, (request: OneRequest, reply) => page(request, reply))
+
+  /** What the rules refuse is said on the page, which shows the state that was found. */
+  const settle = async (
+    request: OneRequest,
+    reply: FastifyReply,
+    work: () => Promise<void>,
+    text: string,
+  ) => {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code === 'confirmation_not_found') throw error
+      return page(request, reply, sentence(problemOfRefusal(error.code).message), 409)
+    }
+    request.session.notice = { kind: 'done', text }
+    return reply.redirect(`/dashboard/approvals/${request.params.id}`, 303)
+  }
+
+  app.post('/approvals/:id/approve', decideFresh, async (request: OneRequest, reply) => {
+    const { tenantId } = signedOf(request)
+    const { id } = request.params
+    const { seen } = formOf(ApproveForm, request)
+    if (!sameDigest(seen, seenHashOf(await showApproval(services, tenantId, id)))) {
+      return page(request, reply, 'What would happen has changed while you were reading. Read it again.', 409)
+    }
+    const work = () => approve(services, tenantId, id, originOfMember(request))
+    return settle(request, reply, work, 'Approved. It runs once, when the program asks again.')
+  })
+
+  app.post('/approvals/:id/deny', decide, async (request: OneRequest, reply) => {
+    const { tenantId } = signedOf(request)
+    const work = () => deny(services, tenantId, request.params.id, originOfMember(request))
+    return settle(request, reply, work, 'Denied. Nothing has happened, and nothing will.')
+  })
+}
+
+/** Whether htmx asks for what has changed on a page that is there already. */
+const isPart = ({ headers }: FastifyRequest): boolean =>
+  headers['hx-request'] === 'true' && headers['hx-boosted'] === undefined
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

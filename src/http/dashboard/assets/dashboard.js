@@ -1,0 +1,55 @@
+// What pages can do with JavaScript beside what they do without it: passkeys, and copying what is shown once.
+
+/** The token that the page's forms carry. */
+const formToken = (form) => form.elements._csrf.value
+
+async function challengeFor(form) {
+  const response = await fetch(form.dataset.challenge, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-csrf-token': formToken(form) },
+    body: '{}',
+  })
+  if (response.ok) return response.json()
+  const { error } = await response.json().catch(() => ({}))
+  throw new Error(error ?? 'The server does not answer as expected. Load the page again.')
+}
+
+/** A form with `data-passkey` asks the browser for a passkey and sends what it gets as an ordinary form. */
+function usePasskeys(form) {
+  const problem = form.querySelector('[role=alert]')
+  form.hidden = false
+  form.addEventListener('submit', async (event) => {
+    if (form.elements.credential.value !== '') return
+    event.preventDefault()
+    problem.textContent = ''
+    try {
+      const optionsJSON = await challengeFor(form)
+      const { startAuthentication, startRegistration } = window.SimpleWebAuthnBrowser
+      const ask = form.dataset.passkey === 'new' ? startRegistration : startAuthentication
+      form.elements.credential.value = JSON.stringify(await ask({ optionsJSON }))
+      form.requestSubmit()
+    } catch (error) {
+      problem.textContent =
+        error.name === 'NotAllowedError'
+          ? 'The browser did not get a passkey. Try again, or use another way.'
+          : error.message
+    }
+  })
+}
+
+function offerCopying(button) {
+  const input = document.getElementById(button.dataset.copy)
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    input.select()
+    await navigator.clipboard.writeText(input.value)
+    button.textContent = 'Copied'
+  })
+}
+
+if (window.SimpleWebAuthnBrowser?.browserSupportsWebAuthn()) {
+  for (const form of document.querySelectorAll('form[data-passkey]')) usePasskeys(form)
+}
+if (navigator.clipboard) {
+  for (const button of document.querySelectorAll('[data-copy]')) offerCopying(button)
+}

@@ -1,0 +1,103 @@
+import formbody from '@fastify/formbody'
+import type { FastifyInstance } from 'fastify'
+import { relyingPartyOf } from '../../access/passkey-ceremony.ts'
+import { sweep } from '../../access/sweep.ts'
+import type { Services } from '../../commands/services.ts'
+import type { Cursors } from '../cursor.ts'
+import { accountRoutes } from './account.ts'
+import { approvalPages } from './approvals.ts'
+import { assetsRoot, serveAssets } from './assets.ts'
+import { confirmRoutes } from './confirm.ts'
+import { devicePages } from './device.ts'
+import { answerFailures } from './failures.ts'
+import { queryOf } from './lists.ts'
+import { memberPages } from './members.ts'
+import { overviewPage } from './overview.ts'
+import { pagesOf, partsOf } from './page.ts'
+import { recordPages } from './records.ts'
+import { home } from './return-path.ts'
+import type { Rooms } from './rooms.ts'
+import { guardPages, refuseForeignForms } from './security.ts'
+import { keepSessions } from './session.ts'
+import { settingPages } from './settings.ts'
+import { signInRoutes, signOutRoute } from './sign-in.ts'
+import { guardRoutes } from './signed.ts'
+import { tokenPages } from './tokens.ts'
+import { welcomeRoutes } from './welcome.ts'
+
+type DashboardOptions = { services: Services; cursors: Cursors; cookieKey: Uint8Array; baseUrl: string }
+
+const sweepEveryMs = 3_600_000
+
+/** The pages for people. Everything that they need is registered for them alone, so that programs pay nothing for it. */
+export async function dashboard(app: FastifyInstance, options: DashboardOptions): Promise<void> {
+  const { services, cursors, baseUrl } = options
+  const isHttps = baseUrl.startsWith('https:')
+  await app.register(
+    async (assets) => {
+      await guardPages(assets, isHttps)
+      await serveAssets(assets)
+    },
+    { prefix: assetsRoot },
+  )
+  await app.register(
+    async (pages) => {
+      await guardPages(pages, isHttps)
+      await pages.register(formbody)
+      const endSession = await keepSessions(pages, { ...options, isHttps })
+      refuseForeignForms(pages)
+      guardRoutes(pages, services)
+      const show = pagesOf(services)
+      answerFailures(pages, show)
+      routes(pages, {
+        services,
+        cursors,
+        party: relyingPartyOf(baseUrl),
+        show,
+        showPart: partsOf(services),
+        endSession,
+        baseUrl,
+      })
+    },
+    { prefix: home },
+  )
+  shortAddress(app)
+  keepTidy(app, services)
+}
+
+function routes(app: FastifyInstance, rooms: Rooms): void {
+  overviewPage(app, rooms)
+  signInRoutes(app, rooms)
+  signOutRoute(app, rooms)
+  confirmRoutes(app, rooms)
+  welcomeRoutes(app, rooms)
+  approvalPages(app, rooms)
+  devicePages(app, rooms)
+  recordPages(app, rooms)
+  tokenPages(app, rooms)
+  memberPages(app, rooms)
+  settingPages(app, rooms)
+  accountRoutes(app, rooms)
+}
+
+/** What a program shows to be typed in: as short as it can be. */
+function shortAddress(app: FastifyInstance): void {
+  app.get('/login', { schema: { hide: true } }, async (request, reply) => {
+    const { code } = queryOf(request)
+    return reply.redirect(
+      `${home}/device${code ? `?code=${encodeURIComponent(code.slice(0, 40))}` : ''}`,
+      303,
+    )
+  })
+}
+
+/** Removes what has run out, every hour. */
+function keepTidy(app: FastifyInstance, services: Services): void {
+  const tidy = () =>
+    void sweep(services.db, services.now()).catch((err: unknown) =>
+      app.log.warn({ err }, 'dashboard.sweep_failed'),
+    )
+  const timer = setInterval(tidy, sweepEveryMs)
+  timer.unref()
+  app.addHook('onClose', async () => clearInterval(timer))
+}

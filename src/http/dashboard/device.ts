@@ -1,0 +1,161 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import {
+  findByDeviceCodeHash,
+  findByUserCode,
+  type LoginRequest,
+  userCodeLetters,
+} from '../../access/login-requests.ts'
+import { giveBackCodeTry, mostWrongCodes, takeCodeTry } from '../../access/sessions.ts'
+import { approveLogin, denyLogin } from '../../commands/logins.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { Scope } from '../../domain/token/scopes.ts'
+import { problemOfRefusal } from '../problem.ts'
+import { boxes, formOf } from './forms.ts'
+import { expiryOf, Lifetime } from './lifetimes.ts'
+import { queryOf } from './lists.ts'
+import { leadingTo } from './return-path.ts'
+import type { Rooms } from './rooms.ts'
+import { deciderOf, isFresh, originOfMember, signedOf } from './signed.ts'
+import { codeView, reviewView } from './views/device.ts'
+import { messageView } from './views/sign-in.ts'
+
+const CodeForm = z.object({ code: z.string().max(40) })
+const ApproveForm = z.object({ scopes: boxes.pipe(z.array(Scope)), lifetime: Lifetime })
+
+const member = { config: { page: 'member' }, schema: { hide: true } } as const
+
+const path = '/dashboard/device'
+
+/** How often a member may enter wrong codes, however many sessions they open for it. */
+const perMember = { burst: 20, intervalMs: 180_000 }
+
+/** Where a person signs in a program: its code first, then what it asks for. */
+export function devicePages(app: FastifyInstance, rooms: Rooms): void {
+  const { services, show } = rooms
+
+  const codePage = (reply: FastifyReply, code: string, problem?: string, status = 200) =>
+    show(
+      reply,
+      { title: 'Sign in a program', content: ({ token }) => codeView({ token, code, problem }) },
+      status,
+    )
+
+  app.get('/device', member, async (request, reply) =>
+    codePage(reply, queryOf(request).code?.slice(0, 40) ?? ''),
+  )
+
+  app.post('/device', member, async (request, reply) => {
+    const { code } = formOf(CodeForm, request)
+    const { sessionHash, memberId } = signedOf(request)
+    const bucket = `codes of ${memberId}`
+    const allowed = await services.attempts.take([{ bucket, allowance: perMember }])
+    if (!allowed.allowed || !(await takeCodeTry(services.db, sessionHash))) {
+      return codePage(
+        reply,
+        '',
+        'That were too many wrong codes. Sign out, and begin again in a few minutes.',
+        429,
+      )
+    }
+    const letters = userCodeLetters(code)
+    const { db, fingerprint } = services
+    const found = letters && (await findByUserCode(db, fingerprint, letters, services.now()))
+    if (!found) {
+      return codePage(
+        reply,
+        code,
+        `No program waits with this code. Codes expire after ten minutes, and after ${mostWrongCodes} wrong ones in a session none is taken any more.`,
+        422,
+      )
+    }
+    await giveBackCodeTry(db, sessionHash)
+    await services.attempts.giveBack(bucket, perMember)
+    request.session.login = found.deviceCodeHash
+    return reply.redirect(`${path}/review`, 303)
+  })
+
+  reviewPages(app, rooms)
+}
+
+function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
+  /** The program whose code this session has entered, while it still waits. */
+  const waiting = async ({ session: { login } }: FastifyRequest): Promise<LoginRequest | undefined> =>
+    login === undefined ? undefined : findByDeviceCodeHash(services.db, login, services.now())
+
+  const review = (request: FastifyRequest, reply: FastifyReply, login: LoginRequest, problem?: string) => {
+    const signed = signedOf(request)
+    return show(
+      reply,
+      {
+        title: 'Sign in a program',
+        content: (view) => reviewView(view, { login, signed, problem }),
+      },
+      problem ? 422 : 200,
+    )
+  }
+
+  const gone = (reply: FastifyReply) =>
+    show(
+      reply,
+      {
+        title: 'Nothing waits here',
+        content: () =>
+          messageView(
+            'Nothing waits here',
+            'The program’s code has expired, or you have not entered one. Begin again.',
+          ),
+      },
+      404,
+    )
+
+  const settle = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    login: LoginRequest,
+    work: () => Promise<void>,
+    text: string,
+  ) => {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return review(request, reply, login, `${problemOfRefusal(error.code).message}.`)
+    }
+    request.session.login = undefined
+    return show(reply, { title: 'Sign in a program', content: () => messageView('That is done', text) })
+  }
+
+  app.get('/device/review', member, async (request, reply) => {
+    const login = await waiting(request)
+    return login ? review(request, reply, login) : gone(reply)
+  })
+
+  app.post('/device/approve', member, async (request, reply) => {
+    const login = await waiting(request)
+    if (!login) return gone(reply)
+    const { scopes, lifetime } = formOf(ApproveForm, request)
+    const signed = signedOf(request)
+    // Only here: whoever gives no more than ordinary access is not asked twice.
+    if (scopes.includes('danger') && !isFresh(services, signed))
+      return reply.redirect(leadingTo('/dashboard/confirm', `${path}/review`), 303)
+    if (scopes.length === 0)
+      return review(request, reply, login, 'Choose at least one thing that it may do, or deny it.')
+    const granted = { scopes, tokenExpiresAt: expiryOf(lifetime, services.now()) }
+    const work = () => approveLogin(services, login, deciderOf(signed), granted, originOfMember(request))
+    return settle(
+      request,
+      reply,
+      login,
+      work,
+      `“${login.clientName}” is signed in. Go back to it: it goes on by itself within seconds.`,
+    )
+  })
+
+  app.post('/device/deny', member, async (request, reply) => {
+    const login = await waiting(request)
+    if (!login) return gone(reply)
+    const work = () => denyLogin(services, login, deciderOf(signedOf(request)), originOfMember(request))
+    return settle(request, reply, login, work, `“${login.clientName}” was denied, and has got nothing.`)
+  })
+}

@@ -1,0 +1,165 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findMember, listMembers, type PresentMember } from '../../../projections/members/queries.ts'
+import { membersWithLinks } from '../../access/links.ts'
+import { endSessionsOf, listSessionsOf } from '../../access/sessions.ts'
+import { addMember, changeRole, emailOf, issueLink, removeMember } from '../../commands/members.ts'
+import { waysIn } from '../../commands/set-up.ts'
+import { isId } from '../../credentials/id.ts'
+import { Role } from '../../domain/member/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { notFound, Problem } from '../problem.ts'
+import { welcomePath } from '../welcome-path.ts'
+import { formOf, line } from './forms.ts'
+import type { Rooms } from './rooms.ts'
+import { freshFormMs, freshMs, originOfMember, signedOf } from './signed.ts'
+import { linkView, membersView, memberView, newMemberView } from './views/members.ts'
+
+const NewMember = z.object({ email: line(320), role: Role })
+const RoleForm = z.object({ role: Role })
+
+const path = '/dashboard/members'
+const hidden = { schema: { hide: true } } as const
+const manage = { config: { page: 'manage_members', freshMs }, ...hidden } as const
+const manageForm = { config: { page: 'manage_members', freshMs: freshFormMs }, ...hidden } as const
+
+type MemberRequest = FastifyRequest<{ Params: { id: string } }>
+
+export function memberPages(app: FastifyInstance, rooms: Rooms): void {
+  const { services, show, baseUrl } = rooms
+
+  app.get('/members', { config: { page: 'member' }, ...hidden }, async (request, reply) => {
+    const { tenantId, role, memberId } = signedOf(request)
+    const members = await listMembers(services.db, tenantId)
+    const people = await services.subjects.openPeople(
+      tenantId,
+      members.map(({ subjectId, email }) => ({ subjectId, email, name: null })),
+    )
+    const links = await membersWithLinks(services.db, tenantId, services.now())
+    const rows = members.map((member, index) => ({
+      member,
+      email: people[index]?.email ?? null,
+      link: links.get(member.memberId),
+    }))
+    return show(reply, {
+      title: 'Members',
+      nav: 'members',
+      content: (view) => membersView(view, { rows, role, memberId }),
+    })
+  })
+
+  const form = (reply: FastifyReply, given: { email: string; role: Role }, problem?: string) =>
+    show(
+      reply,
+      {
+        title: 'New member',
+        nav: 'members',
+        content: ({ token }) => newMemberView({ token, ...given, problem }),
+      },
+      problem ? 422 : 200,
+    )
+  app.get('/members/new', manage, async (_request, reply) => form(reply, { email: '', role: 'support' }))
+
+  const showLink = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    memberId: string,
+    purpose: 'invitation' | 'recovery',
+  ) => {
+    const { tenantId } = signedOf(request)
+    const { secret, expiresAt } = await issueLink(
+      services,
+      tenantId,
+      memberId,
+      purpose,
+      originOfMember(request),
+    )
+    const email = await emailIn(tenantId, memberId)
+    return show(reply, {
+      title: 'One-time link',
+      nav: 'members',
+      content: () => linkView(`${baseUrl}${welcomePath(secret)}`, email, expiresAt),
+    })
+  }
+
+  const emailIn = async (tenantId: string, memberId: string) => {
+    const member = await findMember(services.db, tenantId, memberId)
+    return member ? emailOf(services, member) : null
+  }
+
+  app.post('/members', manageForm, async (request, reply) => {
+    const { email, role } = formOf(NewMember, request)
+    if (!z.email().safeParse(email).success) return form(reply, { email, role }, 'That is no e-mail address.')
+    const { tenantId } = signedOf(request)
+    try {
+      const memberId = await addMember(services, { tenantId, role, email }, originOfMember(request))
+      return await showLink(request, reply, memberId, 'invitation')
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'member_exists') throw error
+      return form(reply, { email, role }, 'Somebody with this address is a member already.')
+    }
+  })
+
+  oneMember(app, rooms, (request, reply) => showLink(request, reply, request.params.id, 'recovery'))
+}
+
+/** A member's page, and what an owner does there. */
+function oneMember(
+  app: FastifyInstance,
+  { services, show }: Rooms,
+  showLink: (request: MemberRequest, reply: FastifyReply) => Promise<FastifyReply>,
+): void {
+  const required = async (request: MemberRequest): Promise<PresentMember> => {
+    const { id } = request.params
+    const member = isId('mem', id) ? await findMember(services.db, signedOf(request).tenantId, id) : undefined
+    if (!member) throw notFound('member')
+    return member
+  }
+  const done = (request: FastifyRequest, reply: FastifyReply, to: string, text: string) => {
+    request.session.notice = { kind: 'done', text }
+    return reply.redirect(to, 303)
+  }
+  /** Nobody locks themselves out by a slip: another owner has to do it. */
+  const another = async (request: MemberRequest): Promise<PresentMember> => {
+    const member = await required(request)
+    if (member.memberId !== signedOf(request).memberId) return member
+    throw new Problem(409, 'invalid_request', 'You cannot do this to yourself. Ask another owner.')
+  }
+
+  app.get('/members/:id', manage, async (request: MemberRequest, reply) => {
+    const member = await required(request)
+    const email = await emailOf(services, member)
+    const ways = await waysIn(services, member.memberId)
+    const sessions = await listSessionsOf(services.db, member.memberId, services.now())
+    const isSelf = member.memberId === signedOf(request).memberId
+    return show(reply, {
+      title: email ?? member.memberId,
+      nav: 'members',
+      content: (view) => memberView(view, { member, email, ways, sessions, isSelf }),
+    })
+  })
+
+  app.post('/members/:id/role', manageForm, async (request: MemberRequest, reply) => {
+    const { memberId, tenantId } = await another(request)
+    const { role } = formOf(RoleForm, request)
+    await changeRole(services, tenantId, memberId, role, originOfMember(request))
+    return done(request, reply, `${path}/${memberId}`, `The member’s role is ${role} now.`)
+  })
+
+  app.post('/members/:id/link', manageForm, async (request: MemberRequest, reply) => {
+    await required(request)
+    return showLink(request, reply)
+  })
+
+  app.post('/members/:id/sessions/end', manageForm, async (request: MemberRequest, reply) => {
+    const { memberId } = await another(request)
+    await endSessionsOf(services.db, memberId, services.now())
+    return done(request, reply, `${path}/${memberId}`, 'The member is signed in nowhere now.')
+  })
+
+  app.post('/members/:id/remove', manageForm, async (request: MemberRequest, reply) => {
+    const { memberId, tenantId } = await another(request)
+    await removeMember(services, tenantId, memberId, originOfMember(request))
+    return done(request, reply, path, 'The member is removed, and signed out everywhere.')
+  })
+}

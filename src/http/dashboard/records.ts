@@ -1,0 +1,163 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { findCustomer, listCustomers } from '../../../projections/customers/queries.ts'
+import { readHistory } from '../../../projections/history/queries.ts'
+import {
+  findLicense,
+  type LicenseEntry,
+  listDevices,
+  listLicenses,
+} from '../../../projections/licenses/queries.ts'
+import { listProducts } from '../../../projections/products/queries.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
+import { Slug } from '../../domain/values.ts'
+import { deviceView, licenseView as licenseOf } from '../management/license-schemas.ts'
+import { notFound } from '../problem.ts'
+import { actorNames } from './actors.ts'
+import { queryOf } from './lists.ts'
+import type { Rooms } from './rooms.ts'
+import { signedOf } from './signed.ts'
+import { customersView, customerView } from './views/customers.ts'
+import { licensesView, licenseView } from './views/licenses.ts'
+import { productsView, productView } from './views/products.ts'
+
+const member = { config: { page: 'member' }, schema: { hide: true } } as const
+const pageSize = 50
+/** More products than anybody chooses from a list. */
+const mostChoices = 200
+/** More licenses of one customer than a page shows. */
+const mostOfCustomer = 100
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+/** Products, licenses and customers: only to look at, since programs change them. */
+export function recordPages(app: FastifyInstance, rooms: Rooms): void {
+  licensePages(app, rooms)
+  productPages(app, rooms)
+  customerPages(app, rooms)
+}
+
+const nobody = { email: null, name: null }
+
+async function shownLicenses(services: Services, tenantId: string, entries: readonly LicenseEntry[]) {
+  const now = momentOf(services)
+  const holders = entries.map(({ license }) => license.holder)
+  const people = await services.subjects.openPeople(tenantId, holders)
+  return entries.map((entry, index) => licenseOf(entry, people[index] ?? nobody, now))
+}
+
+function licensePages(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+  app.get('/licenses', member, async (request, reply) => {
+    const { tenantId } = signedOf(request)
+    const { cursor, product, status: asked } = queryOf(request)
+    const productId = Slug.safeParse(product).data
+    const status =
+      asked === 'active' || asked === 'fallback' || asked === 'expired' || asked === 'revoked'
+        ? asked
+        : undefined
+    const boundTo = [tenantId, 'dashboard licenses', productId ?? null, status ?? null]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    const found = await listLicenses(services.db, tenantId, { productId, status }, momentOf(services), keyset)
+    const licenses = await shownLicenses(services, tenantId, found.items)
+    const choices = await listProducts(services.db, tenantId, { after: undefined, limit: mostChoices })
+    return show(reply, {
+      title: 'Licenses',
+      nav: 'licenses',
+      content: (view) =>
+        licensesView(view, {
+          licenses,
+          products: choices.items,
+          filter: { product: productId, status },
+          cursor,
+          next: cursors.write(boundTo, found.next),
+        }),
+    })
+  })
+
+  app.get('/licenses/:id', member, async (request: OneRequest, reply) => {
+    const { tenantId } = signedOf(request)
+    const { id } = request.params
+    const entry = isId('lic', id) ? await findLicense(services.db, tenantId, id) : undefined
+    if (!entry) throw notFound('license')
+    const [license] = await shownLicenses(services, tenantId, [entry])
+    if (!license) throw notFound('license')
+    const devices = (await listDevices(services.db, id)).map(deviceView)
+    const history = await readHistory(services.db, id)
+    const nameOf = await actorNames(
+      services,
+      tenantId,
+      history.map(({ actor }) => actor),
+    )
+    return show(reply, {
+      title: license.displayKey,
+      nav: 'licenses',
+      content: (view) => licenseView(view, { license, devices, history, nameOf }),
+    })
+  })
+}
+
+function productPages(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+  app.get('/products', member, async (request, reply) => {
+    const { tenantId } = signedOf(request)
+    const { cursor } = queryOf(request)
+    const boundTo = [tenantId, 'dashboard products']
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    const { items: products, next } = await listProducts(services.db, tenantId, keyset)
+    return show(reply, {
+      title: 'Products',
+      nav: 'products',
+      content: (view) => productsView(view, { products, cursor, next: cursors.write(boundTo, next) }),
+    })
+  })
+
+  app.get('/products/:id', member, async (request: OneRequest, reply) => {
+    const productId = Slug.safeParse(request.params.id).data
+    const product = productId && (await services.findProduct(signedOf(request).tenantId, productId))
+    if (!product) throw notFound('product')
+    return show(reply, { title: product.name, nav: 'products', content: () => productView(product) })
+  })
+}
+
+function customerPages(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+  app.get('/customers', member, async (request, reply) => {
+    const { tenantId } = signedOf(request)
+    const { cursor } = queryOf(request)
+    const boundTo = [tenantId, 'dashboard customers']
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    const { items, next } = await listCustomers(services.db, tenantId, keyset)
+    const people = await services.subjects.openPeople(
+      tenantId,
+      items.map(({ customer }) => customer),
+    )
+    const customers = items.map((entry, index) => ({ ...entry, person: people[index] ?? nobody }))
+    return show(reply, {
+      title: 'Customers',
+      nav: 'customers',
+      content: (view) => customersView(view, { customers, cursor, next: cursors.write(boundTo, next) }),
+    })
+  })
+
+  app.get('/customers/:id', member, async (request: OneRequest, reply) => {
+    const { tenantId } = signedOf(request)
+    const { id } = request.params
+    const entry = isId('cus', id) ? await findCustomer(services.db, tenantId, id) : undefined
+    if (!entry) throw notFound('customer')
+    const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.customer])
+    const found = await Promise.all(
+      entry.licenseIds
+        .slice(0, mostOfCustomer)
+        .map((licenseId) => findLicense(services.db, tenantId, licenseId)),
+    )
+    const licenses = await shownLicenses(
+      services,
+      tenantId,
+      found.filter((license) => license !== undefined),
+    )
+    const hidden = entry.licenseIds.length - licenses.length
+    return show(reply, {
+      title: person.email ?? entry.customer.customerId,
+      nav: 'customers',
+      content: (view) => customerView(view, { ...entry, person, licenses, hidden }),
+    })
+  })
+}

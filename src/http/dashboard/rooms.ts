@@ -1,0 +1,17 @@
+import type { RelyingParty } from '../../access/passkey-ceremony.ts'
+import type { Services } from '../../commands/services.ts'
+import type { Cursors } from '../cursor.ts'
+import type { ShowPage, ShowPart } from './page.ts'
+import type { EndSession } from './session.ts'
+
+/** What every part of the dashboard works with. */
+export type Rooms = {
+  services: Services
+  cursors: Cursors
+  /** Undefined where browsers allow no passkeys. */
+  party: RelyingParty | undefined
+  show: ShowPage
+  showPart: ShowPart
+  endSession: EndSession
+  baseUrl: string
+}

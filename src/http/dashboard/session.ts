@@ -1,0 +1,146 @@
+import { createHmac } from 'node:crypto'
+import fastifyCookie from '@fastify/cookie'
+import csrfProtection from '@fastify/csrf-protection'
+import fastifySession from '@fastify/session'
+import type { FastifyInstance, FastifyReply, FastifyRequest, Session } from 'fastify'
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import { endSession, findSession, saveSession } from '../../access/sessions.ts'
+import type { Services } from '../../commands/services.ts'
+import { sha256 } from '../../credentials/sha256.ts'
+
+const Challenge = z.object({ value: z.string(), purpose: z.string(), at: z.string() })
+const Notice = z.object({ kind: z.enum(['done', 'wrong']), text: z.string() })
+export type Notice = z.infer<typeof Notice>
+
+/** What a session says about who is signed in with it. */
+const SessionMember = z.object({
+  memberId: z.string(),
+  tenantId: z.string(),
+  /** When the member last proved who they are. */
+  authenticatedAt: z.string(),
+  address: z.string(),
+  userAgent: z.string().nullable(),
+})
+export type SessionMember = z.infer<typeof SessionMember>
+
+/** What is kept of a session, with nothing in it that would let anybody in. */
+const Kept = z.object({
+  member: SessionMember.optional(),
+  challenge: Challenge.optional(),
+  notice: Notice.optional(),
+  enrolment: z.string().optional(),
+  login: z.string().optional(),
+})
+type Kept = z.infer<typeof Kept>
+
+/** Whoever is signed in with a session, of what is kept of it. */
+export const memberIn = (data: unknown): SessionMember | undefined => Kept.safeParse(data).data?.member
+
+declare module 'fastify' {
+  interface Session {
+    member?: SessionMember | undefined
+    /** What a passkey has to sign, and what for. */
+    challenge?: z.infer<typeof Challenge> | undefined
+    /** Shown once, on the next page. */
+    notice?: Notice | undefined
+    /** Tells this attempt to connect an authenticator app from others. */
+    enrolment?: string | undefined
+    /** The hash of the device code of the program whose code was entered. */
+    login?: string | undefined
+  }
+}
+
+export const sessionHashOf = (request: FastifyRequest): string => sha256(request.session.sessionId)
+
+/** The cookies' names. With TLS, browsers take one that begins so from nobody but this very host. */
+const nameOf = (what: string, isHttps: boolean): string => `${isHttps ? '__Host-' : ''}keyledger-${what}`
+
+type SessionOptions = { services: Services; cookieKey: Uint8Array; isHttps: boolean }
+
+/** Ends the session that a request came with, and has its browser forget it. */
+export type EndSession = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
+/** Sessions in Postgres, and a token in every form that another site cannot know. */
+export async function keepSessions(app: FastifyInstance, options: SessionOptions): Promise<EndSession> {
+  const { services, cookieKey, isHttps } = options
+  const secretFor = (purpose: string) => createHmac('sha256', cookieKey).update(purpose).digest('base64')
+  const cookieName = nameOf('session', isHttps)
+  const cookie = { httpOnly: true, sameSite: 'lax', secure: isHttps, path: '/' } as const
+  await app.register(fastifyCookie, { secret: secretFor('form cookie') })
+  // Before the plugin's own hook, which saves nothing when TLS ends at a proxy and this process sees none.
+  app.addHook('onSend', async (request, _reply, payload) => {
+    const session: FastifyRequest['session'] | null = request.session
+    if (session?.isModified?.()) await session.save()
+    return payload
+  })
+  await app.register(fastifySession, {
+    secret: secretFor('session cookie'),
+    cookieName,
+    cookie: { ...cookie },
+    store: storeIn(services.db, services.now),
+    saveUninitialized: false,
+    rolling: false,
+  })
+  await app.register(csrfProtection, {
+    cookieKey: nameOf('form', isHttps),
+    cookieOpts: { ...cookie, signed: true },
+    csrfOpts: { hmacKey: secretFor('form token'), userInfo: true },
+    getUserInfo: formOwner,
+  })
+  app.addHook('preHandler', (request, reply, done) => {
+    if (request.method === 'GET' || request.method === 'HEAD') done()
+    else app.csrfProtection(request, reply, done)
+  })
+  return async (request, reply) => {
+    await request.session.destroy()
+    reply.clearCookie(cookieName, cookie)
+  }
+}
+
+/** A form belongs to the session that it was shown in, or to somebody who has not signed in. */
+const formOwner = ({ session }: FastifyRequest): string => (session?.member ? session.sessionId : 'nobody')
+
+/** The token that a page puts into its forms. */
+export const formToken = (reply: FastifyReply): string =>
+  reply.generateCsrf({ userInfo: formOwner(reply.request) })
+
+/** Signs somebody in with a session that nobody had before; what the one before it was is forgotten. */
+export async function beginSession(request: FastifyRequest, member: SessionMember): Promise<void> {
+  await request.session.regenerate()
+  request.session.member = member
+  await request.session.save()
+}
+
+/** What the plugin calls: by callbacks, and with the id that stands in the cookie, of which only a hash is kept. */
+function storeIn(db: Pool, now: () => Date) {
+  type Callback = (error?: unknown) => void
+  const settle = (work: Promise<unknown>, callback: Callback) =>
+    void work.then(
+      () => callback(),
+      (error: unknown) => callback(error),
+    )
+  return {
+    get(sessionId: string, callback: (error: unknown, session?: Session | null) => void) {
+      findSession(db, sha256(sessionId), now()).then(
+        (data) => {
+          const { data: kept } = Kept.safeParse(data)
+          callback(null, kept ? { ...withoutUndefined(kept), cookie: { originalMaxAge: null } } : null)
+        },
+        (error: unknown) => callback(error),
+      )
+    },
+    set(sessionId: string, session: Session, callback: Callback) {
+      const { member, challenge, notice, enrolment, login } = session
+      const kept: Kept = { member, challenge, notice, enrolment, login }
+      const owner = { memberId: member?.memberId ?? null, tenantId: member?.tenantId ?? null }
+      settle(saveSession(db, sha256(sessionId), owner, kept, now()), callback)
+    },
+    destroy(sessionId: string, callback: Callback) {
+      settle(endSession(db, sha256(sessionId), now()), callback)
+    },
+  }
+}
+
+const withoutUndefined = (kept: Kept): Kept =>
+  Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined))

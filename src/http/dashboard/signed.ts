@@ -1,0 +1,128 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { findMembers } from '../../../projections/members/queries.ts'
+import { touchSession } from '../../access/sessions.ts'
+import type { LoginDecider } from '../../commands/logins.ts'
+import { emailOf } from '../../commands/members.ts'
+import type { Origin, Services } from '../../commands/services.ts'
+import { may, type Permission, type Role } from '../../domain/member/roles.ts'
+import type { Plan } from '../../domain/tenant/events.ts'
+import { Problem } from '../problem.ts'
+import { leadingTo } from './return-path.ts'
+import { sessionHashOf } from './session.ts'
+
+/** Who is signed in, as they are at this moment: a role that was taken away is gone with the next request. */
+export type Signed = {
+  memberId: string
+  tenantId: string
+  tenantName: string
+  tenantStatus: 'active' | 'suspended' | 'closed'
+  plan: Plan
+  role: Role
+  /** Null once the person has been erased. */
+  email: string | null
+  sessionHash: string
+  authenticatedAt: string
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    signed: Signed | undefined
+  }
+  interface FastifyContextConfig {
+    /** Who may come to a page: everybody, every member, or members with a permission. */
+    page?: 'open' | 'member' | Permission
+    /** The member must have proved who they are within this time. */
+    freshMs?: number
+  }
+}
+
+/** How long a proof of who somebody is counts for something dangerous, and for sending a form begun in that time. */
+export const freshMs = 5 * 60_000
+export const freshFormMs = 15 * 60_000
+
+/** Finds out who is signed in, and lets nobody further than they may go. */
+export function guardRoutes(app: FastifyInstance, services: Services): void {
+  app.decorateRequest('signed', undefined)
+  app.addHook('onRequest', async (request, reply) => {
+    request.signed = await signedIn(services, request)
+    // A page that brings itself up to date is no sign that somebody is still there.
+    if (request.signed && request.headers['hx-trigger'] === undefined)
+      await touchSession(services.db, request.signed.sessionHash, services.now())
+    const { page, freshMs: within } = request.routeOptions.config
+    if (page === undefined || page === 'open') return
+    const { signed } = request
+    if (!signed) return leadTo(request, reply, '/dashboard/sign-in')
+    if (signed.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'This workspace is closed.')
+    if (page !== 'member' && !may(signed.role, page)) {
+      throw new Problem(
+        403,
+        'forbidden',
+        'Your role does not let you do this. Ask an owner of the workspace.',
+      )
+    }
+    if (within !== undefined && !isFresh(services, signed, within))
+      return leadTo(request, reply, '/dashboard/confirm')
+  })
+}
+
+/** Sends somebody to a page that leads back here; a form cannot be sent again by itself, so it leads to where it was. */
+async function leadTo(request: FastifyRequest, reply: FastifyReply, page: string): Promise<FastifyReply> {
+  const path = request.method === 'GET' ? request.url : pathOfReferer(request)
+  const location = leadingTo(page, path)
+  // A part of a page cannot be led elsewhere: htmx is told to take the whole page there.
+  if (request.headers['hx-request'] !== undefined)
+    return reply.code(204).header('hx-redirect', location).send()
+  return reply.redirect(location, 303)
+}
+
+function pathOfReferer({ headers }: FastifyRequest): string {
+  const url = URL.parse(headers.referer ?? '')
+  return url ? url.pathname + url.search : '/dashboard'
+}
+
+async function signedIn(services: Services, request: FastifyRequest): Promise<Signed | undefined> {
+  const member = request.session?.member
+  if (!member) return undefined
+  const [known] = await findMembers(services.db, [member.memberId])
+  if (known?.member.tenantId !== member.tenantId) return undefined
+  const { memberId, tenantId, role } = known.member
+  const { tenantName, tenantStatus, plan } = known
+  return {
+    memberId,
+    tenantId,
+    tenantName,
+    tenantStatus,
+    plan,
+    role,
+    email: await emailOf(services, known.member),
+    sessionHash: sessionHashOf(request),
+    authenticatedAt: member.authenticatedAt,
+  }
+}
+
+/** Whether the member has proved who they are within this time. */
+export function isFresh(
+  services: Pick<Services, 'now'>,
+  { authenticatedAt }: Pick<Signed, 'authenticatedAt'>,
+  within: number = freshMs,
+): boolean {
+  return services.now().getTime() - Date.parse(authenticatedAt) < within
+}
+
+/** The member whom a page that only members reach was asked for by. */
+export function signedOf(request: FastifyRequest): Signed {
+  if (!request.signed) throw new Problem(401, 'unauthorized', 'Sign in first.')
+  return request.signed
+}
+
+/** Stands in the metadata of every event that the request causes. */
+export const originOfMember = (request: FastifyRequest): Origin => ({
+  requestId: request.id,
+  actor: `member:${signedOf(request).memberId}`,
+})
+
+export const deciderOf = ({ memberId, tenantId, role }: Signed): LoginDecider => ({
+  memberId,
+  tenantId,
+  role,
+})

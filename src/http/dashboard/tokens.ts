@@ -1,0 +1,128 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findListedToken, listTokens } from '../../../projections/tokens/list.ts'
+import { momentOf } from '../../commands/services.ts'
+import { createToken, revokeToken } from '../../commands/tokens.ts'
+import { isId, newId } from '../../credentials/id.ts'
+import { may } from '../../domain/member/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { Scope } from '../../domain/token/scopes.ts'
+import { notFound } from '../problem.ts'
+import { boxes, formOf, line } from './forms.ts'
+import { expiryOf, Lifetime } from './lifetimes.ts'
+import { queryOf } from './lists.ts'
+import type { Rooms } from './rooms.ts'
+import { freshFormMs, freshMs, originOfMember, signedOf } from './signed.ts'
+import { madeTokenView, newTokenView, tokensView, tokenView } from './views/tokens.ts'
+
+const NewToken = z.object({
+  /** Made with the form: sent twice, it makes one token. */
+  tokenId: z.string().refine((id) => isId('tok', id)),
+  name: line(200),
+  scopes: boxes.pipe(z.array(Scope)),
+  lifetime: Lifetime,
+})
+
+const path = '/dashboard/tokens'
+const hidden = { schema: { hide: true } } as const
+
+type TokenRequest = FastifyRequest<{ Params: { id: string } }>
+
+export function tokenPages(app: FastifyInstance, rooms: Rooms): void {
+  const { services, cursors, show } = rooms
+
+  app.get('/tokens', { config: { page: 'member' }, ...hidden }, async (request, reply) => {
+    const signed = signedOf(request)
+    const { cursor, show: shown } = queryOf(request)
+    const live = shown !== 'all'
+    const boundTo = [signed.tenantId, 'dashboard tokens', live]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: 50 }
+    const filter = { live, now: momentOf(services) }
+    const { items, next } = await listTokens(services.db, signed.tenantId, filter, keyset)
+    const pages = { cursor, next: cursors.write(boundTo, next) }
+    return show(reply, {
+      title: 'API tokens',
+      nav: 'tokens',
+      content: (view) => tokensView(view, { tokens: items, live, pages, role: signed.role }),
+    })
+  })
+
+  app.get('/tokens/:id', { config: { page: 'member' }, ...hidden }, async (request: TokenRequest, reply) => {
+    const { tenantId, role } = signedOf(request)
+    const { id } = request.params
+    const listed = isId('tok', id) ? await findListedToken(services.db, tenantId, id) : undefined
+    if (!listed) throw notFound('token')
+    return show(reply, {
+      title: listed.token.name,
+      nav: 'tokens',
+      content: (view) => tokenView(view, listed, may(role, 'manage_tokens')),
+    })
+  })
+
+  app.post(
+    '/tokens/:id/revoke',
+    { config: { page: 'manage_tokens' }, ...hidden },
+    async (request: TokenRequest, reply) => {
+      await revokeToken(services, signedOf(request).tenantId, request.params.id, originOfMember(request))
+      request.session.notice = {
+        kind: 'done',
+        text: 'The token is revoked: the next request with it is refused.',
+      }
+      return reply.redirect(path, 303)
+    },
+  )
+
+  newTokenPages(app, rooms)
+}
+
+function newTokenPages(app: FastifyInstance, { services, show }: Rooms): void {
+  const form = (
+    reply: FastifyReply,
+    given: { name: string; scopes: Scope[]; lifetime: Lifetime },
+    problem?: string,
+  ) =>
+    show(
+      reply,
+      {
+        title: 'New API token',
+        nav: 'tokens',
+        content: ({ token }) => newTokenView({ token, tokenId: newId('tok'), ...given, problem }),
+      },
+      problem ? 422 : 200,
+    )
+
+  app.get('/tokens/new', { config: { page: 'manage_tokens', freshMs }, ...hidden }, async (_request, reply) =>
+    form(reply, { name: '', scopes: ['products:read', 'licenses:read'], lifetime: '90' }),
+  )
+
+  app.post(
+    '/tokens',
+    { config: { page: 'manage_tokens', freshMs: freshFormMs }, ...hidden },
+    async (request, reply) => {
+      const { tokenId, lifetime, ...asked } = formOf(NewToken, request)
+      if (asked.name === '') return form(reply, { ...asked, lifetime }, 'Say what the token is for.')
+      if (asked.scopes.length === 0)
+        return form(reply, { ...asked, lifetime }, 'Choose what the token may do.')
+      const { tenantId } = signedOf(request)
+      const expiresAt = expiryOf(lifetime, services.now())
+      try {
+        const made = await createToken(
+          services,
+          { tokenId, tenantId, ...asked, expiresAt },
+          originOfMember(request),
+        )
+        return show(reply, {
+          title: 'The new token',
+          nav: 'tokens',
+          content: () => madeTokenView(made.token, asked.name, made.scopes, expiresAt),
+        })
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'token_exists') throw error
+        const text =
+          'That token was made before, and is shown only once. If it is lost, revoke it and make another.'
+        request.session.notice = { kind: 'wrong', text }
+        return reply.redirect(path, 303)
+      }
+    },
+  )
+}

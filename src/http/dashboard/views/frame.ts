@@ -1,0 +1,112 @@
+import { assets } from '../assets.ts'
+import { type Content, type Html, html } from '../html.ts'
+import type { Notice } from '../session.ts'
+import type { Signed } from '../signed.ts'
+import { notice as noticeBox } from './parts.ts'
+
+export type NavItem =
+  | 'overview'
+  | 'approvals'
+  | 'licenses'
+  | 'customers'
+  | 'products'
+  | 'tokens'
+  | 'members'
+  | 'settings'
+  | 'account'
+
+export type Frame = {
+  title: string
+  nav: NavItem | undefined
+  notice: Notice | undefined
+  signed: Signed | undefined
+  token: string
+}
+
+/** No history in the browser's storage, no styles or code of its own making, no requests to elsewhere. */
+const htmxConfig = JSON.stringify({
+  includeIndicatorStyles: false,
+  allowEval: false,
+  allowScriptTags: false,
+  selfRequestsOnly: true,
+  historyCacheSize: 0,
+  refreshOnHistoryMiss: true,
+})
+
+/** A whole page. Somebody who has not signed in sees only its content, in the middle. */
+export function frame({ title, nav, notice, signed, token }: Frame, content: Html): Html {
+  const shown = notice && noticeBox(notice.kind, notice.text)
+  const main = html`<main id="content" tabindex="-1">${shown}${content}</main>`
+  return html`<html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="robots" content="noindex" />
+      <meta name="htmx-config" content=${htmxConfig} />
+      <title>${title} · keyledger</title>
+      <link rel="icon" href=${assets.icon} type="image/svg+xml" />
+      <link rel="stylesheet" href=${assets.style} />
+      <script src=${assets.htmx} defer></script>
+      <script src=${assets.passkeys} defer></script>
+      <script src=${assets.script} defer></script>
+    </head>
+    <body class=${signed ? 'app' : 'alone'}>
+      <a class="skip" href="#content">Skip to the content</a>
+      ${signed ? sidebar(signed, nav, token) : brand('p')} ${main}
+    </body>
+  </html>`
+}
+
+function brand(element: 'p' | 'a'): Html {
+  const mark = html`<svg class="mark" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+    <rect x="3" y="3" width="18" height="18" rx="4" class="mark-paper" />
+    <path d="M8 7v10M8 12.5l6.5-5.5M10.6 10.6 15 17" class="mark-ink" />
+  </svg>`
+  return element === 'a'
+    ? html`<a class="brand" href="/dashboard">${mark}<span>keyledger</span></a>`
+    : html`<p class="brand">${mark}<span>keyledger</span></p>`
+}
+
+const entries: readonly (readonly [item: NavItem, label: string, href: string])[] = [
+  ['overview', 'Overview', '/dashboard'],
+  ['approvals', 'Approvals', '/dashboard/approvals'],
+  ['licenses', 'Licenses', '/dashboard/licenses'],
+  ['customers', 'Customers', '/dashboard/customers'],
+  ['products', 'Products', '/dashboard/products'],
+]
+
+const settingEntries: readonly (readonly [item: NavItem, label: string, href: string])[] = [
+  ['tokens', 'API tokens', '/dashboard/tokens'],
+  ['members', 'Members', '/dashboard/members'],
+  ['settings', 'Settings', '/dashboard/settings'],
+]
+
+function sidebar(signed: Signed, nav: NavItem | undefined, token: string): Html {
+  const link = ([item, label, href]: (typeof entries)[number]): Content =>
+    html`<li><a href=${href} aria-current=${item === nav ? 'page' : undefined}>${label}</a></li>`
+  return html`<header class="side"><div class="side-in">
+    ${brand('a')}
+    <p class="workspace" title=${signed.tenantId}>
+      ${signed.tenantName}${signed.tenantStatus === 'suspended' && html`<span class="badge warn">suspended</span>`}
+    </p>
+    <nav aria-label="Main">
+      <ul>
+        ${entries.map(link)}
+      </ul>
+      <ul class="nav-settings">
+        ${settingEntries.map(link)}
+      </ul>
+    </nav>
+    <div class="me">
+      <a href="/dashboard/account" aria-current=${nav === 'account' ? 'page' : undefined}>
+        <span class="me-name">${signed.email ?? signed.memberId}</span>
+        <span class="me-role">${signed.role}</span>
+      </a>
+      <form method="post" action="/dashboard/sign-out">
+        <input type="hidden" name="_csrf" value=${token} />
+        <button class="quiet">Sign out</button>
+      </form>
+    </div>
+  </div></header>`
+}

@@ -1,0 +1,165 @@
+import type { PresentMember } from '../../../../projections/members/queries.ts'
+import type { ListedSession } from '../../../access/sessions.ts'
+import type { waysIn } from '../../../commands/set-up.ts'
+import { may, Role, rightsOf } from '../../../domain/member/roles.ts'
+import { type Content, type Html, html } from '../html.ts'
+import type { View } from '../page.ts'
+import { memberIn } from '../session.ts'
+import { browserName } from './account.ts'
+import { ago, dayOf, moment } from './moments.ts'
+import { badge, facts, field, heading, secretBox, section, table, tokenField } from './parts.ts'
+
+type Members = {
+  rows: readonly { member: PresentMember; email: string | null; link: { expiresAt: string } | undefined }[]
+  role: Role
+  memberId: string
+}
+
+export function membersView(view: View, { rows, role, memberId }: Members): Html {
+  const mayManage = may(role, 'manage_members')
+  const add = mayManage && html`<a class="button" href="/dashboard/members/new">Add a member</a>`
+  return html`<div>
+    ${heading('Members', 'The people who may come into this workspace.', add)}
+    <div class="sheeted">
+      ${table({
+        caption: 'Members',
+        columns: [{ label: 'Member' }, { label: 'Role' }, { label: 'Since', wide: true }],
+        rows: rows.map(({ member, email, link }): Content[] => [
+          html`<span
+            >${nameOf(member, email, mayManage)} ${member.memberId === memberId && badge('plain', 'you')}
+            ${link && html`<span class="sub">has a link that works until ${moment(link.expiresAt)}</span>`}</span
+          >`,
+          html`<span>${member.role}<span class="sub">${rightsOf[member.role].summary}</span></span>`,
+          ago(member.createdAt, view.now),
+        ]),
+      })}
+    </div>
+  </div>`
+}
+
+function nameOf({ memberId }: PresentMember, email: string | null, mayManage: boolean): Content {
+  const name = email ?? memberId
+  return mayManage ? html`<a href=${`/dashboard/members/${memberId}`}>${name}</a>` : name
+}
+
+function roleBoxes(chosen: Role): Html {
+  return html`<fieldset>
+    <legend>Role</legend>
+    ${Role.options.map(
+      (role) => html`<div class="check">
+        <input
+          type="radio"
+          id=${`role-${role}`}
+          name="role"
+          value=${role}
+          checked=${role === chosen}
+          aria-describedby=${`role-${role}-words`}
+        />
+        <label for=${`role-${role}`}>${role}</label>
+        <p class="hint" id=${`role-${role}-words`}>${rightsOf[role].summary}</p>
+      </div>`,
+    )}
+  </fieldset>`
+}
+
+type NewMember = { token: string; email: string; role: Role; problem: string | undefined }
+
+export function newMemberView({ token, email, role, problem }: NewMember): Html {
+  return html`<div class="narrow">
+    ${heading('Add a member', 'You get a link to hand over. With it they choose how they sign in.')}
+    <form class="sheet stack" method="post" action="/dashboard/members">
+      ${tokenField(token)}
+      ${field({ name: 'email', label: 'E-mail', type: 'email', value: email, error: problem, maxlength: 320 })}
+      ${roleBoxes(role)}
+      <div class="decide">
+        <button>Add and make a link</button>
+        <a class="button second" href="/dashboard/members">Cancel</a>
+      </div>
+    </form>
+  </div>`
+}
+
+export function linkView(link: string, email: string | null, expiresAt: string): Html {
+  return html`<div class="narrow">
+    ${heading('One-time link', html`For ${email ?? 'the member'}. Hand it over in a way that only they can read.`)}
+    <div class="sheet stack">
+      ${secretBox('Link', link)}
+      <p class="lead">
+        It works once, until ${moment(expiresAt)}, and is shown only here. When it is used, whatever they signed in with
+        before stops working.
+      </p>
+      <p><a class="button second" href="/dashboard/members">I have copied it</a></p>
+    </div>
+  </div>`
+}
+
+type OneMember = {
+  member: PresentMember
+  email: string | null
+  ways: Awaited<ReturnType<typeof waysIn>>
+  sessions: readonly ListedSession[]
+  isSelf: boolean
+}
+
+export function memberView(view: View, { member, email, ways, sessions, isSelf }: OneMember): Html {
+  const { memberId, role, createdAt } = member
+  const at = `/dashboard/members/${memberId}`
+  const waysText = [
+    ways.password && 'password and authenticator app',
+    ways.passkeys.length > 0 &&
+      `${ways.passkeys.length} ${ways.passkeys.length === 1 ? 'passkey' : 'passkeys'}`,
+  ].filter(Boolean)
+  return html`<div>
+    ${heading(email ?? memberId, html`<code>${memberId}</code>`)}
+    <div class="sheet">
+      ${facts([
+        ['Role', role],
+        ['Member since', dayOf(createdAt)],
+        ['Signs in with', waysText.length === 0 ? 'nothing yet' : waysText.join(', ')],
+      ])}
+    </div>
+    ${isSelf && section('This is you', html`<p><a href="/dashboard/account">How you sign in</a> is on a page of its own. Another owner can change your role or remove you.</p>`)}
+    ${!isSelf && section('Role', form(view, `${at}/role`, roleBoxes(role), html`<button class="second">Change the role</button>`))}
+    ${section('Where they are signed in', sessionsView(view, sessions, at, isSelf))}
+    ${
+      !isSelf &&
+      section(
+        'Lost access',
+        form(view, `${at}/link`, null, html`<button class="second">Make a one-time link</button>`),
+        'A link with which they choose anew how they sign in. What they have now stops working when it is used.',
+      )
+    }
+    ${
+      !isSelf &&
+      section(
+        'Remove',
+        html`<details>
+        <summary>Remove ${email ?? memberId}…</summary>
+        ${form(view, `${at}/remove`, null, html`<button class="dangerous">Remove the member</button>`)}
+      </details>`,
+        'They are signed out everywhere at once. What they did stays in the history.',
+      )
+    }
+  </div>`
+}
+
+function form(view: View, action: string, content: Content, button: Html): Html {
+  return html`<form class="stack" method="post" action=${action}>${tokenField(view.token)} ${content}<div>${button}</div></form>`
+}
+
+function sessionsView(view: View, sessions: readonly ListedSession[], at: string, isSelf: boolean): Html {
+  if (sessions.length === 0) return html`<p class="lead">Nowhere at the moment.</p>`
+  const rows = sessions.map(({ data, createdAt, lastSeenAt }): Content[] => {
+    const member = memberIn(data)
+    return [
+      html`<span>${browserName(member?.userAgent ?? null)}<span class="sub">${member?.address ?? ''}</span></span>`,
+      ago(createdAt, view.now),
+      ago(lastSeenAt, view.now),
+    ]
+  })
+  const columns = [{ label: 'Browser' }, { label: 'Signed in', wide: true }, { label: 'Last seen' }]
+  return html`<div class="stack">
+    <div class="sheeted">${table({ caption: 'Sessions', columns, rows })}</div>
+    ${!isSelf && form(view, `${at}/sessions/end`, null, html`<button class="second">Sign them out everywhere</button>`)}
+  </div>`
+}

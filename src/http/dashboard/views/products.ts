@@ -1,0 +1,108 @@
+import type { PresentProduct } from '../../../../projections/products/queries.ts'
+import type { KeyType } from '../../../domain/product/key-type.ts'
+import { type Content, type Html, html } from '../html.ts'
+import type { View } from '../page.ts'
+import { entitlementTags } from './licenses.ts'
+import { ago, dayOf } from './moments.ts'
+import { badge, empty, facts, heading, pager, section, table } from './parts.ts'
+
+type Products = { products: readonly PresentProduct[]; cursor: string | undefined; next: string | null }
+
+export function productsView(view: View, { products, cursor, next }: Products): Html {
+  const rows = products.map(({ productId, name, keyPrefix, keyTypes, createdAt }): Content[] => [
+    html`<span
+      ><a href=${`/dashboard/products/${productId}`}>${name}</a><span class="sub mono">${productId}</span></span
+    >`,
+    html`<code>${keyPrefix}-…</code>`,
+    keyTypes.map((keyType) => keyType.name).join(', '),
+    ago(createdAt, view.now),
+  ])
+  return html`<div>
+    ${heading('Products', 'The apps that licenses are issued for.')}
+    ${
+      products.length === 0
+        ? empty(
+            'No products yet',
+            'Programs create them with POST /v1/products and an API token that has products:write.',
+          )
+        : html`<div class="sheeted">
+            ${table({
+              caption: 'Products',
+              columns: [
+                { label: 'Product' },
+                { label: 'Keys', wide: true },
+                { label: 'Key types' },
+                { label: 'Since', wide: true },
+              ],
+              rows,
+            })}
+          </div>`
+    }
+    ${pager('/dashboard/products', { cursor }, next)}
+  </div>`
+}
+
+export function productView(product: PresentProduct): Html {
+  const { productId, name, keyPrefix, settings, keyTypes, createdAt } = product
+  const { trialDurationDays: trial } = settings
+  const licenses = html`<a class="button second" href=${`/dashboard/licenses?product=${productId}`}>Its licenses</a>`
+  return html`<div>
+    ${heading(name, html`<code>${productId}</code>`, licenses)}
+    <div class="sheet">
+      ${facts([
+        ['Key prefix', html`<code>${keyPrefix}</code>`],
+        ['Free tier', settings.freeTierEnabled ? badge('good', 'on') : badge('plain', 'off')],
+        ['Trial', trial === undefined ? 'not configured' : trial === 0 ? 'off' : `${trial} days`],
+        ['Test mode', settings.testMode.enabled ? badge('warn', 'on') : badge('plain', 'off')],
+        ['Leases last', seconds(settings.leaseSeconds)],
+        ['Checked again after', seconds(settings.revalidateAfterSeconds)],
+        ['A refunded license', settings.onRefund === 'revoke' ? 'is revoked' : 'is kept'],
+        ['Since', dayOf(createdAt)],
+      ])}
+    </div>
+    ${section('Key types', html`<div class="stack">${keyTypes.map(keyTypeCard)}</div>`, 'What is sold. A license takes its limits from its key type when it is issued.')}
+  </div>`
+}
+
+function keyTypeCard(keyType: KeyType): Html {
+  const { keyTypeId, name, deviceLimit, duration, onExpiry, entitlements, price, sellInMultiples } = keyType
+  return html`<div class="sheet stack">
+    <div>
+      <h3>${name}</h3>
+      <span class="sub mono">${keyTypeId}</span>
+    </div>
+    ${facts([
+      ['Devices', deviceLimit === null ? 'unlimited' : String(deviceLimit)],
+      [
+        'Lasts',
+        duration === null
+          ? 'for good'
+          : `${duration.count} ${duration.unit}${duration.count === 1 ? '' : 's'}`,
+      ],
+      ...(duration === null ? [] : [['Then', onExpiry === 'fallback' ? 'falls back' : 'expires'] as const]),
+      ['Price', price === null ? 'none' : priceWords(price)],
+      ['In multiples', sellInMultiples ? 'yes' : 'no'],
+    ])}
+    ${entitlementTags(entitlements)}
+  </div>`
+}
+
+function priceWords({ unitAmount, currency, interval, priceId }: NonNullable<KeyType['price']>): string {
+  if (unitAmount === null || currency === null) return priceId
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+  const amount = unitAmount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2)
+  return `${format.format(amount)}${interval === null ? '' : ` a ${interval}`}`
+}
+
+/** The largest unit that it is a whole number of. */
+function seconds(count: number): string {
+  const units = [
+    [86_400, 'day'],
+    [3600, 'hour'],
+    [60, 'minute'],
+    [1, 'second'],
+  ] as const
+  const [length, unit] = units.find(([size]) => count % size === 0 && count >= size) ?? [1, 'second']
+  const number = count / length
+  return `${number.toLocaleString('en')} ${unit}${number === 1 ? '' : 's'}`
+}

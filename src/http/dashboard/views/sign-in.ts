@@ -1,0 +1,202 @@
+import { longestPassword, shortestPassword } from '../../../access/password.ts'
+import { type Content, type Html, html } from '../html.ts'
+import { field, notice, tokenField } from './parts.ts'
+
+type PasskeyForm = {
+  /** Where the challenge comes from, and where the passkey is sent. */
+  challenge: string
+  action: string
+  token: string
+  label: string
+  /** Makes one instead of showing one. */
+  makes?: boolean
+  returnTo?: string
+  extra?: Content
+  second?: boolean
+}
+
+/** A form that only a browser with JavaScript and passkeys shows. */
+export function passkeyForm(form: PasskeyForm): Html {
+  return html`<form
+    class="stack-tight"
+    method="post"
+    action=${form.action}
+    data-passkey=${form.makes ? 'new' : 'get'}
+    data-challenge=${form.challenge}
+    hidden
+  >
+    ${tokenField(form.token)}
+    <input type="hidden" name="credential" value="" />
+    ${form.returnTo !== undefined && html`<input type="hidden" name="return" value=${form.returnTo} />`} ${form.extra}
+    <button class=${form.second ? 'second wide-button' : 'wide-button'}>${form.label}</button>
+    <p class="error" role="alert"></p>
+  </form>`
+}
+
+const code = (name: string, hint: string): Html =>
+  field({
+    name,
+    label: 'Code',
+    hint,
+    autocomplete: 'one-time-code',
+    inputmode: 'numeric',
+    maxlength: 9,
+    className: 'code',
+  })
+
+type SignInView = {
+  token: string
+  returnTo: string
+  problem: Content
+  email: string
+  workspace: string
+  passkeys: boolean
+}
+
+export function signInView({ token, returnTo, problem, email, workspace, passkeys }: SignInView): Html {
+  const target = {
+    token,
+    returnTo,
+    challenge: '/dashboard/sign-in/challenge',
+    action: '/dashboard/sign-in/passkey',
+  }
+  return html`<div class="sheet stack">
+    <h1>Sign in</h1>
+    ${problem && notice('wrong', problem)}
+    ${passkeys && passkeyForm({ ...target, label: 'Sign in with a passkey', second: true })}
+    <form class="stack" method="post" action="/dashboard/sign-in">
+      ${tokenField(token)}
+      <input type="hidden" name="return" value=${returnTo} />
+      ${field({ name: 'email', label: 'E-mail', type: 'email', value: email, autocomplete: 'username' })}
+      ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
+      ${code('code', 'Six digits from your authenticator app.')}
+      ${field({
+        name: 'workspace',
+        label: 'Workspace (optional)',
+        hint: 'Only if your e-mail address belongs to several.',
+        value: workspace,
+        required: false,
+        autocomplete: 'organization',
+      })}
+      <button class="wide-button">Sign in</button>
+    </form>
+    <p class="hint">Locked out? An owner of your workspace, or the operator of this server, can make you a new link.</p>
+  </div>`
+}
+
+type ConfirmView = {
+  token: string
+  returnTo: string
+  problem: Content
+  email: string | null
+  password: boolean
+  passkeys: boolean
+}
+
+export function confirmView({ token, returnTo, problem, email, password, passkeys }: ConfirmView): Html {
+  const target = {
+    token,
+    returnTo,
+    challenge: '/dashboard/confirm/challenge',
+    action: '/dashboard/confirm/passkey',
+  }
+  return html`<div class="narrow stack">
+    <div>
+      <h1>Confirm that it is you</h1>
+      <p class="lead">What you are about to do matters, so say once more who you are. It counts for five minutes.</p>
+    </div>
+    ${problem && notice('wrong', problem)}
+    ${passkeys && passkeyForm({ ...target, label: 'Confirm with a passkey', second: password })}
+    ${passkeys && password && html`<p class="or">or</p>`}
+    ${
+      password &&
+      html`<form class="sheet stack" method="post" action="/dashboard/confirm">
+        ${tokenField(token)}
+        <input type="hidden" name="return" value=${returnTo} />
+        <input type="hidden" name="email" value=${email} autocomplete="username" />
+        ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
+        ${code('code', 'Six digits from your authenticator app: a new one, not the one you signed in with.')}
+        <div class="decide">
+          <button>Confirm</button>
+          <a class="button second" href=${returnTo}>Go back</a>
+        </div>
+      </form>`
+    }
+    ${!password && html`<p><a href=${returnTo}>Go back</a></p>`}
+  </div>`
+}
+
+type PasswordSetUp = {
+  token: string
+  action: string
+  email: string
+  secret: string
+  qr: Html
+  problem: { field: 'password' | 'code'; message: string } | undefined
+  button: string
+}
+
+/** Chooses a password and connects an authenticator app, in one form. */
+export function passwordSetUp({ token, action, email, secret, qr, problem, button }: PasswordSetUp): Html {
+  return html`<form class="stack" method="post" action=${action}>
+    ${tokenField(token)}
+    <input type="hidden" name="email" value=${email} autocomplete="username" />
+    ${field({
+      name: 'password',
+      label: 'New password',
+      type: 'password',
+      autocomplete: 'new-password',
+      maxlength: longestPassword,
+      hint: `At least ${shortestPassword} characters. A few words in a row are easier to remember.`,
+      error: problem?.field === 'password' ? problem.message : undefined,
+    })}
+    <div class="stack-tight">
+      <h3>Authenticator app</h3>
+      <p class="hint">Scan this with an app such as 1Password, Aegis or Google Authenticator, or type the key into it.</p>
+      ${qr}
+      <p><code>${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code></p>
+    </div>
+    ${field({
+      name: 'code',
+      label: 'Code',
+      hint: 'The six digits that the app shows now.',
+      autocomplete: 'one-time-code',
+      inputmode: 'numeric',
+      maxlength: 9,
+      className: 'code',
+      error: problem?.field === 'code' ? problem.message : undefined,
+    })}
+    <button class="wide-button">${button}</button>
+  </form>`
+}
+
+type WelcomeView = {
+  email: string
+  tenantName: string
+  role: string
+  setUp: Html
+  passkey: Html | null
+  problem: Content
+}
+
+export function welcomeView({ email, tenantName, role, setUp, passkey, problem }: WelcomeView): Html {
+  return html`<div class="sheet stack">
+    <div>
+      <h1>Welcome to ${tenantName}</h1>
+      <p class="lead">
+        Choose how you sign in as <strong>${email}</strong> (${role}). Whatever was set up before is replaced.
+      </p>
+    </div>
+    ${problem && notice('wrong', problem)} ${passkey}
+    ${passkey && html`<p class="or">or a password and an authenticator app</p>`} ${setUp}
+  </div>`
+}
+
+/** A page with a message and one way on. */
+export function messageView(title: string, text: Content, action?: Content): Html {
+  return html`<div class="stack narrow">
+    <h1>${title}</h1>
+    <p class="lead">${text}</p>
+    ${action}
+  </div>`
+}

@@ -1,0 +1,171 @@
+import type { ListedToken } from '../../../../projections/tokens/list.ts'
+import { may, type Role } from '../../../domain/member/roles.ts'
+import { Scope } from '../../../domain/token/scopes.ts'
+import { type Content, type Html, html } from '../html.ts'
+import { type Lifetime, lifetimes } from '../lifetimes.ts'
+import type { View } from '../page.ts'
+import { ago, dayOf, moment } from './moments.ts'
+import {
+  badge,
+  empty,
+  facts,
+  field,
+  heading,
+  notice,
+  pager,
+  secretBox,
+  section,
+  select,
+  table,
+  tokenField,
+} from './parts.ts'
+import { scopeBoxes, scopeList, scopeSummary } from './scopes.ts'
+
+type Tokens = {
+  tokens: readonly ListedToken[]
+  live: boolean
+  pages: { cursor: string | undefined; next: string | null }
+  role: Role
+}
+
+export function tokensView(view: View, { tokens, live, pages, role }: Tokens): Html {
+  const mayManage = may(role, 'manage_tokens')
+  const make = mayManage && html`<a class="button" href="/dashboard/tokens/new">New token</a>`
+  const rows = tokens.map((listed) => tokenRow(view, listed))
+  const columns = [
+    { label: 'Token' },
+    { label: 'May', wide: true },
+    { label: 'Last used' },
+    { label: 'Expires', wide: true },
+  ]
+  return html`<div>
+    ${heading('API tokens', 'With a token, programs use the API in the name of this workspace.', make)}
+    <p class="actions">
+      ${
+        live
+          ? html`<a href="/dashboard/tokens?show=all">Show revoked and expired ones too</a>`
+          : html`<a href="/dashboard/tokens">Show only those that work</a>`
+      }
+    </p>
+    <div class="part">
+      ${
+        tokens.length === 0
+          ? empty(
+              'No tokens here',
+              mayManage
+                ? 'Make one for each program that uses the API, with no more scopes than it needs.'
+                : 'An owner of the workspace can make one.',
+              make,
+            )
+          : html`<div class="sheeted">${table({ caption: 'API tokens', columns, rows })}</div>`
+      }
+      ${pager('/dashboard/tokens', { show: live ? undefined : 'all', cursor: pages.cursor }, pages.next)}
+    </div>
+  </div>`
+}
+
+/** Why a token no longer works, if it does not. */
+function stateOf({ status, expiresAt }: ListedToken['token'], now: Date): Html | null {
+  if (status === 'revoked') return badge('bad', 'revoked')
+  const expired = expiresAt !== null && Date.parse(expiresAt) <= now.getTime()
+  return expired ? badge('plain', 'expired') : null
+}
+
+function tokenRow(view: View, { token, lastUsedAt }: ListedToken): Content[] {
+  return [
+    html`<span
+      ><a href=${`/dashboard/tokens/${token.tokenId}`}>${token.name}</a> ${stateOf(token, view.now)}<span
+        class="sub mono"
+        >${token.tokenId}</span
+      ></span
+    >`,
+    scopeSummary(token.scopes),
+    lastUsedAt === null ? 'never' : ago(lastUsedAt, view.now),
+    token.expiresAt === null ? 'never' : dayOf(token.expiresAt),
+  ]
+}
+
+export function tokenView(view: View, { token, lastUsedAt }: ListedToken, mayRevoke: boolean): Html {
+  const state = stateOf(token, view.now)
+  return html`<div>
+    ${heading(token.name, html`<code>${token.tokenId}</code>`)}
+    <div class="sheet stack">
+      ${facts([
+        ['State', state ?? badge('good', 'works')],
+        ['Made', moment(token.createdAt)],
+        ['Last used', lastUsedAt === null ? 'never' : ago(lastUsedAt, view.now)],
+        ['Expires', token.expiresAt === null ? 'never' : moment(token.expiresAt)],
+        ...(token.revokedAt === null ? [] : [['Revoked', moment(token.revokedAt)] as const]),
+      ])}
+      ${scopeList(token.scopes)}
+    </div>
+    ${
+      mayRevoke &&
+      state === null &&
+      section(
+        'Revoke',
+        html`<form method="post" action=${`/dashboard/tokens/${token.tokenId}/revoke`}>
+          ${tokenField(view.token)}<button class="dangerous">Revoke the token</button>
+        </form>`,
+        'Whatever uses it is refused from the next request on. This cannot be undone.',
+      )
+    }
+  </div>`
+}
+
+type NewToken = {
+  token: string
+  tokenId: string
+  name: string
+  scopes: readonly Scope[]
+  lifetime: Lifetime
+  problem: string | undefined
+}
+
+export function newTokenView({ token, tokenId, name, scopes, lifetime, problem }: NewToken): Html {
+  return html`<div>
+    ${heading('New API token', 'Its scopes cannot be changed later. Give it no more than its program needs.')}
+    ${problem && notice('wrong', problem)}
+    <form class="sheet stack" method="post" action="/dashboard/tokens">
+      ${tokenField(token)}
+      <input type="hidden" name="tokenId" value=${tokenId} />
+      <div class="narrow">
+        ${field({ name: 'name', label: 'Name', hint: 'What uses it: “CI”, “Ada’s laptop”.', value: name, maxlength: 200 })}
+      </div>
+      ${scopeBoxes(
+        'What it may do',
+        Scope.options.map((scope) => ({ scope, checked: scopes.includes(scope) })),
+      )}
+      <div class="narrow">
+        ${select(
+          'lifetime',
+          'Expires after',
+          lifetimes.map(([value, label]) => ({ value, label, selected: value === lifetime })),
+        )}
+      </div>
+      <div class="decide">
+        <button>Make the token</button>
+        <a class="button second" href="/dashboard/tokens">Cancel</a>
+      </div>
+    </form>
+  </div>`
+}
+
+export function madeTokenView(
+  token: string,
+  name: string,
+  scopes: readonly Scope[],
+  expiresAt: string | null,
+): Html {
+  return html`<div class="narrow">
+    ${heading(name, 'Copy the token now: this page is the only place where it is ever shown.')}
+    <div class="sheet stack">
+      ${secretBox('Token', token)} ${scopeList(scopes)}
+      <p>${expiresAt === null ? 'It does not expire.' : html`It expires on ${dayOf(expiresAt)}.`}</p>
+      <pre tabindex="0">
+curl -H "Authorization: Bearer $TOKEN" …/v1/tokens/verify</pre
+      >
+      <p><a class="button second" href="/dashboard/tokens">I have copied it</a></p>
+    </div>
+  </div>`
+}

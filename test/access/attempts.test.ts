@@ -1,0 +1,95 @@
+/** An allowance is exact whoever shares it: so many at once, one more after each interval, and no more among racers. */
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { migrate } from '../../projections/database/migrate.ts'
+import { createPool } from '../../projections/database/pool.ts'
+import { type Attempts, callerOfAddress, createAttempts } from '../../src/access/attempts.ts'
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+
+let database: TestDatabase
+let db: Pool
+let now = Date.parse('2026-03-01T12:00:00.000Z')
+let attempts: Attempts
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await migrate(database.url)
+  db = createPool(database.url)
+})
+afterAll(async () => {
+  await db.end()
+  await database.drop()
+})
+let buckets = 0
+let bucket = ''
+beforeEach(() => {
+  bucket = `bucket ${++buckets}`
+  attempts = createAttempts(db, () => new Date(now))
+})
+
+const allowance = { burst: 3, intervalMs: 10_000 }
+const take = () => attempts.take([{ bucket, allowance }])
+const allowed = { allowed: true }
+
+test('a burst is allowed, then one an interval, and it says how long to wait', async () => {
+  for (let n = 0; n < 3; n++) expect(await take()).toStrictEqual(allowed)
+  expect(await take()).toStrictEqual({ allowed: false, retryAfterSeconds: 10 })
+  now += 4000
+  expect(await take()).toStrictEqual({ allowed: false, retryAfterSeconds: 6 })
+  now += 6000
+  expect(await take()).toStrictEqual(allowed)
+  expect(await take()).toStrictEqual({ allowed: false, retryAfterSeconds: 10 })
+  now += 3 * 10_000
+  for (let n = 0; n < 3; n++) expect(await take()).toStrictEqual(allowed)
+  expect((await take()).allowed).toBe(false)
+})
+
+test('being refused costs nothing', async () => {
+  for (let n = 0; n < 3; n++) await take()
+  for (let n = 0; n < 20; n++) expect((await take()).allowed).toBe(false)
+  now += 10_000
+  expect(await take()).toStrictEqual(allowed)
+})
+
+test('racers, as from several processes, get no more than there is', async () => {
+  const others = createAttempts(db, () => new Date(now))
+  const taken = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => (n % 2 ? attempts : others).take([{ bucket, allowance }])),
+  )
+  expect(taken.filter((attempt) => attempt.allowed)).toHaveLength(3)
+})
+
+test('all of several buckets must have some', async () => {
+  const both = () =>
+    attempts.take([
+      { bucket, allowance },
+      { bucket: `${bucket} narrow`, allowance: { burst: 1, intervalMs: 60_000 } },
+    ])
+  expect(await both()).toStrictEqual(allowed)
+  expect(await both()).toStrictEqual({ allowed: false, retryAfterSeconds: 60 })
+})
+
+test('what is given back can be taken again, and no more', async () => {
+  for (let n = 0; n < 3; n++) await take()
+  await attempts.giveBack(bucket, allowance)
+  expect(await take()).toStrictEqual(allowed)
+  expect((await take()).allowed).toBe(false)
+})
+
+test('what is forgiven is whole again', async () => {
+  for (let n = 0; n < 3; n++) await take()
+  await attempts.forgive(bucket)
+  for (let n = 0; n < 3; n++) expect(await take()).toStrictEqual(allowed)
+})
+
+describe('an address counts as', () => {
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:0001:0002::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['2001:db8:1:2:3:4:5::', '2001:db8:1:2::/64'],
+  ])('%s → %s', (address, caller) => expect(callerOfAddress(address)).toBe(caller))
+})

@@ -1,0 +1,340 @@
+/**
+ * In a real browser, with JavaScript and without: people sign in, approve, deny and let expire, make and revoke tokens,
+ * and sign in programs. The browser has nothing to complain about: no broken rule of the page's policy, no error.
+ */
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { addMember, issueLink } from '../../src/commands/members.ts'
+import { origin, uniqueId } from '../harness/ledger.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+import { confirmIdentity, openDashboard, signIn, type TestDashboard, type Visitor } from './dashboard.ts'
+import { codesOf, type TestMember } from './members.ts'
+
+let dashboard: TestDashboard
+let owner: TestMember
+const visitors: Visitor[] = []
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  await makeProduct(dashboard.api.ask, dashboard.tenant.token, 'editor', { name: 'Acme Editor' })
+}, 120_000)
+afterAll(() => dashboard.close())
+beforeEach(async () => {
+  dashboard.api.ledger.clock.advance(3_600_000)
+  owner = await dashboard.member('owner')
+})
+afterEach(async () => {
+  for (const { problems, close } of visitors.splice(0)) {
+    await close()
+    expect(problems).toStrictEqual([])
+  }
+})
+
+const visit = async (javaScriptEnabled: boolean) => {
+  const visitor = await dashboard.visit({ javaScriptEnabled })
+  visitors.push(visitor)
+  return visitor.page
+}
+async function visitAs(member: TestMember, javaScriptEnabled: boolean) {
+  const page = await visit(javaScriptEnabled)
+  await page.goto('/dashboard')
+  await signIn(page, member)
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  return page
+}
+
+const Pending = z.object({ confirmation: z.object({ id: z.string(), approveUrl: z.string() }) })
+const Status = z.object({ status: z.string() })
+
+/** A program asks to revoke a license. */
+async function asksToRevoke() {
+  const { api, tenant } = dashboard
+  const { token } = tenant
+  const { id } = await mint(api.ask, token, 'editor', { email: 'ada@example.com' })
+  const { body } = await api.ask('POST', `/v1/licenses/${id}/revoke`, {
+    token,
+    body: { reason: 'charged back' },
+  })
+  const { confirmation } = Pending.parse(body)
+  return {
+    url: confirmation.approveUrl,
+    poll: async () =>
+      Status.parse((await api.ask('GET', `/v1/confirmations/${confirmation.id}`, { token })).body).status,
+    run: async () => {
+      const headers = { 'x-service-confirmation': confirmation.id }
+      const answer = await api.ask('POST', `/v1/licenses/${id}/revoke`, {
+        token,
+        body: { reason: 'charged back' },
+        headers,
+      })
+      return answer.status
+    },
+  }
+}
+
+/** A program asks to be signed in. */
+async function asksToSignIn() {
+  const { api } = dashboard
+  const asked = { client_name: 'keyledger on build-1', scopes: ['licenses:read', 'danger'] }
+  const { body } = await api.ask('POST', '/v1/login/device', { body: asked })
+  const started = z
+    .object({ device_code: z.string(), user_code: z.string(), verification_uri_complete: z.string() })
+    .parse(body)
+  return {
+    ...started,
+    fetch: async () => {
+      api.ledger.clock.advance(5000)
+      return (await api.ask('POST', '/v1/login/device/token', { body: { device_code: started.device_code } }))
+        .body
+    },
+  }
+}
+
+describe.each([
+  ['with JavaScript', true],
+  ['without JavaScript', false],
+])('%s', (_, javaScript) => {
+  test('a link leads through a password and an authenticator app into the dashboard', async () => {
+    const { services, clock } = dashboard.api.ledger
+    const { tenantId } = dashboard.tenant
+    const email = `${uniqueId('grace')}@example.com`
+    const memberId = await addMember(services, { tenantId, role: 'approver', email }, origin)
+    const { secret } = await issueLink(services, tenantId, memberId, 'invitation', origin)
+    const page = await visit(javaScript)
+    await page.goto(`/dashboard/welcome/${secret}`)
+    await page.getByRole('img', { name: 'The key for your authenticator app' }).waitFor()
+    const key = ((await page.locator('form code').textContent()) ?? '').replaceAll(' ', '')
+    const newCode = codesOf(key, clock)
+    await page.getByLabel('New password').fill('correct horse battery staple')
+    await page.getByLabel('Code').fill('000000')
+    await page.getByRole('button', { name: 'Sign in with a password' }).click()
+    await page.getByText('That code is not the one').waitFor()
+    await page.getByLabel('New password').fill('correct horse battery staple')
+    await page.getByLabel('Code').fill(newCode())
+    await page.getByRole('button', { name: 'Sign in with a password' }).click()
+    await page.getByText('You are in.').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await signIn(page, { memberId, tenantId, email, password: 'correct horse battery staple', newCode })
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  })
+
+  test('who is led to sign in comes back to the page first asked for', async () => {
+    const { url, poll, run } = await asksToRevoke()
+    const page = await visit(javaScript)
+    await page.goto(url)
+    await page.getByLabel('E-mail').fill(owner.email)
+    await page.getByLabel('Password').fill('not this one at all')
+    await page.getByLabel('Code', { exact: true }).fill(owner.newCode())
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByText('That did not match').waitFor()
+    await signIn(page, owner)
+    expect(page.url()).toBe(url)
+    await page.getByText('Revoke', { exact: false }).first().waitFor()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('It runs once, when the program asks again').waitFor()
+    expect(await poll()).toBe('approved')
+    expect(await run()).toBe(200)
+    await page.goto(url)
+    await page.getByText('approved and done').waitFor()
+  })
+
+  test('a request is approved after one has said again who one is', async () => {
+    const page = await visitAs(owner, javaScript)
+    dashboard.api.ledger.clock.advance(6 * 60_000)
+    const { url, poll } = await asksToRevoke()
+    await page.goto(url)
+    await page.getByRole('link', { name: 'Confirm that it is you to approve' }).click()
+    await confirmIdentity(page, owner)
+    expect(page.url()).toBe(url)
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('approved', { exact: true }).waitFor()
+    expect(await poll()).toBe('approved')
+  })
+
+  test('a request is denied', async () => {
+    const { url, poll, run } = await asksToRevoke()
+    const page = await visitAs(owner, javaScript)
+    await page.getByRole('link', { name: 'Approvals' }).click()
+    await page
+      .getByRole('link', { name: /of ada@example.com/ })
+      .first()
+      .waitFor()
+    await page.goto(url)
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await page.getByText('Nothing has happened, and nothing will.').waitFor()
+    expect(await poll()).toBe('denied')
+    expect(await run()).toBe(403)
+  })
+
+  test('a request that nobody decides expires', async () => {
+    const { url, poll } = await asksToRevoke()
+    const page = await visitAs(owner, javaScript)
+    await page.goto(url)
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    dashboard.api.ledger.clock.advance(10 * 60_000)
+    // With JavaScript the page finds out by itself.
+    if (!javaScript) await page.reload()
+    await page.getByText('expired', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: 'Deny' }).count()).toBe(0)
+    expect(await poll()).toBe('expired')
+  })
+
+  test('a token is made, shown once, used, and revoked', async () => {
+    const { ask } = dashboard.api
+    const page = await visitAs(owner, javaScript)
+    await page.getByRole('link', { name: 'API tokens' }).click()
+    await page.getByRole('link', { name: 'New token' }).click()
+    const name = uniqueId('CI')
+    await page.getByLabel('Name').fill(name)
+    await page.getByLabel('products:read').uncheck()
+    await page.getByLabel('usage:read').check()
+    await page.getByLabel('Expires after').selectOption('30 days')
+    await page.getByRole('button', { name: 'Make the token' }).click()
+    const token = await page.getByLabel('Token', { exact: true }).inputValue()
+    const verified = await ask('GET', '/v1/tokens/verify', { token })
+    expect(verified.body).toMatchObject({ name, scopes: ['licenses:read', 'usage:read'] })
+    await dashboard.api.ledger.services.tokenUse.flush()
+    await page.getByRole('link', { name: 'I have copied it' }).click()
+    await page.getByRole('link', { name, exact: true }).click()
+    expect(await page.content()).not.toContain(token)
+    await page.getByText('just now').first().waitFor()
+    await page.getByRole('button', { name: 'Revoke the token' }).click()
+    await page.getByText('The token is revoked').waitFor()
+    expect((await ask('GET', '/v1/tokens/verify', { token })).status).toBe(401)
+  })
+
+  test('a program is signed in without danger unless it is turned on', async () => {
+    const program = await asksToSignIn()
+    const page = await visit(javaScript)
+    await page.goto(program.verification_uri_complete)
+    await signIn(page, owner)
+    expect(await page.getByLabel('Code').inputValue()).toBe(program.user_code)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByText('keyledger on build-1').first().waitFor()
+    await page.getByText('127.0.0.1').waitFor()
+    expect(await page.getByLabel('danger').isChecked()).toBe(false)
+    expect(await page.getByLabel('licenses:read').isChecked()).toBe(true)
+    await page.getByRole('button', { name: 'Sign it in' }).click()
+    await page.getByText('is signed in').waitFor()
+    expect(await program.fetch()).toMatchObject({ scopes: ['licenses:read'] })
+  })
+
+  test('a program is signed in with danger where it is turned on', async () => {
+    const page = await visitAs(owner, javaScript)
+    const program = await asksToSignIn()
+    await page.goto('/login')
+    await page.getByLabel('Code').fill('WRNG-CODE')
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByText('No program waits with this code').waitFor()
+    await page.getByLabel('Code').fill(program.user_code)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByLabel('danger').check()
+    await page.getByRole('button', { name: 'Sign it in' }).click()
+    await page.getByText('is signed in').waitFor()
+    expect(await program.fetch()).toMatchObject({ scopes: ['danger', 'licenses:read'] })
+  })
+
+  test('a program is denied', async () => {
+    const page = await visitAs(owner, javaScript)
+    const program = await asksToSignIn()
+    await page.goto(program.verification_uri_complete)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await page.getByText('was denied').waitFor()
+    expect(await program.fetch()).toStrictEqual({ error: 'access_denied' })
+  })
+
+  test('a list is narrowed down', async () => {
+    const page = await visitAs(owner, javaScript)
+    await page.goto('/dashboard/licenses')
+    await page.getByLabel('Status').selectOption('revoked')
+    if (!javaScript) await page.getByRole('button', { name: 'Show' }).click()
+    await page.waitForURL(/status=revoked/)
+    await expect.poll(() => page.locator('#licenses .badge.good').count()).toBe(0)
+  })
+})
+
+/** Authenticators that are not there, to which the browser talks as if they were. */
+async function authenticatorsOf(page: Page) {
+  const client = await page.context().newCDPSession(page)
+  await client.send('WebAuthn.enable')
+  return {
+    async add(transport: 'internal' | 'usb'): Promise<string> {
+      const options = {
+        protocol: 'ctap2',
+        transport,
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      } as const
+      return (await client.send('WebAuthn.addVirtualAuthenticator', { options })).authenticatorId
+    },
+    async putAway(authenticatorId: string): Promise<void> {
+      await client.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false })
+    },
+  }
+}
+
+describe('a passkey', () => {
+  test('is made, signs in by itself, confirms, and is removed, all but the last', async () => {
+    const { services } = dashboard.api.ledger
+    const { tenantId } = dashboard.tenant
+    const email = `${uniqueId('linus')}@example.com`
+    const memberId = await addMember(services, { tenantId, role: 'owner', email }, origin)
+    const { secret } = await issueLink(services, tenantId, memberId, 'invitation', origin)
+    const page = await visit(true)
+    const authenticators = await authenticatorsOf(page)
+    const first = await authenticators.add('internal')
+    await page.goto(`/dashboard/welcome/${secret}`)
+    await page.getByRole('button', { name: 'Use a passkey' }).click()
+    await page.getByText('You are in.').waitFor()
+    await page.getByRole('link', { name: email }).click()
+    await page.getByText('First passkey').waitFor()
+
+    await page.getByRole('button', { name: 'Remove the passkey First passkey' }).click()
+    await page.getByText('the last way for you to sign in').waitFor()
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+
+    dashboard.api.ledger.clock.advance(6 * 60_000)
+    const { url, poll } = await asksToRevoke()
+    await page.goto(url)
+    await page.getByRole('link', { name: 'Confirm that it is you to approve' }).click()
+    await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('approved', { exact: true }).waitFor()
+    expect(await poll()).toBe('approved')
+
+    // A second authenticator, since one holds no two passkeys of the same person.
+    await authenticators.putAway(first)
+    await authenticators.add('usb')
+    await page.goto('/dashboard/account/passkeys/new')
+    await page.getByLabel('Name').fill('Blue key')
+    await page.getByRole('button', { name: 'Make the passkey' }).click()
+    await page.getByText('You can sign in with the new passkey.').waitFor()
+    await page.getByRole('button', { name: 'Remove the passkey First passkey' }).click()
+    await page.getByText('The passkey is removed.').waitFor()
+    await page.getByText('Blue key').waitFor()
+  })
+
+  test('of somebody who is no member any more, or that was not made here, lets nobody in', async () => {
+    const page = await visit(true)
+    await (await authenticatorsOf(page)).add('internal')
+    await page.goto('/dashboard')
+    await signIn(page, owner)
+    await page.goto('/dashboard/account/passkeys/new')
+    await page.getByRole('button', { name: 'Make the passkey' }).click()
+    await page.getByText('You can sign in with the new passkey.').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await dashboard.api.ledger.db.query('delete from vault.member_passkeys where member_id = $1', [
+      owner.memberId,
+    ])
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await page.getByText('That did not match').waitFor()
+    expect(page.url()).toContain('/dashboard/sign-in')
+  })
+})

@@ -1,0 +1,84 @@
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import type { TestMember } from './members.ts'
+
+export type Seen = {
+  status: number
+  text: string
+  headers: Record<string, string | string[] | number | undefined>
+  /** Where it leads on to. */
+  location: string | undefined
+  /** The names and attributes of the cookies that it sets. */
+  setCookies: string[]
+}
+
+/** What a browser without JavaScript does: it keeps cookies, reads pages and sends the forms that stand on them. */
+export type Client = {
+  cookies: Map<string, string>
+  get(url: string, headers?: Record<string, string>): Promise<Seen>
+  /** Sends a form with the token of the page that was seen last, unless another one is given. */
+  post(url: string, fields?: Fields, headers?: Record<string, string>): Promise<Seen>
+  /** Sends a form as it is, with no token of its own. */
+  postBare(url: string, fields?: Fields, headers?: Record<string, string>): Promise<Seen>
+  formToken(): string
+  signIn(member: TestMember, more?: Fields): Promise<Seen>
+}
+
+type Fields = Record<string, string | readonly string[]>
+
+/** @param address where it asks from */
+export function clientOf(app: FastifyInstance, address = '127.0.0.1'): Client {
+  const cookies = new Map<string, string>()
+  let formToken = ''
+
+  async function send(options: InjectOptions, headers: Record<string, string> = {}): Promise<Seen> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await app.inject({
+      ...options,
+      remoteAddress: address,
+      headers: { ...(cookie !== '' && { cookie }), ...options.headers, ...headers },
+    })
+    for (const { name, value, expires } of response.cookies) {
+      if (value === '' || (expires && expires.getTime() < 1000)) cookies.delete(name)
+      else cookies.set(name, encodeURIComponent(value))
+    }
+    formToken = /name="_csrf" value="([^"]+)"/.exec(response.body)?.[1] ?? formToken
+    const setCookies = [response.headers['set-cookie'] ?? []].flat()
+    const location = response.headers.location
+    return {
+      status: response.statusCode,
+      text: response.body,
+      headers: response.headers,
+      location,
+      setCookies,
+    }
+  }
+
+  const postBare: Client['postBare'] = (url, fields = {}, headers = {}) => {
+    const pairs = Object.entries(fields).flatMap(([name, value]) =>
+      [value].flat().map((one): [string, string] => [name, one]),
+    )
+    const body = new URLSearchParams(pairs)
+    return send(
+      {
+        method: 'POST',
+        url,
+        payload: body.toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      },
+      headers,
+    )
+  }
+
+  const client: Client = {
+    cookies,
+    get: (url, headers) => send({ method: 'GET', url }, headers),
+    post: (url, fields = {}, headers) => postBare(url, { _csrf: formToken, ...fields }, headers),
+    postBare,
+    formToken: () => formToken,
+    async signIn({ email, password, newCode }, more = {}) {
+      await client.get('/dashboard/sign-in')
+      return client.post('/dashboard/sign-in', { email, password, code: newCode(), ...more })
+    },
+  }
+  return client
+}

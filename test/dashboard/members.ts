@@ -1,0 +1,39 @@
+import { Secret, TOTP } from 'otpauth'
+import { addMember } from '../../src/commands/members.ts'
+import { beginTotp, setUpPassword } from '../../src/commands/set-up.ts'
+import type { Role } from '../../src/domain/member/roles.ts'
+import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
+
+export type TestMember = {
+  memberId: string
+  tenantId: string
+  email: string
+  password: string
+  /** A code that was not used before: the clock goes on for it. */
+  newCode(): string
+}
+
+/** A member who has set up a password and an authenticator app. */
+export async function makeMember(
+  { services, clock }: Pick<TestLedger, 'services' | 'clock'>,
+  tenantId: string,
+  role: Role,
+  email = `${uniqueId(role)}@example.com`,
+): Promise<TestMember> {
+  const password = 'correct horse battery staple'
+  const memberId = await addMember(services, { tenantId, role, email }, origin)
+  const who = { memberId, tenantId, email }
+  const newCode = codesOf(await beginTotp(services, who, 'test'), clock)
+  const setUp = await setUpPassword(services, who, { password, code: newCode(), enrolment: 'test' })
+  if (!setUp.done) throw new Error(setUp.message)
+  return { memberId, tenantId, email, password, newCode }
+}
+
+/** What an authenticator app shows that holds this secret, each time at a later moment. */
+export function codesOf(secret: string, clock: TestLedger['clock']): () => string {
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) })
+  return () => {
+    clock.advance(60_000)
+    return totp.generate({ timestamp: clock.now().getTime() })
+  }
+}

@@ -1,0 +1,362 @@
+/**
+ * What members do on the pages happens once, as they were shown it, and to nobody else: approving what was read,
+ * making secrets that are shown once, keeping at least one owner.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { listMembers } from '../../projections/members/queries.ts'
+import { addMember, changeRole } from '../../src/commands/members.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { origin } from '../harness/ledger.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+import { type Client, clientOf } from './client.ts'
+import { makeMember, type TestMember } from './members.ts'
+
+let api: TestApi
+let tenant: TestTenant
+let owner: TestMember
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterAll(() => api.close())
+beforeEach(async () => {
+  api.ledger.clock.advance(3_600_000)
+  tenant = await makeTenant(api.ledger)
+  owner = await makeMember(api.ledger, tenant.tenantId, 'owner')
+})
+
+let addresses = 0
+async function signedIn(member = owner): Promise<Client> {
+  const client = clientOf(api.app, `192.0.2.${++addresses}`)
+  expect((await client.signIn(member)).status).toBe(303)
+  await client.get('/dashboard/account')
+  return client
+}
+
+const Pending = z.object({ confirmation: z.object({ id: z.string(), approveUrl: z.string() }) })
+async function asksToRevoke() {
+  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Pro', deviceLimit: 3 }] })
+  const license = await mint(api.ask, tenant.token, 'editor', { email: 'ada@example.com' })
+  const url = `/v1/licenses/${license.id}/revoke`
+  const { status, body } = await api.ask('POST', url, { token: tenant.token, body: {} })
+  expect(status).toBe(202)
+  const { id, approveUrl } = Pending.parse(body).confirmation
+  const activate = (device_id: string) =>
+    api.ask('POST', '/v1/licenses/activate', {
+      token: tenant.token,
+      body: { product_id: 'editor', license_key: license.licenseKey, device_id, name: device_id },
+    })
+  const run = () =>
+    api.ask('POST', url, { token: tenant.token, body: {}, headers: { 'x-service-confirmation': id } })
+  const poll = async () => {
+    const { body: polled } = await api.ask('GET', `/v1/confirmations/${id}`, { token: tenant.token })
+    return z.object({ status: z.string() }).parse(polled).status
+  }
+  return { id, approveUrl, path: `/dashboard/approvals/${id}`, activate, run, poll }
+}
+const seenIn = (text: string) => /name="seen" value="([0-9a-f]{64})"/.exec(text)?.[1] ?? ''
+
+describe('an approval', () => {
+  test('is found by its address, says what will happen, and lets it happen once', async () => {
+    const { approveUrl, path, run, poll } = await asksToRevoke()
+    expect(approveUrl).toBe(`http://localhost:8080${path}`)
+    const client = await signedIn()
+    expect((await client.get('/dashboard/approvals')).text).toContain(path)
+    const { text } = await client.get(path)
+    for (const shown of ['Revoke', 'ada@example.com', '127.0.0.1', 'test', '9 min 0 s'])
+      expect(text).toContain(shown)
+    expect(await poll()).toBe('pending')
+    const approved = await client.post(`${path}/approve`, { seen: seenIn(text) })
+    expect(approved).toMatchObject({ status: 303, location: path })
+    expect(await poll()).toBe('approved')
+    expect((await client.get(path)).text).toContain(`by ${owner.email}`)
+    expect((await run()).status).toBe(200)
+    expect((await run()).status).toBe(403)
+    expect((await client.get(path)).text).toContain('approved and done')
+  })
+
+  test('counts only for what was read: what has changed since has to be read again', async () => {
+    const { path, activate, poll } = await asksToRevoke()
+    const client = await signedIn()
+    const read = await client.get(path)
+    await activate('laptop')
+    const stale = await client.post(`${path}/approve`, { seen: seenIn(read.text) })
+    expect(stale.status).toBe(409)
+    expect(stale.text).toContain('has changed while you were reading')
+    expect(stale.text).toContain('1 active device')
+    expect(stale.text).toContain('has changed since it was asked')
+    expect(await poll()).toBe('pending')
+    expect((await client.post(`${path}/approve`, { seen: seenIn(stale.text) })).status).toBe(303)
+    expect(await poll()).toBe('approved')
+  })
+
+  test('wants a proof of who it is that is five minutes old at most', async () => {
+    const { path, poll } = await asksToRevoke()
+    const client = await signedIn()
+    const seen = seenIn((await client.get(path)).text)
+    api.ledger.clock.advance(5 * 60_000)
+    const asked = await client.get(path)
+    expect(asked.text).toContain('Confirm that it is you to approve')
+    expect(seenIn(asked.text)).toBe('')
+    const late = await client.post(`${path}/approve`, { seen }, { referer: `http://localhost:8080${path}` })
+    expect(late.location).toBe(`/dashboard/confirm?return=${encodeURIComponent(path)}`)
+    expect(await poll()).toBe('pending')
+    expect((await client.post(`${path}/deny`)).status).toBe(303)
+    expect(await poll()).toBe('denied')
+  })
+
+  test('is denied for good', async () => {
+    const { path, run, poll } = await asksToRevoke()
+    const client = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'approver'))
+    const seen = seenIn((await client.get(path)).text)
+    await client.post(`${path}/deny`)
+    expect(await poll()).toBe('denied')
+    expect((await run()).status).toBe(403)
+    const late = await client.post(`${path}/approve`, { seen })
+    expect(late.status).toBe(409)
+    expect(await poll()).toBe('denied')
+  })
+
+  test('expires, and can then be neither approved nor denied', async () => {
+    const { path, poll } = await asksToRevoke()
+    const client = await signedIn()
+    api.ledger.clock.advance(4 * 60_000)
+    const seen = seenIn((await client.get(path)).text)
+    api.ledger.clock.advance(6 * 60_000)
+    expect(await poll()).toBe('expired')
+    const again = await signedIn()
+    expect((await again.get(path)).text).toContain('expired')
+    for (const decision of ['approve', 'deny'])
+      expect((await again.post(`${path}/${decision}`, { seen })).status).toBe(409)
+    expect((await again.get('/dashboard/approvals')).text).toContain('Nothing waits for you')
+  })
+
+  test('is only looked at by those who do not decide', async () => {
+    const { path } = await asksToRevoke()
+    const client = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
+    const { status, text } = await client.get(path)
+    expect(status).toBe(200)
+    expect(text).not.toContain(`${path}/approve`)
+  })
+
+  test('brings itself up to date by a part of the page', async () => {
+    const { path } = await asksToRevoke()
+    const client = await signedIn()
+    const headers = { 'hx-request': 'true', 'hx-trigger': 'approval' }
+    const { text } = await client.get(path, headers)
+    expect(text).toMatch(/^<div id="approval"/)
+    expect((await client.get('/dashboard/approvals', headers)).text).toMatch(/^<div id="approvals"/)
+    await client.post('/dashboard/sign-out')
+    const out = await client.get(path, headers)
+    expect(out).toMatchObject({
+      status: 204,
+      headers: { 'hx-redirect': `/dashboard/sign-in?return=${encodeURIComponent(path)}` },
+    })
+  })
+})
+
+describe('a token', () => {
+  const form = async (client: Client) => {
+    const { text } = await client.get('/dashboard/tokens/new')
+    return { tokenId: /name="tokenId" value="([^"]+)"/.exec(text)?.[1] ?? '', name: 'CI', lifetime: '30' }
+  }
+  const tokenIn = (text: string) => /value="(kl_pat_\w+)"/.exec(text)?.[1] ?? ''
+
+  test('is made with the scopes that were chosen, shown once, seen in use, and revoked', async () => {
+    const client = await signedIn()
+    const fields = { ...(await form(client)), scopes: ['licenses:read', 'danger'] }
+    const made = await client.post('/dashboard/tokens', fields)
+    expect(made.status).toBe(200)
+    const token = tokenIn(made.text)
+    const verified = await api.ask('GET', '/v1/tokens/verify', { token })
+    expect(verified.body).toMatchObject({
+      tokenId: fields.tokenId,
+      name: 'CI',
+      scopes: ['danger', 'licenses:read'],
+    })
+    const path = `/dashboard/tokens/${fields.tokenId}`
+    await api.ledger.services.tokenUse.flush()
+    const { text } = await client.get(path)
+    expect(text).toContain('just now')
+    expect(text).not.toContain(token)
+    await client.post(`${path}/revoke`)
+    expect((await api.ask('GET', '/v1/tokens/verify', { token })).status).toBe(401)
+    expect((await client.get('/dashboard/tokens')).text).not.toContain(fields.tokenId)
+    expect((await client.get('/dashboard/tokens?show=all')).text).toContain(fields.tokenId)
+  })
+
+  test('is made once, however often its form is sent', async () => {
+    const client = await signedIn()
+    const fields = { ...(await form(client)), scopes: 'usage:read' }
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => client.post('/dashboard/tokens', fields)),
+    )
+    expect(answers.map(({ status }) => status).sort()).toStrictEqual([200, 303, 303, 303, 303])
+    expect((await client.get('/dashboard/tokens')).text).toContain('shown only once')
+  })
+
+  test.each([
+    [{ scopes: 'usage:read', name: '  ' }, 422],
+    [{ name: 'CI' }, 422],
+    [{ scopes: 'everything' }, 400],
+    [{ scopes: 'usage:read', lifetime: '3650' }, 400],
+    [{ scopes: 'usage:read', tokenId: 'tok_made-up' }, 400],
+    [{ scopes: 'usage:read', name: 'a\0b' }, 400],
+    [{ scopes: 'usage:read', name: 'a'.repeat(201) }, 400],
+  ])('with %j is not made', async (wrong, status) => {
+    const client = await signedIn()
+    const fields = { ...(await form(client)), ...wrong }
+    expect((await client.post('/dashboard/tokens', fields)).status).toBe(status)
+    expect((await client.get('/dashboard/tokens')).text).not.toContain(fields.tokenId)
+  })
+})
+
+describe('members', () => {
+  test('are added with a link that is shown once', async () => {
+    const client = await signedIn()
+    await client.get('/dashboard/members/new')
+    const added = await client.post('/dashboard/members', { email: ' grace@example.com ', role: 'approver' })
+    expect(added.status).toBe(200)
+    const link =
+      /value="http:\/\/localhost:8080(\/dashboard\/welcome\/[\w-]{43})"/.exec(added.text)?.[1] ?? ''
+    expect((await clientOf(api.app, '198.51.100.1').get(link)).text).toContain('grace@example.com')
+    const { text } = await client.get('/dashboard/members')
+    expect(text).toContain('has a link that works until')
+    const again = await client.post('/dashboard/members', { email: 'GRACE@example.com', role: 'owner' })
+    expect(again.status).toBe(422)
+    expect((await client.post('/dashboard/members', { email: 'no address', role: 'owner' })).status).toBe(422)
+    expect((await client.post('/dashboard/members', { email: 'a@example.com', role: 'king' })).status).toBe(
+      400,
+    )
+  })
+
+  test('change roles, are signed out, get a new link and are removed, each by another owner', async () => {
+    const other = await makeMember(api.ledger, tenant.tenantId, 'support')
+    const client = await signedIn()
+    const theirs = await signedIn(other)
+    const path = `/dashboard/members/${other.memberId}`
+    expect((await client.get(path)).text).toContain(other.email)
+    await client.post(`${path}/role`, { role: 'approver' })
+    expect((await theirs.get('/dashboard/account')).text).toContain('approver')
+    expect((await client.post(`${path}/link`)).text).toContain('/dashboard/welcome/')
+    await client.post(`${path}/sessions/end`)
+    expect((await theirs.get('/dashboard/account')).status).toBe(303)
+    await client.post(`${path}/remove`)
+    expect((await client.get(path)).status).toBe(404)
+    const own = `/dashboard/members/${owner.memberId}`
+    expect((await client.get(own)).text).toContain('This is you')
+    for (const what of ['role', 'remove', 'sessions/end'])
+      expect((await client.post(`${own}/${what}`, { role: 'support' })).status).toBe(409)
+    expect((await client.get('/dashboard/account')).status).toBe(200)
+  })
+
+  test('never lose their last owner, not even when owners demote each other at once', async () => {
+    const { services } = api.ledger
+    const { tenantId } = tenant
+    const others = await Promise.all(
+      ['a', 'b', 'c'].map((name) =>
+        addMember(services, { tenantId, role: 'owner', email: `${name}@example.com` }, origin),
+      ),
+    )
+    const outcomes = await Promise.allSettled(
+      [owner.memberId, ...others].map((memberId) =>
+        changeRole(services, tenantId, memberId, 'support', origin),
+      ),
+    )
+    const refused = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+    )
+    expect(refused).toStrictEqual([new Refusal('last_owner')])
+    const owners = (await listMembers(services.db, tenantId)).filter(({ role }) => role === 'owner')
+    expect(owners).toHaveLength(1)
+  })
+
+  test('are added once, also when two add the same at once', async () => {
+    const { services } = api.ledger
+    const asked = { tenantId: tenant.tenantId, role: 'support', email: 'twice@example.com' } as const
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 4 }, () => addMember(services, asked, origin)),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+})
+
+describe('settings', () => {
+  test('make a checkout key that is shown once, and replace it only on purpose', async () => {
+    const client = await signedIn()
+    const replaces = (text: string) => ({ replaces: /name="replaces" value="([^"]+)"/.exec(text)?.[1] ?? '' })
+    const first = replaces((await client.get('/dashboard/settings/checkout-key')).text)
+    const made = await client.post('/dashboard/settings/checkout-key', first)
+    expect(made.text).toMatch(/value="kl_chk_\w+"/)
+    const reloaded = await client.post('/dashboard/settings/checkout-key', first)
+    expect(reloaded).toMatchObject({ status: 303, location: '/dashboard/settings' })
+    api.ledger.clock.advance(1000)
+    const second = replaces((await client.get('/dashboard/settings/checkout-key')).text)
+    expect(second).not.toStrictEqual(first)
+    expect((await client.post('/dashboard/settings/checkout-key', second)).text).toMatch(/value="kl_chk_\w+"/)
+    expect((await client.get('/dashboard/settings')).text).toMatch(/kl_chk_…\w+/)
+  })
+
+  test('set the webhook by the same rules as programs do', async () => {
+    const client = await signedIn()
+    const operation = async () => {
+      const { text } = await client.get('/dashboard/settings/webhook')
+      return /name="operation" value="([^"]+)"/.exec(text)?.[1] ?? ''
+    }
+    const url = 'https://hooks.example.com/keyledger'
+    const fields = { operation: await operation(), url, events: ['license.created', 'license.revoked'] }
+    const made = await client.post('/dashboard/settings/webhook', fields)
+    expect(made.text).toMatch(/value="whsec_[^"]+"/)
+    expect((await api.ask('GET', '/v1/webhook', { token: tenant.token })).body).toMatchObject({
+      webhook: { url, events: ['license.created', 'license.revoked'] },
+    })
+    for (const [bad, status] of [
+      ['http://hooks.example.com', 422],
+      ['https://127.0.0.1/x', 422],
+      ['https://user:pass@example.com/x', 422],
+      ['ftp://example.com', 422],
+      ['nothing', 422],
+    ] as const) {
+      const answer = await client.post('/dashboard/settings/webhook', {
+        ...fields,
+        operation: await operation(),
+        url: bad,
+      })
+      expect({ bad, status: answer.status }).toStrictEqual({ bad, status })
+    }
+    expect(
+      (await client.post('/dashboard/settings/webhook', { operation: await operation(), url })).status,
+    ).toBe(422)
+    const { text } = await client.get('/dashboard/settings')
+    expect(text).toContain(url)
+    expect(text).toMatch(/whsec_…/)
+    await client.post('/dashboard/settings/webhook/remove', { operation: await operation() })
+    expect((await api.ask('GET', '/v1/webhook', { token: tenant.token })).body).toStrictEqual({
+      webhook: null,
+    })
+  })
+})
+
+describe('lists', () => {
+  test('are paged to their end, filtered, and lead to what they list', async () => {
+    await makeProduct(api.ask, tenant.token, 'editor')
+    await makeProduct(api.ask, tenant.token, 'player')
+    const ids: string[] = []
+    for (let licenses = 0; licenses < 53; licenses++)
+      ids.push((await mint(api.ask, tenant.token, 'editor')).id)
+    const client = await signedIn()
+    const linked = (text: string) =>
+      [...text.matchAll(/href="\/dashboard\/licenses\/(lic_\w+)"/g)].map(([, id]) => id)
+    const first = await client.get('/dashboard/licenses?product=editor')
+    const next = /href="([^"]+)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const second = await client.get(next)
+    expect([...linked(first.text), ...linked(second.text)]).toStrictEqual(ids.reverse())
+    expect(second.text).not.toContain('rel="next"')
+    expect((await client.get('/dashboard/licenses?product=player')).text).toContain('No license is like that')
+    expect(linked((await client.get('/dashboard/licenses?status=revoked')).text)).toStrictEqual([])
+    expect((await client.get(`/dashboard/licenses/${ids[0]}`)).text).toContain('License minted')
+    expect((await client.get('/dashboard/licenses?cursor=made-up')).status).toBe(400)
+    expect((await client.get(next.replace('product=editor', 'product=player'))).status).toBe(400)
+  })
+})

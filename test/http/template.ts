@@ -1,0 +1,12 @@
+/** The path of the description that a request's address belongs to. */
+export function templateOf(url: string): string {
+  return url
+    .replace(/\?.*$/, '')
+    .replace(/(\/products\/)[^/]+/, '$1{productId}')
+    .replace(/(\/key-types\/)(?!verify-prices)[^/]+/, '$1{keyTypeId}')
+    .replace(/(\/licenses\/)lic_[^/]+/, '$1{id}')
+    .replace(/(\/customers\/)[^/]+/, '$1{id}')
+    .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
+    .replace(/(\/test-purchase\/)tp_[^/]+/, '$1{id}')
+    .replace(/(\/integrations\/)[^/]+/, '$1{provider}')
+}
