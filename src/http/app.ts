@@ -48,6 +48,8 @@ export type AppOptions = {
   trustProxy?: string[] | undefined
   /** What the dashboard's cookies are made with. */
   cookieKey: Uint8Array
+  /** A loop that is later than this refuses with 503 until it has caught up; 0 never refuses. */
+  maxEventLoopDelayMs?: number
   log: FastifyBaseLogger
 }
 
@@ -86,7 +88,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   logFailures(app)
   drainOnClose(app)
-  await app.register(underPressure, { maxEventLoopDelay: 2000, retryAfter: 1 })
+  await app.register(underPressure, { maxEventLoopDelay: options.maxEventLoopDelayMs ?? 2000, retryAfter: 1 })
   await describeApi(app, options.baseUrl)
 
   app.addHook('onRequest', authenticate(authority))

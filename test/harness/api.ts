@@ -56,6 +56,8 @@ export async function openTestApi({
     readiness: createReadiness(ledger.services, undefined),
     baseUrl,
     limits: limits ?? noLimits,
+    // Tests share two cores with each other, and are late for reasons of their own.
+    maxEventLoopDelayMs: 0,
     trustProxy,
     log: pino({ level: 'silent' }) as FastifyBaseLogger,
   })

@@ -143,7 +143,14 @@ test('whoever needs no token is said so, and everybody else may be told 401', ()
   const open = operations
     .filter(({ operation }) => operation.security?.length === 0)
     .map(({ route }) => route)
-  expect(open.sort()).toStrictEqual(['GET /livez', 'GET /metrics', 'GET /readyz', 'GET /v1/openapi.json'])
+  expect(open.sort()).toStrictEqual([
+    'GET /livez',
+    'GET /metrics',
+    'GET /readyz',
+    'GET /v1/openapi.json',
+    'POST /v1/login/device',
+    'POST /v1/login/device/token',
+  ])
   for (const { route, operation } of operations) {
     expect({ route, refuses: '401' in operation.responses }).toStrictEqual({
       route,
