@@ -26,7 +26,13 @@ module.exports = {
       'the-ledger-knows-no-read-model',
       'Waiting for the read models is given to it.',
       { path: '^src/ledger/' },
-      { path: ['^projections/', '^src/(http|bin|commands|vault|webhooks|usage)/', '^node_modules/pg/'] },
+      {
+        path: [
+          '^projections/',
+          '^src/(http|bin|commands|vault|webhooks|usage|idempotency)/',
+          '^node_modules/pg/',
+        ],
+      },
     ),
     only(
       'projections-know-events-and-postgres',
@@ -43,7 +49,7 @@ module.exports = {
     only(
       'commands-know-no-edge',
       'The same command serves HTTP, the command line and reactions.',
-      { path: '^src/(commands|credentials|vault|usage)/' },
+      { path: '^src/(commands|credentials|vault|usage|idempotency)/' },
       { path: ['^src/(http|bin)/', '^infra/'] },
     ),
     only(

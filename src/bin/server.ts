@@ -4,6 +4,7 @@ import { keepProjecting } from '../../projections/runner/projector-role.ts'
 import type { Config } from '../config.ts'
 import { createApp } from '../http/app.ts'
 import { createCursors } from '../http/cursor.ts'
+import { keepSweeping } from '../idempotency/sweep.ts'
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
 import { CommandRefused } from './exit.ts'
 import { createReadiness } from './readiness.ts'
@@ -40,6 +41,9 @@ export async function startServer(
       const projecting = runProjector(stores, log, stopping.signal)
       undo.push(() => projecting)
     }
+    undo.push(
+      keepSweeping(stores.services.idempotency, (err) => log.warn({ err }, 'idempotency.sweep_failed')),
+    )
     if (!asked.includes('api')) return { address: undefined, stop }
     const app = await createApp({
       services: stores.services,

@@ -11,6 +11,8 @@ import { createReadModels, type ReadModels } from '../../projections/runner/read
 import { createTokenLookup } from '../../projections/tokens/queries.ts'
 import type { Services } from '../commands/services.ts'
 import type { Config } from '../config.ts'
+import { createDeriveId, newId } from '../credentials/id.ts'
+import { createIdempotency } from '../idempotency/idempotency.ts'
 import { createHandle } from '../ledger/handle.ts'
 import { connectLedger } from '../ledger/ledger.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
@@ -89,8 +91,11 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       subjects: createSubjects(db, masterKey),
       secrets: createSecrets(db, masterKey),
       usage,
+      idempotency: createIdempotency(db, masterKey, now),
       now,
       randomBytes,
+      newId,
+      deriveId: createDeriveId(masterKey.derivedIds),
     }
     return { services, readModels, tail, masterKey, db, close }
   } catch (error) {

@@ -2,7 +2,9 @@ import type { Pool } from 'pg'
 import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
 import type { FindProduct } from '../../projections/products/queries.ts'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
+import type { DeriveId, IdPrefix } from '../credentials/id.ts'
 import type { RandomBytes } from '../credentials/random.ts'
+import type { Idempotency } from '../idempotency/idempotency.ts'
 import type { Handle } from '../ledger/handle.ts'
 import type { Cause, Ledger } from '../ledger/ledger.ts'
 import type { UsageCounter } from '../usage/counter.ts'
@@ -21,17 +23,29 @@ export type Services = {
   subjects: Subjects
   secrets: Secrets
   usage: UsageCounter
+  idempotency: Idempotency
   now: () => Date
   randomBytes: RandomBytes
+  newId: (prefix: IdPrefix) => string
+  deriveId: DeriveId
 }
 
 /** Where a command comes from: it stands in the metadata of every event that it causes. */
-export type Origin = { requestId: string; actor: string }
+export type Origin = {
+  requestId: string
+  actor: string
+  /** What led to it, when that is something else than the request: a confirmation, an event. */
+  causationId?: string
+  /** The first request of the chain, when that is another one. */
+  correlationId?: string
+  /** Of a request with an Idempotency-Key: whether a request before it may have got part of the way. */
+  run?: { resumed: boolean }
+}
 
-/** A request is the beginning of its own chain of causes. */
+/** A request is the beginning of its own chain of causes, unless its origin says otherwise. */
 export function causeOf(origin: Origin, at: string): Cause {
-  const { requestId, actor } = origin
-  return { requestId, actor, causationId: requestId, correlationId: requestId, at }
+  const { requestId, actor, causationId = requestId, correlationId = requestId } = origin
+  return { requestId, actor, causationId, correlationId, at }
 }
 
 export const momentOf = (services: Pick<Services, 'now'>): string => services.now().toISOString()

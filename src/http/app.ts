@@ -11,6 +11,7 @@ import { authenticate } from './authenticate.ts'
 import type { Cursors } from './cursor.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
+import { honourIdempotencyKeys } from './idempotency.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { productRoutes } from './management/products.ts'
@@ -61,6 +62,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await describeApi(app, options.baseUrl)
 
   app.addHook('onRequest', authenticate(services))
+  honourIdempotencyKeys(app, services.idempotency)
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
   metricsRoutes(routes, readiness)
   healthRoutes(routes, readiness)

@@ -1,6 +1,13 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
 
-export type MasterKey = { wrapping: Uint8Array; indexing: Uint8Array; cursors: Uint8Array }
+export type MasterKey = {
+  wrapping: Uint8Array
+  indexing: Uint8Array
+  cursors: Uint8Array
+  /** For the ids of what has a name of its own, such as an imported key. */
+  derivedIds: Uint8Array
+  idempotency: Uint8Array
+}
 
 /** 32 random bytes, base64: what `KEYLEDGER_MASTER_KEY` holds. */
 export const newMasterKey = (): string => randomBytes(32).toString('base64')
@@ -17,5 +24,11 @@ export function parseMasterKey(text: string): MasterKey {
   }
   const derive = (purpose: string) =>
     new Uint8Array(hkdfSync('sha256', bytes, '', `keyledger ${purpose}`, 32))
-  return { wrapping: derive('wrapping'), indexing: derive('indexing'), cursors: derive('cursors') }
+  return {
+    wrapping: derive('wrapping'),
+    indexing: derive('indexing'),
+    cursors: derive('cursors'),
+    derivedIds: derive('derived ids'),
+    idempotency: derive('idempotency'),
+  }
 }

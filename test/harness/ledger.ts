@@ -13,6 +13,7 @@ import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createTokenLookup } from '../../projections/tokens/queries.ts'
 import { causeOf, type Origin, type Services } from '../../src/commands/services.ts'
+import { createDeriveId, newId } from '../../src/credentials/id.ts'
 import type { LicenseEvent } from '../../src/domain/license/events.ts'
 import {
   absentLicense,
@@ -22,6 +23,7 @@ import {
   type LicenseCommand,
 } from '../../src/domain/license/license.ts'
 import type { LogEntry } from '../../src/domain/recorded.ts'
+import { createIdempotency } from '../../src/idempotency/idempotency.ts'
 import { createHandle } from '../../src/ledger/handle.ts'
 import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/ledger.ts'
 import { loadFromLog } from '../../src/ledger/load.ts'
@@ -113,8 +115,11 @@ export async function openTestLedger(options: { limits?: LedgerLimits } = {}): P
     subjects: createSubjects(db, masterKey),
     secrets: createSecrets(db, masterKey),
     usage,
+    idempotency: createIdempotency(db, masterKey, clock.now),
     now: clock.now,
     randomBytes,
+    newId,
+    deriveId: createDeriveId(masterKey.derivedIds),
   }
   const stores = { databaseUrl: database.url, eventStoreUrl: store }
   return {

@@ -3,8 +3,9 @@ import { findLicense, listDevices, listLicenses } from '../../../projections/lic
 import { mintLicense } from '../../commands/licenses.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { Slug } from '../../domain/values.ts'
-import { callerIn, originOf } from '../authenticate.ts'
+import { callerIn } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
+import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { notFound } from '../problem.ts'
 import { answer, errors, inUtc, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -84,9 +85,10 @@ function mintRoute(app: ZodApp, services: Services): void {
       const product = await requireProduct(services, tenantId, productId)
       if (asked.customerId !== undefined) throw notFound('customer')
       const terms = { ...asked, expiresAt: expiresAt && inUtc(expiresAt) }
-      const { license, keyType, licenseKey } = await mintLicense(services, product, terms, originOf(request))
+      const own = servicesFor(request, services)
+      const { license, keyType, licenseKey } = await mintLicense(own, product, terms, runOriginOf(request))
       const person = { email: asked.email ?? null, name: asked.name ?? null }
-      const view = licenseView({ license, revision: 0, ...keyType }, person, momentOf(services))
+      const view = licenseView({ license, revision: 0, ...keyType }, person, momentOf(own))
       return reply.code(201).send({ license: view, licenseKey })
     },
   )
