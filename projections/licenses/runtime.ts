@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import { coalesce } from '../coalesce.ts'
-import { type DeviceRow, type LicenseRow, licenseFrom } from './rows.ts'
+import { devicesIn, type JoinedDevice, joinedDevice, type LicenseRow, licenseFrom } from './rows.ts'
 
 /** A question of the runtime interface: the key that somebody showed, and the device that it is for. */
 export type RuntimeQuestion = { tenantId: string; productId: string; keyHash: string; deviceId: string }
@@ -29,10 +29,8 @@ type Row = {
   entitlements: string[] | null
   fallback_entitlements: string[] | null
   uncertain: boolean
-  device_name: string | null
-  device_status: DeviceRow['status']
 } & (LicenseRow | { license_id: null }) &
-  (Omit<DeviceRow, 'name' | 'status' | 'license_id'> | { device_id: null })
+  JoinedDevice
 
 /** Answers what validate, activate and deactivate ask; questions of one moment share a query on one connection. */
 export function createRuntimeLookup(db: Pool): (question: RuntimeQuestion) => Promise<RuntimeFinding> {
@@ -53,8 +51,7 @@ export function createRuntimeLookup(db: Pool): (question: RuntimeQuestion) => Pr
 
 const lookup = `
   select p.revalidate_after_seconds, k.current, l.*, t.entitlements, t.fallback_entitlements,
-    d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.status as device_status,
-    d.activated_at, d.deactivated_at,
+    ${joinedDevice},
     exists (select from parked where stream = 'license-' || l.license_id) as uncertain
   from unnest($1::text[], $2::text[], $3::text[], $4::text[])
     with ordinality as q (tenant_id, product_id, key_hash, device_id, ordinal)
@@ -75,16 +72,10 @@ function findingFrom(row: Row): RuntimeFinding {
   return {
     found: 'license',
     revalidateAfterSeconds,
-    license: licenseFrom(row, deviceOf(row)),
+    license: licenseFrom(row, devicesIn(row)),
     revision: row.revision,
     entitlements: row.entitlements ?? [],
     fallbackEntitlements: row.fallback_entitlements ?? [],
     uncertain: row.uncertain,
   }
-}
-
-/** The license and its device both have a name, so the device's come under other names. */
-function deviceOf(row: Row & LicenseRow): DeviceRow[] {
-  if (row.device_id === null) return []
-  return [{ ...row, name: row.device_name ?? '', status: row.device_status }]
 }

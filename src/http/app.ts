@@ -13,6 +13,8 @@ import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
 import { honourIdempotencyKeys } from './idempotency.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
+import { licenseChangeRoutes } from './management/license-changes.ts'
+import { licenseImportRoutes } from './management/license-import.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { productRoutes } from './management/products.ts'
 import { tokenRoutes } from './management/tokens.ts'
@@ -71,6 +73,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
+  licenseChangeRoutes(routes, services)
+  licenseImportRoutes(routes, services)
   runtimeRoutes(routes, services)
   await app.ready()
   return app

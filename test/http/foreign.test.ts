@@ -46,6 +46,9 @@ function comparable({ status, text, headers }: Answer) {
   return { status, text, headers: rest }
 }
 
+const licenseId = (which: 'owned' | 'absent') =>
+  which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000'
+
 /** The owner's id in every place where a request can carry one, and in the same place one that nobody has. */
 const places: [what: string, status: number, request: (ids: 'owned' | 'absent') => Request][] = [
   ['reading a product', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}` })],
@@ -111,8 +114,27 @@ const places: [what: string, status: number, request: (ids: 'owned' | 'absent') 
     404,
     (which) => ({
       method: 'GET',
-      url: `/v1/licenses/${which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000'}`,
+      url: `/v1/licenses/${licenseId(which)}`,
     }),
+  ],
+  [
+    'reminting a license',
+    404,
+    (which) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which)}/remint`, body: {} }),
+  ],
+  [
+    'removing a device of a license',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which)}/deactivate-device`,
+      body: { deviceId: 'd' },
+    }),
+  ],
+  [
+    'importing into a product',
+    404,
+    (which) => ({ method: 'POST', url: '/v1/licenses/import', body: { productId: which, licenses: [] } }),
   ],
   ...(['activate', 'validate', 'deactivate'] as const).flatMap((what): typeof places => [
     [

@@ -39,11 +39,14 @@ const guarded: [method: Method, path: string, scope: Scope | 'any', body?: unkno
   ['GET', '/v1/licenses', 'licenses:read'],
   ['POST', '/v1/licenses', 'licenses:write', { productId: 'editor' }],
   ['GET', '/v1/licenses/lic_absent', 'licenses:read'],
+  ['POST', '/v1/licenses/lic_absent/remint', 'licenses:write', {}],
+  ['POST', '/v1/licenses/lic_absent/deactivate-device', 'licenses:write', { deviceId: 'd' }],
+  ['POST', '/v1/licenses/import', 'licenses:write', { productId: 'editor', licenses: [] }],
   ['POST', '/v1/licenses/activate', 'licenses:runtime', runtimeBody],
   ['POST', '/v1/licenses/validate', 'licenses:runtime', runtimeBody],
   ['POST', '/v1/licenses/deactivate', 'licenses:runtime', runtimeBody],
 ]
-const isRuntime = (path: string) => /activate$|validate$/.test(path)
+const isRuntime = (path: string) => /licenses\/(?:de)?activate$|validate$/.test(path)
 
 /** The body of an error, in the envelope of the route's interface. */
 const errorOf = (path: string, code: string, message: string) => ({
@@ -228,6 +231,9 @@ describe('a path', () => {
     ['/v1/products/editor/key-types/default', 'PATCH'],
     ['/v1/licenses', 'GET, HEAD, POST'],
     ['/v1/licenses/lic_absent', 'GET, HEAD'],
+    ['/v1/licenses/lic_absent/remint', 'POST'],
+    ['/v1/licenses/lic_absent/deactivate-device', 'POST'],
+    ['/v1/licenses/import', 'POST'],
     ['/v1/licenses/activate', 'POST'],
     ['/v1/licenses/validate', 'POST'],
     ['/v1/licenses/deactivate', 'POST'],

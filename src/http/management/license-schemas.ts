@@ -44,7 +44,17 @@ export const licenseDetailOut = License.extend({
   ),
 }).meta({ id: 'LicenseDetail' })
 
+export const mintedOut = z.object({
+  license: licenseOut,
+  licenseKey: z
+    .string()
+    .meta({ description: 'The raw key: this answer is the only place where it is shown' }),
+})
+
 const wellFormed = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
+
+export const wellFormedMetadata = (pairs: Record<string, string>): boolean =>
+  Object.entries(pairs).every(([key, value]) => wellFormed(key) && wellFormed(value))
 
 export const licenseIn = z
   .strictObject({
@@ -58,10 +68,7 @@ export const licenseIn = z
     customerId: text(100).optional(),
     expiresAt: momentIn.nullable().optional().meta({ description: 'null is perpetual; kept to the second' }),
     deviceLimit: DeviceLimit.nullable().optional().meta({ description: 'null is unlimited' }),
-    metadata: Metadata.refine(
-      (pairs) => Object.entries(pairs).every(([key, value]) => wellFormed(key) && wellFormed(value)),
-      'must be well-formed text without NUL',
-    ).optional(),
+    metadata: Metadata.refine(wellFormedMetadata, 'must be well-formed text without NUL').optional(),
   })
   .meta({ example: { productId: 'acme-editor', email: 'ada@example.com' } })
 

@@ -9,18 +9,24 @@ import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { notFound } from '../problem.ts'
 import { answer, errors, inUtc, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
-import { deviceView, licenseDetailOut, licenseIn, licenseOut, licenseView } from './license-schemas.ts'
+import {
+  deviceView,
+  licenseDetailOut,
+  licenseIn,
+  licenseOut,
+  licenseView,
+  mintedOut,
+} from './license-schemas.ts'
 import { requireProduct } from './products.ts'
 
 /** Anything else cannot be a license's, and is answered like one that is not there. */
 const licenseId = /^lic_[0-9a-z]{26}$/
 
-const minted = z.object({
-  license: licenseOut,
-  licenseKey: z
-    .string()
-    .meta({ description: 'The raw key: this answer is the only place where it is shown' }),
-})
+/** @throws Problem 404 */
+export function requireLicenseId(text: string): string {
+  if (!licenseId.test(text)) throw notFound('license')
+  return text
+}
 
 const listQuery = z.strictObject({
   ...pageQuery,
@@ -76,7 +82,7 @@ function mintRoute(app: ZodApp, services: Services): void {
         tags: ['Licenses'],
         summary: 'Mint a license; its raw key is shown in this answer and never again',
         body: licenseIn,
-        response: { 201: answer('The license and its key', minted), ...errors(400, 403, 404, 422) },
+        response: { 201: answer('The license and its key', mintedOut), ...errors(400, 403, 404, 422) },
       },
     },
     async (request, reply) => {
