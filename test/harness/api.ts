@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
 import { createReadiness } from '../../src/bin/readiness.ts'
+import type { Services } from '../../src/commands/services.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import type { Plan } from '../../src/domain/tenant/events.ts'
@@ -35,13 +36,7 @@ export type TestApi = {
 
 export async function openTestApi(): Promise<TestApi> {
   const ledger = await openTestLedger()
-  const app = await createApp({
-    services: ledger.services,
-    cursors: createCursors(ledger.masterKey.cursors),
-    readiness: createReadiness(ledger.services, undefined),
-    baseUrl: 'http://localhost:8080',
-    log: pino({ level: 'silent' }) as FastifyBaseLogger,
-  })
+  const app = await createTestApp(ledger, ledger.services)
   return {
     app,
     ledger,
@@ -53,7 +48,18 @@ export async function openTestApi(): Promise<TestApi> {
   }
 }
 
-function askOf(app: FastifyInstance): Ask {
+/** Another application on the same stores, for instance with services that fail. */
+export function createTestApp(ledger: TestLedger, services: Services): Promise<FastifyInstance> {
+  return createApp({
+    services,
+    cursors: createCursors(ledger.masterKey.cursors),
+    readiness: createReadiness(services, undefined),
+    baseUrl: 'http://localhost:8080',
+    log: pino({ level: 'silent' }) as FastifyBaseLogger,
+  })
+}
+
+export function askOf(app: FastifyInstance): Ask {
   return async (method, url, { token, body, raw, headers = {} } = {}) => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await app.inject({

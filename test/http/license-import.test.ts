@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { verify } from '../../projections/runner/verify.ts'
 import { licenseStream } from '../../src/ledger/streams.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { beginning, eventsIn } from '../harness/ledger.ts'
@@ -376,6 +377,20 @@ describe('a row', () => {
     ])
     expect(await licenseOf(results[0]?.id)).toMatchObject({ license: { seatsUsed: 500 } })
   })
+})
+
+test('what was imported is what a replay of the log makes, down to the last moment of history', async () => {
+  const { imported } = await importRows([
+    { licenseKey: newKey(), createdAt: '1970-01-01T00:00:00Z' },
+    { licenseKey: newKey(), expiresAt: '1970-01-01T00:00:00.001Z' },
+    { licenseKey: newKey(), expiresAt: '9999-12-31T23:59:59.999Z' },
+  ])
+  expect(imported).toBe(3)
+  const { services, db, parked } = api.ledger
+  expect(parked).toStrictEqual([])
+  const { differences, rows } = await verify(db, services.ledger, () => undefined)
+  expect(differences).toStrictEqual([])
+  expect(rows).toBeGreaterThan(50)
 })
 
 describe('a call', () => {

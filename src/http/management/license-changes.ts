@@ -11,14 +11,12 @@ import { requireLicenseId } from './licenses.ts'
 
 const oneLicense = z.strictObject({ id: z.string() })
 
-const remintIn = z
-  .strictObject({
-    keepDevices: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'Whether the devices keep their seats; otherwise all of them are freed' }),
-  })
-  .optional()
+const remintIn = z.strictObject({
+  keepDevices: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Whether the devices keep their seats; otherwise all of them are freed' }),
+})
 
 /** A body in which every field may be left out may be left out itself. */
 function allowNoBody(request: FastifyRequest, _reply: unknown, done: () => void): void {
@@ -53,7 +51,7 @@ function remintRoute(app: ZodApp, services: Services): void {
       const asked = {
         tenantId,
         licenseId: requireLicenseId(request.params.id),
-        keepDevices: request.body?.keepDevices ?? false,
+        keepDevices: request.body.keepDevices,
       }
       const { licenseKey, ...entry } = await remintLicense(own, asked, runOriginOf(request))
       const [person] = await services.subjects.openPeople(tenantId, [entry.license.holder])

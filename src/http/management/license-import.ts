@@ -20,6 +20,9 @@ const mostBytes = 8 * 1_048_576
 const mostRowBytes = 256 * 1024
 const mostDevices = 500
 
+/** Before this nobody sold licenses, and the stores tell time differently. */
+const momentOfSale = momentIn.refine((value) => Date.parse(value) >= 0, 'must not lie before 1970')
+
 const rowIn = z
   .strictObject({
     licenseKey: text(512).meta({ description: 'In whatever form; at least 6 letters or digits' }),
@@ -27,7 +30,7 @@ const rowIn = z
     email: z.email().max(254).nullish(),
     name: text(200).nullish().meta({ description: 'Kept only together with an e-mail address' }),
     quantity: z.int().min(1).max(100_000).optional(),
-    expiresAt: momentIn.nullable().optional().meta({
+    expiresAt: momentOfSale.nullable().optional().meta({
       description:
         "May have passed. null is perpetual; absent, the key type's duration counts from createdAt",
     }),
@@ -35,7 +38,7 @@ const rowIn = z
       description:
         'What it was there. `revoked` is taken over; `expired` and `fallback` need an expiresAt that has passed',
     }),
-    createdAt: momentIn.optional().meta({ description: 'When it was issued there; now when absent' }),
+    createdAt: momentOfSale.optional().meta({ description: 'When it was issued there; now when absent' }),
     metadata: Metadata.refine(wellFormedMetadata, 'must be well-formed text without NUL').optional(),
     devices: z
       .array(z.strictObject({ deviceId: text(256), name: text(200).optional() }))
