@@ -49,7 +49,7 @@ module.exports = {
     only(
       'commands-know-no-edge',
       'The same command serves HTTP, the command line and reactions.',
-      { path: '^src/(commands|credentials|vault|usage|idempotency)/' },
+      { path: '^src/(commands|credentials|vault|usage|gate|reactions|limits|idempotency)/' },
       { path: ['^src/(http|bin)/', '^infra/'] },
     ),
     only(

@@ -1,3 +1,4 @@
+import { confirmationsProjector } from './confirmations/projector.ts'
 import { historyProjector } from './history/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
 import { membersProjector } from './members/projector.ts'
@@ -14,6 +15,7 @@ export const projectors: readonly Projector[] = [
   tokensProjector,
   licensesProjector,
   historyProjector,
+  confirmationsProjector,
 ]
 
 export const readModelTables: readonly string[] = projectors.flatMap(({ tables }) => tables)

@@ -106,3 +106,18 @@ export async function listLicenses(
     id: license.licenseId,
   }))
 }
+
+/** How many licenses of a key type are live, as in use or fallen back, and how many were revoked or have expired. */
+export async function countLicensesOfKeyType(
+  db: Pool,
+  keyType: { tenantId: string; productId: string; keyTypeId: string },
+  now: string,
+): Promise<{ live: number; ended: number }> {
+  const isLive = `revoked_at is null and (expires_at is null or expires_at > $4 or on_expiry = 'fallback')`
+  const { rows } = await db.query<{ live: bigint; ended: bigint }>(
+    `select count(*) filter (where ${isLive}) as live, count(*) filter (where not (${isLive})) as ended
+     from licenses where tenant_id = $1 and product_id = $2 and key_type_id = $3`,
+    [keyType.tenantId, keyType.productId, keyType.keyTypeId, now],
+  )
+  return { live: Number(rows[0]?.live ?? 0n), ended: Number(rows[0]?.ended ?? 0n) }
+}

@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg'
 import { absentProduct, evolveProduct, type Product } from '../../src/domain/product/product.ts'
+import type { Recorded } from '../../src/domain/recorded.ts'
 import { type Document, type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
@@ -34,7 +35,8 @@ export const productsProjector: Projector = {
       unique (tenant_id, product_id)
     );
     create index products_by_age on products (tenant_id, created_at desc, product_id desc);
-    -- What a validate needs of a key type, beside the product so that it need not be taken apart each time.
+    -- What a validate needs of a key type, beside the product so that it need not be taken apart each time. A
+    -- deleted one stays: the ended licenses that were issued against it keep what they had.
     create table key_types (
       tenant_id text not null,
       product_id text not null,
@@ -44,22 +46,40 @@ export const productsProjector: Projector = {
       primary key (tenant_id, product_id, key_type_id)
     )`,
   async apply(db, entries) {
-    await writeKeyTypes(db, await projectDocuments(db, products, entries))
+    await writeKeyTypes(db, await projectDocuments(db, products, entries), entries)
   },
 }
 
-async function writeKeyTypes(db: ClientBase, changed: readonly Document<Product>[]): Promise<void> {
-  const rows = changed.flatMap(({ state }) =>
-    state.status === 'absent'
-      ? []
-      : state.keyTypes.map((keyType) => ({
-          tenant_id: state.tenantId,
-          product_id: state.productId,
-          key_type_id: keyType.keyTypeId,
-          entitlements: keyType.entitlements,
-          fallback_entitlements: keyType.fallbackEntitlements,
-        })),
-  )
+type KeyTypeRow = {
+  tenant_id: string
+  product_id: string
+  key_type_id: string
+  entitlements: string[]
+  fallback_entitlements: string[]
+}
+
+/** Taken from the events, since the folded product no longer holds a key type that was deleted in the same page. */
+async function writeKeyTypes(
+  db: ClientBase,
+  changed: readonly Document<Product>[],
+  entries: readonly Recorded[],
+): Promise<void> {
+  const states = new Map(changed.map(({ stream, state }) => [stream, state]))
+  const latest = new Map<string, KeyTypeRow>()
+  for (const { category, event, stream } of entries) {
+    if (category !== 'product' || (event.type !== 'KeyTypeAdded' && event.type !== 'KeyTypeChanged')) continue
+    const state = states.get(stream)
+    if (!state || state.status === 'absent') continue
+    const { keyTypeId, entitlements, fallbackEntitlements } = event.data.keyType
+    latest.set(`${stream}.${keyTypeId}`, {
+      tenant_id: state.tenantId,
+      product_id: state.productId,
+      key_type_id: keyTypeId,
+      entitlements,
+      fallback_entitlements: fallbackEntitlements,
+    })
+  }
+  const rows = [...latest.values()]
   if (rows.length === 0) return
   await db.query(
     `insert into key_types select * from json_populate_recordset(null::key_types, $1)

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { confirmationCommands } from './commands/confirmations.ts'
 import { demoCommand } from './commands/demo.ts'
 import { hostCommands } from './commands/host.ts'
 import { licenseCommands } from './commands/license.ts'
@@ -19,6 +20,7 @@ hostCommands(program)
 tenantCommands(program)
 tokenCommands(program)
 licenseCommands(program)
+confirmationCommands(program)
 projectionCommands(program)
 
 try {

@@ -5,13 +5,16 @@ import type { Config } from '../config.ts'
 import { createApp } from '../http/app.ts'
 import { createCursors } from '../http/cursor.ts'
 import { keepSweeping } from '../idempotency/sweep.ts'
+import { joinLimits } from '../limits/limits.ts'
+import { confirmationReactions } from '../reactions/confirmations.ts'
+import { keepReacting } from '../reactions/reaction.ts'
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
 import { CommandRefused } from './exit.ts'
 import { createReadiness } from './readiness.ts'
 import type { Stores } from './stores.ts'
 
 /** What one process does. Work can be split over machines, and every role may run several times. */
-export const roles = ['api', 'projector'] as const
+export const roles = ['api', 'projector', 'reactions'] as const
 export type Role = (typeof roles)[number]
 
 export type RunningServer = {
@@ -44,12 +47,22 @@ export async function startServer(
     undo.push(
       keepSweeping(stores.services.idempotency, (err) => log.warn({ err }, 'idempotency.sweep_failed')),
     )
+    if (asked.includes('reactions')) {
+      const reacting = runReactions(stores, log, stopping.signal)
+      undo.push(() => reacting)
+    }
     if (!asked.includes('api')) return { address: undefined, stop }
+    const { limits, leave } = await joinLimits(stores.db, config.limits, (err) =>
+      log.warn({ err }, 'limits.not_shared'),
+    )
+    undo.push(leave)
     const app = await createApp({
       services: stores.services,
       cursors: createCursors(stores.masterKey.cursors),
       readiness: createReadiness(stores.services, feed),
       baseUrl: config.baseUrl ?? `http://localhost:${config.port}`,
+      limits,
+      trustProxy: config.trustProxy,
       log: log as FastifyBaseLogger,
     })
     undo.push(() => app.close())
@@ -75,6 +88,16 @@ async function runProjector({ tail, readModels }: Stores, log: Logger, signal: A
     log.warn({ err, retry_in_ms: retryInMs }, 'projector.subscription_lost'),
   )
   await keepProjecting(notices, readModels, (err) => log.warn({ err }, 'projector.behind'))
+}
+
+function runReactions({ services }: Stores, log: Logger, signal: AbortSignal): Promise<void> {
+  const reactions = confirmationReactions(services, {
+    onTrouble: ({ confirmation, error: err }) =>
+      log.error({ err, confirmation }, 'confirmation.not_executed'),
+  })
+  return keepReacting(reactions, signal, ({ reaction, error: err }) =>
+    log.warn({ err, reaction }, 'reaction.failed'),
+  )
 }
 
 function whyNotListening(error: unknown, { host, port }: Config): string {

@@ -41,6 +41,11 @@ function idOf(prefix: IdPrefix, bytes: Uint8Array): string {
   return `${prefix}_${base32(bits, 26)}`
 }
 
+const prefixedId = /^([a-z]{2,3})_[0-9a-hjkmnp-tv-z]{26}$/
+
+/** Whether a text can be an id of this kind; anything else is nobody's, which needs no look-up. */
+export const isId = (prefix: IdPrefix, text: string): boolean => prefixedId.exec(text)?.[1] === prefix
+
 function base32(value: bigint, length: number): string {
   let text = ''
   for (let rest = value; text.length < length; rest >>= 5n) text = crockford[Number(rest & 31n)] + text

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { ConfirmationEvent } from './confirmation/events.ts'
 import { LicenseEvent } from './license/events.ts'
 import { MemberEvent } from './member/events.ts'
 import { ProductEvent } from './product/events.ts'
@@ -12,6 +13,7 @@ export const eventsOf = {
   product: ProductEvent,
   license: LicenseEvent,
   token: TokenEvent,
+  confirmation: ConfirmationEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

@@ -35,6 +35,17 @@ export type RefusalCode =
   | 'token_exists'
   | 'token_not_found'
   | 'member_exists'
+  | 'key_type_in_use'
+  | 'key_type_is_last'
+  | 'confirmation_exists'
+  | 'confirmation_not_found'
+  | 'confirmation_unknown'
+  | 'confirmation_mismatch'
+  | 'confirmation_pending'
+  | 'confirmation_approved'
+  | 'confirmation_denied'
+  | 'confirmation_expired'
+  | 'confirmation_consumed'
 
 /** A command that the rules do not allow. Nothing has been recorded. */
 export class Refusal extends Error {

@@ -12,6 +12,14 @@ export const Slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/)
 /** Text sealed by the vault under its subject's key; opaque here, unreadable once the subject is erased. */
 export const Sealed = z.string().startsWith('sealed.')
 
+/** Text that every store can hold: no NUL and no half of a surrogate pair. */
+export const text = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
+
 export const Metadata = z
   .record(z.string().min(1).max(64), z.string().max(1024))
   .refine((pairs) => Object.keys(pairs).length <= 50, 'at most 50 pairs')

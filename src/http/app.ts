@@ -7,11 +7,13 @@ import {
 } from 'fastify-zod-openapi'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
+import type { Limits } from '../limits/limits.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cursors } from './cursor.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
 import { honourIdempotencyKeys } from './idempotency.ts'
+import { confirmationRoutes } from './management/confirmations.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseChangeRoutes } from './management/license-changes.ts'
 import { licenseImportRoutes } from './management/license-import.ts'
@@ -31,6 +33,9 @@ export type AppOptions = {
   readiness: () => Promise<Readiness>
   /** How the addresses that are handed out begin. */
   baseUrl: string
+  limits: Limits
+  /** Proxies whose word on a caller's address is taken; undefined: nobody's, it is the socket's. */
+  trustProxy?: string[] | undefined
   log: FastifyBaseLogger
 }
 
@@ -44,6 +49,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     childLoggerFactory: (logger) => logger,
     genReqId: () => newId('req'),
     bodyLimit: 1_048_576,
+    trustProxy: options.trustProxy ?? false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
     // What Fastify refuses before it has found a route.
     frameworkErrors: (error, request, reply) =>
@@ -52,6 +58,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.decorateRequest('caller', undefined)
+  app.decorateRequest('gatedInput', undefined)
+  app.decorate('baseUrl', options.baseUrl)
   answerErrors(app)
   answerUnknownRoutes(app)
   app.addHook('onRequest', (request, reply, done) => {
@@ -63,13 +71,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(underPressure, { maxEventLoopDelay: 2000, retryAfter: 1 })
   await describeApi(app, options.baseUrl)
 
-  app.addHook('onRequest', authenticate(services))
+  app.addHook('onRequest', authenticate(services, options.limits))
   honourIdempotencyKeys(app, services.idempotency)
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
   metricsRoutes(routes, readiness)
   healthRoutes(routes, readiness)
   openApiRoute(routes)
   tokenRoutes(routes)
+  confirmationRoutes(routes, services)
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
   licenseRoutes(routes, services, cursors)

@@ -4,7 +4,8 @@ import type { Origin, Services } from '../commands/services.ts'
 import { sameDigest } from '../credentials/sha256.ts'
 import { tokenHashOf } from '../credentials/token.ts'
 import type { Scope } from '../domain/token/scopes.ts'
-import { Problem, unavailable } from './problem.ts'
+import type { Limits } from '../limits/limits.ts'
+import { Problem, rateLimited, unavailable } from './problem.ts'
 
 /** Who is asking: a token that was live when the request came in. */
 export type Caller = KnownToken['token'] & Pick<KnownToken, 'plan' | 'tenantStatus'>
@@ -14,22 +15,36 @@ declare module 'fastify' {
     caller: Caller | undefined
   }
   interface FastifyContextConfig {
-    /** The scope that a token needs here; `any` for whichever valid token. */
-    scope?: Scope | 'any'
+    /** The scope, or all the scopes, that a token needs here; `any` for whichever valid token. */
+    scope?: Scope | readonly Scope[] | 'any'
     /** Refused while the tenant is suspended: it issues or activates. */
     issues?: boolean
   }
 }
 
-/** Checks the bearer token before the body is even read, so that 401 and 403 come before every other refusal. */
-export function authenticate(services: Pick<Services, 'findToken' | 'now'>): onRequestAsyncHookHandler {
+/**
+ * Checks the bearer token, and how often it is used, before the body is even read, so that 401, 429 and 403 come
+ * before every other refusal.
+ */
+export function authenticate(
+  services: Pick<Services, 'findToken' | 'now'>,
+  limits: Limits,
+): onRequestAsyncHookHandler {
   return async (request) => {
     const { scope, issues } = request.routeOptions.config
     if (scope === undefined) return
     const caller = await callerOf(services, request)
+    const taken =
+      scope === 'licenses:runtime'
+        ? limits.runtime?.take(caller.tenantId)
+        : limits.management?.take(caller.tokenId)
+    // Nearly always the answer is there at once, and one turn of the loop less matters here.
+    const waitMs = typeof taken === 'object' ? await taken : taken
+    if (waitMs) throw rateLimited(waitMs)
     if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
-    if (scope !== 'any' && !caller.scopes.includes(scope)) {
-      throw new Problem(403, 'forbidden', `the token lacks the scope ${scope}; make one that has it`)
+    const lacking = lackingScope(caller, scope)
+    if (lacking !== undefined) {
+      throw new Problem(403, 'forbidden', `the token lacks the scope ${lacking}; make one that has it`)
     }
     if (issues && caller.tenantStatus === 'suspended') {
       throw new Problem(
@@ -40,6 +55,12 @@ export function authenticate(services: Pick<Services, 'findToken' | 'now'>): onR
     }
     request.caller = caller
   }
+}
+
+function lackingScope({ scopes }: Caller, needed: Scope | readonly Scope[] | 'any'): Scope | undefined {
+  if (needed === 'any') return undefined
+  if (typeof needed === 'string') return scopes.includes(needed) ? undefined : needed
+  return needed.find((scope) => !scopes.includes(scope))
 }
 
 async function callerOf(

@@ -1,7 +1,10 @@
+import type { SwaggerTransformObject } from '@fastify/swagger'
 import type { FastifySchema } from 'fastify'
-import { fastifyZodOpenApiTransformers } from 'fastify-zod-openapi'
 import { z } from 'zod'
 import { errorsWith } from './schemas.ts'
+
+/** Marks an operation in the description until {@link withIdempotencyKeys} has made the real thing of it. */
+const mark = 'x-takes-idempotency-key'
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -9,8 +12,8 @@ declare module 'fastify' {
   }
 }
 
-/** Marks an operation in the description until {@link transformObject} has made the real thing of it. */
-const mark = 'x-takes-idempotency-key'
+const Content = z.looseObject({ 'application/json': z.looseObject({ schema: z.instanceof(z.ZodType) }) })
+const Responses = z.looseObject({ 400: z.looseObject({ content: Content }).optional() })
 
 /** The answers that a request with an Idempotency-Key may get besides an operation's own, in its own envelope. */
 export function withKeyAnswers(schema: FastifySchema): FastifySchema {
@@ -19,9 +22,6 @@ export function withKeyAnswers(schema: FastifySchema): FastifySchema {
   const added = envelope ? errorsWith(envelope, 409, 422) : {}
   return { ...schema, response: { ...added, ...(own.data ?? {}) }, [mark]: true }
 }
-
-const Content = z.looseObject({ 'application/json': z.looseObject({ schema: z.instanceof(z.ZodType) }) })
-const Responses = z.looseObject({ 400: z.looseObject({ content: Content }).optional() })
 
 const parameter = {
   name: 'Idempotency-Key',
@@ -46,15 +46,15 @@ const Operation = z.looseObject({
   responses: z.record(z.string(), z.looseObject({ headers: z.record(z.string(), z.unknown()).optional() })),
 })
 
-type TransformObject = typeof fastifyZodOpenApiTransformers.transformObject
-
 const Paths = z.record(z.string(), z.record(z.string(), z.unknown()))
 
-/** The description as it would be, with the header and its answer on every operation that takes it. */
-export const transformObject: TransformObject = (source) => {
-  const description = fastifyZodOpenApiTransformers.transformObject(source)
-  const paths = mapValues(Paths.parse(description.paths), (operations) => mapValues(operations, withKey))
-  return Object.assign(description, { paths })
+/** Says of every operation that takes the header that it does, and what a replay looks like. */
+export function withIdempotencyKeys(transform: SwaggerTransformObject): SwaggerTransformObject {
+  return (source) => {
+    const description = transform(source)
+    const paths = mapValues(Paths.parse(description.paths), (operations) => mapValues(operations, withKey))
+    return Object.assign(description, { paths })
+  }
 }
 
 function withKey(operation: unknown): unknown {
@@ -62,7 +62,8 @@ function withKey(operation: unknown): unknown {
   if (!taking.success) return operation
   const { [mark]: _, parameters, responses, ...rest } = taking.data
   const answers = mapValues(responses, (response, status) =>
-    isReplayable(Number(status))
+    // Refusals may be replayed as well; callers look at the successes.
+    Number(status) < 300
       ? { ...response, headers: { ...response.headers, 'Idempotent-Replay': replayHeader } }
       : response,
   )
@@ -74,6 +75,3 @@ function mapValues<From, To>(record: Record<string, From>, change: (value: From,
   for (const [key, value] of Object.entries(record)) changed[key] = change(value, key)
   return changed
 }
-
-/** Of the answers that may be replayed the successes are said, which are what callers look at. */
-const isReplayable = (status: number): boolean => status < 300

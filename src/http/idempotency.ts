@@ -101,15 +101,18 @@ async function keepAnswer(request: FastifyRequest, reply: FastifyReply, payload:
   keyed.reserved = undefined
   const { run, end } = reserved
   const { statusCode: status } = reply
+  // The gate has asked for an approval: the operation itself comes with a later request.
+  const isAsking = status === 202 && request.gatedInput !== undefined
   try {
-    if (typeof payload === 'string' && isOutcome(status)) {
+    if (typeof payload === 'string' && isOutcome(status) && !isAsking) {
       const contentType = String(reply.getHeader('content-type'))
       const stored = await end.answer({ status, contentType, body: payload })
       reply.code(stored.status).header('content-type', stored.contentType)
       return stored.body
     }
-    // Whether anything was recorded before a failure nobody knows; a 403 comes before everything.
-    await (status === 403 && !run.resumed ? end.forget() : end.leaveOpen())
+    // Whether anything was recorded before a failure nobody knows; before these two nothing was.
+    const nothingDone = (isAsking || status === 403) && !run.resumed
+    await (nothingDone ? end.forget() : end.leaveOpen())
   } catch (err) {
     // The next request makes the same answer again, from what was reserved.
     request.log.warn({ err, request_id: request.id }, 'idempotency.answer_not_kept')

@@ -3,7 +3,8 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi'
 import { z } from 'zod'
-import { transformObject } from './idempotency-description.ts'
+import { withIdempotencyKeys } from './idempotency-description.ts'
+import { withOptionalBodies } from './optional-bodies.ts'
 import type { ZodApp } from './zod-app.ts'
 
 /** Describes every route that is registered after it, and serves the description and a page to read it on. */
@@ -25,6 +26,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Products', description: 'The apps of a tenant' },
         { name: 'Key types', description: 'What of an app is sold' },
         { name: 'Tokens', description: 'Access tokens' },
+        { name: 'Confirmations', description: 'What a person has to approve before it is executed' },
         { name: 'System', description: 'For operators and monitors' },
       ],
       components: {
@@ -34,8 +36,8 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
       },
       security: [{ accessToken: [] }],
     },
-    transform: fastifyZodOpenApiTransformers.transform,
-    transformObject,
+    ...fastifyZodOpenApiTransformers,
+    transformObject: withOptionalBodies(withIdempotencyKeys(fastifyZodOpenApiTransformers.transformObject)),
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',

@@ -37,6 +37,13 @@ export const notFound = (what: string): Problem => new Problem(404, 'invalid_req
 export const unavailable = (message: string): Problem =>
   new Problem(503, 'unavailable', message, { 'retry-after': '1' })
 
+/** @param waitMs until it is worth trying again */
+export const rateLimited = (waitMs: number): Problem => {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  const message = `too many requests; try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`
+  return new Problem(429, 'rate_limited', message, { 'retry-after': String(seconds) })
+}
+
 /** Every refusal of the domain as an answer. A code without one does not compile. */
 const refusals: Record<RefusalCode, [status: number, message: string]> = {
   tenant_exists: [409, 'a tenant with this id exists already; choose another tenantId'],
@@ -74,6 +81,23 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   token_exists: [409, 'this token exists already'],
   token_not_found: [404, 'token not found'],
   member_exists: [409, 'this member exists already'],
+  key_type_in_use: [409, 'live licenses reference this key type; revoke them or let them expire first'],
+  key_type_is_last: [409, 'this is the only key type of the product, which needs one; add another first'],
+  confirmation_exists: [409, 'this confirmation exists already'],
+  confirmation_not_found: [404, 'confirmation not found'],
+  confirmation_unknown: [403, 'no confirmation of this token has this id; send the request without one'],
+  confirmation_mismatch: [
+    403,
+    'the confirmation is for another request; send exactly the one it was asked with',
+  ],
+  confirmation_pending: [403, 'the confirmation awaits its approval; poll it until it is approved'],
+  confirmation_approved: [409, 'the confirmation is approved already'],
+  confirmation_denied: [403, 'the confirmation was denied'],
+  confirmation_expired: [403, 'the confirmation has expired; send the request without it for a new one'],
+  confirmation_consumed: [
+    403,
+    'the confirmation was used already; send the request without it for a new one',
+  ],
 }
 
 export function problemOfRefusal(code: RefusalCode): Problem {

@@ -1,12 +1,6 @@
 import { z } from 'zod'
 
-/** Text that every store can hold: no NUL and no half of a surrogate pair. */
-export const text = (most: number) =>
-  z
-    .string()
-    .min(1)
-    .max(most)
-    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
+export { text } from '../domain/values.ts'
 
 /** The log writes four-digit years; some days that look like days, as 30 February, are none. */
 function isKeepable(value: string): boolean {
@@ -42,7 +36,11 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
     nextCursor: z.string().nullable().meta({ description: 'null on the last page' }),
   })
 
-type Answer = { description: string; content: { 'application/json': { schema: z.ZodType } } }
+type Answer = {
+  description: string
+  content: { 'application/json': { schema: z.ZodType } }
+  headers?: Record<string, { type: 'integer'; description: string }>
+}
 
 export function answer(description: string, schema: z.ZodType): Answer {
   return { description, content: { 'application/json': { schema } } }
@@ -63,10 +61,17 @@ const meanings = {
 
 type ErrorStatus = keyof typeof meanings
 
+const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait' } } as const
+
+function errorAnswer(status: ErrorStatus, body: z.ZodType): Answer {
+  const described = answer(meanings[status], body)
+  return status === 429 || status === 503 ? { ...described, headers: retryAfter } : described
+}
+
 /** The error answers of an operation, each with its meaning and the body that its interface uses. */
 export function errorsWith(body: z.ZodType, ...statuses: ErrorStatus[]): Record<string, Answer> {
-  const all: ErrorStatus[] = [...statuses, 500, 503]
-  return Object.fromEntries(all.map((status) => [status, answer(meanings[status], body)]))
+  const all: ErrorStatus[] = [...statuses, 429, 500, 503]
+  return Object.fromEntries(all.map((status) => [status, errorAnswer(status, body)]))
 }
 
 export const errors = (...statuses: ErrorStatus[]): Record<string, Answer> =>

@@ -59,6 +59,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'license', event: eventsOf.license.parse(shape) }
       case 'token':
         return { ...place, category: 'token', event: eventsOf.token.parse(shape) }
+      case 'confirmation':
+        return { ...place, category: 'confirmation', event: eventsOf.confirmation.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }

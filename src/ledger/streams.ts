@@ -3,6 +3,7 @@ import { type Category, eventsOf } from '../domain/events.ts'
 export const tenantStream = (tenantId: string): string => `tenant-${tenantId}`
 export const memberStream = (memberId: string): string => `member-${memberId}`
 export const tokenStream = (tokenId: string): string => `token-${tokenId}`
+export const confirmationStream = (confirmationId: string): string => `confirmation-${confirmationId}`
 export const licenseStream = (licenseId: string): string => `license-${licenseId}`
 /** Neither id can hold a dot, so the pair reads back unambiguously. */
 export const productStream = (tenantId: string, productId: string): string =>

@@ -36,9 +36,13 @@ const change = { type: 'ChangeProduct', settings: {}, at: later } as const
 const addTeam: ProductCommand = { type: 'AddKeyType', keyType: team, at: later }
 const changePro = { type: 'ChangeKeyType', keyTypeId: 'pro', change: {}, at: later } as const
 
+const deletePro = { type: 'DeleteKeyType', keyTypeId: 'pro', at: later } as const
+
 const created: ProductEvent = { type: 'ProductCreated', data: { ...editor, settings: defaultSettings, at } }
 const proAdded: ProductEvent = { type: 'KeyTypeAdded', data: { keyType: pro, at } }
 const product = [created, proAdded]
+const teamAdded: ProductEvent = { type: 'KeyTypeAdded', data: { keyType: team, at } }
+const proDeleted: ProductEvent = { type: 'KeyTypeDeleted', data: { keyTypeId: 'pro', at } }
 
 const settingsChanged = (settings: typeof defaultSettings, moment = at): ProductEvent => ({
   type: 'ProductSettingsChanged',
@@ -89,7 +93,7 @@ describe('creating', () => {
       .expectRefusal('product_exists'))
 })
 
-test.each<ProductCommand>([{ ...change, name: 'Writer' }, addTeam, changePro])(
+test.each<ProductCommand>([{ ...change, name: 'Writer' }, addTeam, changePro, deletePro])(
   '$type on a product that is not there is refused',
   (command) => given().when(command).expectRefusal('product_not_found'),
 )
@@ -183,6 +187,30 @@ describe('key types', () => {
       .when({ ...changePro, change: { name: 'Pro', entitlements: ['export'] } })
       .expectEvents([]))
 
+  test('one of several is deleted', () =>
+    given(...product, teamAdded)
+      .when(deletePro)
+      .expectEvents([{ type: 'KeyTypeDeleted', data: { keyTypeId: 'pro', at: later } }]))
+
+  test('the only one stays', () =>
+    given(...product)
+      .when(deletePro)
+      .expectRefusal('key_type_is_last'))
+
+  test('the only one that is left stays', () =>
+    given(...product, teamAdded, proDeleted)
+      .when({ ...deletePro, keyTypeId: 'team' })
+      .expectRefusal('key_type_is_last'))
+
+  test('one that was deleted is no longer there, and its id is free to take', () => {
+    given(...product, teamAdded, proDeleted)
+      .when(deletePro)
+      .expectRefusal('key_type_not_found')
+    given(...product, teamAdded, proDeleted)
+      .when({ type: 'AddKeyType', keyType: pro, at: later })
+      .expectEvents([{ type: 'KeyTypeAdded', data: { keyType: pro, at: later } }])
+  })
+
   test('a change of one that the product lacks is refused', () =>
     given(...product)
       .when({ ...changePro, keyTypeId: 'team', change: { name: 'Team' } })
@@ -213,6 +241,15 @@ describe('the state', () => {
     expect(state(...product, event)).toStrictEqual({ ...begun, ...shown, updatedAt: later }),
   )
 
+  test('shows what is left when a key type was deleted', () =>
+    expect(
+      state(...product, teamAdded, { type: 'KeyTypeDeleted', data: { keyTypeId: 'pro', at: later } }),
+    ).toStrictEqual({
+      ...begun,
+      keyTypes: [team],
+      updatedAt: later,
+    }))
+
   test('shows a changed key type in its old place', () => {
     const newPro = { ...pro, name: 'Professional' }
     const after = state(
@@ -231,6 +268,7 @@ describe('the state', () => {
       { type: 'ProductRenamed', data: { name: 'Writer', at } },
       { type: 'KeyPrefixChanged', data: { keyPrefix: 'WR', at } },
       { type: 'KeyTypeChanged', data: { keyType: team, at } },
+      proDeleted,
     )
     fc.assert(
       fc.property(fc.array(events), (history) => {

@@ -8,6 +8,7 @@ import type { Plan } from '../../src/domain/tenant/events.ts'
 import { Scope } from '../../src/domain/token/scopes.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createCursors } from '../../src/http/cursor.ts'
+import { type Limits, noLimits } from '../../src/limits/limits.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD'
@@ -34,9 +35,10 @@ export type TestApi = {
   close(): Promise<void>
 }
 
-export async function openTestApi(): Promise<TestApi> {
+/** @param options `limits` are off unless given, since the clock of a test stands still */
+export async function openTestApi(options: { limits?: Limits } = {}): Promise<TestApi> {
   const ledger = await openTestLedger()
-  const app = await createTestApp(ledger, ledger.services)
+  const app = await createTestApp(ledger, ledger.services, options.limits)
   return {
     app,
     ledger,
@@ -49,12 +51,17 @@ export async function openTestApi(): Promise<TestApi> {
 }
 
 /** Another application on the same stores, for instance with services that fail. */
-export function createTestApp(ledger: TestLedger, services: Services): Promise<FastifyInstance> {
+export function createTestApp(
+  ledger: TestLedger,
+  services: Services,
+  limits = noLimits,
+): Promise<FastifyInstance> {
   return createApp({
     services,
     cursors: createCursors(ledger.masterKey.cursors),
     readiness: createReadiness(services, undefined),
     baseUrl: 'http://localhost:8080',
+    limits,
     log: pino({ level: 'silent' }) as FastifyBaseLogger,
   })
 }

@@ -197,7 +197,7 @@ test.each(['lic_absent', 'a', '%00', 'lic_00000000000000000000000000', 'x'.repea
   },
 )
 
-test.each([[{ keepDevices: 'yes' }], [{ keep: true }], [[]], [null]])(
+test.each([[{ keepDevices: 'yes' }], [{ keep: true }], [[]], ['text']])(
   'a remint with %j is malformed',
   async (body) => {
     const { id } = await mint(api.ask, tenant.token, 'editor')

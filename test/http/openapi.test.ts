@@ -121,7 +121,7 @@ test('every error is described with the envelope of its interface', () => {
 })
 
 /**
- * The contract's statuses of each operation; each may fail with 500 and 503 besides, and where an Idempotency-Key is
+ * The contract's statuses of each operation; each may fail with 429, 500 and 503 besides, and where an Idempotency-Key is
  * taken with 409 and 422.
  */
 const statuses: Record<string, number[]> = {
@@ -134,12 +134,15 @@ const statuses: Record<string, number[]> = {
   'GET /v1/products/{productId}/key-types': [200, 400, 401, 403, 404],
   'POST /v1/products/{productId}/key-types': [201, 400, 401, 403, 404, 409],
   'PATCH /v1/products/{productId}/key-types/{keyTypeId}': [200, 400, 401, 403, 404, 422],
+  'DELETE /v1/products/{productId}/key-types/{keyTypeId}': [200, 202, 400, 401, 403, 404, 409],
   'GET /v1/licenses': [200, 400, 401, 403],
   'POST /v1/licenses': [201, 400, 401, 403, 404, 422],
   'GET /v1/licenses/{id}': [200, 400, 401, 403, 404],
   'POST /v1/licenses/{id}/remint': [200, 400, 401, 403, 404, 409],
   'POST /v1/licenses/{id}/deactivate-device': [200, 400, 401, 403, 404],
   'POST /v1/licenses/import': [200, 400, 401, 402, 403, 404],
+  'POST /v1/licenses/{id}/revoke': [200, 202, 400, 401, 403, 404, 409],
+  'GET /v1/confirmations/{id}': [200, 401, 403, 404],
   'POST /v1/licenses/activate': [200, 400, 401, 403, 404],
   'POST /v1/licenses/validate': [200, 400, 401, 403, 404],
   'POST /v1/licenses/deactivate': [200, 400, 401, 403, 404],
@@ -154,7 +157,7 @@ test('every operation of the contract is described with all its statuses', () =>
       route,
       Object.keys(operation.responses)
         .map(Number)
-        .filter((status) => status < 500),
+        .filter((status) => status < 429),
     ]),
   )
   const keyed = new Set(operations.filter(({ operation }) => takesKey(operation)).map(({ route }) => route))

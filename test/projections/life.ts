@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
+import { deleteKeyType } from '../../src/commands/delete-key-type.ts'
 import { activateDevice, deactivateDevice } from '../../src/commands/devices.ts'
-import { mintLicense, revokeLicense } from '../../src/commands/licenses.ts'
+import { mintLicense, revokeLicense as runRevocation } from '../../src/commands/licenses.ts'
 import { addMember } from '../../src/commands/members.ts'
 import { addKeyType, changeKeyType, changeProduct, createProduct } from '../../src/commands/products.ts'
 import { createTenant, reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
+import { newId } from '../../src/credentials/id.ts'
 import { keyHashOf, newLicenseKey } from '../../src/credentials/license-key.ts'
 import { defaultKeyType } from '../../src/domain/product/key-type.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
+import { approve, deny } from '../../src/gate/approvals.ts'
+import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
+import { passGate } from '../../src/gate/pass.ts'
 import { commandLicense, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 /** Something that somebody does. Licenses and devices are picked by number from those that there are. */
@@ -19,7 +24,8 @@ export type Step =
   | { do: 'revoke' | 'renew' | 'end'; license: number }
   | { do: 'change product'; trial: number | null }
   | { do: 'add key type' | 'change key type'; keyType: number; entitlement: string }
-  | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' }
+  | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' | 'delete key type' }
+  | { do: 'ask for a revocation'; license: number; decision: 'approve' | 'deny' | 'none' }
   | { do: 'wait'; days: number }
 
 const license = fc.nat({ max: 3 })
@@ -57,7 +63,13 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       'reinstate' as const,
       'create token' as const,
       'add member' as const,
+      'delete key type' as const,
     ),
+  }),
+  fc.record({
+    do: fc.constant('ask for a revocation' as const),
+    license,
+    decision: fc.constantFrom('approve' as const, 'deny' as const, 'none' as const),
   }),
   fc.record({ do: fc.constant('wait' as const), days: fc.integer({ min: 0, max: 20 }) }),
 )
@@ -123,6 +135,24 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
     licenses.push({ id: minted.license.licenseId, licenseKey: minted.licenseKey })
   }
 
+  async function askForRevocation(id: string, decision: 'approve' | 'deny' | 'none'): Promise<void> {
+    const call = {
+      tenantId,
+      tokenId: 'tok_1',
+      client: { address: '::1', userAgent: null },
+      request: { parameters: { id }, query: {}, body: null },
+      origin,
+      confirmationId: undefined,
+    }
+    const asked = await passGate(services, revokeLicense, call)
+    if (asked.passed || decision === 'none') return
+    const { confirmationId } = asked.confirmation
+    const by = { ...origin, actor: 'operator:test' }
+    if (decision === 'deny') return deny(services, tenantId, confirmationId, by)
+    await approve(services, tenantId, confirmationId, by)
+    await passGate(services, revokeLicense, { ...call, confirmationId })
+  }
+
   async function change(step: Step): Promise<unknown> {
     const at = clock.now().toISOString()
     const target = 'license' in step ? picked(step.license) : undefined
@@ -142,7 +172,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
         return undefined
       }
       case 'revoke':
-        return revokeLicense(services, tenantId, id, 'because', origin)
+        return runRevocation(services, tenantId, id, 'because', origin)
       case 'renew': {
         const expiresAt = new Date(clock.now().getTime() + 30 * day).toISOString()
         return commandLicense(ledger, id, { type: 'RenewLicense', expiresAt, at })
@@ -169,6 +199,12 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
         const entitlements = [step.entitlement]
         return changeKeyType(services, tenantId, productId, `type-${step.keyType}`, { entitlements }, origin)
       }
+      case 'delete key type': {
+        const keyType = { tenantId, productId, keyTypeId: 'type-2' }
+        return deleteKeyType(services, keyType, { ...origin, requestId: newId('req') })
+      }
+      case 'ask for a revocation':
+        return askForRevocation(id, step.decision)
       case 'suspend':
         return suspendTenant(services, tenantId, null, origin)
       case 'reinstate':
@@ -220,4 +256,9 @@ export const fullLife: readonly Step[] = [
   { do: 'end', license: 1 },
   { do: 'renew', license: 0 },
   { do: 'revoke', license: 1 },
+  { do: 'delete key type' },
+  { do: 'mint', keyType: 0, seats: 1, person: true },
+  { do: 'ask for a revocation', license: 2, decision: 'none' },
+  { do: 'ask for a revocation', license: 2, decision: 'deny' },
+  { do: 'ask for a revocation', license: 2, decision: 'approve' },
 ]

@@ -42,5 +42,6 @@ export const ProductEvent = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('KeyTypeAdded'), data: z.strictObject({ keyType: KeyType, at: Moment }) }),
   z.object({ type: z.literal('KeyTypeChanged'), data: z.strictObject({ keyType: KeyType, at: Moment }) }),
+  z.object({ type: z.literal('KeyTypeDeleted'), data: z.strictObject({ keyTypeId: Slug, at: Moment }) }),
 ])
 export type ProductEvent = z.infer<typeof ProductEvent>

@@ -37,6 +37,7 @@ export type ProductCommand =
   | { type: 'ChangeProduct'; name?: string; keyPrefix?: string; settings: SettingsChange; at: string }
   | { type: 'AddKeyType'; keyType: KeyType; at: string }
   | { type: 'ChangeKeyType'; keyTypeId: string; change: Partial<Omit<KeyType, 'keyTypeId'>>; at: string }
+  | { type: 'DeleteKeyType'; keyTypeId: string; at: string }
 
 export const absentProduct: Product = { status: 'absent' }
 
@@ -50,7 +51,7 @@ export const defaultSettings: ProductSettings = {
 
 /**
  * Returning no events means that the request was already true.
- * @throws Refusal `product_exists`, `product_not_found`, `key_type_exists`, `key_type_not_found`
+ * @throws Refusal `product_exists`, `product_not_found`, `key_type_exists`, `key_type_not_found`, `key_type_is_last`
  */
 export function decideProduct(product: Product, command: ProductCommand): ProductEvent[] {
   if (command.type === 'CreateProduct') {
@@ -83,6 +84,12 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
       if (!before) throw new Refusal('key_type_not_found')
       const keyType: KeyType = { ...before, ...command.change }
       return sameJson(keyType, before) ? [] : [{ type: 'KeyTypeChanged', data: { keyType, at } }]
+    }
+    case 'DeleteKeyType': {
+      const { keyTypeId } = command
+      if (!findKeyType(product, keyTypeId)) throw new Refusal('key_type_not_found')
+      if (product.keyTypes.length === 1) throw new Refusal('key_type_is_last')
+      return [{ type: 'KeyTypeDeleted', data: { keyTypeId, at } }]
     }
   }
 }
@@ -134,6 +141,10 @@ export function evolveProduct(product: Product, event: ProductEvent): Product {
     case 'KeyTypeChanged': {
       const { keyType } = event.data
       const keyTypes = product.keyTypes.map((old) => (old.keyTypeId === keyType.keyTypeId ? keyType : old))
+      return { ...changed, keyTypes }
+    }
+    case 'KeyTypeDeleted': {
+      const keyTypes = product.keyTypes.filter(({ keyTypeId }) => keyTypeId !== event.data.keyTypeId)
       return { ...changed, keyTypes }
     }
   }

@@ -5,7 +5,9 @@ import type { Services } from '../../commands/services.ts'
 import type { KeyType } from '../../domain/product/key-type.ts'
 import { findKeyType } from '../../domain/product/product.ts'
 import { Slug } from '../../domain/values.ts'
+import { deleteKeyType } from '../../gate/operations/delete-key-type.ts'
 import { callerIn, originOf } from '../authenticate.ts'
+import { gatedRoute } from '../gate.ts'
 import { notFound, Problem } from '../problem.ts'
 import { answer, errors } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -24,6 +26,7 @@ export function keyTypeRoutes(app: ZodApp, services: Services): void {
   listRoute(app, services)
   addRoute(app, services)
   changeRoute(app, services)
+  deleteRoute(app, services)
 }
 
 function listRoute(app: ZodApp, services: Services): void {
@@ -108,4 +111,18 @@ function changeRoute(app: ZodApp, services: Services): void {
       return { updated: requireKeyType(product, keyTypeId) }
     },
   )
+}
+
+function deleteRoute(app: ZodApp, services: Services): void {
+  gatedRoute(app, services, deleteKeyType, {
+    operationId: 'deleteKeyType',
+    tags: ['Key types'],
+    summary: 'Delete a key type that no live license references',
+    description: 'Revoked and expired licenses keep what they had. A product always keeps one key type.',
+    response: {
+      200: answer('It is deleted', z.object({ deleted: z.literal(true) })),
+      ...errors(404, 409),
+    },
+    reply: () => ({ deleted: true }),
+  })
 }

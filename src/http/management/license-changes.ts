@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { remintLicense, removeDevice } from '../../commands/license-changes.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
@@ -11,18 +10,14 @@ import { requireLicenseId } from './licenses.ts'
 
 const oneLicense = z.strictObject({ id: z.string() })
 
-const remintIn = z.strictObject({
-  keepDevices: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Whether the devices keep their seats; otherwise all of them are freed' }),
-})
-
-/** A body in which every field may be left out may be left out itself. */
-function allowNoBody(request: FastifyRequest, _reply: unknown, done: () => void): void {
-  if (request.body === undefined) request.body = {}
-  done()
-}
+const remintIn = z
+  .strictObject({
+    keepDevices: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Whether the devices keep their seats; otherwise all of them are freed' }),
+  })
+  .nullish()
 
 export function licenseChangeRoutes(app: ZodApp, services: Services): void {
   remintRoute(app, services)
@@ -34,7 +29,6 @@ function remintRoute(app: ZodApp, services: Services): void {
     '/v1/licenses/:id/remint',
     {
       config: { scope: 'licenses:write' },
-      preValidation: allowNoBody,
       schema: {
         operationId: 'remintLicense',
         tags: ['Licenses'],
@@ -51,7 +45,7 @@ function remintRoute(app: ZodApp, services: Services): void {
       const asked = {
         tenantId,
         licenseId: requireLicenseId(request.params.id),
-        keepDevices: request.body.keepDevices,
+        keepDevices: request.body?.keepDevices ?? false,
       }
       const { licenseKey, ...entry } = await remintLicense(own, asked, runOriginOf(request))
       const [person] = await services.subjects.openPeople(tenantId, [entry.license.holder])

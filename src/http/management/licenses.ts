@@ -2,9 +2,12 @@ import { z } from 'zod'
 import { findLicense, listDevices, listLicenses } from '../../../projections/licenses/queries.ts'
 import { mintLicense } from '../../commands/licenses.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
 import { Slug } from '../../domain/values.ts'
+import { revokeLicense } from '../../gate/operations/revoke-license.ts'
 import { callerIn } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
+import { gatedRoute } from '../gate.ts'
 import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { notFound } from '../problem.ts'
 import { answer, errors, inUtc, pageOf, pageQuery } from '../schemas.ts'
@@ -19,12 +22,9 @@ import {
 } from './license-schemas.ts'
 import { requireProduct } from './products.ts'
 
-/** Anything else cannot be a license's, and is answered like one that is not there. */
-const licenseId = /^lic_[0-9a-z]{26}$/
-
-/** @throws Problem 404 */
+/** @throws Problem 404 for what cannot be a license's id, as for one that is not there */
 export function requireLicenseId(text: string): string {
-  if (!licenseId.test(text)) throw notFound('license')
+  if (!isId('lic', text)) throw notFound('license')
   return text
 }
 
@@ -38,6 +38,7 @@ export function licenseRoutes(app: ZodApp, services: Services, cursors: Cursors)
   listRoute(app, services, cursors)
   mintRoute(app, services)
   readRoute(app, services)
+  revokeRoute(app, services)
 }
 
 function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
@@ -119,7 +120,7 @@ function readRoute(app: ZodApp, services: Services): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const { id } = request.params
-      const entry = licenseId.test(id) ? await findLicense(services.db, tenantId, id) : undefined
+      const entry = await findLicense(services.db, tenantId, requireLicenseId(id))
       if (!entry) throw notFound('license')
       const devices = await listDevices(services.db, entry.license.licenseId)
       const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.license.holder])
@@ -127,6 +128,23 @@ function readRoute(app: ZodApp, services: Services): void {
       return { license: { ...view, devices: devices.map(deviceView) } }
     },
   )
+}
+
+function revokeRoute(app: ZodApp, services: Services): void {
+  gatedRoute(app, services, revokeLicense, {
+    operationId: 'revokeLicense',
+    tags: ['Licenses'],
+    summary: 'Revoke a license for good',
+    response: {
+      200: answer('The license', z.object({ license: licenseOut })),
+      ...errors(404, 409),
+    },
+    reply: async (entry) => {
+      const { tenantId, holder } = entry.license
+      const [person = nobody] = await services.subjects.openPeople(tenantId, [holder])
+      return { license: licenseView(entry, person, momentOf(services)) }
+    },
+  })
 }
 
 const nobody = { email: null, name: null }

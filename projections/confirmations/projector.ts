@@ -1,0 +1,50 @@
+import {
+  absentConfirmation,
+  type Confirmation,
+  evolveConfirmation,
+} from '../../src/domain/confirmation/confirmation.ts'
+import { type DocumentModel, projectDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+
+const confirmations: DocumentModel<Confirmation> = {
+  table: 'confirmations',
+  category: 'confirmation',
+  absent: absentConfirmation,
+  fold: (confirmation, { category, event }) =>
+    category === 'confirmation' ? evolveConfirmation(confirmation, event) : confirmation,
+  columns: (confirmation) =>
+    confirmation.status === 'absent'
+      ? {}
+      : {
+          confirmation_id: confirmation.confirmationId,
+          tenant_id: confirmation.tenantId,
+          status: confirmation.status,
+          expires_at: confirmation.expiresAt,
+          consumed_at: confirmation.consumedAt,
+          created_at: confirmation.createdAt,
+        },
+}
+
+export const confirmationsProjector: Projector = {
+  name: 'confirmations',
+  tables: ['confirmations'],
+  ddl: `
+    create table confirmations (
+      stream text primary key,
+      revision int not null,
+      state jsonb not null,
+      confirmation_id text not null unique,
+      tenant_id text not null,
+      status text not null,
+      expires_at timestamptz not null,
+      consumed_at timestamptz,
+      created_at timestamptz not null
+    );
+    create index confirmations_of_tenant on confirmations (tenant_id, created_at desc, confirmation_id desc);
+    -- The two things that a reaction looks for; next to nothing stands in either for long.
+    create index confirmations_pending on confirmations (expires_at) where status = 'pending';
+    create index confirmations_consumed on confirmations (consumed_at) where status = 'consumed'`,
+  async apply(db, entries) {
+    await projectDocuments(db, confirmations, entries)
+  },
+}

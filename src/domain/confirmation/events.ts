@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { Moment, Slug } from '../values.ts'
+
+const Hash = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** A person: a member in a dashboard session, or an operator on the host. A token never decides about itself. */
+const Person = z.string().regex(/^(member|operator):.+$/)
+
+/** Where a request came from, as the approver is shown it. */
+export const Client = z.strictObject({ address: z.string(), userAgent: z.string().nullable() })
+export type Client = z.infer<typeof Client>
+
+/**
+ * The request that waits for an approval. Its query and body may hold secrets, so they are kept sealed in the vault
+ * under the confirmation's id; here is only the hash over all of it.
+ */
+export const GatedRequest = z.strictObject({
+  confirmationId: z.string().min(1),
+  tenantId: Slug,
+  tokenId: z.string().min(1),
+  operation: z.string().min(1),
+  method: z.string().min(1),
+  path: z.string().min(1),
+  parameters: z.record(z.string(), z.string()),
+  /** SHA-256 of the RFC 8785 form of method, path template, path parameters, query and body. */
+  requestHash: Hash,
+  /** SHA-256 of what the operation would act on, as it was when asked: tells whether it has changed since. */
+  stateHash: Hash,
+  client: Client,
+  /** The call that asked: the first one of everything that comes of it. */
+  requestId: z.string().min(1),
+  expiresAt: Moment,
+})
+export type GatedRequest = z.infer<typeof GatedRequest>
+
+/** `refused`: the rules did not allow it any more when it was run; the reason is the refusal's code. */
+export const Outcome = z.enum(['done', 'refused'])
+export type Outcome = z.infer<typeof Outcome>
+
+/** Everything a `confirmation-<id>` stream may hold. A recorded shape is never edited: add a new type. */
+export const ConfirmationEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ConfirmationRequested'), data: GatedRequest.extend({ at: Moment }) }),
+  z.object({ type: z.literal('ConfirmationApproved'), data: z.strictObject({ by: Person, at: Moment }) }),
+  z.object({ type: z.literal('ConfirmationDenied'), data: z.strictObject({ by: Person, at: Moment }) }),
+  z.object({ type: z.literal('ConfirmationExpired'), data: z.strictObject({ at: Moment }) }),
+  z.object({ type: z.literal('ConfirmationConsumed'), data: z.strictObject({ at: Moment }) }),
+  z.object({
+    type: z.literal('ConfirmationExecuted'),
+    data: z.strictObject({ outcome: Outcome, reason: z.string().nullable(), at: Moment }),
+  }),
+])
+export type ConfirmationEvent = z.infer<typeof ConfirmationEvent>

@@ -1,0 +1,179 @@
+import {
+  type ConfirmationEntry,
+  findConfirmation,
+  listPendingConfirmations,
+} from '../../projections/confirmations/queries.ts'
+import { changeConfirmation } from '../commands/confirmations.ts'
+import { momentOf, type Origin, type Services } from '../commands/services.ts'
+import { isId } from '../credentials/id.ts'
+import {
+  type ConfirmationStatus,
+  confirmationStatusAt,
+  type RequestedConfirmation,
+  secondsLeft,
+} from '../domain/confirmation/confirmation.ts'
+import type { Client } from '../domain/confirmation/events.ts'
+import { Refusal, type RefusalCode } from '../domain/refusal.ts'
+import type { Description } from './operation.ts'
+import { findOperation } from './registry.ts'
+import { destroyRequest, hashOf, openRequest } from './request.ts'
+
+/** Everything that a person is told before deciding. */
+export type Approval = {
+  id: string
+  tenantId: string
+  status: ConfirmationStatus
+  /** What kind of thing it is, in plain words. */
+  title: string
+  /** What exactly will happen; undefined once the request is destroyed because it is over. */
+  description: Pick<Description, 'summary' | 'consequences'> | undefined
+  /** What it would act on is no longer what it was when the confirmation was asked for. */
+  changedSinceAsked: boolean
+  /** Why it could not run now, approved or not. */
+  impossible: RefusalCode | undefined
+  method: string
+  path: string
+  parameters: Record<string, string>
+  token: { id: string; name: string | null }
+  client: Client
+  askedAt: string
+  expiresAt: string
+  expiresInSeconds: number
+  decidedBy: string | null
+  decidedAt: string | null
+  consumedAt: string | null
+  executedAt: string | null
+  outcome: RequestedConfirmation['outcome']
+  reason: string | null
+}
+
+/**
+ * The confirmations that wait for a person, the one that expires first at the top.
+ * @param tenantId null for an operator on the host, who stands above the tenants; so in the other functions here
+ */
+export async function listApprovals(services: Services, tenantId: string | null): Promise<Approval[]> {
+  const entries = await listPendingConfirmations(services.db, tenantId, momentOf(services))
+  return Promise.all(entries.map((entry) => approvalOf(services, entry)))
+}
+
+/** @throws Refusal `confirmation_not_found` */
+export async function showApproval(
+  services: Services,
+  tenantId: string | null,
+  id: string,
+): Promise<Approval> {
+  return approvalOf(services, await requireConfirmation(services, tenantId, id))
+}
+
+/**
+ * @param by `member:<id>` or `operator:<name>` as the actor
+ * @throws Refusal `confirmation_not_found`, `confirmation_denied`, `confirmation_expired`
+ */
+export async function approve(
+  services: Services,
+  tenantId: string | null,
+  id: string,
+  by: Origin,
+): Promise<void> {
+  await requireConfirmation(services, tenantId, id)
+  await changeConfirmation(services, id, { type: 'Approve', by: by.actor, at: momentOf(services) }, by)
+}
+
+/**
+ * @param by `member:<id>` or `operator:<name>` as the actor
+ * @throws Refusal `confirmation_not_found`, `confirmation_approved`, `confirmation_expired`, `confirmation_consumed`
+ */
+export async function deny(
+  services: Services,
+  tenantId: string | null,
+  id: string,
+  by: Origin,
+): Promise<void> {
+  await requireConfirmation(services, tenantId, id)
+  const command = { type: 'Deny', by: by.actor, at: momentOf(services) } as const
+  await destroyRequest(services, await changeConfirmation(services, id, command, by))
+}
+
+async function requireConfirmation(
+  services: Services,
+  tenantId: string | null,
+  id: string,
+): Promise<ConfirmationEntry> {
+  const entry = isId('cnf', id) ? await findConfirmation(services.db, tenantId, id) : undefined
+  if (!entry) throw new Refusal('confirmation_not_found')
+  return entry
+}
+
+async function approvalOf(
+  services: Services,
+  { confirmation, tokenName }: ConfirmationEntry,
+): Promise<Approval> {
+  const now = momentOf(services)
+  const status = confirmationStatusAt(confirmation, now)
+  const { confirmationId, tokenId, createdAt, operation, client } = confirmation
+  return {
+    id: confirmationId,
+    tenantId: confirmation.tenantId,
+    status,
+    title: findOperation(operation)?.title ?? operation,
+    ...(over.has(status) ? undescribed : await described(services, confirmation)),
+    method: confirmation.method,
+    path: confirmation.path,
+    parameters: confirmation.parameters,
+    token: { id: tokenId, name: tokenName === null ? null : visible(tokenName) },
+    client: {
+      address: client.address,
+      userAgent: client.userAgent === null ? null : visible(client.userAgent),
+    },
+    askedAt: createdAt,
+    expiresAt: confirmation.expiresAt,
+    expiresInSeconds: secondsLeft(confirmation, now),
+    decidedBy: confirmation.decidedBy,
+    decidedAt: confirmation.decidedAt,
+    consumedAt: confirmation.consumedAt,
+    executedAt: confirmation.executedAt,
+    outcome: confirmation.outcome,
+    reason: confirmation.reason,
+  }
+}
+
+type Described = Pick<Approval, 'description' | 'changedSinceAsked' | 'impossible'>
+
+const over: ReadonlySet<ConfirmationStatus> = new Set(['denied', 'expired', 'executed'])
+const undescribed: Described = { description: undefined, changedSinceAsked: false, impossible: undefined }
+
+/**
+ * Names and reasons are the caller's own words. Control characters, line breaks and marks that turn the direction
+ * of writing could make an approver read something else than what stands there.
+ */
+const visible = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
+
+/** From the request that the server keeps and the state of now, never from what the caller says it is. */
+async function described(services: Services, confirmation: RequestedConfirmation): Promise<Described> {
+  const operation = findOperation(confirmation.operation)
+  const request = await openRequest(services, confirmation)
+  if (!operation || !request) return undescribed
+  const { tenantId, stateHash } = confirmation
+  try {
+    const { summary, consequences, state } = await operation.describe(services, tenantId, request)
+    const impossible = await refusalIn(operation.check(services, tenantId, request))
+    return {
+      description: { summary: visible(summary), consequences: consequences.map(visible) },
+      changedSinceAsked: hashOf(state) !== stateHash,
+      impossible,
+    }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { description: undefined, changedSinceAsked: true, impossible: error.code }
+  }
+}
+
+async function refusalIn(check: Promise<void>): Promise<RefusalCode | undefined> {
+  try {
+    await check
+    return undefined
+  } catch (error) {
+    if (error instanceof Refusal) return error.code
+    throw error
+  }
+}

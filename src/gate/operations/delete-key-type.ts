@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { countLicensesOfKeyType } from '../../../projections/licenses/queries.ts'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { deleteKeyType as runDeletion } from '../../commands/delete-key-type.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import type { KeyType } from '../../domain/product/key-type.ts'
+import { findKeyType } from '../../domain/product/product.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { Slug } from '../../domain/values.ts'
+import { gatedOperation } from '../operation.ts'
+import { counted } from '../words.ts'
+
+const input = z.object({ params: z.strictObject({ productId: Slug, keyTypeId: Slug }) })
+
+export const deleteKeyType = gatedOperation({
+  name: 'key-type.delete',
+  title: 'Delete a key type',
+  method: 'DELETE',
+  path: '/v1/products/{productId}/key-types/{keyTypeId}',
+  scope: 'products:write',
+  input,
+  async check(services, tenantId, { params }) {
+    const { product } = await find(services, tenantId, params)
+    if (product.keyTypes.length === 1) throw new Refusal('key_type_is_last')
+    const { live } = await countLicensesOfKeyType(services.db, { tenantId, ...params }, momentOf(services))
+    if (live > 0) throw new Refusal('key_type_in_use')
+  },
+  async describe(services, tenantId, { params }) {
+    const { product, keyType } = await find(services, tenantId, params)
+    const { live, ended } = await countLicensesOfKeyType(
+      services.db,
+      { tenantId, ...params },
+      momentOf(services),
+    )
+    return {
+      summary: `Delete the key type ${keyType.name} (${keyType.keyTypeId}) of ${product.name} (${product.productId})`,
+      consequences: [
+        'No license can be minted or sold against it any more',
+        ended === 0
+          ? 'No license was ever issued against it'
+          : `${counted(ended, 'revoked or expired license keeps', 'revoked or expired licenses keep')} what it granted`,
+      ],
+      state: { keyType, live, ended, keyTypes: product.keyTypes.length },
+    }
+  },
+  async run(services, tenantId, { params }, { origin }): Promise<void> {
+    await runDeletion(services, { tenantId, ...params }, origin)
+  },
+})
+
+/** @throws Refusal `product_not_found`, `key_type_not_found` */
+async function find(
+  services: Services,
+  tenantId: string,
+  { productId, keyTypeId }: { productId: string; keyTypeId: string },
+): Promise<{ product: PresentProduct; keyType: KeyType }> {
+  const product = await services.findProduct(tenantId, productId)
+  if (!product) throw new Refusal('product_not_found')
+  const keyType = findKeyType(product, keyTypeId)
+  if (!keyType) throw new Refusal('key_type_not_found')
+  return { product, keyType }
+}

@@ -1,0 +1,124 @@
+import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
+import { momentOf, type Origin, type Services } from '../commands/services.ts'
+import { isId, newId } from '../credentials/id.ts'
+import {
+  decideConfirmation,
+  lifetimeSeconds,
+  type RequestedConfirmation,
+} from '../domain/confirmation/confirmation.ts'
+import type { Client } from '../domain/confirmation/events.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { execute } from './execute.ts'
+import type { GatedOperation, RequestInput } from './operation.ts'
+import { hashOf, keepRequest, requestHashOf } from './request.ts'
+
+/** A call of a gated operation. */
+export type GatedCall = {
+  tenantId: string
+  tokenId: string
+  client: Client
+  request: RequestInput
+  origin: Origin
+  /** Undefined when the call names none. */
+  confirmationId: string | undefined
+}
+
+export type GateOutcome<Result> =
+  | { passed: true; result: Result }
+  /** Nothing was executed: a person has to approve this first. */
+  | { passed: false; confirmation: RequestedConfirmation }
+
+/**
+ * Lets a gated call through once for each approved confirmation. What could never run is refused before the gate,
+ * so that nobody is asked about it, unless it cannot run precisely because its confirmation was used already.
+ * @throws Refusal what `check` and `run` throw; `confirmation_unknown`, `confirmation_mismatch`,
+ *   `confirmation_pending`, `confirmation_denied`, `confirmation_expired`, `confirmation_consumed`
+ */
+export async function passGate<Result>(
+  services: Services,
+  operation: GatedOperation<Result>,
+  call: GatedCall,
+): Promise<GateOutcome<Result>> {
+  const { tenantId, confirmationId, request } = call
+  try {
+    await operation.check(services, tenantId, request)
+  } catch (error) {
+    if (error instanceof Refusal && confirmationId !== undefined) {
+      await refuseIfOver(services, operation, call, confirmationId)
+    }
+    throw error
+  }
+  if (confirmationId === undefined)
+    return { passed: false, confirmation: await ask(services, operation, call) }
+  if (!isId('cnf', confirmationId)) throw new Refusal('confirmation_unknown')
+  const consumed = await changeConfirmation(
+    services,
+    confirmationId,
+    consumption(services, operation, call),
+    call.origin,
+  )
+  return { passed: true, result: await execute(services, operation, consumed, request, call.origin) }
+}
+
+/** @throws Refusal when the confirmation answers this very call and is denied, expired or consumed */
+async function refuseIfOver(
+  services: Services,
+  operation: GatedOperation<unknown>,
+  call: GatedCall,
+  confirmationId: string,
+): Promise<void> {
+  if (!isId('cnf', confirmationId)) return
+  const { state } = await loadConfirmation(services, confirmationId)
+  try {
+    decideConfirmation(state, consumption(services, operation, call))
+  } catch (error) {
+    if (error instanceof Refusal && over.has(error.code)) throw error
+  }
+}
+
+const over: ReadonlySet<string> = new Set([
+  'confirmation_denied',
+  'confirmation_expired',
+  'confirmation_consumed',
+])
+
+function consumption(services: Services, operation: GatedOperation<unknown>, call: GatedCall) {
+  const requestHash = requestHashOf(operation, call.request)
+  return { type: 'Consume', tokenId: call.tokenId, requestHash, at: momentOf(services) } as const
+}
+
+/** Opens a confirmation. A crash after the request was kept leaves a sealed text that nothing refers to. */
+async function ask(
+  services: Services,
+  operation: GatedOperation<unknown>,
+  { tenantId, tokenId, client, request, origin }: GatedCall,
+): Promise<RequestedConfirmation> {
+  const { state } = await operation.describe(services, tenantId, request)
+  const confirmationId = newId('cnf')
+  const now = services.now()
+  const { name, method, path } = operation
+  await keepRequest(services, { tenantId, confirmationId }, request)
+  return changeConfirmation(
+    services,
+    confirmationId,
+    {
+      type: 'RequestConfirmation',
+      request: {
+        confirmationId,
+        tenantId,
+        tokenId,
+        operation: name,
+        method,
+        path,
+        parameters: request.parameters,
+        requestHash: requestHashOf(operation, request),
+        stateHash: hashOf(state),
+        client,
+        requestId: origin.requestId,
+        expiresAt: new Date(now.getTime() + lifetimeSeconds * 1000).toISOString(),
+      },
+      at: now.toISOString(),
+    },
+    origin,
+  )
+}

@@ -1,0 +1,51 @@
+import canonicalize from 'canonicalize'
+import { z } from 'zod'
+import type { Services } from '../commands/services.ts'
+import { sameDigest, sha256 } from '../credentials/sha256.ts'
+import type { GatedRequest } from '../domain/confirmation/events.ts'
+import type { RequestInput } from './operation.ts'
+
+/** SHA-256 of the RFC 8785 form, by which a request is recognised whatever the order of its fields. */
+export function hashOf(value: unknown): string {
+  return sha256(canonicalize(value) ?? 'undefined')
+}
+
+/** Over everything that the request asks for; what only says how it travels is no part of it. */
+export function requestHashOf(
+  { method, path }: { method: string; path: string },
+  { parameters, query, body }: RequestInput,
+): string {
+  return hashOf({ method, path, parameters, query, body })
+}
+
+const Sealed = z.strictObject({ query: z.unknown(), body: z.unknown() })
+
+const nameOf = (confirmationId: string): string => `confirmation.${confirmationId}`
+
+type Named = Pick<GatedRequest, 'confirmationId' | 'tenantId'>
+
+/** Keeps what may hold secrets, before the event that refers to it is appended. */
+export async function keepRequest(
+  { secrets }: Services,
+  { tenantId, confirmationId }: Named,
+  { query, body }: RequestInput,
+): Promise<void> {
+  await secrets.keep(tenantId, nameOf(confirmationId), JSON.stringify({ query, body }))
+}
+
+/** The request as it was sent; undefined when it was destroyed, or is not the one that was asked about. */
+export async function openRequest(
+  { secrets }: Services,
+  request: GatedRequest,
+): Promise<RequestInput | undefined> {
+  const kept = await secrets.open(request.tenantId, nameOf(request.confirmationId))
+  if (kept === undefined) return undefined
+  const { query, body } = Sealed.parse(JSON.parse(kept))
+  const opened = { parameters: request.parameters, query, body }
+  return sameDigest(requestHashOf(request, opened), request.requestHash) ? opened : undefined
+}
+
+/** Once it can no longer run, nobody needs what may hold secrets. */
+export function destroyRequest({ secrets }: Services, { tenantId, confirmationId }: Named): Promise<void> {
+  return secrets.destroy(tenantId, nameOf(confirmationId))
+}

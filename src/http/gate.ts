@@ -1,0 +1,149 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { momentOf, type Services } from '../commands/services.ts'
+import { secondsLeft } from '../domain/confirmation/confirmation.ts'
+import type { GatedOperation, RequestInput } from '../gate/operation.ts'
+import { passGate } from '../gate/pass.ts'
+import { callerIn, originOf } from './authenticate.ts'
+import { invalid } from './problem.ts'
+import { answer, errors } from './schemas.ts'
+import type { ZodApp } from './zod-app.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** How the addresses that are handed out begin. */
+    baseUrl: string
+  }
+  interface FastifyRequest {
+    /** What a gated call sent, before its schemas have changed it. */
+    gatedInput: RequestInput | undefined
+  }
+}
+
+const confirmationHeader = 'X-Service-Confirmation'
+
+const pendingOut = z
+  .object({
+    confirmation: z.object({
+      id: z.string().meta({ example: 'cnf_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+      status: z.literal('pending'),
+      approveUrl: z.string().meta({ description: 'Where a person approves it, signed in to the dashboard' }),
+      expiresInSeconds: z.int().meta({ example: 600 }),
+    }),
+  })
+  .meta({ id: 'PendingConfirmation' })
+
+const explanation = `Needs the scope \`danger\` besides, and a person's approval. Without \`${confirmationHeader}\` \
+nothing is executed, and the answer is 202 with a confirmation to approve. Once it is approved, send exactly the same \
+request again with its id in \`${confirmationHeader}\`: it is executed once.`
+
+const forbidden =
+  'The token lacks a scope, or the confirmation does not allow this: it is pending, denied, expired or used already, ' +
+  'was asked for by another token, or for a request with other parameters'
+
+/** How a gated operation is answered, and described. */
+export type GatedRoute<Result> = {
+  operationId: string
+  tags: [string]
+  summary: string
+  description?: string
+  /** The answers of its own; 202, 400, 401 and 403 are every gated operation's. */
+  response: Record<string, object>
+  /** Refused while the tenant is suspended. */
+  issues?: boolean
+  /** The answer once it has been executed: a body, or the reply itself when it was sent here, as streams are. */
+  reply: (result: Result, context: { request: FastifyRequest; reply: FastifyReply }) => unknown
+}
+
+/** Registers the route of a gated operation. Everything about the gate is here; the route only says its answer. */
+export function gatedRoute<Result>(
+  app: ZodApp,
+  services: Services,
+  operation: GatedOperation<Result>,
+  route: GatedRoute<Result>,
+): void {
+  const { params, query, body } = operation.parts
+  const description = [route.description, explanation].filter(Boolean).join('\n\n')
+  app.route({
+    method: operation.method,
+    url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    // It would use up a confirmation and answer nothing.
+    exposeHeadRoute: false,
+    config: { scope: [operation.scope, 'danger'], ...(route.issues && { issues: true }) },
+    schema: {
+      operationId: route.operationId,
+      tags: route.tags,
+      summary: route.summary,
+      description,
+      headers: z.looseObject({
+        [confirmationHeader]: z
+          .string()
+          .optional()
+          .meta({ description: 'The id of an approved confirmation' }),
+      }),
+      ...(params && { params }),
+      ...(query && { querystring: query }),
+      ...(body && { body }),
+      response: {
+        202: answer('Nothing was executed; a person has to approve it first', pendingOut),
+        ...errors(400, 403),
+        403: { ...errors(403)[403], description: forbidden },
+        ...route.response,
+      },
+    },
+    preValidation: async (request) => {
+      request.gatedInput = inputOf(request)
+    },
+    handler: async (request, reply) => {
+      const outcome = await pass(services, operation, request)
+      if (outcome.passed) return route.reply(outcome.result, { request, reply })
+      const { confirmation } = outcome
+      const { confirmationId: id } = confirmation
+      return reply.code(202).send({
+        confirmation: {
+          id,
+          status: 'pending' as const,
+          approveUrl: `${app.baseUrl}/dashboard/approvals/${id}`,
+          expiresInSeconds: secondsLeft(confirmation, momentOf(services)),
+        },
+      })
+    },
+  })
+}
+
+function pass<Result>(services: Services, operation: GatedOperation<Result>, request: FastifyRequest) {
+  const { tenantId, tokenId } = callerIn(request)
+  const { headers, ip, gatedInput } = request
+  if (gatedInput === undefined) throw new Error('a gated call was not read')
+  if (!isCanonical(gatedInput)) throw invalid('input: must be well-formed Unicode and not nested deeply')
+  const given = headers[confirmationHeader.toLowerCase()]
+  return passGate(services, operation, {
+    tenantId,
+    tokenId,
+    client: { address: ip, userAgent: headers['user-agent']?.slice(0, 256) ?? null },
+    request: gatedInput,
+    origin: originOf(request),
+    confirmationId: Array.isArray(given) ? given.join() : given,
+  })
+}
+
+const Parameters = z.record(z.string(), z.string())
+
+/** Before validation, which leaves in its place what the schemas make of it. */
+const inputOf = ({ params, query, body }: FastifyRequest): RequestInput => ({
+  parameters: Parameters.parse(params),
+  query,
+  body: body ?? null,
+})
+
+/** Deeper than any schema reaches. */
+const deepest = 64
+
+/** Whether a value has an RFC 8785 form, which half of a surrogate pair and a number beyond all doubles have not. */
+function isCanonical(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return true
+  if (depth === deepest) return false
+  return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isCanonical(inner, depth + 1))
+}

@@ -1,0 +1,38 @@
+import { setTimeout } from 'node:timers/promises'
+
+/** Something that has to follow from what is recorded, whoever recorded it and whatever has happened to them. */
+export type Reaction = {
+  name: string
+  everyMs: number
+  /** One round: does what is due. Any number of processes may do so at once, and be killed at any point. */
+  round(): Promise<void>
+}
+
+const longestPauseMs = 30_000
+
+/** Runs every reaction round after round until the signal aborts; the rounds that are running are finished. */
+export async function keepReacting(
+  reactions: readonly Reaction[],
+  signal: AbortSignal,
+  onFailure: (failure: { reaction: string; error: unknown }) => void,
+): Promise<void> {
+  await Promise.all(reactions.map((reaction) => repeat(reaction, signal, onFailure)))
+}
+
+async function repeat(
+  { name, everyMs, round }: Reaction,
+  signal: AbortSignal,
+  onFailure: (failure: { reaction: string; error: unknown }) => void,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      await round()
+      failures = 0
+    } catch (error) {
+      failures++
+      onFailure({ reaction: name, error })
+    }
+    const pauseMs = Math.min(longestPauseMs, everyMs * 2 ** failures)
+    await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined)
+  }
+}
