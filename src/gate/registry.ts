@@ -1,9 +1,14 @@
 import type { GatedOperation } from './operation.ts'
 import { deleteKeyType } from './operations/delete-key-type.ts'
+import { exportLicenses } from './operations/export-licenses.ts'
 import { revokeLicense } from './operations/revoke-license.ts'
 
 /** Every gated operation: what a confirmation names must be found here when it is shown, or resumed after a crash. */
-export const gatedOperations: readonly GatedOperation<unknown>[] = [deleteKeyType, revokeLicense]
+export const gatedOperations: readonly GatedOperation<unknown>[] = [
+  deleteKeyType,
+  revokeLicense,
+  exportLicenses,
+]
 
 /** Undefined for one of a newer version of keyledger. */
 export const findOperation = (name: string): GatedOperation<unknown> | undefined =>

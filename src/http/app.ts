@@ -16,6 +16,7 @@ import { honourIdempotencyKeys } from './idempotency.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseChangeRoutes } from './management/license-changes.ts'
+import { licenseExportRoutes } from './management/license-export.ts'
 import { licenseImportRoutes } from './management/license-import.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { productRoutes } from './management/products.ts'
@@ -84,6 +85,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   licenseRoutes(routes, services, cursors)
   licenseChangeRoutes(routes, services)
   licenseImportRoutes(routes, services)
+  licenseExportRoutes(routes, services)
   runtimeRoutes(routes, services)
   await app.ready()
   return app
