@@ -38,7 +38,13 @@ module.exports = {
       'the-ledger-knows-no-read-model',
       'Waiting for the read models is given to it.',
       { path: '^src/ledger/' },
-      { path: ['^projections/', '^src/(http|bin|commands|vault|webhooks|usage)/', '^node_modules/pg/'] },
+      {
+        path: [
+          '^projections/',
+          '^src/(http|bin|commands|vault|webhooks|usage|idempotency)/',
+          '^node_modules/pg/',
+        ],
+      },
     ),
     only(
       'projections-know-events-and-postgres',
@@ -55,7 +61,7 @@ module.exports = {
     only(
       'commands-know-no-edge',
       'The same command serves HTTP, the command line and reactions.',
-      { path: '^src/(access|commands|credentials|vault|usage|gate|reactions|limits)/' },
+      { path: '^src/(access|commands|credentials|vault|usage|gate|reactions|limits|idempotency)/' },
       { path: ['^src/(http|bin)/', '^infra/'] },
     ),
     only(

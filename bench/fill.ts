@@ -6,7 +6,7 @@ import { keyHashOf } from '../src/credentials/license-key.ts'
 import type { DomainEvent } from '../src/domain/events.ts'
 import { defaultSettings } from '../src/domain/product/product.ts'
 
-const tenantId = 'bench'
+export const tenantId = 'bench'
 export const productId = 'bench-app'
 export const deviceId = 'device-1'
 const at = '2026-01-01T00:00:00.000Z'
@@ -53,7 +53,7 @@ export async function fillTenant(dataDirectory: string, tokenHash: string): Prom
         tenantId,
         name: 'bench',
         tokenHash,
-        scopes: ['licenses:runtime', 'licenses:write', 'licenses:read'],
+        scopes: ['danger', 'licenses:runtime', 'licenses:write', 'licenses:read'],
         expiresAt: null,
         at,
       },

@@ -60,8 +60,8 @@ export async function listDevices(db: Pool, licenseId: string): Promise<Seat[]> 
 
 export type LicenseFilter = { productId?: string | undefined; status?: LicenseStatus | undefined }
 
-/** A license's status as `statusAt` computes it, in SQL, so that lists can be filtered by it. */
-const hasStatus = `
+/** A license's status as `statusAt` computes it, in SQL, at the moment $3, so that lists can be filtered by it. */
+export const hasStatus = `
   case
     when l.revoked_at is not null then 'revoked'
     when l.expires_at is null or $3::timestamptz < l.expires_at then 'active'

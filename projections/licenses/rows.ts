@@ -57,6 +57,22 @@ export function entitlingFrom(row: EntitlingColumns): Entitling {
   }
 }
 
+/** The columns of a device beside those of its license. Both have a name and a status, so the device's are renamed. */
+export const joinedDevice = `
+  d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.status as device_status,
+  d.activated_at, d.deactivated_at`
+
+export type JoinedDevice = { device_name: string | null; device_status: DeviceRow['status'] } & (
+  | Omit<DeviceRow, 'name' | 'status' | 'license_id'>
+  | { device_id: null }
+)
+
+/** The device of a row that has one. */
+export function devicesIn(row: LicenseRow & JoinedDevice): DeviceRow[] {
+  if (row.device_id === null) return []
+  return [{ ...row, name: row.device_name ?? '', status: row.device_status }]
+}
+
 /** The license as the domain knows it, with only the seats that were loaded. */
 export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): IssuedLicense {
   return {

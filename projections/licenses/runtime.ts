@@ -2,7 +2,15 @@ import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import { coalesce } from '../coalesce.ts'
 import type { Entitling } from './entitlements.ts'
-import { type DeviceRow, type EntitlingColumns, entitlingFrom, type LicenseRow, licenseFrom } from './rows.ts'
+import {
+  devicesIn,
+  type EntitlingColumns,
+  entitlingFrom,
+  type JoinedDevice,
+  joinedDevice,
+  type LicenseRow,
+  licenseFrom,
+} from './rows.ts'
 
 /** A question of the runtime interface: the key that somebody showed, and the device that it is for. */
 export type RuntimeQuestion = { tenantId: string; productId: string; keyHash: string; deviceId: string }
@@ -34,11 +42,9 @@ type Row = {
   revalidate_after_seconds: number | null
   current: boolean | null
   uncertain: boolean
-  device_name: string | null
-  device_status: DeviceRow['status'] | null
 } & EntitlingColumns &
   (LicenseRow | { license_id: null }) &
-  (Omit<DeviceRow, 'name' | 'status' | 'license_id'> | { device_id: null })
+  JoinedDevice
 
 /** Answers what activate and deactivate ask; questions of one moment share a query on one connection. */
 export function createRuntimeLookup(db: Pool): (question: RuntimeQuestion) => Promise<RuntimeFinding> {
@@ -63,8 +69,7 @@ const lookup = `
     (
       select c.overrides from customers c where c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
     ) as overrides,
-    d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.status as device_status,
-    d.activated_at, d.deactivated_at,
+    ${joinedDevice},
     exists (
       select from parked where stream in ('license-' || l.license_id, 'customer-' || l.customer_id)
     ) as uncertain
@@ -87,16 +92,10 @@ function findingFrom(row: Row): RuntimeFinding {
   return {
     found: 'license',
     revalidateAfterSeconds,
-    license: licenseFrom(row, deviceOf(row)),
+    license: licenseFrom(row, devicesIn(row)),
     revision: row.revision,
     ...entitlingFrom(row),
     seated: row.device_status === 'active',
     uncertain: row.uncertain,
   }
-}
-
-/** The license and its device both have a name, so the device's come under other names. */
-function deviceOf(row: Row & LicenseRow): DeviceRow[] {
-  if (row.device_id === null || row.device_status === null) return []
-  return [{ ...row, name: row.device_name ?? '', status: row.device_status }]
 }

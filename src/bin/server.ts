@@ -4,6 +4,7 @@ import { keepProjecting } from '../../projections/runner/projector-role.ts'
 import type { Config } from '../config.ts'
 import { createApp } from '../http/app.ts'
 import { createCursors } from '../http/cursor.ts'
+import { keepSweeping } from '../idempotency/sweep.ts'
 import { joinLimits } from '../limits/limits.ts'
 import { confirmationReactions } from '../reactions/confirmations.ts'
 import { keepReacting } from '../reactions/reaction.ts'
@@ -45,6 +46,9 @@ export async function startServer(
       const projecting = runProjector(stores, log, stopping.signal)
       undo.push(() => projecting)
     }
+    undo.push(
+      keepSweeping(stores.services.idempotency, (err) => log.warn({ err }, 'idempotency.sweep_failed')),
+    )
     if (asked.includes('reactions')) {
       const reacting = runReactions(stores, log, stopping.signal)
       undo.push(() => reacting)

@@ -14,6 +14,8 @@ import { createAttempts } from '../access/attempts.ts'
 import { createFingerprint } from '../access/fingerprint.ts'
 import type { Services } from '../commands/services.ts'
 import type { Config } from '../config.ts'
+import { createDeriveId, newId } from '../credentials/id.ts'
+import { createIdempotency } from '../idempotency/idempotency.ts'
 import { createHandle } from '../ledger/handle.ts'
 import { connectLedger } from '../ledger/ledger.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
@@ -106,8 +108,11 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       attempts: createAttempts(db, now),
       fingerprint: createFingerprint(masterKey),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
+      idempotency: createIdempotency(db, masterKey, now),
       now,
       randomBytes,
+      newId,
+      deriveId: createDeriveId(masterKey.derivedIds),
     }
     return { services, readModels, tail, masterKey, db, close }
   } catch (error) {

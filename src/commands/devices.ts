@@ -1,6 +1,5 @@
 import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
 import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
-import { newId } from '../credentials/id.ts'
 import type { LicenseEvent } from '../domain/license/events.ts'
 import { decideLicense, type License } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -27,7 +26,13 @@ export async function activateDevice(
     Number.isFinite(most) && (await countActiveDevices(services.db, question.tenantId)) >= most
   const at = momentOf(services)
   const { deviceId } = question
-  const seat = { deviceId, instanceId: newId('ins'), installId: null, name: device.name, platform: null }
+  const seat = {
+    deviceId,
+    instanceId: services.newId('ins'),
+    installId: null,
+    name: device.name,
+    platform: null,
+  }
   await changeFound(services, found, question, origin, at, (license) => {
     const events = decideLicense(license, { type: 'ActivateDevice', ...seat, at })
     if (events.length > 0 && planIsFull) throw new Refusal('plan_limit')
@@ -69,5 +74,6 @@ async function changeFound(
     },
     decide,
     cause: causeOf(origin, at),
+    run: origin.run,
   })
 }

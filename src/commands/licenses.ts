@@ -1,6 +1,5 @@
 import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
-import { newId } from '../credentials/id.ts'
 import { newLicenseKey } from '../credentials/license-key.ts'
 import type { Holder } from '../domain/license/events.ts'
 import { type TermsAsked, termsOf } from '../domain/license/issue.ts'
@@ -15,6 +14,7 @@ import type { KeyType } from '../domain/product/key-type.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { licenseStream } from '../ledger/streams.ts'
+import { issuedAs, loadLicense } from './license-stream.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 export type LicenseAsked = TermsAsked & {
@@ -41,11 +41,13 @@ export async function mintLicense(
   const at = momentOf(services)
   const terms = termsOf(keyType, asked, at)
   const { licenseKey, keyHash, displayKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
-  const licenseId = newId('lic')
+  const licenseId = services.newId('lic')
+  const stream = licenseStream(licenseId)
   const holder = await sealedHolder(services, product.tenantId, asked)
-  const { state, events } = await services.handle<License, 'license'>({
-    stream: licenseStream(licenseId),
-    load: async () => ({ state: absentLicense, revision: 'no_stream' }),
+  const { events } = await services.handle<License, 'license'>({
+    stream,
+    loaded: { state: absentLicense, revision: 'no_stream' },
+    load: () => loadLicense(services.ledger, stream),
     decide: (license) =>
       decideLicense(license, {
         type: 'MintLicense',
@@ -69,14 +71,17 @@ export async function mintLicense(
         },
       }),
     cause: causeOf(origin, at),
+    run: origin.run,
   })
-  const license = events.reduce(evolveLicense, state)
+  // Recorded by a request before this one of the same run: what became of the license since is not its answer.
+  const license =
+    events.length > 0 ? events.reduce(evolveLicense, absentLicense) : await issuedAs(services.ledger, stream)
   if (license.status === 'absent') throw new Error('a minted license is there')
   return { license, keyType, licenseKey }
 }
 
 /** A name alone names nobody: without an e-mail address there is no subject to seal it under. */
-async function sealedHolder(
+export async function sealedHolder(
   services: Services,
   tenantId: string,
   asked: LicenseAsked,

@@ -5,7 +5,9 @@ import type { FindProduct } from '../../projections/products/queries.ts'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
 import type { Attempts } from '../access/attempts.ts'
 import type { Fingerprint } from '../access/fingerprint.ts'
+import type { DeriveId, IdPrefix } from '../credentials/id.ts'
 import type { RandomBytes } from '../credentials/random.ts'
+import type { Idempotency } from '../idempotency/idempotency.ts'
 import type { Handle } from '../ledger/handle.ts'
 import type { Cause, Ledger } from '../ledger/ledger.ts'
 import type { Providers } from '../payments/providers.ts'
@@ -35,8 +37,11 @@ export type Services = {
   fingerprint: Fingerprint
   /** Whether events may be delivered to an address. */
   checkTarget: CheckTarget
+  idempotency: Idempotency
   now: () => Date
   randomBytes: RandomBytes
+  newId: (prefix: IdPrefix) => string
+  deriveId: DeriveId
 }
 
 /** Where a command comes from: it stands in the metadata of every event that it causes. */
@@ -47,6 +52,8 @@ export type Origin = {
   causationId?: string
   /** The first request of the chain, when that is another one. */
   correlationId?: string
+  /** Of a request with an Idempotency-Key: whether a request before it may have got part of the way. */
+  run?: { resumed: boolean }
 }
 
 /** A request is the beginning of its own chain of causes, unless its origin says otherwise. */

@@ -29,6 +29,26 @@ export function keyHashOf(typed: string): string | undefined {
   return sha256(normalised(typed))
 }
 
+/** Shorter ones could be guessed. */
+const shortestForeign = 6
+
+/**
+ * What is kept of a key that comes from elsewhere. Of one in no form of ours at most its last quarter is shown.
+ * @returns `unusable` for one that {@link keyHashOf} would never look up, `too short` for one that could be guessed
+ */
+export function foreignKey(typed: string): Omit<LicenseKey, 'licenseKey'> | 'unusable' | 'too short' {
+  const keyHash = keyHashOf(typed)
+  if (keyHash === undefined) return 'unusable'
+  const text = plain(typed.normalize('NFKC').toUpperCase())
+  if (hasOwnForm(text)) {
+    return { keyHash, displayKey: `${text.slice(0, -26)}…${unconfused(text).slice(-5, -1)}` }
+  }
+  const characters = [...text]
+  if (characters.length < shortestForeign) return 'too short'
+  const shown = Math.min(4, Math.floor(characters.length / 4))
+  return { keyHash, displayKey: `…${characters.slice(-shown).join('')}` }
+}
+
 /**
  * What is hashed: NFKC, upper case, no white space or hyphens; in a key of our own form also O read as 0, I and L
  * as 1. Without its hyphens a key counts as ours only if its check character fits, since 32 hexadecimal digits

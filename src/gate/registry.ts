@@ -1,5 +1,6 @@
 import type { GatedOperation } from './operation.ts'
 import { deleteKeyType } from './operations/delete-key-type.ts'
+import { exportLicenses } from './operations/export-licenses.ts'
 import { revokeLicense } from './operations/revoke-license.ts'
 import { rotateProviderSecret } from './operations/rotate-provider-secret.ts'
 import { revealSdkKey, rotateSdkKey } from './operations/sdk-key.ts'
@@ -13,6 +14,7 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   rotateSdkKey,
   setWebhook,
   rotateProviderSecret,
+  exportLicenses,
 ]
 
 /** Undefined for one of a newer version of keyledger. */

@@ -15,11 +15,15 @@ import type { Cursors } from './cursor.ts'
 import { dashboard } from './dashboard/dashboard.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
+import { honourIdempotencyKeys } from './idempotency.ts'
 import { cardAccountRoutes } from './management/card-account.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
 import { customerRoutes } from './management/customers.ts'
 import { integrationRoutes } from './management/integrations.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
+import { licenseChangeRoutes } from './management/license-changes.ts'
+import { licenseExportRoutes } from './management/license-export.ts'
+import { licenseImportRoutes } from './management/license-import.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { loginRoutes } from './management/login.ts'
 import { productRoutes } from './management/products.ts'
@@ -92,6 +96,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await describeApi(app, options.baseUrl)
 
   app.addHook('onRequest', authenticate(authority))
+  honourIdempotencyKeys(app, services.idempotency)
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
   metricsRoutes(routes, readiness)
   healthRoutes(routes, readiness)
@@ -113,6 +118,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
   runtimeRoutes(routes, services, authority)
   await dashboard(app, options)
+  licenseChangeRoutes(routes, services)
+  licenseImportRoutes(routes, services)
+  licenseExportRoutes(routes, services)
   await app.ready()
   return app
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi'
 import { z } from 'zod'
 import { describedWebhooks } from './described-webhooks.ts'
+import { withIdempotencyKeys } from './idempotency-description.ts'
 import { withOptionalBodies } from './optional-bodies.ts'
 import type { ZodApp } from './zod-app.ts'
 
@@ -54,7 +55,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
       webhooks: describedWebhooks(),
     },
     ...fastifyZodOpenApiTransformers,
-    transformObject: withOptionalBodies(fastifyZodOpenApiTransformers.transformObject),
+    transformObject: withOptionalBodies(withIdempotencyKeys(fastifyZodOpenApiTransformers.transformObject)),
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',

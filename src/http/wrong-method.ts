@@ -33,9 +33,23 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
   })
 }
 
-/** Keeps GET on a concrete path, which only answers POST, from being taken for a template's id. */
-export function refuseGet(app: FastifyInstance, path: string): void {
-  app.get(path, { config: { wrongMethod: true }, schema: { hide: true } }, (_request, reply) =>
-    reply.callNotFound(),
-  )
+/** Keeps a method on a concrete path, which does not answer it, from being taken for a template's id. */
+function refuse(app: FastifyInstance, method: 'GET' | 'HEAD', url: string): void {
+  app.route({
+    method,
+    url,
+    exposeHeadRoute: false,
+    config: { wrongMethod: true },
+    schema: { hide: true },
+    handler: (_request, reply) => reply.callNotFound(),
+  })
 }
+
+/** For a path that only answers POST. */
+export function refuseGet(app: FastifyInstance, path: string): void {
+  refuse(app, 'GET', path)
+  refuse(app, 'HEAD', path)
+}
+
+/** For a path that answers GET, but has nothing to say without its body. */
+export const refuseHead = (app: FastifyInstance, path: string): void => refuse(app, 'HEAD', path)

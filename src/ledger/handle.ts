@@ -15,12 +15,19 @@ type Command<State, C extends Category> = {
   /** Pure. May refuse by throwing; no events means that the request was already true. */
   decide: (state: State) => EventOf<C>[]
   cause: Cause
+  /**
+   * Says that the command belongs to a run that may begin again after a crash, all of whose requests share the
+   * cause's correlation id: what one of them has recorded in the stream is not recorded again.
+   */
+  run?: { resumed: boolean } | undefined
 }
 
 type Handled<State, C extends Category> = {
   /** The state that was decided on, before the events. */
   state: State
   events: EventOf<C>[]
+  /** The run had recorded the command before, so that this time there was nothing to do. */
+  recordedBefore?: true
 }
 
 /** What a command waits for, so that whoever asks next reads what it wrote. */
@@ -39,10 +46,15 @@ const tries = 25
  * @throws LedgerUnavailable when the stores do not answer in time, or the race is lost too often
  */
 export function createHandle(ledger: Ledger, readModels: ReadModels, turns: Turns): Handle {
-  return ({ stream, load, loaded, decide, cause }) =>
+  return ({ stream, load, loaded, decide, cause, run }) =>
     turns.take(stream, async (waited) => {
       let basis = waited ? undefined : loaded
+      let mayBeRecorded = run?.resumed ?? false
       for (let attempt = 0; attempt < tries; attempt++) {
+        if (mayBeRecorded && (await isCauseOfAny(ledger, stream, cause.correlationId))) {
+          await readModels.catchUp()
+          return { state: (await load()).state, events: [], recordedBefore: true }
+        }
         basis ??= await load()
         const events = decide(basis.state)
         if (events.length === 0) return { state: basis.state, events }
@@ -52,9 +64,19 @@ export function createHandle(ledger: Ledger, readModels: ReadModels, turns: Turn
           return { state: basis.state, events }
         }
         basis = undefined
+        // Whoever was faster may have been another request of the same run.
+        mayBeRecorded = run !== undefined
         await readModels.catchUp()
         await setTimeout(Math.random() * Math.min(100, 2 ** attempt))
       }
       throw new LedgerUnavailable(`too many others change ${stream} at this moment`)
     })
+}
+
+/** Whether an event of the stream belongs to this chain of causes. */
+async function isCauseOfAny(ledger: Ledger, stream: string, correlationId: string): Promise<boolean> {
+  for await (const entry of ledger.readStream(stream)) {
+    if (entry.readable && entry.metadata.correlationId === correlationId) return true
+  }
+  return false
 }

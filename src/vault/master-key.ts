@@ -5,6 +5,9 @@ export type MasterKey = {
   indexing: Uint8Array
   cursors: Uint8Array
   cookies: Uint8Array
+  /** For the ids of what has a name of its own, such as an imported key. */
+  derivedIds: Uint8Array
+  idempotency: Uint8Array
 }
 
 /** 32 random bytes, base64: what `KEYLEDGER_MASTER_KEY` holds. */
@@ -27,5 +30,7 @@ export function parseMasterKey(text: string): MasterKey {
     indexing: derive('indexing'),
     cursors: derive('cursors'),
     cookies: derive('cookies'),
+    derivedIds: derive('derived ids'),
+    idempotency: derive('idempotency'),
   }
 }

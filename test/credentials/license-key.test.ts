@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { keyHashOf, newLicenseKey, normalised } from '../../src/credentials/license-key.ts'
+import { foreignKey, keyHashOf, newLicenseKey, normalised } from '../../src/credentials/license-key.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { anyText } from '../domain/any-text.ts'
 import { cycling, sources } from './bytes.ts'
@@ -200,4 +200,34 @@ describe('a key of another form', () => {
     expect(normalised('oil-01')).toBe('OIL01')
     expect(keyHashOf('oil-01')).not.toBe(keyHashOf('011-01'))
   })
+})
+
+describe('a key that comes from elsewhere', () => {
+  test('has the hash by which it will be looked up, and never more than its last quarter is shown', () =>
+    fc.assert(
+      fc.property(anyText, (typed) => {
+        const found = foreignKey(typed)
+        const characters = [...normalised(typed)]
+        if (found === 'unusable') expect(keyHashOf(typed)).toBeUndefined()
+        if (found === 'too short') expect(characters.length).toBeLessThan(6)
+        if (typeof found === 'string') return
+        expect(found.keyHash).toBe(keyHashOf(typed))
+        const shown = [...found.displayKey].length - 1
+        expect(found.displayKey).toBe(`…${characters.slice(-shown).join('')}`)
+        expect(shown).toBeLessThanOrEqual(Math.min(4, characters.length / 4))
+      }),
+    ))
+
+  test('in our own form is shown as one of ours is, however it was typed', () =>
+    fc.assert(
+      fc.property(keys, ({ licenseKey, keyHash, displayKey }) => {
+        const typed = [
+          licenseKey,
+          licenseKey.toLowerCase(),
+          licenseKey.replaceAll('-', ' '),
+          ` ${licenseKey}`,
+        ]
+        for (const one of typed) expect(foreignKey(one)).toStrictEqual({ keyHash, displayKey })
+      }),
+    ))
 })

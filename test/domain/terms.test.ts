@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { termsOf } from '../../src/domain/license/issue.ts'
+import { termsFrom, termsOf } from '../../src/domain/license/issue.ts'
 import { defaultKeyType, type KeyType } from '../../src/domain/product/key-type.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 
@@ -107,3 +107,22 @@ test('seats are exactly the units times the devices of each', () =>
       },
     ),
   ))
+
+describe('a license that was issued somewhere else', () => {
+  test('has the terms of one issued then, ended or not', () => {
+    const then = '2020-02-29T12:00:00.500Z'
+    expect(termsFrom(yearly, {}, then)).toStrictEqual(termsOf(yearly, {}, then))
+    expect(termsFrom(yearly, {}, then).expiresAt).toBe('2021-02-28T12:00:00.000Z')
+  })
+
+  test('may have ended when it was issued, which none is that is issued now', () => {
+    const asked = { expiresAt: '2026-02-01T00:00:00.900Z' }
+    expect(termsFrom(single, asked, at).expiresAt).toBe('2026-02-01T00:00:00.000Z')
+    expect(() => termsOf(single, asked, at)).toThrow(new Refusal('expiry_in_the_past'))
+  })
+
+  test('is bound by the quantities of its key type like any other', () => {
+    expect(() => termsFrom(single, { quantity: 2 }, at)).toThrow(new Refusal('quantity_not_allowed'))
+    expect(() => termsFrom(inMultiples, { quantity: 11 }, at)).toThrow(new Refusal('quantity_too_large'))
+  })
+})

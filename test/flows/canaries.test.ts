@@ -79,7 +79,39 @@ async function live(server: Server, token: string): Promise<string[]> {
     const { body } = await vendor.send('GET', `/v1/licenses/${licenseId}`)
     expect(body.license).toMatchObject({ email })
   }
-  return keys
+  return [...keys, ...(await liveByKeyedRequests(server, token)), idempotencyKey]
+}
+
+const idempotencyKey = 'canary-key-2d1f7c40-order-1017'
+const imported = 'CANARY-imported-90f2-7b1c-44de'
+
+/** The same with an Idempotency-Key, whose answers are kept. @returns the keys in them */
+async function liveByKeyedRequests({ address }: Server, token: string): Promise<string[]> {
+  const send = async (path: string, body: object) => {
+    const response = await fetch(address + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': idempotencyKey,
+      },
+      body: JSON.stringify(body),
+    })
+    expect(response.status).toBeLessThan(300)
+    const answer: unknown = await response.json()
+    return { replay: response.headers.get('idempotent-replay'), answer }
+  }
+  const holder = { email, name }
+  const minted = await send('/v1/licenses', { productId, ...holder })
+  expect(await send('/v1/licenses', { productId, ...holder })).toStrictEqual({ ...minted, replay: 'true' })
+  const { license, licenseKey } = z
+    .looseObject({ license: z.looseObject({ id: z.string() }), licenseKey: z.string() })
+    .parse(minted.answer)
+  const reminted = await send(`/v1/licenses/${license.id}/remint`, {})
+  const { licenseKey: second } = z.looseObject({ licenseKey: z.string() }).parse(reminted.answer)
+  await send('/v1/licenses/activate', { product_id: productId, license_key: second, device_id: 'laptop' })
+  await send('/v1/licenses/import', { productId, licenses: [{ licenseKey: imported, ...holder }] })
+  return [licenseKey, second, imported]
 }
 
 /** What careless callers do with a key and a token. None of it may succeed, or be remembered. */

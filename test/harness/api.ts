@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
 import { createReadiness } from '../../src/bin/readiness.ts'
+import type { Services } from '../../src/commands/services.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import type { Plan } from '../../src/domain/tenant/events.ts'
@@ -8,7 +9,7 @@ import { Scope } from '../../src/domain/token/scopes.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createCursors } from '../../src/http/cursor.ts'
 import { type Limits, noLimits } from '../../src/limits/limits.ts'
-import { type CheckAnswer, createAnswerCheck } from './described.ts'
+import { createAnswerCheck } from './described.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD'
@@ -36,7 +37,7 @@ export type TestApi = {
 }
 
 type LedgerOptions = NonNullable<Parameters<typeof openTestLedger>[0]>
-type ApiOptions = Omit<LedgerOptions, 'limits'> & { limits?: Limits; trustProxy?: string[]; baseUrl?: string }
+type AppOptions = { limits?: Limits; trustProxy?: string[]; baseUrl?: string }
 
 /**
  * @param options `limits` are off unless given, since the clock of a test stands still; `baseUrl` is how the addresses
@@ -45,26 +46,19 @@ type ApiOptions = Omit<LedgerOptions, 'limits'> & { limits?: Limits; trustProxy?
 export async function openTestApi({
   limits,
   trustProxy,
-  baseUrl = 'http://localhost:8080',
+  baseUrl,
   ...options
-}: ApiOptions = {}): Promise<TestApi> {
+}: Omit<LedgerOptions, 'limits'> & AppOptions = {}): Promise<TestApi> {
   const ledger = await openTestLedger(options)
-  const app = await createApp({
-    services: ledger.services,
-    cursors: createCursors(ledger.masterKey.cursors),
-    cookieKey: ledger.masterKey.cookies,
-    readiness: createReadiness(ledger.services, undefined),
-    baseUrl,
-    limits: limits ?? noLimits,
-    // Tests share two cores with each other, and are late for reasons of their own.
-    maxEventLoopDelayMs: 0,
-    trustProxy,
-    log: pino({ level: 'silent' }) as FastifyBaseLogger,
+  const app = await createTestApp(ledger, ledger.services, {
+    ...(limits && { limits }),
+    ...(trustProxy && { trustProxy }),
+    ...(baseUrl !== undefined && { baseUrl }),
   })
   return {
     app,
     ledger,
-    ask: askOf(app, createAnswerCheck(app.swagger())),
+    ask: askOf(app),
     async close() {
       await app.close()
       await ledger.close()
@@ -72,7 +66,28 @@ export async function openTestApi({
   }
 }
 
-function askOf(app: FastifyInstance, check: CheckAnswer): Ask {
+/** Another application on the same stores, for instance with services that fail. */
+export function createTestApp(
+  ledger: TestLedger,
+  services: Services,
+  { limits = noLimits, trustProxy, baseUrl = 'http://localhost:8080' }: AppOptions = {},
+): Promise<FastifyInstance> {
+  return createApp({
+    services,
+    cursors: createCursors(ledger.masterKey.cursors),
+    cookieKey: ledger.masterKey.cookies,
+    readiness: createReadiness(services, undefined),
+    baseUrl,
+    limits,
+    // Tests share two cores with each other, and are late for reasons of their own.
+    maxEventLoopDelayMs: 0,
+    trustProxy,
+    log: pino({ level: 'silent' }) as FastifyBaseLogger,
+  })
+}
+
+export function askOf(app: FastifyInstance): Ask {
+  const check = createAnswerCheck(app.swagger())
   return async (method, url, { token, body, raw, headers = {} } = {}) => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await app.inject({

@@ -16,6 +16,7 @@ import { createTokenLookup } from '../../projections/tokens/queries.ts'
 import { createAttempts } from '../../src/access/attempts.ts'
 import { createFingerprint } from '../../src/access/fingerprint.ts'
 import { causeOf, type Origin, type Services } from '../../src/commands/services.ts'
+import { createDeriveId, newId } from '../../src/credentials/id.ts'
 import type { LicenseEvent } from '../../src/domain/license/events.ts'
 import {
   absentLicense,
@@ -25,6 +26,7 @@ import {
   type LicenseCommand,
 } from '../../src/domain/license/license.ts'
 import type { LogEntry } from '../../src/domain/recorded.ts'
+import { createIdempotency } from '../../src/idempotency/idempotency.ts'
 import { createHandle } from '../../src/ledger/handle.ts'
 import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/ledger.ts'
 import { loadFromLog } from '../../src/ledger/load.ts'
@@ -136,8 +138,11 @@ export async function openTestLedger(
     attempts: createAttempts(db, clock.now),
     fingerprint: createFingerprint(masterKey),
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),
+    idempotency: createIdempotency(db, masterKey, clock.now),
     now: clock.now,
     randomBytes,
+    newId,
+    deriveId: createDeriveId(masterKey.derivedIds),
   }
   const stores = { databaseUrl: database.url, eventStoreUrl: store }
   return {

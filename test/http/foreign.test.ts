@@ -72,6 +72,8 @@ function comparable({ status, text, headers }: Answer) {
 
 const customerId = (which: 'owned' | 'absent') =>
   which === 'owned' ? owned.customer : 'cus_00000000000000000000000000'
+const licenseId = (which: 'owned' | 'absent') =>
+  which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000'
 
 /** The owner's id in every place where a request can carry one, and in the same place one that nobody has. */
 const places: [what: string, status: number, request: (ids: 'owned' | 'absent') => Request][] = [
@@ -138,7 +140,7 @@ const places: [what: string, status: number, request: (ids: 'owned' | 'absent') 
     404,
     (which) => ({
       method: 'GET',
-      url: `/v1/licenses/${which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000'}`,
+      url: `/v1/licenses/${licenseId(which)}`,
     }),
   ],
   [
@@ -188,6 +190,25 @@ const places: [what: string, status: number, request: (ids: 'owned' | 'absent') 
     }),
   ],
   ['reading the usage of a product', 404, (which) => ({ method: 'GET', url: `/v1/usage?product=${which}` })],
+  [
+    'reminting a license',
+    404,
+    (which) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which)}/remint`, body: {} }),
+  ],
+  [
+    'removing a device of a license',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which)}/deactivate-device`,
+      body: { deviceId: 'd' },
+    }),
+  ],
+  [
+    'importing into a product',
+    404,
+    (which) => ({ method: 'POST', url: '/v1/licenses/import', body: { productId: which, licenses: [] } }),
+  ],
   [
     'revoking a license',
     404,

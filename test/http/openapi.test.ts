@@ -16,7 +16,15 @@ const Operation = z.looseObject({
   summary: z.string().min(1),
   security: z.array(z.unknown()).optional(),
   requestBody: z.looseObject({ content: z.record(z.string(), z.unknown()) }).optional(),
-  responses: z.record(z.string(), z.looseObject({ description: z.string().min(1) })),
+  parameters: z.array(z.looseObject({ name: z.string(), in: z.string() })).default([]),
+  responses: z.record(
+    z.string(),
+    z.looseObject({
+      description: z.string().min(1),
+      headers: z.record(z.string(), z.unknown()).optional(),
+      content: z.record(z.string(), z.looseObject({ schema: z.looseObject({}) })).optional(),
+    }),
+  ),
 })
 const Description = z.looseObject({
   openapi: z.string(),
@@ -79,7 +87,43 @@ test('every operation has a name of its own, a tag that is described, and a summ
   for (const { operation } of operations) expect(tags).toEqual(expect.arrayContaining(operation.tags))
 })
 
-/** The contract's statuses of each operation; each may fail with 429, 500 and 503 besides. */
+const takesKey = ({ parameters }: z.infer<typeof Operation>) =>
+  parameters.some((parameter) => parameter.name === 'Idempotency-Key' && parameter.in === 'header')
+
+test('every POST with a token takes an Idempotency-Key and says what a replay looks like, but for validate', () => {
+  const posts = operations.filter(
+    ({ route, operation }) => /^POST /.test(route) && '401' in operation.responses,
+  )
+  expect(posts.filter(({ operation }) => !takesKey(operation)).map(({ route }) => route)).toStrictEqual([
+    'POST /v1/licenses/validate',
+  ])
+  const taking = operations.filter(({ operation }) => takesKey(operation))
+  expect(taking.filter(({ route }) => !route.startsWith('POST '))).toStrictEqual([])
+  for (const { operation } of taking) {
+    const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
+    expect(successes).not.toHaveLength(0)
+    for (const [, { headers }] of successes) expect(headers).toHaveProperty('Idempotent-Replay')
+  }
+})
+
+test('every error is described with the envelope of its interface', () => {
+  for (const { route, operation } of operations) {
+    for (const [status, { content }] of Object.entries(operation.responses)) {
+      if (Number(status) < 400 || route === 'GET /readyz') continue
+      const named = /licenses\/(?:activate|validate|deactivate)$/.test(route) ? 'RuntimeError' : 'Error'
+      expect({ route, status, schema: content?.['application/json']?.schema }).toStrictEqual({
+        route,
+        status,
+        schema: { $ref: `#/components/schemas/${named}` },
+      })
+    }
+  }
+})
+
+/**
+ * The contract's statuses of each operation; each may fail with 429, 500 and 503 besides, and where an Idempotency-Key is
+ * taken with 409 and 422.
+ */
 const statuses: Record<string, number[]> = {
   'GET /metrics': [200],
   'GET /livez': [200],
@@ -98,6 +142,9 @@ const statuses: Record<string, number[]> = {
   'GET /v1/licenses': [200, 400, 401, 403],
   'POST /v1/licenses': [201, 400, 401, 403, 404, 422],
   'GET /v1/licenses/{id}': [200, 400, 401, 403, 404],
+  'POST /v1/licenses/{id}/remint': [200, 400, 401, 403, 404, 409],
+  'POST /v1/licenses/{id}/deactivate-device': [200, 400, 401, 403, 404],
+  'POST /v1/licenses/import': [200, 400, 401, 402, 403, 404],
   'POST /v1/licenses/{id}/revoke': [200, 202, 400, 401, 403, 404, 409],
   'GET /v1/customers': [200, 400, 401, 403],
   'POST /v1/customers': [201, 400, 401, 403],
@@ -136,7 +183,12 @@ test('every operation of the contract is described with all its statuses', () =>
         .filter((status) => status < 429),
     ]),
   )
-  expect(described).toStrictEqual(statuses)
+  const keyed = new Set(operations.filter(({ operation }) => takesKey(operation)).map(({ route }) => route))
+  const expected = Object.entries(statuses).map(([route, own]) => {
+    const all = keyed.has(route) ? [...new Set([...own, 409, 422])].sort() : own
+    return [route, all]
+  })
+  expect(described).toStrictEqual(Object.fromEntries(expected))
 })
 
 test('whoever needs no token is said so, and everybody else may be told 401', () => {

@@ -64,11 +64,14 @@ const guarded: [method: Method, path: string, scope: Scope | 'any', body?: unkno
   ['PATCH', '/v1/customers/cus_absent/entitlements', 'customers:write', { overrides: [] }],
   ['GET', '/v1/usage', 'usage:read'],
   ['GET', '/v1/webhook', 'integrations:read'],
+  ['POST', '/v1/licenses/lic_absent/remint', 'licenses:write'],
+  ['POST', '/v1/licenses/lic_absent/deactivate-device', 'licenses:write', { deviceId: 'd' }],
+  ['POST', '/v1/licenses/import', 'licenses:write', { productId: 'editor', licenses: [] }],
   ['POST', '/v1/licenses/activate', 'licenses:runtime', runtimeBody],
   ['POST', '/v1/licenses/validate', 'licenses:runtime', runtimeBody],
   ['POST', '/v1/licenses/deactivate', 'licenses:runtime', runtimeBody],
 ]
-const isRuntime = (path: string) => /activate$|validate$/.test(path)
+const isRuntime = (path: string) => /licenses\/(?:de)?activate$|validate$/.test(path)
 
 /** The body of an error, in the envelope of the route's interface. */
 const errorOf = (path: string, code: string, message: string) => ({
@@ -266,6 +269,9 @@ describe('a path', () => {
     ['/v1/sdk-key', 'GET'],
     ['/v1/sdk-key/rotate', 'POST'],
     ['/v1/webhook', 'GET, HEAD, PUT'],
+    ['/v1/licenses/lic_absent/remint', 'POST'],
+    ['/v1/licenses/lic_absent/deactivate-device', 'POST'],
+    ['/v1/licenses/import', 'POST'],
     ['/v1/licenses/lic_absent/revoke', 'POST'],
     ['/v1/products/editor/key-types/verify-prices', 'DELETE, PATCH, POST'],
     ['/v1/products/editor/test-mode', 'DELETE, POST'],

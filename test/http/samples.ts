@@ -43,3 +43,31 @@ export async function makeCustomer(
   if (status !== 201) throw new Error(`the customer was not made: ${text}`)
   return CreatedCustomer.parse(made).customer.id
 }
+
+const ImportAnswer = z.strictObject({
+  imported: z.int(),
+  skipped: z.int(),
+  results: z.array(
+    z.strictObject({
+      index: z.int(),
+      status: z.enum(['imported', 'duplicate', 'invalid']),
+      id: z.string().optional(),
+      displayKey: z.string().optional(),
+      error: z.string().optional(),
+    }),
+  ),
+})
+
+export async function importRows(
+  ask: Ask,
+  token: string,
+  productId: string,
+  licenses: readonly unknown[],
+): Promise<z.infer<typeof ImportAnswer>> {
+  const { status, body, text } = await ask('POST', '/v1/licenses/import', {
+    token,
+    body: { productId, licenses },
+  })
+  if (status !== 200) throw new Error(`not imported: ${status} ${text}`)
+  return ImportAnswer.parse(body)
+}

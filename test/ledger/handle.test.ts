@@ -1,9 +1,10 @@
 /** A command that loses a race decides again on what has happened; it gives up before it decides on anything stale. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { causeOf } from '../../src/commands/services.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { absentTenant, decideTenant, evolveTenant, type Tenant } from '../../src/domain/tenant/tenant.ts'
 import { createHandle, type Handle } from '../../src/ledger/handle.ts'
+import type { Cause } from '../../src/ledger/ledger.ts'
 import { loadFromLog } from '../../src/ledger/load.ts'
 import { tenantStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
@@ -114,6 +115,64 @@ test('a race that is lost again and again ends, with nothing recorded', async ()
   await expect(handled).rejects.toBeInstanceOf(LedgerUnavailable)
   expect(loads).toBeGreaterThan(1)
   expect(await types(tenantId)).toStrictEqual(['TenantCreated'])
+})
+
+describe('a run', () => {
+  const runOn = (tenantId: string, cause: Cause, resumed: boolean) => {
+    const stream = tenantStream(tenantId)
+    return aHandle()<Tenant, 'tenant'>({
+      stream,
+      load: () =>
+        loadFromLog(ledger.services.ledger, stream, absentTenant, (tenant, { category, event }) =>
+          category === 'tenant' ? evolveTenant(tenant, event) : tenant,
+        ),
+      // Decided without looking at what is there: only the run itself keeps it from being recorded twice.
+      decide: () => [{ type: 'TenantSuspended', data: { reason: null, at: beginning } }],
+      cause,
+      run: { resumed },
+    })
+  }
+  const first = causeOf({ requestId: 'req_first', actor: 'system:test' }, beginning)
+  const second = { ...first, requestId: 'req_second', causationId: 'req_second' }
+
+  test('that begins again records nothing that it has recorded before', async () => {
+    const tenantId = uniqueId('run')
+    await onTenant(aHandle(), tenantId, 'CreateTenant')
+    expect((await runOn(tenantId, first, false)).events).toHaveLength(1)
+    const again = await runOn(tenantId, second, true)
+    expect(again).toStrictEqual({
+      state: expect.objectContaining({ status: 'suspended' }) as Tenant,
+      events: [],
+      recordedBefore: true,
+    })
+    expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
+  })
+
+  test('that begins again before it has recorded anything does so', async () => {
+    const tenantId = uniqueId('run')
+    await onTenant(aHandle(), tenantId, 'CreateTenant')
+    expect((await runOn(tenantId, second, true)).events).toHaveLength(1)
+  })
+
+  test('that was taken for dead and was not records its command once, whichever of the two is first', async () => {
+    const tenantId = uniqueId('run')
+    await onTenant(aHandle(), tenantId, 'CreateTenant')
+    const both = await Promise.all([runOn(tenantId, first, false), runOn(tenantId, second, true)])
+    expect(both.filter(({ events }) => events.length === 1)).toHaveLength(1)
+    expect(both.filter(({ recordedBefore }) => recordedBefore)).toHaveLength(1)
+    expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
+  })
+
+  test('is not kept from its command by what others have recorded', async () => {
+    const tenantId = uniqueId('run')
+    await onTenant(aHandle(), tenantId, 'CreateTenant')
+    const others = await Promise.all(
+      Array.from({ length: 4 }, (_, n) =>
+        runOn(tenantId, causeOf({ ...origin, requestId: `req_${n}` }, beginning), false),
+      ),
+    )
+    expect(others.map(({ events }) => events.length)).toStrictEqual([1, 1, 1, 1])
+  })
 })
 
 test('one that fails leaves the turn to the next', async () => {

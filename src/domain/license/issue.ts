@@ -20,6 +20,16 @@ export type TermsAsked = {
  *   `quantity_too_large`, `expiry_in_the_past`
  */
 export function termsOf(keyType: KeyType, asked: TermsAsked, at: string): Terms {
+  const terms = termsFrom(keyType, asked, at)
+  if (terms.expiresAt !== null && terms.expiresAt <= at) throw new Refusal('expiry_in_the_past')
+  return terms
+}
+
+/**
+ * As {@link termsOf}, for a license that was issued at `from` somewhere else and may have ended since.
+ * @throws Refusal `quantity_not_allowed`, `quantity_too_large`
+ */
+export function termsFrom(keyType: KeyType, asked: TermsAsked, from: string): Terms {
   const quantity = asked.quantity ?? 1
   if (quantity > 1 && !keyType.sellInMultiples) throw new Refusal('quantity_not_allowed')
   if (keyType.maxQuantity !== null && quantity > keyType.maxQuantity) throw new Refusal('quantity_too_large')
@@ -27,9 +37,8 @@ export function termsOf(keyType: KeyType, asked: TermsAsked, at: string): Terms 
   const deviceLimit =
     asked.deviceLimit !== undefined ? asked.deviceLimit : perUnit === null ? null : perUnit * quantity
   if (deviceLimit !== null && deviceLimit > mostSeats) throw new Refusal('quantity_too_large')
-  const ownExpiry = keyType.duration === null ? null : expiryAfter(at, keyType.duration)
+  const ownExpiry = keyType.duration === null ? null : expiryAfter(from, keyType.duration)
   const expiresAt =
     asked.expiresAt === undefined ? ownExpiry : asked.expiresAt && wholeSeconds(asked.expiresAt)
-  if (expiresAt !== null && expiresAt <= at) throw new Refusal('expiry_in_the_past')
   return { quantity, deviceLimit, expiresAt }
 }

@@ -44,6 +44,18 @@ export const licenseDetailOut = License.extend({
   ),
 }).meta({ id: 'LicenseDetail' })
 
+export const mintedOut = z.object({
+  license: licenseOut,
+  licenseKey: z
+    .string()
+    .meta({ description: 'The raw key: this answer is the only place where it is shown' }),
+})
+
+const wellFormed = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
+
+export const wellFormedMetadata = (pairs: Record<string, string>): boolean =>
+  Object.entries(pairs).every(([key, value]) => wellFormed(key) && wellFormed(value))
+
 export const licenseIn = z
   .strictObject({
     productId: Slug,

@@ -3,27 +3,32 @@ import { findLicense, listDevices, listLicenses } from '../../../projections/lic
 import { requireCustomer } from '../../commands/customers.ts'
 import { mintLicense } from '../../commands/licenses.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
 import { Slug } from '../../domain/values.ts'
 import { revokeLicense } from '../../gate/operations/revoke-license.ts'
-import { callerIn, originOf } from '../authenticate.ts'
+import { callerIn } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
 import { gatedRoute } from '../gate.ts'
+import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { notFound } from '../problem.ts'
 import { answer, errors, inUtc, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
-import { deviceView, licenseDetailOut, licenseIn, licenseOut, licenseView } from './license-schemas.ts'
+import {
+  deviceView,
+  licenseDetailOut,
+  licenseIn,
+  licenseOut,
+  licenseView,
+  mintedOut,
+} from './license-schemas.ts'
 import { answerPage } from './page.ts'
 import { requireProduct } from './products.ts'
 
-/** Anything else cannot be a license's, and is answered like one that is not there. */
-const licenseId = /^lic_[0-9a-z]{26}$/
-
-const minted = z.object({
-  license: licenseOut,
-  licenseKey: z
-    .string()
-    .meta({ description: 'The raw key: this answer is the only place where it is shown' }),
-})
+/** @throws Problem 404 for what cannot be a license's id, as for one that is not there */
+export function requireLicenseId(text: string): string {
+  if (!isId('lic', text)) throw notFound('license')
+  return text
+}
 
 const listQuery = z.strictObject({
   ...pageQuery,
@@ -80,7 +85,7 @@ function mintRoute(app: ZodApp, services: Services): void {
         tags: ['Licenses'],
         summary: 'Mint a license; its raw key is shown in this answer and never again',
         body: licenseIn,
-        response: { 201: answer('The license and its key', minted), ...errors(400, 403, 404, 422) },
+        response: { 201: answer('The license and its key', mintedOut), ...errors(400, 403, 404, 422) },
       },
     },
     async (request, reply) => {
@@ -89,9 +94,10 @@ function mintRoute(app: ZodApp, services: Services): void {
       const product = await requireProduct(services, tenantId, productId)
       const overrides = await overridesOf(services, tenantId, asked.customerId)
       const terms = { ...asked, expiresAt: expiresAt && inUtc(expiresAt) }
-      const { license, keyType, licenseKey } = await mintLicense(services, product, terms, originOf(request))
+      const own = servicesFor(request, services)
+      const { license, keyType, licenseKey } = await mintLicense(own, product, terms, runOriginOf(request))
       const person = { email: asked.email ?? null, name: asked.name ?? null }
-      const view = licenseView({ license, revision: 0, ...keyType, overrides }, person, momentOf(services))
+      const view = licenseView({ license, revision: 0, ...keyType, overrides }, person, momentOf(own))
       return reply.code(201).send({ license: view, licenseKey })
     },
   )
@@ -123,7 +129,7 @@ function readRoute(app: ZodApp, services: Services): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const { id } = request.params
-      const entry = licenseId.test(id) ? await findLicense(services.db, tenantId, id) : undefined
+      const entry = await findLicense(services.db, tenantId, requireLicenseId(id))
       if (!entry) throw notFound('license')
       const devices = await listDevices(services.db, entry.license.licenseId)
       const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.license.holder])

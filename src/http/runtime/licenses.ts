@@ -5,6 +5,7 @@ import { momentOf, type Services } from '../../commands/services.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type Authority, admitAs, type Caller, callerIn, originOf, tokenHashIn } from '../authenticate.ts'
+import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { answer } from '../schemas.ts'
 import { refuseGet } from '../wrong-method.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -46,7 +47,7 @@ function validateRoute(app: ZodApp, services: Services, authority: Authority): v
   app.post(
     '/v1/licenses/validate',
     {
-      config: { scope: 'licenses:runtime', admitsItself: true },
+      config: { scope: 'licenses:runtime', admitsItself: true, idempotencyKey: 'ignored' },
       schema: {
         operationId: 'validateLicense',
         tags: ['Runtime'],
@@ -54,7 +55,7 @@ function validateRoute(app: ZodApp, services: Services, authority: Authority): v
         description:
           'Reads authoritative state: a revoked or expired key is never valid once that was answered.',
         body: validateIn,
-        response: { 200: answer('The verdict', validateOut), ...runtimeErrors },
+        response: { 200: answer('The verdict', validateOut), ...runtimeErrors() },
       },
     },
     async (request) => {
@@ -98,24 +99,20 @@ function activateRoute(app: ZodApp, services: Services): void {
         tags: ['Runtime'],
         summary: 'Seat a device; the same device_id again takes no second seat',
         body: activateIn,
-        response: { 200: answer('Whether it is seated', activateOut), ...runtimeErrors },
+        response: { 200: answer('Whether it is seated', activateOut), ...runtimeErrors() },
       },
     },
     async (request) => {
       const caller = callerIn(request)
       const { product_id, device_id, name = device_id } = request.body
       const found = await find(services, caller, request.body)
-      const now = momentOf(services)
+      const own = servicesFor(request, services)
+      const now = momentOf(own)
       const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
       const refused = await refusalOf(found?.finding, async (license) => {
         if (!found) return
-        await activateDevice(
-          services,
-          license,
-          found.question,
-          { name, plan: caller.plan },
-          originOf(request),
-        )
+        const device = { name, plan: caller.plan }
+        await activateDevice(own, license, found.question, device, runOriginOf(request))
       })
       const status = refused ?? verdict.status
       const activated = status === 'active'
@@ -142,16 +139,17 @@ function deactivateRoute(app: ZodApp, services: Services): void {
         tags: ['Runtime'],
         summary: "Free a device's seat; a device without one is answered the same",
         body: deactivateIn,
-        response: { 200: answer('Whether the device has no seat', deactivateOut), ...runtimeErrors },
+        response: { 200: answer('Whether the device has no seat', deactivateOut), ...runtimeErrors() },
       },
     },
     async (request) => {
       const caller = callerIn(request)
       const found = await find(services, caller, request.body)
-      const now = momentOf(services)
+      const own = servicesFor(request, services)
+      const now = momentOf(own)
       const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
       const refused = await refusalOf(found?.finding, async (license) => {
-        if (found) await deactivateDevice(services, license, found.question, originOf(request))
+        if (found) await deactivateDevice(own, license, found.question, runOriginOf(request))
       })
       if (found?.finding.found !== 'license' || refused) {
         return { deactivated: false, reason: refused ?? verdict.status }

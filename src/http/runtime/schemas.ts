@@ -69,4 +69,5 @@ const runtimeError = z
     },
   })
 
-export const runtimeErrors = errorsWith(runtimeError, 400, 401, 403, 404)
+/** Made anew for each operation: the description shows answers that several operations share in one of them only. */
+export const runtimeErrors = () => errorsWith(runtimeError, 400, 401, 403, 404)

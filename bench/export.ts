@@ -1,0 +1,112 @@
+import { request } from 'node:http'
+import { z } from 'zod'
+import { createLog } from '../src/bin/log.ts'
+import { openStores } from '../src/bin/stores.ts'
+import { parseConfig } from '../src/config.ts'
+import { newId } from '../src/credentials/id.ts'
+import { approve } from '../src/gate/approvals.ts'
+import { type Figure, perSecond } from './figures.ts'
+import { fillLicenses, tenantId } from './fill.ts'
+import { scratchLedger } from './ledger.ts'
+import { residentMiB, startLedger } from './processes.ts'
+
+const licenses = 200_000
+const Pending = z.object({ confirmation: z.object({ id: z.string() }) })
+
+/** The memory of a server while it exports everything that it has, and how fast that goes. */
+export async function benchExport(log: (line: string) => void): Promise<Figure[]> {
+  const scratch = await scratchLedger()
+  try {
+    log(`filling ${licenses.toLocaleString('en-US')} licenses`)
+    await fillLicenses(scratch.directory, 0, licenses)
+    // Its first start fills the read models.
+    const ledger = await startLedger(scratch.directory)
+    try {
+      const operator = await openOperator(scratch.directory)
+      await operator.giveHolder()
+      const figures: Figure[] = []
+      for (const format of ['ndjson', 'csv']) {
+        const url = `${ledger.address}/v1/licenses/export?format=${format}`
+        // Without a warm-up the first pages would be compared with a process that has just started.
+        await exportOnce(url, scratch.token, operator, ledger.pid)
+        const taken = await exportOnce(url, scratch.token, operator, ledger.pid)
+        log(
+          `${format}: ${taken.mib.toFixed(0)} MiB in ${taken.seconds.toFixed(1)} s, resident ${taken.earlyMiB.toFixed(0)} → ${taken.lateMiB.toFixed(0)} MiB, at most ${taken.mostMiB.toFixed(0)}`,
+        )
+        figures.push({
+          what: `export, memory (${format}, ${perSecond(licenses / taken.seconds)})`,
+          measured: `${taken.mostMiB.toFixed(0)} MiB at most`,
+          against: `${taken.earlyMiB.toFixed(0)} MiB at a fifth`,
+          ratio: `${Math.round((taken.mostMiB / taken.earlyMiB) * 100)} %`,
+          bar: 'flat (≤ 125 %)',
+          holds: taken.mostMiB <= 1.25 * taken.earlyMiB,
+        })
+      }
+      await operator.close()
+      return figures
+    } finally {
+      await ledger.stop()
+    }
+  } finally {
+    scratch.remove()
+  }
+}
+
+type Operator = Awaited<ReturnType<typeof openOperator>>
+
+async function openOperator(directory: string) {
+  const { services, db, close } = await openStores(
+    parseConfig({ KEYLEDGER_DATA_DIR: directory }),
+    createLog('warn'),
+  )
+  return {
+    /** One and the same person for all, so that every row has something sealed to be opened. */
+    async giveHolder() {
+      const { subjectId, email, name } = await services.subjects.sealPerson(
+        tenantId,
+        'ada@example.com',
+        'Ada',
+      )
+      const session = await db.connect()
+      await session.query('set statement_timeout = 0')
+      await session.query('update licenses set subject_id = $1, email = $2, name = $3', [
+        subjectId,
+        email,
+        name,
+      ])
+      await session.query('vacuum analyze licenses')
+      session.release(true)
+    },
+    approve: (id: string) =>
+      approve(services, null, id, { requestId: newId('req'), actor: 'operator:bench' }),
+    close,
+  }
+}
+
+async function exportOnce(url: string, token: string, operator: Operator, pid: number) {
+  const headers = { authorization: `Bearer ${token}` }
+  const asked = await fetch(url, { headers })
+  const { confirmation } = Pending.parse(await asked.json())
+  await operator.approve(confirmation.id)
+  const started = performance.now()
+  let bytes = 0
+  let lines = 0
+  let earlyMiB = 0
+  let mostMiB = 0
+  for await (const chunk of await download(url, { ...headers, 'x-service-confirmation': confirmation.id })) {
+    bytes += chunk.length
+    for (const byte of chunk) if (byte === 0x0a) lines++
+    const resident = residentMiB(pid)
+    mostMiB = Math.max(mostMiB, resident)
+    if (earlyMiB === 0 && lines > licenses / 5) earlyMiB = resident
+  }
+  if (lines < licenses) throw new Error(`${lines} lines came`)
+  const seconds = (performance.now() - started) / 1000
+  return { seconds, mib: bytes / 2 ** 20, earlyMiB, lateMiB: residentMiB(pid), mostMiB }
+}
+
+function download(url: string, headers: Record<string, string>): Promise<AsyncIterable<Buffer>> {
+  return new Promise((resolve, reject) => {
+    request(url, { headers }, resolve).on('error', reject).end()
+  })
+}

@@ -1,0 +1,32 @@
+import type { Pool } from 'pg'
+import type { IssuedLicense, Seat } from '../../src/domain/license/license.ts'
+import { devicesIn, type JoinedDevice, joinedDevice, type LicenseRow, licenseFrom, seatFrom } from './rows.ts'
+
+/** A device by the name that its caller gave it, or by the one that it was given here. */
+export type DeviceName = { deviceId: string } | { instanceId: string }
+
+/** A license with the one seat that was asked for, both as they were at one moment. */
+export type SeatEntry = { license: IssuedLicense; revision: number; seat: Seat | undefined }
+
+/** The license of a tenant, and of its devices the named one, if it ever sat there. */
+export async function findSeat(
+  db: Pool,
+  tenantId: string,
+  licenseId: string,
+  name: DeviceName,
+): Promise<SeatEntry | undefined> {
+  const deviceId = 'deviceId' in name ? name.deviceId : null
+  const instanceId = 'instanceId' in name ? name.instanceId : null
+  const { rows } = await db.query<LicenseRow & JoinedDevice>({
+    name: 'find-seat',
+    text: `select l.*, ${joinedDevice}
+           from licenses l left join devices d
+             on d.license_id = l.license_id and (d.device_id = $3 or d.instance_id = $4)
+           where l.tenant_id = $1 and l.license_id = $2`,
+    values: [tenantId, licenseId, deviceId, instanceId],
+  })
+  const [row] = rows
+  if (!row) return undefined
+  const devices = devicesIn(row)
+  return { license: licenseFrom(row, devices), revision: row.revision, seat: devices.map(seatFrom)[0] }
+}

@@ -1,0 +1,219 @@
+import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
+import { findLicensesByKey } from '../../projections/licenses/keys.ts'
+import type { PresentProduct } from '../../projections/products/queries.ts'
+import { foreignKey } from '../credentials/license-key.ts'
+import type { LicenseTerms } from '../domain/license/events.ts'
+import { type TermsAsked, termsFrom } from '../domain/license/issue.ts'
+import { absentLicense, decideLicense, type License, type LicenseStatus } from '../domain/license/license.ts'
+import { findKeyType } from '../domain/product/product.ts'
+import { Refusal, type RefusalCode } from '../domain/refusal.ts'
+import type { Plan } from '../domain/tenant/events.ts'
+import { planLimits } from '../domain/tenant/tenant.ts'
+import { licenseStream } from '../ledger/streams.ts'
+import { loadLicense } from './license-stream.ts'
+import { sealedHolder } from './licenses.ts'
+import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+
+/** A license that was issued somewhere else. Times are in UTC, as the log writes them. */
+export type ForeignLicense = Omit<TermsAsked, 'deviceLimit'> & {
+  licenseKey: string
+  keyTypeId?: string | undefined
+  email?: string | undefined
+  name?: string | undefined
+  /** What it was there. Only `revoked` is recorded; the others must agree with the expiry, and the clock decides. */
+  status?: LicenseStatus | undefined
+  createdAt?: string | undefined
+  metadata?: Record<string, string> | undefined
+  devices?: readonly { deviceId: string; name: string }[] | undefined
+}
+
+export type Imported =
+  | { status: 'imported' | 'duplicate'; licenseId: string; displayKey: string }
+  | { status: 'invalid'; refusal: RefusalCode }
+
+/** A row that may be imported, if nobody has its key. */
+type Candidate = {
+  status: 'candidate'
+  row: ForeignLicense
+  licenseId: string
+  terms: Omit<LicenseTerms, 'holder'>
+}
+
+/** How many are on their way at once: as many as the stores take in together. */
+const atOnce = 64
+
+/**
+ * Takes in licenses that were issued somewhere else. Each stands for itself: one that cannot be taken in keeps no
+ * other from it. A license's id follows from tenant and key, so the first append to its stream is the claim of the
+ * key: of two imports of one key, at whatever time and from wherever, one imports and the other finds a duplicate.
+ * @returns what became of each, in the order given
+ * @throws Refusal `plan_limit` when the plan leaves no room for any of their devices
+ */
+export async function importLicenses(
+  services: Services,
+  product: PresentProduct,
+  asked: { rows: readonly ForeignLicense[]; plan: Plan },
+  origin: Origin,
+): Promise<Imported[]> {
+  const at = momentOf(services)
+  const planned = asked.rows.map((row) => plannedOrRefused(services, product, row, at))
+  const candidates = planned.filter((plan) => plan.status === 'candidate')
+  const firstOfKey = new Map(candidates.toReversed().map((plan) => [plan.terms.keyHash, plan]))
+  const taken = await findLicensesByKey(services.db, product.tenantId, [...firstOfKey.keys()])
+  const mayBeNew = (plan: Candidate): boolean => {
+    const holder = taken.get(plan.terms.keyHash)
+    // A request before this one of the same run may have imported it.
+    const own = origin.run?.resumed === true && holder === plan.licenseId
+    return firstOfKey.get(plan.terms.keyHash) === plan && (holder === undefined || own)
+  }
+  const fresh = candidates.filter(mayBeNew)
+  const room = await roomForDevices(services, product.tenantId, asked.plan)
+  const { within, beyond } = withinPlan(fresh, room, (plan) => taken.has(plan.terms.keyHash))
+  if (beyond.size > 0 && within.length === 0) throw new Refusal('plan_limit')
+
+  const imported = new Set<Candidate>()
+  await forEachOf(within, atOnce, async (plan) => {
+    if (await importOne(services, plan, origin)) imported.add(plan)
+  })
+  return planned.map((plan): Imported => {
+    if (plan.status === 'invalid') return plan
+    const { keyHash, displayKey } = plan.terms
+    if (beyond.has(firstOfKey.get(keyHash))) return { status: 'invalid', refusal: 'plan_limit' }
+    const licenseId = taken.get(keyHash) ?? plan.licenseId
+    return { status: imported.has(plan) ? 'imported' : 'duplicate', licenseId, displayKey }
+  })
+}
+
+function plannedOrRefused(
+  services: Services,
+  product: PresentProduct,
+  row: ForeignLicense,
+  at: string,
+): Candidate | Extract<Imported, { status: 'invalid' }> {
+  try {
+    return planned(services, product, row, at)
+  } catch (error) {
+    if (error instanceof Refusal) return { status: 'invalid', refusal: error.code }
+    throw error
+  }
+}
+
+/**
+ * @throws Refusal `license_key_unusable`, `license_key_too_short`, `key_type_not_found`, `quantity_not_allowed`,
+ *   `quantity_too_large`, `created_in_the_future`, `ends_before_it_begins`, `not_ended_yet`, `more_devices_than_seats`
+ */
+function planned(services: Services, product: PresentProduct, row: ForeignLicense, at: string): Candidate {
+  const key = foreignKey(row.licenseKey)
+  if (key === 'unusable') throw new Refusal('license_key_unusable')
+  if (key === 'too short') throw new Refusal('license_key_too_short')
+  const keyType = row.keyTypeId ? findKeyType(product, row.keyTypeId) : product.keyTypes[0]
+  if (!keyType) throw new Refusal('key_type_not_found')
+  const createdAt = row.createdAt ?? at
+  if (createdAt > at) throw new Refusal('created_in_the_future')
+  const terms = termsFrom(keyType, row, createdAt)
+  if (row.createdAt !== undefined && terms.expiresAt !== null && terms.expiresAt <= createdAt) {
+    throw new Refusal('ends_before_it_begins')
+  }
+  const hasEnded = terms.expiresAt !== null && terms.expiresAt <= at
+  if ((row.status === 'expired' || row.status === 'fallback') && !hasEnded) throw new Refusal('not_ended_yet')
+  const devices = new Set(row.devices?.map(({ deviceId }) => deviceId))
+  if (terms.deviceLimit !== null && devices.size > terms.deviceLimit) {
+    throw new Refusal('more_devices_than_seats')
+  }
+  const licenseId = services.deriveId('lic', product.tenantId, key.keyHash)
+  return {
+    status: 'candidate',
+    row,
+    licenseId,
+    terms: {
+      licenseId,
+      tenantId: product.tenantId,
+      productId: product.productId,
+      keyTypeId: keyType.keyTypeId,
+      ...key,
+      ...terms,
+      onExpiry: keyType.onExpiry,
+      customerId: null,
+      source: 'import',
+      saleId: null,
+      test: false,
+      metadata: row.metadata ?? {},
+      createdAt,
+      at,
+    },
+  }
+}
+
+/** How many more devices the plan allows, by the read models of this moment. */
+async function roomForDevices(services: Services, tenantId: string, plan: Plan): Promise<number> {
+  const most = planLimits[plan].activeDevices
+  return Number.isFinite(most) ? most - (await countActiveDevices(services.db, tenantId)) : most
+}
+
+/** Gives the room to the rows in their order; one that does not fit leaves it to the next. */
+function withinPlan(
+  rows: readonly Candidate[],
+  room: number,
+  isCounted: (row: Candidate) => boolean,
+): { within: Candidate[]; beyond: Set<unknown> } {
+  const within: Candidate[] = []
+  const beyond = new Set<unknown>()
+  let left = room
+  for (const plan of rows) {
+    const needed = isCounted(plan) ? 0 : new Set(plan.row.devices?.map(({ deviceId }) => deviceId)).size
+    if (needed > 0 && needed > left) beyond.add(plan)
+    else {
+      within.push(plan)
+      left -= needed
+    }
+  }
+  return { within, beyond }
+}
+
+/** @returns whether it was imported, now or by a request before this one of the same run */
+async function importOne(services: Services, { row, terms }: Candidate, origin: Origin): Promise<boolean> {
+  const stream = licenseStream(terms.licenseId)
+  const holder = await sealedHolder(services, terms.tenantId, row)
+  const devices = (row.devices ?? []).map(({ deviceId, name }) => ({
+    deviceId,
+    instanceId: services.newId('ins'),
+    installId: null,
+    name,
+    platform: null,
+  }))
+  const revoked = row.status === 'revoked'
+  const { events, recordedBefore } = await services.handle<License, 'license'>({
+    stream,
+    loaded: { state: absentLicense, revision: 'no_stream' },
+    load: () => loadLicense(services.ledger, stream),
+    decide: (license) =>
+      license.status === 'absent'
+        ? decideLicense(license, { type: 'ImportLicense', terms: { ...terms, holder }, devices, revoked })
+        : [],
+    cause: causeOf(origin, terms.at),
+    run: origin.run,
+  })
+  return events.length > 0 || recordedBefore === true
+}
+
+/** Works on a few at a time. After a failure nothing more is begun; it is thrown when what was begun is over. */
+async function forEachOf<T>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values()
+  const failures: unknown[] = []
+  const worker = async () => {
+    for (const item of waiting) {
+      if (failures.length > 0) return
+      try {
+        await work(item)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: most }, worker))
+  if (failures.length > 0) throw failures[0]
+}

@@ -1,0 +1,76 @@
+import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
+import { type DeviceName, findSeat } from '../../projections/licenses/seats.ts'
+import { newLicenseKey } from '../credentials/license-key.ts'
+import { decideLicense, type License } from '../domain/license/license.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { licenseStream } from '../ledger/streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+
+/**
+ * Gives a license another key; from now on the old one answers `reminted`.
+ * @param keepDevices whether the devices keep their seats, or all of them are freed
+ * @returns the license as it is now, and its new raw key, which is nowhere else
+ * @throws Refusal `license_not_found`, `license_revoked`
+ */
+export async function remintLicense(
+  services: Services,
+  { tenantId, licenseId, keepDevices }: { tenantId: string; licenseId: string; keepDevices: boolean },
+  origin: Origin,
+): Promise<LicenseEntry & { licenseKey: string }> {
+  const find = async () => {
+    const entry = await findLicense(services.db, tenantId, licenseId)
+    if (!entry) throw new Refusal('license_not_found')
+    return entry
+  }
+  const at = momentOf(services)
+  const { license: found, revision } = await find()
+  const product = await services.findProduct(tenantId, found.productId)
+  if (!product) throw new Refusal('product_not_found')
+  const { licenseKey, keyHash, displayKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
+  await services.handle<License, 'license'>({
+    stream: licenseStream(licenseId),
+    loaded: { state: found, revision },
+    load: async () => {
+      const again = await find()
+      return { state: again.license, revision: again.revision }
+    },
+    decide: (license) =>
+      decideLicense(license, { type: 'RemintLicense', keyHash, displayKey, keepDevices, at }),
+    cause: causeOf(origin, at),
+    run: origin.run,
+  })
+  return { ...(await find()), licenseKey }
+}
+
+/**
+ * Frees the seat of a device, for the vendor and not for the device itself. One that has none any more stays so.
+ * @returns the product, whose usage counts it
+ * @throws Refusal `license_not_found`, `device_not_found` for a device that never sat on the license
+ */
+export async function removeDevice(
+  services: Services,
+  { tenantId, licenseId, device }: { tenantId: string; licenseId: string; device: DeviceName },
+  origin: Origin,
+): Promise<{ productId: string }> {
+  const at = momentOf(services)
+  const find = async () => {
+    const entry = await findSeat(services.db, tenantId, licenseId, device)
+    if (!entry) throw new Refusal('license_not_found')
+    if (!entry.seat) throw new Refusal('device_not_found')
+    return { ...entry, deviceId: entry.seat.deviceId }
+  }
+  const found = await find()
+  const { deviceId } = found
+  await services.handle<License, 'license'>({
+    stream: licenseStream(licenseId),
+    loaded: { state: found.license, revision: found.revision },
+    load: async () => {
+      const { license, revision } = await find()
+      return { state: license, revision }
+    },
+    decide: (license) => decideLicense(license, { type: 'DeactivateDevice', deviceId, at }),
+    cause: causeOf(origin, at),
+    run: origin.run,
+  })
+  return { productId: found.license.productId }
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { countLicenses } from '../../../projections/licenses/count.ts'
+import { licensePages, type OpenedLicense } from '../../commands/license-pages.ts'
+import { momentOf } from '../../commands/services.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { Slug } from '../../domain/values.ts'
+import { gatedOperation } from '../operation.ts'
+import { counted } from '../words.ts'
+
+const query = z.strictObject({
+  format: z.enum(['ndjson', 'csv']).default('ndjson').meta({ description: 'A line each, as JSON or as CSV' }),
+  product: Slug.optional(),
+  status: z.enum(['active', 'fallback', 'expired', 'revoked']).optional(),
+})
+
+/** What was exported: the pages are read when they are taken. */
+export type LicenseExport = {
+  format: 'ndjson' | 'csv'
+  /** The moment of the export, by which a license is active or expired. */
+  now: string
+  pages: AsyncIterable<OpenedLicense[]>
+}
+
+/** Nobody who approves it needs to know how many more they are. */
+const mostCounted = 10_000
+
+const theyLeave = "licenses leave with their customers' e-mail addresses"
+const names = { ndjson: 'JSON lines', csv: 'CSV' }
+
+export const exportLicenses = gatedOperation({
+  name: 'license.export',
+  title: 'Export licenses',
+  method: 'GET',
+  path: '/v1/licenses/export',
+  scope: 'licenses:read',
+  input: z.object({ query }),
+  async check(services, tenantId, { query: { product } }) {
+    if (product !== undefined && !(await services.findProduct(tenantId, product))) {
+      throw new Refusal('product_not_found')
+    }
+  },
+  async describe(services, tenantId, { query: { format, product, status } }) {
+    const now = momentOf(services)
+    const found = product === undefined ? undefined : await services.findProduct(tenantId, product)
+    const count = await countLicenses(
+      services.db,
+      tenantId,
+      { productId: product, status },
+      now,
+      mostCounted + 1,
+    )
+    const which = [status, 'licenses'].filter(Boolean).join(' ')
+    return {
+      summary: `Export ${found ? `the ${which} of ${found.name}` : `all ${which}`} as ${names[format]}`,
+      consequences: [
+        count > mostCounted
+          ? `More than ${mostCounted.toLocaleString('en-US')} ${theyLeave}`
+          : counted(count, "license leaves with its customer's e-mail address", theyLeave),
+        'License keys are masked: nobody can use them',
+      ],
+      // Licenses are minted all the time; a few more or less are no reason to think again.
+      state: null,
+    }
+  },
+  async run(services, tenantId, { query: { format, product, status } }): Promise<LicenseExport> {
+    const now = momentOf(services)
+    return { format, now, pages: licensePages(services, tenantId, { productId: product, status }, now) }
+  },
+})

@@ -1,0 +1,225 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import type { MasterKey } from '../vault/master-key.ts'
+import { open, seal } from '../vault/seal.ts'
+import { type KeyedRequest, keyHashOf, requestHashOf } from './request.ts'
+import { type Run, runOf } from './run.ts'
+
+/** An answer as it was sent. */
+const StoredReply = z.object({ status: z.int(), contentType: z.string(), body: z.string() })
+export type StoredReply = z.infer<typeof StoredReply>
+
+const ReservedRun = z.object({ seed: z.string(), at: z.string(), requestId: z.string() })
+
+export type Reservation =
+  /** Nobody else runs it now. Must be ended by one of the three. */
+  | { state: 'run'; run: Run; end: Ending }
+  /** Somebody else is running it. */
+  | { state: 'in progress' }
+  /** The key was used for another request. */
+  | { state: 'mismatch' }
+  | { state: 'answered'; reply: StoredReply }
+
+export type Ending = {
+  /**
+   * The run is over and this is its answer, from now until the key is forgotten.
+   * @returns the answer that stands: a run that was taken for dead, and was not, may have given it first
+   */
+  answer(reply: StoredReply): Promise<StoredReply>
+  /** It is not known how far the run has got: the next request goes on with it. */
+  leaveOpen(): Promise<void>
+  /** Nothing was done: the next request begins anew. */
+  forget(): Promise<void>
+}
+
+/**
+ * Remembers requests by their Idempotency-Key for 24 hours. A reservation stands in the database before the request
+ * runs, and holds what its ids, keys and moment come from; whoever finds one whose holder has died takes it over and
+ * makes the same things again, so that a crash at any step leaves nothing done twice.
+ */
+export type Idempotency = {
+  reserve(request: KeyedRequest, requestId: string): Promise<Reservation>
+  /** Destroys what has expired. @returns how many */
+  sweep(): Promise<number>
+}
+
+const lifetimeMs = 24 * 3_600_000
+
+/** A running request renews its lease three times within this; one that does not is taken for dead. */
+const defaultLeaseMs = 15_000
+
+export function createIdempotency(
+  db: Pool,
+  master: MasterKey,
+  now: () => Date,
+  leaseMs: number = defaultLeaseMs,
+): Idempotency {
+  return {
+    async reserve(request, requestId) {
+      const row = newRow(master, request, requestId, now())
+      for (;;) {
+        const taken = await take(db, row, now(), leaseMs)
+        if (taken) {
+          const resumed = !taken.wrapped.equals(row.wrapped)
+          const recordKey = openKey(master, row, taken.wrapped)
+          const reserved = ReservedRun.parse(JSON.parse(openPart(recordKey, row, 'run', taken.run)))
+          const claim = { ...row, wrapped: taken.wrapped, recordKey }
+          return { state: 'run', run: runOf(reserved, resumed), end: endingOf(db, claim, leaseMs) }
+        }
+        const found = await find(db, row.keyHash)
+        // It expired or was forgotten in this very moment.
+        if (!found) continue
+        if (!found.request_hash.equals(row.requestHash)) return { state: 'mismatch' }
+        if (!found.reply) return { state: 'in progress' }
+        const recordKey = openKey(master, row, found.wrapped)
+        return { state: 'answered', reply: openReply(recordKey, row, found.reply) }
+      }
+    },
+    async sweep() {
+      const swept = await db.query('delete from vault.idempotency where expires_at <= $1', [now()])
+      return swept.rowCount ?? 0
+    },
+  }
+}
+
+type Named = { keyHash: Buffer; tenantId: string }
+type Row = Named & { requestHash: Buffer; wrapped: Buffer; run: Buffer; holder: string; expiresAt: Date }
+type Claim = Row & { recordKey: Buffer }
+
+function newRow(master: MasterKey, request: KeyedRequest, requestId: string, at: Date): Row {
+  const keyHash = keyHashOf(master.idempotency, request)
+  const named = { keyHash, tenantId: request.tenantId }
+  const recordKey = randomBytes(32)
+  const reserved = { seed: randomBytes(32).toString('base64'), at: at.toISOString(), requestId }
+  return {
+    ...named,
+    requestHash: requestHashOf(master.idempotency, request),
+    wrapped: seal(master.wrapping, partOf(named, 'key'), recordKey),
+    run: seal(recordKey, partOf(named, 'run'), Buffer.from(JSON.stringify(reserved))),
+    holder: randomUUID(),
+    expiresAt: new Date(at.getTime() + lifetimeMs),
+  }
+}
+
+/** Binds what is sealed to its tenant, its row and its column. */
+const partOf = ({ tenantId, keyHash }: Named, part: 'key' | 'run' | 'reply'): string[] => [
+  tenantId,
+  keyHash.toString('hex'),
+  `idempotency ${part}`,
+]
+
+const openKey = (master: MasterKey, row: Named, wrapped: Buffer): Buffer =>
+  open(master.wrapping, partOf(row, 'key'), wrapped)
+
+const openPart = (recordKey: Buffer, row: Named, part: 'run' | 'reply', sealed: Buffer): string =>
+  open(recordKey, partOf(row, part), sealed).toString()
+
+const openReply = (recordKey: Buffer, row: Named, sealed: Buffer): StoredReply =>
+  StoredReply.parse(JSON.parse(openPart(recordKey, row, 'reply', sealed)))
+
+/**
+ * Takes the turn to run: with a new row, or in an old one that has expired, or in one of the same request whose holder
+ * has neither answered nor renewed its lease. Leases go by the database's clock, which all processes share.
+ * @returns the row as it stands now; undefined when the turn is somebody else's, or over
+ */
+async function take(
+  db: Pool,
+  row: Row,
+  at: Date,
+  leaseMs: number,
+): Promise<{ wrapped: Buffer; run: Buffer } | undefined> {
+  const { rows } = await db.query<{ wrapped: Buffer; run: Buffer }>({
+    name: 'idempotency-take',
+    text: `
+      insert into vault.idempotency as k
+        (key_hash, tenant_id, request_hash, wrapped, run, holder, leased_until, expires_at)
+      values ($1, $2, $3, $4, $5, $6, clock_timestamp() + $7 * interval '1 millisecond', $8)
+      on conflict (key_hash) do update set
+        request_hash = excluded.request_hash,
+        wrapped = case when k.expires_at <= $9 then excluded.wrapped else k.wrapped end,
+        run = case when k.expires_at <= $9 then excluded.run else k.run end,
+        reply = null,
+        holder = excluded.holder,
+        leased_until = excluded.leased_until,
+        expires_at = case when k.expires_at <= $9 then excluded.expires_at else k.expires_at end
+      where k.expires_at <= $9
+        or (k.reply is null and k.leased_until <= clock_timestamp() and k.request_hash = excluded.request_hash)
+      returning wrapped, run`,
+    values: [
+      row.keyHash,
+      row.tenantId,
+      row.requestHash,
+      row.wrapped,
+      row.run,
+      row.holder,
+      leaseMs,
+      row.expiresAt,
+      at,
+    ],
+  })
+  return rows[0]
+}
+
+async function find(
+  db: Pool,
+  keyHash: Buffer,
+): Promise<{ request_hash: Buffer; wrapped: Buffer; reply: Buffer | null } | undefined> {
+  const { rows } = await db.query<{ request_hash: Buffer; wrapped: Buffer; reply: Buffer | null }>({
+    name: 'idempotency-find',
+    text: 'select request_hash, wrapped, reply from vault.idempotency where key_hash = $1',
+    values: [keyHash],
+  })
+  return rows[0]
+}
+
+/** More than any run needs; one that hangs is given up for others to take over. */
+const mostRenewals = 60
+
+/** Keeps the lease for as long as the run lasts. */
+function endingOf(db: Pool, claim: Claim, leaseMs: number): Ending {
+  const own = [claim.keyHash, claim.holder]
+  let renewals = 0
+  const renewing = setInterval(() => {
+    if (++renewals === mostRenewals) clearInterval(renewing)
+    // A renewal that fails is made up for by the next, or the run is taken over, which does no harm.
+    void db
+      .query(
+        `update vault.idempotency set leased_until = clock_timestamp() + $3 * interval '1 millisecond'
+         where key_hash = $1 and holder = $2 and reply is null`,
+        [...own, leaseMs],
+      )
+      .catch(() => undefined)
+  }, leaseMs / 3).unref()
+  return {
+    async answer(reply) {
+      clearInterval(renewing)
+      const sealed = seal(claim.recordKey, partOf(claim, 'reply'), Buffer.from(JSON.stringify(reply)))
+      // By the row's key and not by its holder: whichever of two runs of the same things is first, is right.
+      const stored = await db.query(
+        'update vault.idempotency set reply = $3 where key_hash = $1 and wrapped = $2 and reply is null',
+        [claim.keyHash, claim.wrapped, sealed],
+      )
+      if (stored.rowCount === 1) return reply
+      const found = await find(db, claim.keyHash)
+      return found?.reply && found.wrapped.equals(claim.wrapped)
+        ? openReply(claim.recordKey, claim, found.reply)
+        : reply
+    },
+    async leaveOpen() {
+      clearInterval(renewing)
+      await db.query(
+        `update vault.idempotency set leased_until = '-infinity'
+         where key_hash = $1 and holder = $2 and reply is null`,
+        own,
+      )
+    },
+    async forget() {
+      clearInterval(renewing)
+      await db.query(
+        'delete from vault.idempotency where key_hash = $1 and holder = $2 and reply is null',
+        own,
+      )
+    },
+  }
+}

@@ -1,0 +1,282 @@
+/** An Idempotency-Key stands for one request: what is remembered under it, for how long, and what is refused. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
+import { approve } from '../../src/gate/approvals.ts'
+import {
+  type Answer,
+  type Ask,
+  askOf,
+  createTestApp,
+  makeTenant,
+  openTestApi,
+  type TestApi,
+  type TestTenant,
+} from '../harness/api.ts'
+import { approver, pendingId } from '../harness/gate.ts'
+import { beginning, origin } from '../harness/ledger.ts'
+import { makeProduct, mint } from './samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Pro', deviceLimit: 2 }] })
+})
+afterAll(() => api.close())
+
+let keys = 0
+const newKey = () => `key-${++keys}`
+
+type Request = { url: string; body?: unknown }
+
+function send({ url, body }: Request, key: string, ask: Ask = api.ask, token = tenant.token) {
+  return ask('POST', url, { token, body, headers: { 'idempotency-key': key } })
+}
+
+const isReplay = ({ headers }: Answer) => headers['idempotent-replay']
+/** All of an answer but what belongs to the one request. */
+const whole = ({ status, text, headers }: Answer) => ({ status, text, type: headers['content-type'] })
+
+const LicenseKey = z.looseObject({ licenseKey: z.string() })
+const minted = () => mint(api.ask, tenant.token, 'editor')
+const onDevice = (license_key: string, device_id = 'laptop') => ({
+  product_id: 'editor',
+  license_key,
+  device_id,
+})
+const seated = async () => {
+  const license = await minted()
+  await api.ask('POST', '/v1/licenses/activate', { token: tenant.token, body: onDevice(license.licenseKey) })
+  return license
+}
+
+describe('a refusal', () => {
+  test('by the rules is remembered as well, whatever changes', async () => {
+    const own = await makeTenant(api.ledger)
+    const request = { url: '/v1/licenses', body: { productId: 'later' } }
+    const key = newKey()
+    const first = await send(request, key, api.ask, own.token)
+    expect(first).toMatchObject({ status: 404, body: { error: 'product not found' } })
+    await makeProduct(api.ask, own.token, 'later')
+    const again = await send(request, key, api.ask, own.token)
+    expect(whole(again)).toStrictEqual(whole(first))
+    expect(isReplay(again)).toBe('true')
+    expect((await send(request, newKey(), api.ask, own.token)).status).toBe(201)
+  })
+
+  test('of a malformed request is not: nothing ran', async () => {
+    const key = newKey()
+    expect((await send({ url: '/v1/licenses', body: { productId: 7 } }, key)).status).toBe(400)
+    expect((await send({ url: '/v1/licenses', body: { productId: 'editor' } }, key)).status).toBe(201)
+  })
+
+  test('of a token or a tenant is not, and comes before every other', async () => {
+    const own = await makeTenant(api.ledger)
+    await makeProduct(api.ask, own.token, 'editor')
+    const request = { url: '/v1/licenses', body: { productId: 'editor' } }
+    const key = newKey()
+    await suspendTenant(api.ledger.services, own.tenantId, null, origin)
+    expect((await send(request, key, api.ask, own.token)).status).toBe(403)
+    await reinstateTenant(api.ledger.services, own.tenantId, origin)
+    const first = await send(request, key, api.ask, own.token)
+    expect(first.status).toBe(201)
+    await suspendTenant(api.ledger.services, own.tenantId, null, origin)
+    expect((await send(request, key, api.ask, own.token)).status).toBe(403)
+    await reinstateTenant(api.ledger.services, own.tenantId, origin)
+    expect(whole(await send(request, key, api.ask, own.token))).toStrictEqual(whole(first))
+    expect((await send(request, 'not a key', api.ask, 'kl_pat_none')).status).toBe(401)
+    const reader = await own.tokenWith('licenses:read')
+    expect((await send(request, 'not a key', api.ask, reader)).status).toBe(403)
+  })
+})
+
+describe('another request under the same key', () => {
+  const mismatch = 'this Idempotency-Key was used for another request; choose a new one for each request'
+
+  test('is refused on the management interface', async () => {
+    const key = newKey()
+    await send({ url: '/v1/licenses', body: { productId: 'editor' } }, key)
+    const other = { url: '/v1/licenses', body: { productId: 'editor', quantity: 1 } }
+    expect(await send(other, key)).toMatchObject({ status: 422, body: { error: mismatch } })
+    const body = { quantity: 1, productId: 'editor' }
+    const otherKey = newKey()
+    const first = await send({ url: '/v1/licenses', body }, otherKey)
+    const raw = '{"productId" : "editor",\n "quantity": 1.0}'
+    const again = await api.ask('POST', '/v1/licenses', {
+      token: tenant.token,
+      raw,
+      headers: { 'idempotency-key': otherKey },
+    })
+    expect(whole(again)).toStrictEqual(whole(first))
+  })
+
+  test('is refused with its code on the runtime interface', async () => {
+    const { licenseKey } = await minted()
+    const key = newKey()
+    await send({ url: '/v1/licenses/activate', body: onDevice(licenseKey, 'one') }, key)
+    const other = await send({ url: '/v1/licenses/activate', body: onDevice(licenseKey, 'two') }, key)
+    expect(other).toMatchObject({
+      status: 422,
+      body: { error: { code: 'idempotency_mismatch', message: mismatch } },
+    })
+    // What the runtime interface passes over is part of the request all the same.
+    const more = { ...onDevice(licenseKey, 'one'), sdk: '1.0' }
+    expect((await send({ url: '/v1/licenses/activate', body: more }, key)).status).toBe(422)
+  })
+
+  test('on another license is another request', async () => {
+    const [one, other] = [await minted(), await minted()]
+    const key = newKey()
+    expect((await send({ url: `/v1/licenses/${one.id}/remint` }, key)).status).toBe(200)
+    expect(await send({ url: `/v1/licenses/${other.id}/remint` }, key)).toMatchObject({ status: 422 })
+  })
+
+  test('of another operation, token or tenant is its own', async () => {
+    const key = newKey()
+    const { licenseKey } = await minted()
+    const body = onDevice(licenseKey)
+    expect((await send({ url: '/v1/licenses/activate', body }, key)).body).toMatchObject({ activated: true })
+    expect((await send({ url: '/v1/licenses/deactivate', body }, key)).body).toStrictEqual({
+      deactivated: true,
+    })
+    const token = await tenant.tokenWith('licenses:runtime')
+    const answer = await send({ url: '/v1/licenses/activate', body }, key, api.ask, token)
+    expect(isReplay(answer)).toBeUndefined()
+    expect(answer.body).toMatchObject({ activated: true })
+  })
+})
+
+test('a request meanwhile hears that the first is running, with the code of its interface', async () => {
+  const { licenseKey } = await minted()
+  const waiting = Promise.withResolvers<void>()
+  const arrived = Promise.withResolvers<void>()
+  let arrivals = 0
+  const { services } = api.ledger
+  const slow = await createTestApp(api.ledger, {
+    ...services,
+    handle: async (command) => {
+      if (++arrivals === 2) arrived.resolve()
+      await waiting.promise
+      return services.handle(command)
+    },
+  })
+  const message = 'the first request with this Idempotency-Key is still running; send it again in a second'
+  const cases: [Request, unknown][] = [
+    [
+      { url: '/v1/licenses/activate', body: onDevice(licenseKey) },
+      { code: 'idempotency_in_progress', message },
+    ],
+    [{ url: '/v1/licenses', body: { productId: 'editor' } }, message],
+  ]
+  const key = newKey()
+  const running = cases.map(([request]) => send(request, key, askOf(slow)))
+  await arrived.promise
+  for (const [request, error] of cases) {
+    const answer = await send(request, key)
+    expect(answer).toMatchObject({ status: 409, body: { error } })
+    expect(answer.headers['retry-after']).toBe('1')
+  }
+  waiting.resolve()
+  const firsts = await Promise.all(running)
+  for (const [index, [request]] of cases.entries()) {
+    const answer = await send(request, key)
+    expect(whole(answer)).toStrictEqual(whole(firsts[index] ?? answer))
+    expect(isReplay(answer)).toBe('true')
+  }
+  await slow.close()
+})
+
+test.each(['', ' ', 'a b', 'x'.repeat(256), 'é', 'a\tb'])('a key like %j is malformed', async (key) => {
+  const body = { productId: 'editor' }
+  const error = 'headers Idempotency-Key: must be 1 to 255 visible ASCII characters, once'
+  expect(await send({ url: '/v1/licenses', body }, key)).toMatchObject({ status: 400, body: { error } })
+  expect(await send({ url: '/v1/licenses/activate', body: onDevice('A') }, key)).toMatchObject({
+    status: 400,
+    body: { error: { code: 'invalid_request', message: error } },
+  })
+})
+
+test('a body without a canonical form is malformed, and not a failure', async () => {
+  const deep = `{"product_id":"editor","license_key":"A","device_id":"d","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+  for (const raw of [deep, '{"product_id":"editor","license_key":"A","device_id":"d","x":"\\ud800"}']) {
+    const headers = { 'idempotency-key': newKey() }
+    const answer = await api.ask('POST', '/v1/licenses/activate', { token: tenant.token, raw, headers })
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } })
+    // Without the header nobody looks at it.
+    expect(await api.ask('POST', '/v1/licenses/activate', { token: tenant.token, raw })).toMatchObject({
+      status: 200,
+    })
+  }
+})
+
+test('a validate passes the header over, since it must see the present', async () => {
+  const { id, licenseKey } = await seated()
+  const request = { url: '/v1/licenses/validate', body: onDevice(licenseKey) }
+  const key = newKey()
+  expect((await send(request, key)).body).toMatchObject({ valid: true })
+  await api.ask('POST', `/v1/licenses/${id}/remint`, { token: tenant.token })
+  const again = await send(request, key)
+  expect(again.body).toMatchObject({ valid: false, status: 'reminted' })
+  expect(isReplay(again)).toBeUndefined()
+})
+
+test('any other POST takes it too', async () => {
+  const key = newKey()
+  const request = { url: '/v1/products', body: { name: 'Keyed' } }
+  const first = await send(request, key)
+  expect(first.status).toBe(201)
+  const again = await send(request, key)
+  expect(whole(again)).toStrictEqual(whole(first))
+  expect(isReplay(again)).toBe('true')
+})
+
+test('a gated request goes through its approval under one key, and is replayed once it was executed', async () => {
+  const { id } = await minted()
+  const key = newKey()
+  const call = async (confirmation?: string) =>
+    api.ask('POST', `/v1/licenses/${id}/revoke`, {
+      token: tenant.token,
+      body: { reason: 'charged back' },
+      headers: { 'idempotency-key': key, ...(confirmation && { 'x-service-confirmation': confirmation }) },
+    })
+  const confirmations = [pendingId(await call()), pendingId(await call())]
+  expect(new Set(confirmations).size).toBe(2)
+  const [first = '', second = ''] = confirmations
+  expect((await call(first)).status).toBe(403)
+  await approve(api.ledger.services, tenant.tenantId, first, approver)
+  const executed = await call(first)
+  expect(executed).toMatchObject({ status: 200, body: { license: { status: 'revoked' } } })
+  expect(isReplay(executed)).toBeUndefined()
+  for (const confirmation of [first, second, undefined]) {
+    const again = await call(confirmation)
+    expect(whole(again)).toStrictEqual(whole(executed))
+    expect(isReplay(again)).toBe('true')
+  }
+})
+
+test('after 24 hours a key is forgotten: the same request runs anew', async () => {
+  const request = { url: '/v1/licenses', body: { productId: 'editor' } }
+  const key = newKey()
+  const first = await send(request, key)
+  api.ledger.clock.advance(86_400_000 - 1)
+  expect(whole(await send(request, key))).toStrictEqual(whole(first))
+  api.ledger.clock.advance(1)
+  const anew = await send(request, key)
+  expect(anew.status).toBe(201)
+  expect(isReplay(anew)).toBeUndefined()
+  expect(LicenseKey.parse(anew.body).licenseKey).not.toBe(LicenseKey.parse(first.body).licenseKey)
+  api.ledger.clock.set(beginning)
+})
+
+test('a request without the header leaves nothing behind', async () => {
+  const count = async () => {
+    const { rows } = await api.ledger.db.query<{ count: bigint }>('select count(*) from vault.idempotency')
+    return rows[0]?.count
+  }
+  const before = await count()
+  const { id } = await seated()
+  await api.ask('POST', `/v1/licenses/${id}/remint`, { token: tenant.token })
+  expect(await count()).toBe(before)
+})
