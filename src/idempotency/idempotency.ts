@@ -8,7 +8,7 @@ import { type Run, runOf } from './run.ts'
 
 /** An answer as it was sent. */
 const StoredReply = z.object({ status: z.int(), contentType: z.string(), body: z.string() })
-export type StoredReply = z.infer<typeof StoredReply>
+type StoredReply = z.infer<typeof StoredReply>
 
 const ReservedRun = z.object({ seed: z.string(), at: z.string(), requestId: z.string() })
 

@@ -110,7 +110,10 @@ test('every error is described with the envelope of its interface', () => {
   for (const { route, operation } of operations) {
     for (const [status, { content }] of Object.entries(operation.responses)) {
       if (Number(status) < 400 || route === 'GET /readyz') continue
-      const named = /licenses\/(?:activate|validate|deactivate)$/.test(route) ? 'RuntimeError' : 'Error'
+      const told =
+        status === '400' && route === 'POST /v1/login/device/token' ? 'DeviceLoginError' : undefined
+      const named =
+        told ?? (/licenses\/(?:activate|validate|deactivate)$/.test(route) ? 'RuntimeError' : 'Error')
       expect({ route, status, schema: content?.['application/json']?.schema }).toStrictEqual({
         route,
         status,
@@ -130,30 +133,30 @@ const statuses: Record<string, number[]> = {
   'GET /readyz': [200],
   'GET /v1/openapi.json': [200],
   'GET /v1/tokens/verify': [200, 401, 403],
+  'POST /v1/login/device': [200, 400],
+  'POST /v1/login/device/token': [200, 400],
+  'POST /v1/logout': [200, 401, 403],
   'GET /v1/confirmations/{id}': [200, 401, 403, 404],
   'GET /v1/products': [200, 400, 401, 403],
-  'POST /v1/products': [201, 400, 401, 402, 403, 409],
+  'POST /v1/products': [201, 400, 401, 402, 403, 409, 422],
   'GET /v1/products/{productId}': [200, 400, 401, 403, 404],
   'PATCH /v1/products/{productId}': [200, 400, 401, 403, 404],
   'GET /v1/products/{productId}/key-types': [200, 400, 401, 403, 404],
-  'POST /v1/products/{productId}/key-types': [201, 400, 401, 403, 404, 409],
+  'POST /v1/products/{productId}/key-types': [201, 400, 401, 403, 404, 409, 422],
   'PATCH /v1/products/{productId}/key-types/{keyTypeId}': [200, 400, 401, 403, 404, 422],
   'DELETE /v1/products/{productId}/key-types/{keyTypeId}': [200, 202, 400, 401, 403, 404, 409],
   'GET /v1/licenses': [200, 400, 401, 403],
-  'POST /v1/licenses': [201, 400, 401, 403, 404, 422],
+  'POST /v1/licenses': [201, 400, 401, 403, 404, 409, 422],
   'GET /v1/licenses/{id}': [200, 400, 401, 403, 404],
-  'POST /v1/licenses/{id}/remint': [200, 400, 401, 403, 404, 409],
-  'POST /v1/licenses/{id}/deactivate-device': [200, 400, 401, 403, 404],
-  'POST /v1/licenses/import': [200, 400, 401, 402, 403, 404],
-  'POST /v1/licenses/{id}/revoke': [200, 202, 400, 401, 403, 404, 409],
+  'POST /v1/licenses/{id}/revoke': [200, 202, 400, 401, 403, 404, 409, 422],
   'GET /v1/customers': [200, 400, 401, 403],
-  'POST /v1/customers': [201, 400, 401, 403],
+  'POST /v1/customers': [201, 400, 401, 403, 409, 422],
   'GET /v1/customers/{id}': [200, 400, 401, 403, 404],
-  'POST /v1/customers/{id}/link-license': [200, 400, 401, 403, 404, 409],
+  'POST /v1/customers/{id}/link-license': [200, 400, 401, 403, 404, 409, 422],
   'PATCH /v1/customers/{id}/entitlements': [200, 400, 401, 403, 404],
   'GET /v1/usage': [200, 400, 401, 403, 404, 422],
   'GET /v1/sdk-key': [200, 202, 400, 401, 403, 409],
-  'POST /v1/sdk-key/rotate': [200, 202, 400, 401, 403, 409],
+  'POST /v1/sdk-key/rotate': [200, 202, 400, 401, 403, 409, 422],
   'GET /v1/webhook': [200, 401, 403],
   'PUT /v1/webhook': [200, 202, 400, 401, 403, 422],
   'GET /v1/integrations': [200, 400, 401, 403],
@@ -163,15 +166,19 @@ const statuses: Record<string, number[]> = {
   'POST /v1/products/{productId}/integrations/{provider}': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/integrations/stripe/connect': [200, 400, 401, 403, 409, 422],
   'GET /v1/integrations/stripe/status': [200, 401, 403, 422],
-  'POST /v1/products/{productId}/test-mode': [200, 400, 401, 403, 404, 422],
+  'POST /v1/products/{productId}/test-mode': [200, 400, 401, 403, 404, 409, 422],
   'DELETE /v1/products/{productId}/test-mode': [200, 400, 401, 403, 404],
-  'POST /v1/products/{productId}/free-tier': [200, 400, 401, 403, 404],
-  'POST /v1/products/{productId}/key-types/verify-prices': [200, 400, 401, 403, 404, 422],
-  'POST /v1/test-purchase': [202, 400, 401, 403, 404, 409],
+  'POST /v1/products/{productId}/free-tier': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/products/{productId}/key-types/verify-prices': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/test-purchase': [202, 400, 401, 403, 404, 409, 422],
   'GET /v1/test-purchase/{id}': [200, 400, 401, 403, 404],
   'POST /v1/licenses/validate': [200, 400, 401, 403, 404],
-  'POST /v1/licenses/activate': [200, 400, 401, 403, 404],
-  'POST /v1/licenses/deactivate': [200, 400, 401, 403, 404],
+  'POST /v1/licenses/activate': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/licenses/deactivate': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/licenses/{id}/remint': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/licenses/{id}/deactivate-device': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/licenses/import': [200, 400, 401, 402, 403, 404, 409, 422],
+  'GET /v1/licenses/export': [200, 202, 400, 401, 403, 404],
 }
 
 test('every operation of the contract is described with all its statuses', () => {

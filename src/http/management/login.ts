@@ -160,7 +160,8 @@ function logoutRoute(app: ZodApp, services: Services): void {
   app.post(
     '/v1/logout',
     {
-      config: { scope: 'any' },
+      // A token that is out is out; there is nobody left to replay an answer to.
+      config: { scope: 'any', idempotencyKey: 'ignored' },
       schema: {
         operationId: 'logout',
         tags: ['Login'],
