@@ -143,6 +143,7 @@ const statuses: Record<string, number[]> = {
   'POST /v1/licenses/import': [200, 400, 401, 402, 403, 404],
   'POST /v1/licenses/{id}/revoke': [200, 202, 400, 401, 403, 404, 409],
   'GET /v1/confirmations/{id}': [200, 401, 403, 404],
+  'GET /v1/licenses/export': [200, 202, 400, 401, 403, 404],
   'POST /v1/licenses/activate': [200, 400, 401, 403, 404],
   'POST /v1/licenses/validate': [200, 400, 401, 403, 404],
   'POST /v1/licenses/deactivate': [200, 400, 401, 403, 404],
