@@ -106,6 +106,7 @@ async function change(
       ),
     decide: (product) => decide(product, at),
     cause: causeOf(origin, at),
+    run: origin.run,
   })
   const product = await services.findProduct(tenantId, productId)
   if (!product) throw new Refusal('product_not_found')

@@ -32,7 +32,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
       servers: [{ url: baseUrl }],
       tags: [
         { name: 'Runtime', description: "License checks by a vendor's own server" },
-        { name: 'Licenses', description: 'Mint, list and read licenses' },
+        { name: 'Licenses', description: 'Mint, import, list, change and export licenses' },
         { name: 'Products', description: 'The apps of a tenant' },
         { name: 'Key types', description: 'What of an app is sold' },
         { name: 'Customers', description: 'Who holds licenses, and what they are granted beside them' },

@@ -77,10 +77,26 @@ export function createIdempotency(
       }
     },
     async sweep() {
-      const swept = await db.query('delete from vault.idempotency where expires_at <= $1', [now()])
-      return swept.rowCount ?? 0
+      for (let total = 0; ; ) {
+        const swept = await destroyExpired(db, now())
+        total += swept
+        if (swept < mostAtOnce) return total
+      }
     },
   }
+}
+
+/** So that a statement stays short after a long rest. */
+const mostAtOnce = 5000
+
+async function destroyExpired(db: Pool, at: Date): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from vault.idempotency where key_hash in (
+       select key_hash from vault.idempotency where expires_at <= $1 order by expires_at limit ${mostAtOnce}
+     )`,
+    [at],
+  )
+  return rowCount ?? 0
 }
 
 type Named = { keyHash: Buffer; tenantId: string }

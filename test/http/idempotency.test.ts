@@ -138,6 +138,16 @@ const operations: [what: string, events: number, prepare: () => Promise<Request>
     async () => ({ url: `/v1/licenses/${(await seated()).id}/remint`, body: { keepDevices: true } }),
   ],
   [
+    'the creation of a product',
+    2,
+    async () => ({ url: '/v1/products', body: { name: `Made by ${newKey()}` } }),
+  ],
+  [
+    'the addition of a key type',
+    1,
+    async () => ({ url: '/v1/products/editor/key-types', body: { name: `Made by ${newKey()}` } }),
+  ],
+  [
     'the removal of a device',
     1,
     async () => ({

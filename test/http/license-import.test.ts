@@ -4,9 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verify } from '../../projections/runner/verify.ts'
+import { suspendTenant } from '../../src/commands/tenants.ts'
 import { licenseStream } from '../../src/ledger/streams.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { beginning, eventsIn } from '../harness/ledger.ts'
+import { beginning, eventsIn, origin } from '../harness/ledger.ts'
 import { importRows as importInto, makeProduct, mint } from './samples.ts'
 
 let api: TestApi
@@ -298,6 +299,17 @@ describe('a call', () => {
     ['more than 8 MiB', { productId: 'editor', licenses: ['x'.repeat(8 * 1_048_576)] }],
   ])('with %s is malformed as a whole', async (_, body) => {
     expect(await send(body)).toStrictEqual({ status: 400, body: { error: expect.any(String) as string } })
+  })
+
+  test('of a suspended tenant is refused, since it would issue licenses', async () => {
+    const own = await makeTenant(api.ledger)
+    await suspendTenant(api.ledger.services, own.tenantId, 'unpaid', origin)
+    const body = { productId: 'editor', licenses: [] }
+    const answer = await api.ask('POST', '/v1/licenses/import', { token: own.token, body })
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { error: 'the tenant is suspended: licenses are neither issued nor activated' },
+    })
   })
 
   test('for a product that is not there is not found', async () => {

@@ -221,6 +221,16 @@ describe('after 24 hours', () => {
   })
 })
 
+test('however many rows have expired, all of them are destroyed', async () => {
+  await db.query('delete from vault.idempotency')
+  await db.query(
+    `insert into vault.idempotency (key_hash, tenant_id, request_hash, wrapped, run, holder, leased_until, expires_at)
+     select int4send(n), 'acme', '', '', '', gen_random_uuid(), now(), '2026-03-01T11:00:00Z'
+     from generate_series(1, 12001) as n`,
+  )
+  expect(await idempotency.sweep()).toBe(12_001)
+})
+
 describe('in the database', () => {
   test('neither the key, nor the request, nor the answer, nor anything that the run makes can be read', async () => {
     const secret = `canary-${randomBytes(8).toString('hex')}`

@@ -8,6 +8,7 @@ import { Slug } from '../../domain/values.ts'
 import { deleteKeyType } from '../../gate/operations/delete-key-type.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import { gatedRoute } from '../gate.ts'
+import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { notFound, Problem } from '../problem.ts'
 import { answer, errors } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -73,7 +74,8 @@ function addRoute(app: ZodApp, services: Services): void {
       const { tenantId } = callerIn(request)
       const keyType = keyTypeFrom(request.body)
       const { productId } = request.params
-      const product = await addKeyType(services, tenantId, productId, keyType, originOf(request))
+      const own = servicesFor(request, services)
+      const product = await addKeyType(own, tenantId, productId, keyType, runOriginOf(request))
       return reply.code(201).send({ created: requireKeyType(product, keyType.keyTypeId) })
     },
   )

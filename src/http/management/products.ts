@@ -5,6 +5,7 @@ import type { Services } from '../../commands/services.ts'
 import { Slug, slugOf } from '../../domain/values.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
+import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { invalid, notFound } from '../problem.ts'
 import { answer, errors, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -93,7 +94,7 @@ function createRoute(app: ZodApp, services: Services): void {
       const productId = body.productId ?? slugOf(name)
       if (productId === '') throw invalid('body productId: the name gives none; send one')
       const product = await createProduct(
-        services,
+        servicesFor(request, services),
         {
           tenantId,
           plan,
@@ -103,7 +104,7 @@ function createRoute(app: ZodApp, services: Services): void {
           settings: settingsFrom(withoutId(body)),
           keyTypes: keyTypes.map(keyTypeFrom),
         },
-        originOf(request),
+        runOriginOf(request),
       )
       return reply.code(201).send({ product: productView(product) })
     },

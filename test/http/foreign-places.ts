@@ -1,0 +1,278 @@
+import type { Method } from '../harness/api.ts'
+
+/** What the owner has, and beside it what the stranger has of their own. */
+export type Things = {
+  license: { id: string; licenseKey: string }
+  sameName: { id: string; licenseKey: string }
+  customer: string
+  confirmation: string
+  testPurchase: string
+  ownCustomer: string
+  unknownKey: string
+}
+
+type Which = 'owned' | 'absent'
+type Request = { method: Method; url: string; body?: unknown }
+
+const customerId = (which: Which, { customer }: Things) =>
+  which === 'owned' ? customer : 'cus_00000000000000000000000000'
+const licenseId = (which: Which, { license }: Things) =>
+  which === 'owned' ? license.id : 'lic_00000000000000000000000000'
+
+/** The owner's id in every place where a request can carry one, and in the same place one that nobody has. */
+export const places: [what: string, status: number, request: (which: Which, things: Things) => Request][] = [
+  ['reading a product', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}` })],
+  [
+    'changing a product',
+    404,
+    (which) => ({ method: 'PATCH', url: `/v1/products/${which}`, body: { name: 'Mine' } }),
+  ],
+  ['listing key types', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/key-types` })],
+  [
+    'adding a key type that the owner has',
+    404,
+    (which) => ({ method: 'POST', url: `/v1/products/${which}/key-types`, body: { name: 'Owned type' } }),
+  ],
+  [
+    'changing a key type of a foreign product',
+    404,
+    (which) => ({
+      method: 'PATCH',
+      url: `/v1/products/${which}/key-types/owned-type`,
+      body: { deviceLimit: 9 },
+    }),
+  ],
+  [
+    'changing a foreign key type of a product that both have',
+    404,
+    (which) => ({
+      method: 'PATCH',
+      url: `/v1/products/shared-name/key-types/${which === 'owned' ? 'owned-type' : 'absent'}`,
+      body: { deviceLimit: 9 },
+    }),
+  ],
+  [
+    'changing the id of a foreign key type',
+    404,
+    (which) => ({
+      method: 'PATCH',
+      url: `/v1/products/${which}/key-types/owned-type`,
+      body: { keyTypeId: 'mine' },
+    }),
+  ],
+  [
+    'listing the licenses of a product',
+    200,
+    (which) => ({ method: 'GET', url: `/v1/licenses?product=${which}` }),
+  ],
+  [
+    'minting for a product',
+    404,
+    (which) => ({ method: 'POST', url: '/v1/licenses', body: { productId: which } }),
+  ],
+  [
+    'minting against a key type',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: '/v1/licenses',
+      body: { productId: 'shared-name', keyTypeId: which === 'owned' ? 'owned-type' : 'absent' },
+    }),
+  ],
+  [
+    'reading a license',
+    404,
+    (which, owned) => ({
+      method: 'GET',
+      url: `/v1/licenses/${licenseId(which, owned)}`,
+    }),
+  ],
+  [
+    'minting for a customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: '/v1/licenses',
+      body: { productId: 'shared-name', customerId: customerId(which, owned) },
+    }),
+  ],
+  [
+    'reading a customer',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}` }),
+  ],
+  [
+    'linking a license to a customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/link-license`,
+      body: { licenseId: owned.license.id },
+    }),
+  ],
+  [
+    'linking a license of a stranger to an own customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${owned.ownCustomer}/link-license`,
+      body: { licenseId: which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000' },
+    }),
+  ],
+  [
+    'overriding the entitlements of a customer',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/customers/${customerId(which, owned)}/entitlements`,
+      body: { overrides: [{ entitlement: 'export', effect: 'grant' }] },
+    }),
+  ],
+  [
+    'overriding entitlements of a product',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/customers/${owned.ownCustomer}/entitlements`,
+      body: { overrides: [{ entitlement: 'export', effect: 'grant', productId: which }] },
+    }),
+  ],
+  ['reading the usage of a product', 404, (which) => ({ method: 'GET', url: `/v1/usage?product=${which}` })],
+  [
+    'reminting a license',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/remint`, body: {} }),
+  ],
+  [
+    'removing a device of a license',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/deactivate-device`,
+      body: { deviceId: 'd' },
+    }),
+  ],
+  [
+    'exporting the licenses of a product',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/licenses/export?product=${which}` }),
+  ],
+  [
+    'importing into a product',
+    404,
+    (which) => ({ method: 'POST', url: '/v1/licenses/import', body: { productId: which, licenses: [] } }),
+  ],
+  [
+    'revoking a license',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000'}/revoke`,
+    }),
+  ],
+  [
+    'deleting a key type of a foreign product',
+    404,
+    (which) => ({ method: 'DELETE', url: `/v1/products/${which}/key-types/owned-type` }),
+  ],
+  [
+    'deleting a foreign key type of a product that both have',
+    404,
+    (which) => ({
+      method: 'DELETE',
+      url: `/v1/products/shared-name/key-types/${which === 'owned' ? 'owned-type' : 'absent'}`,
+    }),
+  ],
+  [
+    'polling a confirmation',
+    404,
+    (which, owned) => ({
+      method: 'GET',
+      url: `/v1/confirmations/${which === 'owned' ? owned.confirmation : 'cnf_00000000000000000000000000'}`,
+    }),
+  ],
+  [
+    'putting a product into test mode',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/products/${which}/test-mode`,
+      body: { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' },
+    }),
+  ],
+  ['ending test mode', 404, (which) => ({ method: 'DELETE', url: `/v1/products/${which}/test-mode` })],
+  [
+    'setting the free tier',
+    404,
+    (which) => ({ method: 'POST', url: `/v1/products/${which}/free-tier`, body: { enabled: true } }),
+  ],
+  [
+    'verifying prices',
+    404,
+    (which) => ({ method: 'POST', url: `/v1/products/${which}/key-types/verify-prices` }),
+  ],
+  [
+    'mapping a product',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/products/${which}/integrations/gumroad`,
+      body: { permalinks: ['owned'] },
+    }),
+  ],
+  [
+    'mapping to a key type',
+    422,
+    (which) => ({
+      method: 'POST',
+      url: '/v1/products/shared-name/integrations/paddle',
+      body: { prices: { pri_1: which === 'owned' ? 'owned-type' : 'absent' } },
+    }),
+  ],
+  [
+    'playing a purchase of a product',
+    404,
+    (which) => ({ method: 'POST', url: '/v1/test-purchase', body: { productId: which } }),
+  ],
+  [
+    'playing a purchase of a key type',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: '/v1/test-purchase',
+      body: { productId: 'shared-name', keyTypeId: which === 'owned' ? 'owned-type' : 'absent' },
+    }),
+  ],
+  [
+    'polling a test purchase',
+    404,
+    (which, owned) => ({
+      method: 'GET',
+      url: `/v1/test-purchase/${which === 'owned' ? owned.testPurchase : 'tp_00000000000000000000000000'}`,
+    }),
+  ],
+  ...(['activate', 'validate', 'deactivate'] as const).flatMap((what): typeof places => [
+    [
+      `${what} on a foreign product with its own key`,
+      404,
+      (which, owned) => ({
+        method: 'POST',
+        url: `/v1/licenses/${what}`,
+        body: { product_id: which, license_key: owned.license.licenseKey, device_id: 'd' },
+      }),
+    ],
+    [
+      `${what} on a product that both have with the owner's key`,
+      200,
+      (which, owned) => ({
+        method: 'POST',
+        url: `/v1/licenses/${what}`,
+        body: {
+          product_id: 'shared-name',
+          license_key: which === 'owned' ? owned.sameName.licenseKey : owned.unknownKey,
+          device_id: 'd',
+        },
+      }),
+    ],
+  ]),
+]
