@@ -90,11 +90,12 @@ test('every operation has a name of its own, a tag that is described, and a summ
 const takesKey = ({ parameters }: z.infer<typeof Operation>) =>
   parameters.some((parameter) => parameter.name === 'Idempotency-Key' && parameter.in === 'header')
 
-test('every POST with a token takes an Idempotency-Key and says what a replay looks like, but for validate', () => {
+test('every POST with a token takes an Idempotency-Key and says what a replay looks like, but for validate and logout', () => {
   const posts = operations.filter(
     ({ route, operation }) => /^POST /.test(route) && '401' in operation.responses,
   )
   expect(posts.filter(({ operation }) => !takesKey(operation)).map(({ route }) => route)).toStrictEqual([
+    'POST /v1/logout',
     'POST /v1/licenses/validate',
   ])
   const taking = operations.filter(({ operation }) => takesKey(operation))
