@@ -43,7 +43,7 @@ module.exports = {
     only(
       'commands-know-no-edge',
       'The same command serves HTTP, the command line and reactions.',
-      { path: '^src/(access|commands|credentials|vault|usage|gate|reactions)/' },
+      { path: '^src/(access|commands|credentials|vault|usage|gate|reactions|limits)/' },
       { path: ['^src/(http|bin)/', '^infra/'] },
     ),
     only(

@@ -23,7 +23,14 @@ const Address = z.object({ address: z.string() })
 /** The ledger itself, as `npm start` runs it. */
 export async function startLedger(dataDirectory: string): Promise<Server> {
   const child = spawn(process.execPath, [join(root, 'src/bin/keyledger.ts'), 'serve'], {
-    env: { ...process.env, KEYLEDGER_DATA_DIR: dataDirectory, KEYLEDGER_PORT: '0' },
+    env: {
+      ...process.env,
+      KEYLEDGER_DATA_DIR: dataDirectory,
+      KEYLEDGER_PORT: '0',
+      // In force, so that what they cost is measured, and far above anything that gets here.
+      KEYLEDGER_LIMIT_MANAGEMENT: '100000000',
+      KEYLEDGER_LIMIT_RUNTIME: '100000000',
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   return serverOf(child, child.stderr)

@@ -4,6 +4,7 @@ import { keepProjecting } from '../../projections/runner/projector-role.ts'
 import type { Config } from '../config.ts'
 import { createApp } from '../http/app.ts'
 import { createCursors } from '../http/cursor.ts'
+import { joinLimits } from '../limits/limits.ts'
 import { confirmationReactions } from '../reactions/confirmations.ts'
 import { keepReacting } from '../reactions/reaction.ts'
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
@@ -47,12 +48,18 @@ export async function startServer(
       undo.push(() => reacting)
     }
     if (!asked.includes('api')) return { address: undefined, stop }
+    const { limits, leave } = await joinLimits(stores.db, config.limits, (err) =>
+      log.warn({ err }, 'limits.not_shared'),
+    )
+    undo.push(leave)
     const app = await createApp({
       services: stores.services,
       cursors: createCursors(stores.masterKey.cursors),
       cookieKey: stores.masterKey.cookies,
       readiness: createReadiness(stores.services, feed),
       baseUrl: config.baseUrl ?? `http://localhost:${config.port}`,
+      limits,
+      trustProxy: config.trustProxy,
       log: log as FastifyBaseLogger,
     })
     undo.push(() => app.close())

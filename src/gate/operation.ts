@@ -19,7 +19,7 @@ export type Description = {
 }
 
 /** The one execution that a confirmation allows. */
-export type Execution = {
+type Execution = {
   /** The confirmation's id: whatever the operation makes or keeps is named after it, so that a second run finds it. */
   id: string
   /** Its causation is the confirmation's id, and stands in the metadata of every event that it causes. */

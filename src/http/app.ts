@@ -7,6 +7,7 @@ import {
 } from 'fastify-zod-openapi'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
+import type { Limits } from '../limits/limits.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cursors } from './cursor.ts'
 import { dashboard } from './dashboard/dashboard.ts'
@@ -37,6 +38,9 @@ export type AppOptions = {
   baseUrl: string
   /** What the dashboard's cookies are made with. */
   cookieKey: Uint8Array
+  limits: Limits
+  /** Proxies whose word on a caller's address is taken; undefined: nobody's, it is the socket's. */
+  trustProxy?: string[] | undefined
   log: FastifyBaseLogger
 }
 
@@ -50,6 +54,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     childLoggerFactory: (logger) => logger,
     genReqId: () => newId('req'),
     bodyLimit: 1_048_576,
+    trustProxy: options.trustProxy ?? false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
     // What Fastify refuses before it has found a route.
     frameworkErrors: (error, request, reply) =>
@@ -71,7 +76,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(underPressure, { maxEventLoopDelay: 2000, retryAfter: 1 })
   await describeApi(app, options.baseUrl)
 
-  app.addHook('onRequest', authenticate(services))
+  app.addHook('onRequest', authenticate(services, options.limits))
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
   metricsRoutes(routes, readiness)
   healthRoutes(routes, readiness)

@@ -4,7 +4,8 @@ import type { Origin, Services } from '../commands/services.ts'
 import { sameDigest } from '../credentials/sha256.ts'
 import { tokenHashOf } from '../credentials/token.ts'
 import type { Scope } from '../domain/token/scopes.ts'
-import { Problem, unavailable } from './problem.ts'
+import type { Limits } from '../limits/limits.ts'
+import { Problem, rateLimited, unavailable } from './problem.ts'
 
 /** Who is asking: a token that was live when the request came in. */
 export type Caller = KnownToken['token'] & Pick<KnownToken, 'plan' | 'tenantStatus'>
@@ -21,14 +22,25 @@ declare module 'fastify' {
   }
 }
 
-/** Checks the bearer token before the body is even read, so that 401 and 403 come before every other refusal. */
+/**
+ * Checks the bearer token, and how often it is used, before the body is even read, so that 401, 429 and 403 come
+ * before every other refusal.
+ */
 export function authenticate(
   services: Pick<Services, 'findToken' | 'tokenUse' | 'now'>,
+  limits: Limits,
 ): onRequestAsyncHookHandler {
   return async (request) => {
     const { scope, issues } = request.routeOptions.config
     if (scope === undefined) return
     const caller = await callerOf(services, request)
+    const taken =
+      scope === 'licenses:runtime'
+        ? limits.runtime?.take(caller.tenantId)
+        : limits.management?.take(caller.tokenId)
+    // Nearly always the answer is there at once, and one turn of the loop less matters here.
+    const waitMs = typeof taken === 'object' ? await taken : taken
+    if (waitMs) throw rateLimited(waitMs)
     if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
     const lacking = lackingScope(caller, scope)
     if (lacking !== undefined) {

@@ -37,6 +37,10 @@ const explanation = `Needs the scope \`danger\` besides, and a person's approval
 nothing is executed, and the answer is 202 with a confirmation to approve. Once it is approved, send exactly the same \
 request again with its id in \`${confirmationHeader}\`: it is executed once.`
 
+const forbidden =
+  'The token lacks a scope, or the confirmation does not allow this: it is pending, denied, expired or used already, ' +
+  'was asked for by another token, or for a request with other parameters'
+
 /** How a gated operation is answered, and described. */
 export type GatedRoute<Result> = {
   operationId: string
@@ -83,6 +87,7 @@ export function gatedRoute<Result>(
       response: {
         202: answer('Nothing was executed; a person has to approve it first', pendingOut),
         ...errors(400, 403),
+        403: { ...errors(403)[403], description: forbidden },
         ...route.response,
       },
     },

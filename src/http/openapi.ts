@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi'
 import { z } from 'zod'
+import { withOptionalBodies } from './optional-bodies.ts'
 import type { ZodApp } from './zod-app.ts'
 
 /** Describes every route that is registered after it, and serves the description and a page to read it on. */
@@ -40,6 +41,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
       security: [{ accessToken: [] }],
     },
     ...fastifyZodOpenApiTransformers,
+    transformObject: withOptionalBodies(fastifyZodOpenApiTransformers.transformObject),
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',

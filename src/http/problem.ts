@@ -37,6 +37,13 @@ export const notFound = (what: string): Problem => new Problem(404, 'invalid_req
 export const unavailable = (message: string): Problem =>
   new Problem(503, 'unavailable', message, { 'retry-after': '1' })
 
+/** @param waitMs until it is worth trying again */
+export const rateLimited = (waitMs: number): Problem => {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  const message = `too many requests; try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`
+  return new Problem(429, 'rate_limited', message, { 'retry-after': String(seconds) })
+}
+
 /** Every refusal of the domain as an answer. A code without one does not compile. */
 const refusals: Record<RefusalCode, [status: number, message: string]> = {
   tenant_exists: [409, 'a tenant with this id exists already; choose another tenantId'],

@@ -43,7 +43,11 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
     nextCursor: z.string().nullable().meta({ description: 'null on the last page' }),
   })
 
-type Answer = { description: string; content: { 'application/json': { schema: z.ZodType } } }
+type Answer = {
+  description: string
+  content: { 'application/json': { schema: z.ZodType } }
+  headers?: Record<string, { type: 'integer'; description: string }>
+}
 
 export function answer(description: string, schema: z.ZodType): Answer {
   return { description, content: { 'application/json': { schema } } }
@@ -64,10 +68,17 @@ const meanings = {
 
 type ErrorStatus = keyof typeof meanings
 
+const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait' } } as const
+
+function errorAnswer(status: ErrorStatus, body: z.ZodType): Answer {
+  const described = answer(meanings[status], body)
+  return status === 429 || status === 503 ? { ...described, headers: retryAfter } : described
+}
+
 /** The error answers of an operation, each with its meaning and the body that its interface uses. */
 export function errorsWith(body: z.ZodType, ...statuses: ErrorStatus[]): Record<string, Answer> {
-  const all: ErrorStatus[] = [...statuses, 500, 503]
-  return Object.fromEntries(all.map((status) => [status, answer(meanings[status], body)]))
+  const all: ErrorStatus[] = [...statuses, 429, 500, 503]
+  return Object.fromEntries(all.map((status) => [status, errorAnswer(status, body)]))
 }
 
 export const errors = (...statuses: ErrorStatus[]): Record<string, Answer> =>

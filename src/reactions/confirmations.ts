@@ -13,7 +13,7 @@ import { destroyRequest, openRequest } from '../gate/request.ts'
 import type { Reaction } from './reaction.ts'
 
 /** Told of a confirmation that could not be settled; it is tried again later. */
-export type OnTrouble = (trouble: { confirmation: string; error: unknown }) => void
+type OnTrouble = (trouble: { confirmation: string; error: unknown }) => void
 
 type Options = {
   /** So long a request that has consumed its confirmation is left to finish by itself. */
@@ -64,7 +64,7 @@ function createResume(services: Services, { graceMs = 10_000, onTrouble }: Optio
  * Runs a consumed confirmation's operation from the request that was kept for it; once more if its first run had
  * got anywhere, which changes nothing more. One that is not consumed, or executed already, is left as it is.
  */
-export async function resumeConfirmation(services: Services, id: string, origin: Origin): Promise<void> {
+async function resumeConfirmation(services: Services, id: string, origin: Origin): Promise<void> {
   const { state: confirmation } = await loadConfirmation(services, id)
   if (confirmation.status !== 'consumed') return
   const operation = findOperation(confirmation.operation)

@@ -250,7 +250,7 @@ describe('usage', () => {
     [['nonsense'], "unknown command 'nonsense'"],
     [['license', 'show'], "missing required argument 'id'"],
     [['tenant', 'list', '--yaml'], "unknown option '--yaml'"],
-    [['serve', '--roles', 'cook'], 'cook is no role; there are api, projector'],
+    [['serve', '--roles', 'cook'], 'cook is no role; there are api, projector, reactions'],
   ])('%j is usage: 2', async (args, message) => {
     const { stderr, ...rest } = await keyledger(...args)
     expect(rest).toStrictEqual({ code: 2, signal: null, stdout: '' })

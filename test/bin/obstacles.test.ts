@@ -32,6 +32,10 @@ test.each([
   ['KEYLEDGER_NATS_URL', `amqp://${secret}`],
   ['KEYLEDGER_BASE_URL', `ftp://${secret}`],
   ['KEYLEDGER_LOG_LEVEL', secret],
+  ['KEYLEDGER_LIMIT_MANAGEMENT', secret],
+  ['KEYLEDGER_LIMIT_RUNTIME', '6000/0'],
+  ['KEYLEDGER_TRUST_PROXY', secret],
+  ['KEYLEDGER_TRUST_PROXY', '10.0.0.0/33'],
   ['KEYLEDGER_MASTER_KEY', secret],
 ])('%s that makes no sense is named, and its value is not', async (name, value) => {
   const message = await said(2, ['serve'], { ...environment, [name]: value })

@@ -29,7 +29,7 @@ export type TestDashboard = {
 export async function openDashboard(): Promise<TestDashboard> {
   const port = await freePort()
   const address = `http://localhost:${port}`
-  const api = await openTestApi(address)
+  const api = await openTestApi({ baseUrl: address })
   await api.app.listen({ port, host: 'localhost' })
   const browser = await launchBrowser()
   const tenant = await makeTenant(api.ledger)

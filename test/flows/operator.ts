@@ -4,6 +4,7 @@ import { revokeLicense } from '../../src/commands/licenses.ts'
 import { parseConfig } from '../../src/config.ts'
 import { newId } from '../../src/credentials/id.ts'
 import type { LogEntry } from '../../src/domain/recorded.ts'
+import { approve } from '../../src/gate/approvals.ts'
 import type { Environment } from '../harness/process.ts'
 
 /** What the operator command does, a thousand times over, without a process for each. */
@@ -14,6 +15,9 @@ export async function createOperator(environment: Environment) {
     async revoke(licenseId: string): Promise<void> {
       const origin = { requestId: newId('req'), actor: 'operator:test' }
       await revokeLicense(services, 'acme', licenseId, 'test', origin)
+    },
+    async approve(confirmationId: string): Promise<void> {
+      await approve(services, null, confirmationId, { requestId: newId('req'), actor: 'operator:test' })
     },
     /** Every event of the log, in order. */
     async readLog(): Promise<LogEntry[]> {

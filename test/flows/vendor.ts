@@ -9,7 +9,7 @@ const MintAnswer = z.object({ license: z.object({ id: z.string() }), licenseKey:
 const Body = z.record(z.string(), z.unknown())
 
 export const productId = 'editor'
-const scopes = 'products:read,products:write,licenses:read,licenses:write,licenses:runtime'
+const scopes = 'products:read,products:write,licenses:read,licenses:write,licenses:runtime,danger'
 
 /** A tenant with a token that may do everything, made with the operator command. */
 export async function createVendor(host: Host, environment: Environment, tenantId = 'acme'): Promise<string> {

@@ -7,6 +7,7 @@ import type { Plan } from '../../src/domain/tenant/events.ts'
 import { Scope } from '../../src/domain/token/scopes.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createCursors } from '../../src/http/cursor.ts'
+import { type Limits, noLimits } from '../../src/limits/limits.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD'
@@ -33,15 +34,22 @@ export type TestApi = {
   close(): Promise<void>
 }
 
-/** @param baseUrl how the addresses that are handed out begin, for whoever has it listen there */
-export async function openTestApi(baseUrl = 'http://localhost:8080'): Promise<TestApi> {
+/**
+ * @param options `limits` are off unless given, since the clock of a test stands still; `baseUrl` is for whoever has
+ *   it listen there
+ */
+export async function openTestApi(
+  options: { limits?: Limits; trustProxy?: string[]; baseUrl?: string } = {},
+): Promise<TestApi> {
   const ledger = await openTestLedger()
   const app = await createApp({
     services: ledger.services,
     cursors: createCursors(ledger.masterKey.cursors),
     cookieKey: ledger.masterKey.cookies,
     readiness: createReadiness(ledger.services, undefined),
-    baseUrl,
+    baseUrl: options.baseUrl ?? 'http://localhost:8080',
+    limits: options.limits ?? noLimits,
+    trustProxy: options.trustProxy,
     log: pino({ level: 'silent' }) as FastifyBaseLogger,
   })
   return {

@@ -13,12 +13,17 @@ import {
   type TestApi,
   type TestTenant,
 } from '../harness/api.ts'
+import { pendingId } from '../harness/gate.ts'
 import { makeProduct, mint } from './samples.ts'
 
 let api: TestApi
 let asking: TestTenant
 let owner: TestTenant
-let owned: { license: { id: string; licenseKey: string }; sameName: { id: string; licenseKey: string } }
+let owned: {
+  license: { id: string; licenseKey: string }
+  sameName: { id: string; licenseKey: string }
+  confirmation: string
+}
 let unknownKey: string
 
 beforeAll(async () => {
@@ -29,9 +34,11 @@ beforeAll(async () => {
   await makeProduct(ask, asking.token, 'shared-name')
   await makeProduct(ask, owner.token, 'shared-name', { keyTypes: [{ name: 'Owned type' }] })
   await makeProduct(ask, owner.token, 'owned', { keyTypes: [{ name: 'Owned type' }] })
+  const license = await mint(ask, owner.token, 'owned', { email: 'ada@example.com' })
   owned = {
-    license: await mint(ask, owner.token, 'owned', { email: 'ada@example.com' }),
+    license,
     sameName: await mint(ask, owner.token, 'shared-name'),
+    confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
   }
   await mint(ask, owner.token, 'owned')
   unknownKey = newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey
@@ -112,6 +119,35 @@ const places: [what: string, status: number, request: (ids: 'owned' | 'absent') 
     (which) => ({
       method: 'GET',
       url: `/v1/licenses/${which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000'}`,
+    }),
+  ],
+  [
+    'revoking a license',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/licenses/${which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000'}/revoke`,
+    }),
+  ],
+  [
+    'deleting a key type of a foreign product',
+    404,
+    (which) => ({ method: 'DELETE', url: `/v1/products/${which}/key-types/owned-type` }),
+  ],
+  [
+    'deleting a foreign key type of a product that both have',
+    404,
+    (which) => ({
+      method: 'DELETE',
+      url: `/v1/products/shared-name/key-types/${which === 'owned' ? 'owned-type' : 'absent'}`,
+    }),
+  ],
+  [
+    'polling a confirmation',
+    404,
+    (which) => ({
+      method: 'GET',
+      url: `/v1/confirmations/${which === 'owned' ? owned.confirmation : 'cnf_00000000000000000000000000'}`,
     }),
   ],
   ...(['activate', 'validate', 'deactivate'] as const).flatMap((what): typeof places => [
@@ -211,4 +247,5 @@ function templateOf(url: string): string {
     .replace(/(\/products\/)[^/]+/, '$1{productId}')
     .replace(/(\/key-types\/)[^/]+/, '$1{keyTypeId}')
     .replace(/(\/licenses\/)lic_[^/]+/, '$1{id}')
+    .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
 }

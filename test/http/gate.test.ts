@@ -4,8 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { approve } from '../../src/gate/approvals.ts'
+import { approve, deny, showApproval } from '../../src/gate/approvals.ts'
+import { confirmationStream, licenseStream } from '../../src/ledger/streams.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { eventsIn } from '../harness/ledger.ts'
 import { makeProduct, mint } from './samples.ts'
 
 let api: TestApi
@@ -80,5 +82,219 @@ describe('an approved request', () => {
     expect(second).toMatchObject({ status: 200, body: { license: { id, status: 'revoked' } } })
     expect(await statusOf(id)).toBe('revoked')
     expect((await poll(confirmation)).body).toMatchObject({ status: 'approved' })
+  })
+})
+
+describe('nothing is executed', () => {
+  /** Each leads to an answer that is not 2xx, for a license that stays active. */
+  const refused = async (message: string, id: string, options: Options) => {
+    expect(answered(await revoke(id, options))).toStrictEqual({ status: 403, body: { error: message } })
+    expect(await statusOf(id)).toBe('active')
+  }
+
+  test('while the confirmation is pending', async () => {
+    const id = await license()
+    const confirmation = pendingId(await revoke(id))
+    await refused('the confirmation awaits its approval; poll it until it is approved', id, { confirmation })
+    await approved(confirmation)
+    expect(await revoke(id, { confirmation })).toMatchObject({ status: 200 })
+  })
+
+  test('when it was denied', async () => {
+    const id = await license()
+    const confirmation = pendingId(await revoke(id))
+    await deny(services(), tenant.tenantId, confirmation, person)
+    expect((await poll(confirmation)).body).toStrictEqual({
+      id: confirmation,
+      status: 'denied',
+      expiresInSeconds: 0,
+    })
+    await refused('the confirmation was denied', id, { confirmation })
+  })
+
+  test('when it has expired, from the very second on, recorded or not', async () => {
+    const id = await license()
+    const confirmation = pendingId(await revoke(id))
+    api.ledger.clock.advance(599_999)
+    expect((await poll(confirmation)).body).toMatchObject({ status: 'pending', expiresInSeconds: 1 })
+    api.ledger.clock.advance(1)
+    expect((await poll(confirmation)).body).toMatchObject({ status: 'expired', expiresInSeconds: 0 })
+    await refused('the confirmation has expired; send the request without it for a new one', id, {
+      confirmation,
+    })
+    await expect(approved(confirmation)).rejects.toMatchObject({ code: 'confirmation_expired' })
+  })
+
+  test.each<[string, Options]>([
+    ['another reason', { body: { reason: 'another' } }],
+    ['no body', {}],
+    ['an empty body', { body: {} }],
+    ['another query', { body: { reason: 'one' }, query: '?force=true' }],
+  ])('when the request has %s', async (_, options) => {
+    const id = await license()
+    const confirmation = await approved(pendingId(await revoke(id, { body: { reason: 'one' } })))
+    const message = 'the confirmation is for another request; send exactly the one it was asked with'
+    await refused(message, id, { ...options, confirmation })
+    const again = await revoke(id, { body: { reason: 'one' }, confirmation })
+    expect(again.status).toBe(200)
+  })
+
+  test('when the request is about another license', async () => {
+    const [asked, other] = [await license(), await license()]
+    const confirmation = await approved(pendingId(await revoke(asked)))
+    const message = 'the confirmation is for another request; send exactly the one it was asked with'
+    await refused(message, other, { confirmation })
+  })
+
+  const unknown = 'no confirmation of this token has this id; send the request without one'
+  test('when another token of the same tenant asked', async () => {
+    const id = await license()
+    const confirmation = await approved(pendingId(await revoke(id)))
+    const token = await tenant.tokenWith('licenses:write', 'danger')
+    await refused(unknown, id, { confirmation, token })
+    expect(answered(await poll(confirmation, token))).toStrictEqual({
+      status: 404,
+      body: { error: 'confirmation not found' },
+    })
+  })
+
+  test.each(['', 'cnf_1', 'cnf_00000000000000000000000000', 'lic_00000000000000000000000000', '\u00ff'])(
+    'when the confirmation is called %j',
+    async (confirmation) => refused(unknown, await license(), { confirmation }),
+  )
+
+  test('a second time', async () => {
+    const id = await license()
+    const confirmation = await approved(pendingId(await revoke(id)))
+    expect(await revoke(id, { confirmation })).toMatchObject({ status: 200 })
+    expect(answered(await revoke(id, { confirmation }))).toStrictEqual({
+      status: 403,
+      body: { error: 'the confirmation was used already; send the request without it for a new one' },
+    })
+  })
+})
+
+describe('the order of refusals', () => {
+  test('a token without danger is refused before anything else, whatever it sends', async () => {
+    const token = await tenant.tokenWith('licenses:write')
+    const id = 'lic_00000000000000000000000000'
+    expect(answered(await revoke(id, { token, body: { nobody: 1 } }))).toStrictEqual({
+      status: 403,
+      body: { error: 'the token lacks the scope danger; make one that has it' },
+    })
+    const dangerous = await tenant.tokenWith('danger')
+    expect((await revoke(id, { token: dangerous })).body).toStrictEqual({
+      error: 'the token lacks the scope licenses:write; make one that has it',
+    })
+  })
+
+  test('what could never run opens no confirmation', async () => {
+    const id = await license()
+    const confirmation = await approved(pendingId(await revoke(id)))
+    await revoke(id, { confirmation })
+    const before = await confirmations()
+    expect((await revoke(id)).status).toBe(409)
+    expect((await revoke('lic_00000000000000000000000000')).status).toBe(404)
+    expect((await revoke('%00')).status).toBe(404)
+    expect((await revoke(id, { body: { reason: '' } })).status).toBe(400)
+    expect((await revoke(id, { body: { why: 'x' } })).status).toBe(400)
+    expect((await revoke(id, { body: { reason: '\ud800' } })).status).toBe(400)
+    expect(await confirmations()).toBe(before)
+  })
+
+  test('a conflict comes before a confirmation that was never used', async () => {
+    const id = await license()
+    const [first, second] = [pendingId(await revoke(id)), pendingId(await revoke(id))]
+    await revoke(id, { confirmation: await approved(first) })
+    expect(await revoke(id, { confirmation: second })).toMatchObject({ status: 409 })
+    expect(await revoke(id, { confirmation: await approved(second) })).toMatchObject({ status: 409 })
+    expect(await revoke(id, { confirmation: 'cnf_00000000000000000000000000' })).toMatchObject({
+      status: 409,
+    })
+  })
+
+  test('it is asked for by POST alone', async () => {
+    const id = await license()
+    const { status, headers } = await api.ask('GET', `/v1/licenses/${id}/revoke`, { token: tenant.token })
+    expect({ status, allow: headers.allow }).toStrictEqual({ status: 405, allow: 'POST' })
+  })
+
+  test('a body that no schema bounds is taken as deep as it may be, and no deeper', async () => {
+    const id = await license()
+    const remove = (raw: string) =>
+      api.ask('DELETE', '/v1/products/editor/key-types/default', { token: tenant.token, raw })
+    expect(await remove(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)).toMatchObject({ status: 400 })
+    expect(await remove('[1e999]')).toMatchObject({ status: 400 })
+    expect(await statusOf(id)).toBe('active')
+  })
+
+  const confirmations = async () => {
+    const { rows } = await api.ledger.db.query<{ count: bigint }>('select count(*) from confirmations')
+    return rows[0]?.count
+  }
+})
+
+test('another tenant cannot tell a confirmation from one that is not there', async () => {
+  const id = await license()
+  const confirmation = await approved(pendingId(await revoke(id)))
+  const stranger = await makeTenant(api.ledger)
+  const absent = 'cnf_00000000000000000000000000'
+  expect(answered(await poll(confirmation, stranger.token))).toStrictEqual(
+    answered(await poll(absent, stranger.token)),
+  )
+  await makeProduct(api.ask, stranger.token, 'editor')
+  const { id: own } = await mint(api.ask, stranger.token, 'editor')
+  const used = (which: string) => revoke(own, { token: stranger.token, confirmation: which })
+  const foreign = answered(await used(confirmation))
+  expect(foreign.status).toBe(403)
+  expect(foreign).toStrictEqual(answered(await used(absent)))
+  for (const decide of [approve, deny, showApproval] as const) {
+    await expect(decide(services(), stranger.tenantId, confirmation, person)).rejects.toMatchObject({
+      code: 'confirmation_not_found',
+    })
+  }
+})
+
+describe('what is kept', () => {
+  const kept = async (confirmation: string) =>
+    services().secrets.open(tenant.tenantId, `confirmation.${confirmation}`)
+  const secret = 'a reason that nobody else may read'
+
+  test('the request is sealed while it may still run, and destroyed once it is executed or denied', async () => {
+    const id = await license()
+    const [denied, used] = [
+      pendingId(await revoke(id, { body: { reason: secret } })),
+      pendingId(await revoke(id, { body: { reason: secret } })),
+    ]
+    expect(await kept(denied)).toContain(secret)
+    await deny(services(), tenant.tenantId, denied, person)
+    expect(await kept(denied)).toBeUndefined()
+    await revoke(id, { body: { reason: secret }, confirmation: await approved(used) })
+    expect(await kept(used)).toBeUndefined()
+  })
+
+  test('the log tells who asked, who approved and what came of it, and not what may be secret', async () => {
+    const id = await license()
+    const confirmation = pendingId(await revoke(id, { body: { reason: secret } }))
+    await approved(confirmation)
+    await revoke(id, { body: { reason: secret }, confirmation })
+    const events = await eventsIn(services().ledger, confirmationStream(confirmation))
+    expect(JSON.stringify(events.map((entry) => entry.readable && entry.event))).not.toContain(secret)
+    const actor = `token:${tenant.tokenId}`
+    expect(
+      events.map((entry) => (entry.readable ? [entry.event.type, entry.metadata.actor] : [])),
+    ).toStrictEqual([
+      ['ConfirmationRequested', actor],
+      ['ConfirmationApproved', 'member:mem_1'],
+      ['ConfirmationConsumed', actor],
+      ['ConfirmationExecuted', actor],
+    ])
+    const [first] = events
+    const requestId = first?.readable ? first.metadata.requestId : ''
+    const caused = (await eventsIn(services().ledger, licenseStream(id))).at(-1)
+    expect(caused).toMatchObject({
+      event: { type: 'LicenseRevoked' },
+      metadata: { actor, causationId: confirmation, correlationId: requestId },
+    })
   })
 })

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { codec, createCodec, type StoredEvent } from '../../src/ledger/codec.ts'
 import {
   categoryOf,
+  confirmationStream,
   licenseStream,
   memberStream,
   ownPrefixes,
@@ -236,6 +237,7 @@ describe('a stream’s category', () => {
     expect(categoryOf(tenantStream('acme-tools'))).toBe('tenant')
     expect(categoryOf(memberStream('mem_1'))).toBe('member')
     expect(categoryOf(tokenStream('tok_1'))).toBe('token')
+    expect(categoryOf(confirmationStream('cnf_1'))).toBe('confirmation')
     expect(categoryOf(licenseStream('lic_1'))).toBe('license')
     expect(categoryOf(productStream('acme-tools', 'my-editor'))).toBe('product')
   })

@@ -47,9 +47,9 @@ export function confirmationRoutes(app: ZodApp, services: Services): void {
         response: {
           200: {
             ...answer('Where it stands', polled),
-            headers: z.object({
-              'Retry-After': z.string().meta({ description: 'Seconds to wait before the next poll' }),
-            }),
+            headers: {
+              'Retry-After': { type: 'integer', description: 'Seconds to wait before the next poll' },
+            },
           },
           ...errors(403, 404),
         },

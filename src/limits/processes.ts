@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import type { Pool } from 'pg'
+
+/** How often a process says that it is there. */
+const beatMs = 1000
+/** One that has not been heard for so long is gone. */
+const goneAfter = '10 seconds'
+/** A newcomer waits until the others have counted it, but not for one that was killed and is still counted. */
+const patienceMs = 1500
+
+type Said = { at: string; others: bigint; unaware: bigint }
+
+/**
+ * Says again and again that this process is there, and hears how many there are. Returns when the others have heard
+ * of it too, so that what all admit together keeps to the limit from its first call on.
+ * @returns how to leave
+ */
+export async function joinProcesses(
+  db: Pool,
+  now: () => number,
+  onCount: (count: number) => void,
+  onFailure: (error: unknown) => void,
+): Promise<() => Promise<void>> {
+  const id = randomUUID()
+  let joinedAt: string | null = null
+  let beats = 0
+
+  /** @returns whether others are there that have not counted this process yet */
+  async function beat(): Promise<boolean> {
+    try {
+      const { rows } = await db.query<Said>({
+        name: 'count-processes',
+        text: sayAndCount,
+        values: [id, joinedAt],
+      })
+      joinedAt ??= rows[0]?.at ?? null
+      onCount(Number(rows[0]?.others ?? 0n) + 1)
+      if (beats++ % 60 === 0) await db.query('delete from limits.buckets where tat < $1', [now()])
+      return (rows[0]?.unaware ?? 0n) > 0n
+    } catch (error) {
+      onFailure(error)
+      return false
+    }
+  }
+
+  const until = performance.now() + patienceMs
+  while ((await beat()) && performance.now() < until) await setTimeout(100)
+  let beating: Promise<unknown> = Promise.resolve()
+  const timer = setInterval(() => {
+    beating = beat()
+  }, beatMs)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await beating
+    await db.query('delete from limits.processes where id = $1', [id]).catch(onFailure)
+  }
+}
+
+/** Who counts after this has committed counts this process. Its own row is not in the snapshot that is counted. */
+const sayAndCount = `
+  with said as (
+    insert into limits.processes (id, seen_at) values ($1, clock_timestamp())
+    on conflict (id) do update set seen_at = excluded.seen_at
+    returning seen_at
+  ), gone as (
+    delete from limits.processes where seen_at < clock_timestamp() - interval '${goneAfter}' and id <> $1
+  )
+  select (select seen_at from said) as at, count(*) as others,
+    count(*) filter (where seen_at <= coalesce($2, clock_timestamp())) as unaware
+  from limits.processes
+  where id <> $1 and seen_at >= clock_timestamp() - interval '${goneAfter}'`

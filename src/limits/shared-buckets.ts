@@ -1,0 +1,68 @@
+import type { Pool } from 'pg'
+import { roundingMs } from './gcra.ts'
+import type { SharedBuckets } from './limiter.ts'
+import type { Report, Settlement } from './meter.ts'
+
+/** Buckets in Postgres. A report costs one statement, however many buckets it is about. */
+export function createSharedBuckets(db: Pool): SharedBuckets {
+  return {
+    async settle(limit, gcra, reports, now) {
+      const settleKnown = async (some: readonly Report[]): Promise<Settlement[]> => {
+        const { rows } = await db.query<Settlement>({
+          name: 'settle-buckets',
+          text: settleBuckets,
+          values: [
+            some.map(({ key }) => nameOf(limit, key)),
+            some.map(({ expected }) => expected),
+            some.map(({ mine }) => mine),
+            some.map(({ since }) => since),
+            some.map(({ admitted }) => admitted),
+            some.map(({ waiting }) => waiting),
+            gcra.intervalMs,
+            gcra.toleranceMs + roundingMs,
+            now,
+          ],
+        })
+        return rows.map(({ key, ...row }) => ({ key: key.slice(limit.length + 1), ...row }))
+      }
+      const settled = await settleKnown(reports)
+      if (settled.length === reports.length) return settled
+      const known = new Set(settled.map(({ key }) => key))
+      const fresh = reports.filter(({ key }) => !known.has(key))
+      await db.query({
+        name: 'make-buckets',
+        text: 'insert into limits.buckets (key, tat) select unnest($1::text[]), 0 on conflict do nothing',
+        values: [fresh.map(({ key }) => nameOf(limit, key)).sort()],
+      })
+      return [...settled, ...(await settleKnown(fresh))]
+    },
+  }
+}
+
+const nameOf = (limit: string, key: string): string => `${limit}:${key}`
+
+/**
+ * Where nobody else has told anything since, or the bucket was full when the first unit was taken, the state is what
+ * the process says it is; else what it has admitted is added to what others have. Then those that wait get what is
+ * left, and what they get is added too. Locked in the order of the keys, so that no two wait for each other.
+ */
+const settleBuckets = `
+  with told as (
+    select * from unnest($1::text[], $2::float8[], $3::float8[], $4::float8[], $5::int[], $6::int[])
+      as t (key, expected, mine, since, admitted, waiting)
+  ), locked as (
+    select key, tat from limits.buckets where key = any($1::text[]) order by key for update
+  ), counted as (
+    select key, waiting,
+      case when l.tat = expected or l.tat <= since then mine
+        else greatest(mine, l.tat + admitted * $7::float8) end as tat
+    from locked l join told using (key)
+  ), granted as (
+    select key, tat, greatest(tat, $9::float8) as base,
+      least(waiting, greatest(0, floor(($9 + $8::float8 - greatest(tat, $9)) / $7)))::int as granted
+    from counted
+  )
+  update limits.buckets b
+  set tat = case when g.granted > 0 then g.base + g.granted * $7 else g.tat end
+  from granted g where b.key = g.key
+  returning b.key, b.tat, g.granted`

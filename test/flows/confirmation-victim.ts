@@ -1,0 +1,35 @@
+/**
+ * Uses an approved confirmation as a server would, and is killed by `SIGKILL` right after an event of one type was
+ * recorded: `<type> <token> <license id> <confirmation id>`.
+ */
+import { createLog } from '../../src/bin/log.ts'
+import { openStores } from '../../src/bin/stores.ts'
+import { parseConfig } from '../../src/config.ts'
+import { tokenHashOf } from '../../src/credentials/token.ts'
+import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
+import { passGate } from '../../src/gate/pass.ts'
+
+const [type, token = '', id = '', confirmationId] = process.argv.slice(2)
+const { services } = await openStores(parseConfig(process.env), createLog('silent'))
+const known = await services.findToken(tokenHashOf(token, 'pat') ?? '')
+if (!known) throw new Error('nobody has this token')
+const { tenantId, tokenId } = known.token
+await passGate(
+  {
+    ...services,
+    handle: async (command) => {
+      const handled = await services.handle(command)
+      if (handled.events.some((event) => event.type === type)) process.kill(process.pid, 'SIGKILL')
+      return handled
+    },
+  },
+  revokeLicense,
+  {
+    tenantId,
+    tokenId,
+    client: { address: '::1', userAgent: null },
+    request: { parameters: { id }, query: {}, body: null },
+    origin: { requestId: 'req_victim', actor: `token:${tokenId}` },
+    confirmationId,
+  },
+)

@@ -1,0 +1,141 @@
+// Guarantee: over HTTP, of many that use one approved confirmation at once on two servers, one executes it and the
+// others get 403; and whoever is killed between consuming and executing, it is executed exactly once afterwards.
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { confirmationStream, licenseStream } from '../../src/ledger/streams.ts'
+import { createHost, type Server, type Stores } from '../harness/process.ts'
+import { createOperator } from './operator.ts'
+import { client, createVendor } from './vendor.ts'
+
+const host = createHost()
+const racers = 200
+const rounds = Number(process.env.KEYLEDGER_TEST_RACES ?? 5)
+
+const Pending = z.object({ confirmation: z.object({ id: z.string() }) })
+let stores: Stores
+let token: string
+let servers: [Server, Server]
+beforeAll(async () => {
+  stores = await host.stores()
+  token = await createVendor(host, stores.environment)
+  servers = await Promise.all([host.serve(stores.environment), host.serve(stores.environment)])
+  await client(servers[0].address, token).createProduct(1)
+})
+
+async function revoke(server: Server, licenseId: string, confirmation?: string) {
+  const response = await fetch(`${server.address}/v1/licenses/${licenseId}/revoke`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(confirmation !== undefined && { 'X-Service-Confirmation': confirmation }),
+    },
+  })
+  const body: unknown = await response.json()
+  return { status: response.status, body }
+}
+
+/** A license with a confirmation that waits for its approval. */
+async function asked(): Promise<{ licenseId: string; confirmation: string }> {
+  const { licenseId } = await client(servers[0].address, token).mint()
+  const { body } = await revoke(servers[0], licenseId)
+  return { licenseId, confirmation: Pending.parse(body).confirmation.id }
+}
+
+/** The types of the events of each stream. */
+async function readStreams(): Promise<Map<string, string[]>> {
+  const operator = await createOperator(stores.environment)
+  try {
+    const log = await operator.readLog()
+    const streams = Map.groupBy(log, ({ stream }) => stream)
+    return new Map(
+      Array.from(streams, ([stream, entries]) => [
+        stream,
+        entries.map((entry) => (entry.readable ? entry.event.type : 'unreadable')),
+      ]),
+    )
+  } finally {
+    await operator.close()
+  }
+}
+
+const executedOnce = [
+  'ConfirmationRequested',
+  'ConfirmationApproved',
+  'ConfirmationConsumed',
+  'ConfirmationExecuted',
+]
+
+test(`${racers} racers on two servers, ${rounds} times over: one execution each, the losers get 403`, {
+  timeout: 600_000,
+}, async () => {
+  const all: { licenseId: string; confirmation: string }[] = []
+  for (let round = 0; round < rounds; round++) all.push(await asked())
+  const operator = await createOperator(stores.environment)
+  for (const { confirmation } of all) await operator.approve(confirmation)
+  await operator.close()
+  for (const { licenseId, confirmation } of all) {
+    const answers = await Promise.all(
+      Array.from({ length: racers }, (_, racer) =>
+        revoke(racer % 2 === 0 ? servers[0] : servers[1], licenseId, confirmation),
+      ),
+    )
+    const statuses = Object.groupBy(answers, ({ status }) => status)
+    expect(
+      Object.fromEntries(Object.entries(statuses).map(([status, of]) => [status, of?.length])),
+    ).toStrictEqual({ 200: 1, 403: racers - 1 })
+  }
+  const streams = await readStreams()
+  for (const { licenseId, confirmation } of all) {
+    expect(streams.get(confirmationStream(confirmation))).toStrictEqual(executedOnce)
+    expect(streams.get(licenseStream(licenseId))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
+  }
+})
+
+describe('the process is killed', () => {
+  const victim = fileURLToPath(new URL('confirmation-victim.ts', import.meta.url))
+  /** Right after which event; and what stands in the license's stream at that moment. */
+  const points = [
+    ['ConfirmationConsumed', ['LicenseMinted']],
+    ['LicenseRevoked', ['LicenseMinted', 'LicenseRevoked']],
+  ] as const
+
+  test.each(points)(
+    'right after %s: what it left is executed once',
+    { timeout: 120_000 },
+    async (type, left) => {
+      const all = await Promise.all(Array.from({ length: 5 }, asked))
+      const operator = await createOperator(stores.environment)
+      for (const { confirmation } of all) await operator.approve(confirmation)
+      await operator.close()
+      await Promise.all(
+        all.map(async ({ licenseId, confirmation }) => {
+          const { signal } = await host.start(
+            ['node', victim, type, token, licenseId, confirmation],
+            stores.environment,
+          ).finished
+          expect(signal).toBe('SIGKILL')
+        }),
+      )
+      const before = await readStreams()
+      for (const { licenseId, confirmation } of all) {
+        expect(before.get(confirmationStream(confirmation))).toStrictEqual(executedOnce.slice(0, 3))
+        expect(before.get(licenseStream(licenseId))).toStrictEqual(left)
+      }
+      // The servers are still there, and carry it on once the request has had its time.
+      const done = async () => {
+        const streams = await readStreams()
+        return all.map(({ licenseId, confirmation }) => [
+          streams.get(licenseStream(licenseId)),
+          streams.get(confirmationStream(confirmation)),
+        ])
+      }
+      const whole = all.map(() => [['LicenseMinted', 'LicenseRevoked'], executedOnce])
+      await expect.poll(done, { timeout: 40_000, interval: 1000 }).toStrictEqual(whole)
+      for (const { licenseId, confirmation } of all) {
+        expect(await revoke(servers[1], licenseId, confirmation)).toMatchObject({ status: 403 })
+      }
+      expect(await done()).toStrictEqual(whole)
+    },
+  )
+})

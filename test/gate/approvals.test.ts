@@ -1,0 +1,230 @@
+/**
+ * An approver is told, from the request that the server keeps and the state of now, what exactly will happen and
+ * who asked for it; that things have changed since, or that it could not run any more, is said.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { approve, deny, listApprovals, showApproval } from '../../src/gate/approvals.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { approver, confirmed, pendingId } from '../harness/gate.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+})
+beforeEach(async () => {
+  tenant = await makeTenant(api.ledger)
+  const keyTypes = [
+    { name: 'Pro', deviceLimit: 5 },
+    { name: 'Old', deviceLimit: 1, duration: { count: 1, unit: 'day' } },
+  ]
+  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes })
+})
+afterAll(() => api.close())
+
+const services = () => api.ledger.services
+const show = (id: string) => showApproval(services(), tenant.tenantId, id)
+
+async function seated(devices: number, person: Record<string, string> = { email: 'ada@example.com' }) {
+  const license = await mint(api.ask, tenant.token, 'editor', person)
+  for (let device = 0; device < devices; device++) await activate(license.licenseKey, `device-${device}`)
+  return license
+}
+
+const activate = (licenseKey: string, deviceId: string) =>
+  api.ask('POST', '/v1/licenses/activate', {
+    token: tenant.token,
+    body: { product_id: 'editor', license_key: licenseKey, device_id: deviceId },
+  })
+
+const askToRevoke = async (id: string, body?: object) =>
+  pendingId(
+    await api.ask('POST', `/v1/licenses/${id}/revoke`, {
+      token: tenant.token,
+      body,
+      headers: { 'user-agent': 'vendor-cli/1.0' },
+    }),
+  )
+
+const askToDelete = async (keyTypeId: string) =>
+  pendingId(await api.ask('DELETE', `/v1/products/editor/key-types/${keyTypeId}`, { token: tenant.token }))
+
+test('a revocation is shown with the key, the person and the devices that it hits', async () => {
+  const { id, licenseKey } = await seated(2)
+  const confirmation = await askToRevoke(id, { reason: 'charged back' })
+  const displayKey = `ACMEEDIT…${licenseKey.slice(-6, -2)}`
+  expect(await show(confirmation)).toStrictEqual({
+    id: confirmation,
+    tenantId: tenant.tenantId,
+    status: 'pending',
+    title: 'Revoke a license',
+    description: {
+      summary: `Revoke ${displayKey} of ada@example.com, a license of Acme Editor`,
+      consequences: [
+        '2 active devices fail their next validate',
+        'It cannot be undone',
+        'Reason given: charged back',
+      ],
+    },
+    changedSinceAsked: false,
+    impossible: undefined,
+    method: 'POST',
+    path: '/v1/licenses/{id}/revoke',
+    parameters: { id },
+    token: { id: tenant.tokenId, name: 'test' },
+    client: { address: '127.0.0.1', userAgent: 'vendor-cli/1.0' },
+    askedAt: '2026-03-01T12:00:00.000Z',
+    expiresAt: '2026-03-01T12:10:00.000Z',
+    expiresInSeconds: 600,
+    decidedBy: null,
+    decidedAt: null,
+    consumedAt: null,
+    executedAt: null,
+    outcome: null,
+    reason: null,
+  })
+})
+
+test.each([
+  [0, 'No device is active on it'],
+  [1, '1 active device fails its next validate'],
+])('with %i devices it says: %s', async (devices, consequence) => {
+  const { id } = await seated(devices)
+  const { description } = await show(await askToRevoke(id))
+  expect(description?.consequences[0]).toBe(consequence)
+})
+
+test('a license that nobody is known to hold, or that has expired, is shown as such', async () => {
+  const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'old' })
+  api.ledger.clock.advance(2 * 86_400_000)
+  const { description } = await show(await askToRevoke(id))
+  expect(description?.summary).toMatch(/^Revoke ACMEEDIT….{4} of nobody known, a license of Acme Editor$/)
+  expect(description?.consequences).toContain('It is not active even now: expired')
+  api.ledger.clock.set('2026-03-01T12:00:00.000Z')
+})
+
+test('a change since it was asked for is told, and what it means now is shown', async () => {
+  const { id, licenseKey } = await seated(1)
+  const confirmation = await askToRevoke(id)
+  expect(await show(confirmation)).toMatchObject({ changedSinceAsked: false })
+  await activate(licenseKey, 'another')
+  expect(await show(confirmation)).toMatchObject({
+    changedSinceAsked: true,
+    impossible: undefined,
+    description: {
+      consequences: expect.arrayContaining(['2 active devices fail their next validate']) as string[],
+    },
+  })
+})
+
+test('what could not run any more is told', async () => {
+  const { id } = await seated(0)
+  const [first, second] = [await askToRevoke(id), await askToRevoke(id)]
+  await approve(services(), tenant.tenantId, first, approver)
+  await confirmed(api.ask, tenant, 'POST', `/v1/licenses/${id}/revoke`, first)
+  expect(await show(second)).toMatchObject({
+    status: 'pending',
+    changedSinceAsked: true,
+    impossible: 'license_revoked',
+  })
+})
+
+test('the deletion of a key type names both, and counts the licenses that have ended', async () => {
+  await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'old' })
+  api.ledger.clock.advance(2 * 86_400_000)
+  expect((await show(await askToDelete('old'))).description).toStrictEqual({
+    summary: 'Delete the key type Old (old) of Acme Editor (editor)',
+    consequences: [
+      'No license can be minted or sold against it any more',
+      '1 revoked or expired license keeps what it granted',
+    ],
+  })
+  expect((await show(await askToDelete('pro'))).description?.consequences).toContain(
+    'No license was ever issued against it',
+  )
+  api.ledger.clock.set('2026-03-01T12:00:00.000Z')
+})
+
+test('one whose target is gone has nothing left to describe', async () => {
+  const [first, second] = [await askToDelete('old'), await askToDelete('old')]
+  await approve(services(), tenant.tenantId, first, approver)
+  await confirmed(api.ask, tenant, 'DELETE', '/v1/products/editor/key-types/old', first)
+  expect(await show(second)).toMatchObject({
+    description: undefined,
+    changedSinceAsked: true,
+    impossible: 'key_type_not_found',
+  })
+})
+
+test("the caller's own words cannot pretend to be more lines, or turn the writing round", async () => {
+  const { id } = await seated(0)
+  const confirmation = await askToRevoke(id, { reason: 'x\n- nothing happens \u001b[2K \u202e\u2028' })
+  expect((await show(confirmation)).description?.consequences.at(-1)).toBe(
+    'Reason given: x\ufffd- nothing happens \ufffd[2K \ufffd\ufffd',
+  )
+})
+
+test('the list holds what waits, the one that expires first at the top, and nothing of other tenants', async () => {
+  const { id } = await seated(0)
+  const ids: string[] = []
+  for (let count = 0; count < 4; count++) {
+    ids.push(await askToRevoke(id))
+    api.ledger.clock.advance(1000)
+  }
+  const [first = '', second = '', third = '', fourth = ''] = ids
+  await deny(services(), tenant.tenantId, second, approver)
+  await approve(services(), tenant.tenantId, third, approver)
+  const listed = async () => (await listApprovals(services(), tenant.tenantId)).map((entry) => entry.id)
+  expect(await listed()).toStrictEqual([first, fourth])
+  const everybody = (await listApprovals(services(), null)).map((entry) => entry.id)
+  expect(everybody).toEqual(expect.arrayContaining([first, fourth]))
+  const other = await makeTenant(api.ledger)
+  expect(await listApprovals(services(), other.tenantId)).toStrictEqual([])
+  api.ledger.clock.advance(596_000)
+  expect(await listed()).toStrictEqual([fourth])
+  api.ledger.clock.set('2026-03-01T12:00:00.000Z')
+})
+
+test('deciding the same again changes nothing, and deciding otherwise is refused', async () => {
+  const { id } = await seated(0)
+  const [yes, no] = [await askToRevoke(id), await askToRevoke(id)]
+  const decide = (decision: typeof approve, confirmation: string, actor: string) =>
+    decision(services(), tenant.tenantId, confirmation, { requestId: 'req_1', actor })
+  await decide(approve, yes, 'member:mem_1')
+  await decide(approve, yes, 'operator:root')
+  await expect(decide(deny, yes, 'member:mem_1')).rejects.toMatchObject({ code: 'confirmation_approved' })
+  expect(await show(yes)).toMatchObject({
+    status: 'approved',
+    decidedBy: 'member:mem_1',
+    expiresInSeconds: 0,
+  })
+  await decide(deny, no, 'operator:root')
+  await decide(deny, no, 'member:mem_1')
+  await expect(decide(approve, no, 'member:mem_1')).rejects.toMatchObject({ code: 'confirmation_denied' })
+  expect(await show(no)).toMatchObject({
+    status: 'denied',
+    decidedBy: 'operator:root',
+    description: undefined,
+  })
+})
+
+test('of an approval and a denial at the same moment one wins, whatever the other thinks', async () => {
+  const { id } = await seated(0)
+  for (let round = 0; round < 10; round++) {
+    const confirmation = await askToRevoke(id)
+    const by = (actor: string) => ({ requestId: 'req_1', actor })
+    const outcomes = await Promise.allSettled([
+      approve(services(), tenant.tenantId, confirmation, by('member:mem_1')),
+      deny(services(), tenant.tenantId, confirmation, by('member:mem_2')),
+    ])
+    const won = outcomes.map(({ status }) => status === 'fulfilled')
+    expect(won.filter(Boolean)).toHaveLength(1)
+    expect((await show(confirmation)).status).toBe(won[0] ? 'approved' : 'denied')
+  }
+})
+
+test('an id that can be nobody’s is not found', async () => {
+  await expect(show('\0')).rejects.toMatchObject({ code: 'confirmation_not_found' })
+  await expect(show('cnf_0')).rejects.toMatchObject({ code: 'confirmation_not_found' })
+})

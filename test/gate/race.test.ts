@@ -1,0 +1,86 @@
+/** However many use one approved confirmation at once, on however many processes, its operation runs exactly once. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Services } from '../../src/commands/services.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
+import { approve } from '../../src/gate/approvals.ts'
+import { gatedOperation } from '../../src/gate/operation.ts'
+import { passGate } from '../../src/gate/pass.ts'
+import { createHandle } from '../../src/ledger/handle.ts'
+import { confirmationStream } from '../../src/ledger/streams.ts'
+import { createTurns } from '../../src/ledger/turns.ts'
+import { approver } from '../harness/gate.ts'
+import { eventsIn, openTestLedger, type TestLedger } from '../harness/ledger.ts'
+
+const racers = 200
+const rounds = Number(process.env.KEYLEDGER_TEST_RACES ?? 20)
+
+let ledger: TestLedger
+/** Each as if in a process of its own: only what stands in the log comes between them. */
+let processes: Services[]
+beforeAll(async () => {
+  ledger = await openTestLedger()
+  const { services, readModels } = ledger
+  processes = Array.from({ length: 4 }, () => ({
+    ...services,
+    handle: createHandle(services.ledger, readModels, createTurns()),
+  }))
+})
+afterAll(() => ledger.close())
+
+/** Not idempotent, so that a second run would show. */
+const runs = new Map<string, number>()
+const count = gatedOperation({
+  name: 'test.count',
+  title: 'Count',
+  method: 'POST',
+  path: '/v1/count/{what}',
+  scope: 'licenses:write',
+  input: z.object({ params: z.strictObject({ what: z.string() }) }),
+  check: async () => undefined,
+  describe: async () => ({ summary: 'Count', consequences: [], state: null }),
+  run: async (_services, _tenantId, { params }, { id }) => {
+    runs.set(id, (runs.get(id) ?? 0) + 1)
+    return params.what
+  },
+})
+
+test(`of ${racers} racers one runs it and the others are refused, ${rounds} times over`, {
+  timeout: 300_000,
+}, async () => {
+  for (let round = 0; round < rounds; round++) {
+    const call = {
+      tenantId: 'acme',
+      tokenId: 'tok_1',
+      client: { address: '::1', userAgent: null },
+      request: { parameters: { what: `round ${round}` }, query: {}, body: null },
+      origin: { requestId: 'req_1', actor: 'token:tok_1' },
+    }
+    const asked = await passGate(ledger.services, count, { ...call, confirmationId: undefined })
+    if (asked.passed) throw new Error('nobody has approved it')
+    const { confirmationId } = asked.confirmation
+    await approve(ledger.services, 'acme', confirmationId, approver)
+
+    const outcomes = await Promise.all(
+      Array.from({ length: racers }, async (_, racer) => {
+        const services = processes[racer % processes.length] ?? ledger.services
+        try {
+          return await passGate(services, count, { ...call, confirmationId })
+        } catch (error) {
+          if (error instanceof Refusal) return error.code
+          throw error
+        }
+      }),
+    )
+    const tally = Map.groupBy(outcomes, (outcome) => (typeof outcome === 'string' ? outcome : 'passed'))
+    expect(Object.fromEntries(Array.from(tally, ([what, all]) => [what, all.length]))).toStrictEqual({
+      passed: 1,
+      confirmation_consumed: racers - 1,
+    })
+    expect(tally.get('passed')).toStrictEqual([{ passed: true, result: `round ${round}` }])
+    expect(runs.get(confirmationId)).toBe(1)
+    const events = await eventsIn(ledger.services.ledger, confirmationStream(confirmationId))
+    expect(events).toHaveLength(4)
+  }
+  expect(runs.size).toBe(rounds)
+})

@@ -1,0 +1,127 @@
+/**
+ * A key type is deleted for good once a person approves, unless live licenses reference it or it is the product's
+ * only one; what ended licenses had stays theirs, and of racing deletions the last key type survives.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { verify } from '../../projections/runner/verify.ts'
+import { deleteKeyType } from '../../src/commands/delete-key-type.ts'
+import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { askApproveRepeat } from '../harness/gate.ts'
+import { commandLicense } from '../harness/ledger.ts'
+import { makeProduct, mint } from './samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+})
+beforeEach(async () => {
+  tenant = await makeTenant(api.ledger)
+  const keyTypes = [
+    { name: 'Pro', entitlements: ['export'], duration: { count: 1, unit: 'day' } },
+    { name: 'Kept', onExpiry: 'fallback', duration: { count: 1, unit: 'day' } },
+    { name: 'Team' },
+  ]
+  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes })
+})
+afterAll(() => api.close())
+
+const pathOf = (keyTypeId: string, productId = 'editor') => `/v1/products/${productId}/key-types/${keyTypeId}`
+const answered = ({ status, body }: Answer) => ({ status, body })
+const remove = async (keyTypeId: string) =>
+  answered(await askApproveRepeat(api, tenant, 'DELETE', pathOf(keyTypeId)))
+const ask = async (keyTypeId: string, productId?: string) =>
+  answered(await api.ask('DELETE', pathOf(keyTypeId, productId), { token: tenant.token }))
+const deleted = { status: 200, body: { deleted: true } }
+const inUse = {
+  status: 409,
+  body: { error: 'live licenses reference this key type; revoke them or let them expire first' },
+}
+const only = {
+  status: 409,
+  body: { error: 'this is the only key type of the product, which needs one; add another first' },
+}
+
+async function keyTypeIds(): Promise<string[]> {
+  const { body } = await api.ask('GET', '/v1/products/editor/key-types', { token: tenant.token })
+  const list = z.object({ keyTypes: z.array(z.looseObject({ keyTypeId: z.string() })) }).parse(body)
+  return list.keyTypes.map(({ keyTypeId }) => keyTypeId)
+}
+
+test('it is gone from the product, cannot be minted against, and its id may be taken again', async () => {
+  expect(await remove('pro')).toStrictEqual(deleted)
+  expect(await keyTypeIds()).toStrictEqual(['kept', 'team'])
+  const body = { productId: 'editor', keyTypeId: 'pro' }
+  expect(await api.ask('POST', '/v1/licenses', { token: tenant.token, body })).toMatchObject({ status: 404 })
+  expect(await ask('pro')).toStrictEqual({ status: 404, body: { error: 'key type not found' } })
+  const again = await api.ask('POST', '/v1/products/editor/key-types', {
+    token: tenant.token,
+    body: { name: 'Pro' },
+  })
+  expect(again.status).toBe(201)
+})
+
+test('while a live license references it, the deletion is a conflict and opens no confirmation', async () => {
+  const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
+  expect(await ask('pro')).toStrictEqual(inUse)
+  const at = api.ledger.clock.now().toISOString()
+  await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at })
+  expect(await remove('pro')).toStrictEqual(deleted)
+})
+
+test('an expired license does not hold it, one that has fallen back does', async () => {
+  await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
+  await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'kept' })
+  expect([(await ask('pro')).status, (await ask('kept')).status]).toStrictEqual([409, 409])
+  api.ledger.clock.advance(86_400_000)
+  expect(await ask('kept')).toStrictEqual(inUse)
+  expect(await remove('pro')).toStrictEqual(deleted)
+})
+
+test('a license that is renewed after its key type was deleted has the entitlements that it had', async () => {
+  const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
+  api.ledger.clock.advance(86_400_000)
+  expect(await remove('pro')).toStrictEqual(deleted)
+  const now = api.ledger.clock.now()
+  const expiresAt = new Date(now.getTime() + 86_400_000).toISOString()
+  await commandLicense(api.ledger, id, { type: 'RenewLicense', expiresAt, at: now.toISOString() })
+  const { body } = await api.ask('GET', `/v1/licenses/${id}`, { token: tenant.token })
+  expect(body).toMatchObject({ license: { status: 'active', keyTypeId: 'pro', entitlements: ['export'] } })
+  const found = await verify(api.ledger.db, api.ledger.services.ledger, () => undefined)
+  expect(found.differences).toStrictEqual([])
+})
+
+test('the only one that is left stays', async () => {
+  await remove('pro')
+  await remove('kept')
+  expect(await ask('team')).toStrictEqual(only)
+  expect(await keyTypeIds()).toStrictEqual(['team'])
+})
+
+test('deletions of all at once leave one', async () => {
+  const answers = await Promise.all(['pro', 'kept', 'team'].map(remove))
+  expect(answers.map(({ status }) => status).sort()).toStrictEqual([200, 200, 409])
+  expect(answers).toContainEqual(only)
+  expect(await keyTypeIds()).toHaveLength(1)
+})
+
+test('run again for the same cause it spares the one that has been added since', async () => {
+  const { services } = api.ledger
+  const keyType = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
+  const origin = { requestId: 'req_1', actor: 'token:tok_1', causationId: 'cnf_1' }
+  await deleteKeyType(services, keyType, origin)
+  await deleteKeyType(services, keyType, { ...origin, requestId: 'req_2' })
+  await api.ask('POST', '/v1/products/editor/key-types', { token: tenant.token, body: { name: 'Pro' } })
+  await deleteKeyType(services, keyType, { ...origin, requestId: 'req_3' })
+  expect(await keyTypeIds()).toStrictEqual(['kept', 'team', 'pro'])
+})
+
+test.each([
+  ['pro', 'absent', 404, 'product not found'],
+  ['absent', 'editor', 404, 'key type not found'],
+  ['Not-A-Slug', 'editor', 400, undefined],
+])('%s of %s is answered %i', async (keyTypeId, productId, status, error) => {
+  const answer = await ask(keyTypeId, productId)
+  expect(answer).toStrictEqual({ status, body: { error: error ?? (expect.any(String) as string) } })
+})

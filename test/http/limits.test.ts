@@ -1,0 +1,128 @@
+/**
+ * Whoever calls too often is told 429 and when to come again, in the envelope of the interface: after the token is
+ * known and before anything else is looked at; each token, and each tenant, for itself.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLimiter } from '../../src/limits/limiter.ts'
+import type { Limits } from '../../src/limits/limits.ts'
+import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { createMemoryBuckets } from '../limits/memory-buckets.ts'
+import { makeProduct } from './samples.ts'
+
+let api: TestApi
+let now = Date.parse('2026-03-01T12:00:00.000Z')
+const taken: string[] = []
+
+function smallLimits(): Limits {
+  const memory = createMemoryBuckets()
+  const options = {
+    shared: {
+      settle: async (...[_, ...given]: [string, ...Parameters<typeof memory.settle>]) =>
+        memory.settle(...given),
+    },
+    now: () => now,
+    onFailure: (error: unknown) => {
+      throw error
+    },
+  }
+  const limiter = (name: string, perMinute: number, burst: number) => {
+    const real = createLimiter(name, { perMinute, burst }, options)
+    return {
+      ...real,
+      take: (key: string) => {
+        taken.push(`${name} ${key}`)
+        return real.take(key)
+      },
+    }
+  }
+  return { management: limiter('management', 20, 5), runtime: limiter('runtime', 60, 3) }
+}
+
+const limits = smallLimits()
+beforeAll(async () => {
+  api = await openTestApi({ limits })
+})
+afterAll(async () => {
+  await limits.management?.stop()
+  await limits.runtime?.stop()
+  await api.close()
+})
+
+const told = ({ status, body, headers }: Answer) => ({
+  status,
+  body,
+  retryAfter: headers['retry-after'],
+})
+const list = (token: string) => api.ask('GET', '/v1/products', { token })
+const validate = (token: string, raw?: string) =>
+  api.ask('POST', '/v1/licenses/validate', {
+    token,
+    ...(raw === undefined ? { body: { product_id: 'editor', license_key: 'nothing' } } : { raw }),
+  })
+const exhaust = async (tenant: TestTenant) => {
+  for (let calls = 0; calls < 5; calls++) expect((await list(tenant.token)).status).toBe(200)
+}
+
+test('a token that calls too often waits, and is admitted when it was told', async () => {
+  const tenant = await makeTenant(api.ledger)
+  await exhaust(tenant)
+  expect(told(await list(tenant.token))).toStrictEqual({
+    status: 429,
+    body: { error: 'too many requests; try again in 3 seconds' },
+    retryAfter: '3',
+  })
+  now += 2500
+  expect(told(await list(tenant.token))).toMatchObject({ status: 429, retryAfter: '1' })
+  now += 500
+  expect((await list(tenant.token)).status).toBe(200)
+  expect((await list(tenant.token)).status).toBe(429)
+})
+
+test('it is said before the scope, the body and the path are looked at', async () => {
+  const tenant = await makeTenant(api.ledger)
+  const token = await tenant.tokenWith('usage:read')
+  for (let calls = 0; calls < 5; calls++) expect((await list(token)).status).toBe(403)
+  expect((await list(token)).status).toBe(429)
+  const answer = await api.ask('POST', '/v1/products', { token, raw: '{malformed' })
+  expect(answer.status).toBe(429)
+  expect((await api.ask('GET', '/v1/licenses/lic_absent', { token })).status).toBe(429)
+})
+
+test('each token has its own', async () => {
+  const tenant = await makeTenant(api.ledger)
+  await exhaust(tenant)
+  expect((await list(tenant.token)).status).toBe(429)
+  expect((await list(await tenant.tokenWith('products:read'))).status).toBe(200)
+})
+
+test('runtime calls are counted by tenant, beside the management calls, and told in their own envelope', async () => {
+  const tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor')
+  const tokens = [tenant.token, await tenant.tokenWith('licenses:runtime')]
+  for (let calls = 0; calls < 3; calls++) {
+    expect((await validate(tokens[calls % 2] ?? '')).status).toBe(200)
+  }
+  for (const token of tokens) {
+    expect(told(await validate(token, '{malformed'))).toStrictEqual({
+      status: 429,
+      body: { error: { code: 'rate_limited', message: 'too many requests; try again in 1 second' } },
+      retryAfter: '1',
+    })
+  }
+  expect((await list(tenant.token)).status).toBe(200)
+  const other = await makeTenant(api.ledger)
+  expect((await validate(other.token)).status).toBe(404)
+})
+
+test('who shows no valid token is told 401 however often, and no bucket is opened for them', async () => {
+  const before = taken.length
+  const bogus = `kl_pat_${'0'.repeat(38)}`
+  for (let calls = 0; calls < 20; calls++) {
+    expect((await list(bogus)).status).toBe(401)
+    expect((await api.ask('POST', '/v1/licenses/validate', { raw: '{malformed' })).status).toBe(401)
+  }
+  for (let calls = 0; calls < 10; calls++) {
+    expect((await api.ask('GET', '/v1/openapi.json')).status).toBe(200)
+  }
+  expect(taken.length).toBe(before)
+})

@@ -1,0 +1,28 @@
+/** A caller's address is its socket's, whatever it says, unless the word of the proxy in between is to be taken. */
+import { afterEach, expect, test } from 'vitest'
+import { showApproval } from '../../src/gate/approvals.ts'
+import { makeTenant, openTestApi, type TestApi } from '../harness/api.ts'
+import { pendingId } from '../harness/gate.ts'
+import { makeProduct, mint } from './samples.ts'
+
+let api: TestApi
+afterEach(() => api.close())
+
+/** The address that an approver is shown, of a caller at 127.0.0.1 who says to speak for another. */
+async function addressShown(trustProxy?: string[]): Promise<string> {
+  api = await openTestApi(trustProxy && { trustProxy })
+  const { token, tenantId } = await makeTenant(api.ledger)
+  await makeProduct(api.ask, token, 'editor')
+  const { id } = await mint(api.ask, token, 'editor')
+  const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7' }
+  const asked = await api.ask('POST', `/v1/licenses/${id}/revoke`, { token, headers })
+  return (await showApproval(api.ledger.services, tenantId, pendingId(asked))).client.address
+}
+
+test('nobody is taken at their word', async () => expect(await addressShown()).toBe('127.0.0.1'))
+
+test('nor is a caller who is not the proxy', async () =>
+  expect(await addressShown(['10.0.0.0/8'])).toBe('127.0.0.1'))
+
+test("the proxy's word is taken, for the address that it saw itself", async () =>
+  expect(await addressShown(['loopback', '10.0.0.0/8'])).toBe('203.0.113.7'))

@@ -1,0 +1,96 @@
+/**
+ * In no stretch of time are more admitted than the burst and what the steady rate adds in it, and nobody is refused
+ * who could have been admitted: the algorithm is a token bucket, to the unit.
+ */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { gcraOf, type Rate, spent, waitMs } from '../../src/limits/gcra.ts'
+
+const start = Date.parse('2026-03-01T12:00:00.000Z')
+
+/** Which of the calls at these moments are admitted. */
+function admitted(rate: Rate, moments: readonly number[]): boolean[] {
+  const gcra = gcraOf(rate)
+  let tat = 0
+  return moments.map((moment) => {
+    if (waitMs(gcra, tat, moment) > 0) return false
+    tat = spent(gcra, tat, moment)
+    return true
+  })
+}
+
+/** The bucket of the textbook: units that drip in and are taken out, counted in whole sixtieths of a millionth. */
+function bucketAdmits({ perMinute, burst }: Rate, moments: readonly number[]): boolean[] {
+  // A millisecond adds `perMinute` of the parts of which a unit has 60,000: all whole numbers.
+  const unit = 60_000
+  let level = burst * unit
+  let last = moments[0] ?? 0
+  return moments.map((moment) => {
+    level = Math.min(burst * unit, level + (moment - last) * perMinute)
+    last = moment
+    if (level < unit) return false
+    level -= unit
+    return true
+  })
+}
+
+const anyRate = fc.record({
+  // Some whose interval is no whole number of milliseconds.
+  perMinute: fc.constantFrom(1, 7, 30, 60, 70, 600, 6000, 7000, 12_000),
+  burst: fc.integer({ min: 1, max: 50 }),
+})
+const anyMoments = fc
+  .array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 20_000 })), {
+    minLength: 1,
+    maxLength: 200,
+  })
+  .map((gaps) => {
+    let now = start
+    return gaps.map((gap) => {
+      now += gap
+      return now
+    })
+  })
+
+test('it admits exactly what a bucket of the same rate admits', () =>
+  fc.assert(
+    fc.property(anyRate, anyMoments, (rate, moments) => {
+      expect(admitted(rate, moments)).toStrictEqual(bucketAdmits(rate, moments))
+    }),
+    { numRuns: 2000 },
+  ))
+
+test('whoever waits as long as told is admitted, and not a millisecond earlier', () =>
+  fc.assert(
+    fc.property(anyRate, anyMoments, (rate, moments) => {
+      const gcra = gcraOf(rate)
+      let tat = 0
+      for (const moment of moments) {
+        const wait = waitMs(gcra, tat, moment)
+        if (wait === 0) tat = spent(gcra, tat, moment)
+        else {
+          expect(waitMs(gcra, tat, moment + Math.ceil(wait))).toBe(0)
+          if (wait > 1) expect(waitMs(gcra, tat, moment + wait - 1)).toBeGreaterThan(0)
+        }
+      }
+    }),
+  ))
+
+describe('600 a minute with a burst of 1200', () => {
+  const rate = { perMinute: 600, burst: 1200 }
+  test('1200 at one moment, and not one more', () =>
+    expect(
+      admitted(
+        rate,
+        Array.from({ length: 1201 }, () => start),
+      ),
+    ).toStrictEqual([...Array.from({ length: 1200 }, () => true), false]))
+  test('then one every 100 ms', () => {
+    const gcra = gcraOf(rate)
+    let tat = 0
+    for (let calls = 0; calls < 1200; calls++) tat = spent(gcra, tat, start)
+    expect(waitMs(gcra, tat, start)).toBe(100)
+    expect(waitMs(gcra, tat, start + 99)).toBe(1)
+    expect(waitMs(gcra, tat, start + 100)).toBe(0)
+  })
+})

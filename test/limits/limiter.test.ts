@@ -1,0 +1,147 @@
+/**
+ * A call is decided in the process, at once; several servers on one database keep a limit together; and a store that
+ * fails or hangs costs nobody more than a moment.
+ */
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { migrate } from '../../projections/database/migrate.ts'
+import { createPool } from '../../projections/database/pool.ts'
+import { createLimiter, type Limiter, type SharedBuckets } from '../../src/limits/limiter.ts'
+import { joinLimits } from '../../src/limits/limits.ts'
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+import { createMemoryBuckets } from './memory-buckets.ts'
+
+const start = Date.parse('2026-03-01T12:00:00.000Z')
+const rate = { perMinute: 600, burst: 1200 }
+
+describe('one process', () => {
+  test('is answered without waiting for anything, and tells in batches', async () => {
+    const memory = createMemoryBuckets()
+    let told = 0
+    const shared: SharedBuckets = {
+      async settle(_limit, gcra, reports, now) {
+        told++
+        return memory.settle(gcra, reports, now)
+      },
+    }
+    const limiter = createLimiter('test', rate, { shared, now: () => start, onFailure: fail })
+    const answers = Array.from({ length: 1500 }, () => limiter.take('tok_1'))
+    expect(answers.filter((answer) => answer === 0)).toHaveLength(1200)
+    expect(answers.slice(1200)).toStrictEqual(Array.from({ length: 300 }, () => 100))
+    expect(limiter.take('tok_2')).toBe(0)
+    await limiter.stop()
+    expect(told).toBeLessThan(5)
+    expect(memory.stateOf('tok_1')).toBe(start + 120_000)
+  })
+})
+
+describe('a store that fails', () => {
+  const failing: SharedBuckets = { settle: () => Promise.reject(new Error('gone')) }
+  const hanging: SharedBuckets = { settle: () => new Promise(() => undefined) }
+
+  test.each([
+    ['fails', failing],
+    ['hangs', hanging],
+  ])('that %s: whoever waits is answered within a moment, and the next do not wait', async (what, shared) => {
+    const failures: unknown[] = []
+    const limiter = createLimiter(
+      'test',
+      { perMinute: 10, burst: 3 },
+      { shared, now: () => start, onFailure: (error) => failures.push(error) },
+    )
+    limiter.setProcesses(4)
+    const began = performance.now()
+    const answers = await Promise.all(Array.from({ length: 5 }, async () => limiter.take('tok_1')))
+    expect(performance.now() - began).toBeLessThan(2000)
+    expect(answers).toStrictEqual([0, 0, 0, 6000, 6000])
+    expect(limiter.take('tok_2')).toBe(0)
+    expect(limiter.take('tok_1')).toBe(6000)
+    if (what === 'fails') {
+      await limiter.stop()
+      expect(failures).not.toStrictEqual([])
+    }
+  })
+
+  test('is not asked again at every call', async () => {
+    let asked = 0
+    const shared: SharedBuckets = {
+      settle: () => {
+        asked++
+        return Promise.reject(new Error('gone'))
+      },
+    }
+    const limiter = createLimiter('test', rate, { shared, now: () => start, onFailure: () => undefined })
+    limiter.setProcesses(2)
+    for (let calls = 0; calls < 500; calls++) {
+      await limiter.take('tok_1')
+      if (calls % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(asked).toBeLessThanOrEqual(3)
+    await limiter.stop()
+  })
+})
+
+describe('several servers on one database', () => {
+  let database: TestDatabase
+  let pools: Pool[]
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    await migrate(database.url)
+    pools = Array.from({ length: 3 }, () => createPool(database.url))
+  })
+  afterAll(async () => {
+    await Promise.all(pools.map((pool) => pool.end()))
+    await database.drop()
+  })
+
+  /** Takes as fast as it goes. @returns how many got through */
+  async function flood(limiter: Limiter | undefined, calls: number): Promise<number> {
+    let admitted = 0
+    for (let call = 0; call < calls; call++) if ((await limiter?.take('tok_1')) === 0) admitted++
+    return admitted
+  }
+
+  test('admit the limit together, wherever the calls arrive, and one that comes later begins where they are', async () => {
+    // So slow that nothing comes back during the test.
+    const rates = { management: { perMinute: 1, burst: 1000 }, runtime: undefined }
+    const joined = await Promise.all(pools.slice(0, 2).map((pool) => joinLimits(pool, rates, fail)))
+    const floods = await Promise.all(joined.map(({ limits }) => flood(limits.management, 900)))
+    const before = floods.reduce((sum, admitted) => sum + admitted, 0)
+    expect(before).toBeGreaterThanOrEqual(990)
+    expect(before).toBeLessThanOrEqual(1050)
+    const [, , third] = pools
+    if (!third) throw new Error('no third pool')
+    const late = await joinLimits(third, rates, fail)
+    expect(before + (await flood(late.limits.management, 500))).toBeLessThanOrEqual(1050)
+    for (const { leave } of [...joined, late]) await leave()
+    const { rows } = await third.query('select from limits.processes')
+    expect(rows).toStrictEqual([])
+  })
+
+  test('a newcomer is counted by the others before it begins', async () => {
+    const rates = { management: { perMinute: 1, burst: 100 }, runtime: undefined }
+    const [one, two] = pools
+    if (!one || !two) throw new Error('no pools')
+    const first = await joinLimits(one, rates, fail)
+    const second = await joinLimits(two, rates, fail)
+    // Alone, it would be answered at once however much it has admitted; now it has to tell after its allowance.
+    const answers = Array.from({ length: 50 }, () => first.limits.management?.take('tok_9'))
+    expect(answers.some((answer) => typeof answer === 'object')).toBe(true)
+    for (const answer of answers) await answer
+    await first.leave()
+    await second.leave()
+  })
+
+  test('without any limit nothing is shared', async () => {
+    const [one] = pools
+    if (!one) throw new Error('no pool')
+    const { limits, leave } = await joinLimits(one, { management: undefined, runtime: undefined }, fail)
+    expect(limits).toStrictEqual({ management: undefined, runtime: undefined })
+    expect((await one.query('select from limits.processes')).rows).toStrictEqual([])
+    await leave()
+  })
+})
+
+function fail(error: unknown): void {
+  throw error
+}

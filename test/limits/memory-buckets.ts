@@ -1,0 +1,23 @@
+import { type Gcra, waitMs } from '../../src/limits/gcra.ts'
+import type { Report, Settlement } from '../../src/limits/meter.ts'
+
+/** The shared buckets' rule, in memory: what `shared-buckets.ts` does in Postgres. */
+export function createMemoryBuckets() {
+  const tats = new Map<string, number>()
+  return {
+    settle(gcra: Gcra, reports: readonly Report[], now: number): Settlement[] {
+      return reports.map(({ key, expected, mine, since, admitted, waiting }) => {
+        const before = tats.get(key) ?? 0
+        let tat =
+          before === expected || before <= since ? mine : Math.max(mine, before + admitted * gcra.intervalMs)
+        let granted = 0
+        for (; granted < waiting && waitMs(gcra, tat, now) === 0; granted++) {
+          tat = Math.max(tat, now) + gcra.intervalMs
+        }
+        tats.set(key, tat)
+        return { key, tat, granted }
+      })
+    },
+    stateOf: (key: string) => tats.get(key),
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * One process alone is exact. Several together never admit more than 5 % above the limit in any stretch of time, no
+ * less than 90 % of it under even load, and as much when all the load is on one of them.
+ */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { gcraOf, type Rate, spent, waitMs } from '../../src/limits/gcra.ts'
+import { Meter } from '../../src/limits/meter.ts'
+import { createMemoryBuckets } from './memory-buckets.ts'
+
+const start = Date.parse('2026-03-01T12:00:00.000Z')
+const key = 'tok_1'
+
+type World = {
+  rate: Rate
+  processes: number
+  /** How many calls come to a process in a millisecond, on average. */
+  load: (process: number, elapsedMs: number) => number
+  /** From telling to the answer. */
+  latencyMs: (random: () => number) => number
+  seconds: number
+  seed: number
+  /** While this holds, nobody hears anybody. */
+  isDown?: (elapsedMs: number) => boolean
+}
+
+/** Numbers between 0 and 1 that are the same for the same seed: mulberry32. */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** Lets several meters live through a stretch of time, millisecond by millisecond. @returns when each call got through */
+function live(world: World) {
+  const { rate, processes, seconds } = world
+  const random = randomFrom(world.seed)
+  const gcra = gcraOf(rate)
+  const shared = createMemoryBuckets()
+  const admittedAt: number[] = []
+  let refused = 0
+  let now = start
+  const members = Array.from({ length: processes }, () => ({
+    meter: new Meter(rate),
+    telling: undefined as (() => void) | undefined,
+    answerAt: 0,
+  }))
+  const count = (waitedMs: number) => {
+    if (waitedMs === 0) admittedAt.push(now)
+    else refused++
+  }
+  const tell = (member: (typeof members)[number], elapsed: number) => {
+    const reports = member.meter.report()
+    if (reports.length === 0) return
+    const down = world.isDown?.(elapsed) ?? false
+    const settlements = down ? [] : shared.settle(gcra, reports, now)
+    member.telling = () => (down ? member.meter.fail(now) : member.meter.settle(settlements, now))
+    member.answerAt = now + Math.max(1, Math.round(world.latencyMs(random)))
+  }
+  for (const { meter } of members) meter.setProcesses(processes)
+
+  for (let elapsed = 0; elapsed < seconds * 1000; elapsed++, now++) {
+    for (const [index, member] of members.entries()) {
+      if (member.telling && member.answerAt <= now) {
+        const answer = member.telling
+        member.telling = undefined
+        answer()
+      }
+      const expected = world.load(index, elapsed)
+      const calls = Math.floor(expected) + (random() < expected % 1 ? 1 : 0)
+      for (let call = 0; call < calls; call++) {
+        const wait = member.meter.admit(key, now)
+        if (wait < 0) member.meter.wait(key, count)
+        else count(wait)
+      }
+      const round = (elapsed + index * 37) % 500 === 0
+      if (!member.telling && (member.meter.isUrgent || round)) tell(member, elapsed)
+    }
+  }
+  return { admittedAt, refused }
+}
+
+/** How many units more than the limit were admitted, in the worst stretch of time. */
+function worstExcess(rate: Rate, admittedAt: readonly number[]): number {
+  const gcra = gcraOf(rate)
+  let tat = 0
+  let worst = 0
+  for (const moment of admittedAt) {
+    tat = spent(gcra, tat, moment)
+    worst = Math.max(worst, (tat - moment) / gcra.intervalMs - rate.burst)
+  }
+  return worst
+}
+
+const perMs = (rate: Rate) => rate.perMinute / 60_000
+const limitOver = (rate: Rate, seconds: number) => rate.burst + (rate.perMinute / 60) * seconds
+
+const management = { perMinute: 600, burst: 1200 }
+const runtime = { perMinute: 6000, burst: 6000 }
+const small = { perMinute: 30, burst: 30 }
+const rates = { management, runtime, small }
+
+test('alone it decides on each call exactly as the algorithm itself, and nobody waits', () =>
+  fc.assert(
+    fc.property(
+      fc.record({
+        perMinute: fc.constantFrom(1, 7, 30, 60, 70, 600, 6000, 7000, 12_000),
+        burst: fc.integer({ min: 1, max: 400 }),
+      }),
+      fc.array(fc.integer({ min: 0, max: 3000 }), { minLength: 1, maxLength: 600 }),
+      fc.integer({ min: 1, max: 9 }),
+      (rate, gaps, tellEvery) => {
+        const gcra = gcraOf(rate)
+        const shared = createMemoryBuckets()
+        const meter = new Meter(rate)
+        let tat = 0
+        let now = start
+        for (const [index, gap] of gaps.entries()) {
+          // Most come in a bunch.
+          now += gap < 2000 ? 0 : gap - 2000
+          const wait = waitMs(gcra, tat, now)
+          if (wait === 0) tat = spent(gcra, tat, now)
+          expect(meter.admit(key, now)).toBe(wait)
+          if (index % tellEvery === 0) meter.settle(shared.settle(gcra, meter.report(), now + 3), now + 5)
+        }
+        meter.settle(shared.settle(gcra, meter.report(), now), now)
+        expect(shared.stateOf(key) ?? 0).toBe(tat)
+      },
+    ),
+    { numRuns: 500 },
+  ))
+
+const latencies: Record<string, World['latencyMs']> = {
+  'a quick store': () => 1,
+  'a slow store': (random) => 5 + random() * 60,
+}
+
+describe.each(Object.entries(rates))('the limit of %s', (_, rate) => {
+  describe.each(Object.entries(latencies))('over %s', (__, latencyMs) => {
+    const worlds: [string, World['load']][] = [
+      ['far too much, evenly', () => perMs(rate) * 20],
+      ['a little too much, evenly', () => perMs(rate) * 1.2],
+      ['all on one', (index) => (index === 0 ? perMs(rate) * 20 : 0)],
+      [
+        'in bursts that go round',
+        (index, ms) => (Math.floor(ms / 700) % 3 === index % 3 ? perMs(rate) * 30 : 0),
+      ],
+      ['a flood after a rest', (_index, ms) => (ms > 20_000 && ms < 20_100 ? rate.burst / 5 : 0)],
+    ]
+    test.each(worlds)('is kept by two, three and eight processes: %s', (name, load) => {
+      for (const processes of [2, 3, 8]) {
+        const seconds = 60
+        const { admittedAt } = live({ rate, processes, load, latencyMs, seconds, seed: processes })
+        expect(worstExcess(rate, admittedAt)).toBeLessThanOrEqual(rate.burst * 0.05)
+        if (name === 'a flood after a rest') {
+          expect(admittedAt.length).toBeGreaterThanOrEqual(rate.burst * 0.9)
+        } else if (name !== 'a little too much, evenly') {
+          expect(admittedAt.length).toBeGreaterThanOrEqual(limitOver(rate, seconds) * 0.9)
+        }
+      }
+    })
+  })
+
+  test('what is below the limit gets through, all of it', () => {
+    const load = () => (perMs(rate) * 0.9) / 4
+    const latencyMs = latencies['a slow store'] ?? (() => 1)
+    const { refused } = live({ rate, processes: 4, load, latencyMs, seconds: 120, seed: 4 })
+    expect(refused).toBe(0)
+  })
+})
+
+test('whatever the rate, the load, the store and the number of processes, it is never passed by more than 5 %', () =>
+  fc.assert(
+    fc.property(
+      fc.record({
+        perMinute: fc.integer({ min: 30, max: 6000 }),
+        burst: fc.integer({ min: 40, max: 3000 }),
+        processes: fc.integer({ min: 2, max: 12 }),
+        pressure: fc.double({ min: 0.5, max: 30, noNaN: true }),
+        period: fc.integer({ min: 50, max: 4000 }),
+        latency: fc.integer({ min: 1, max: 80 }),
+        seed: fc.integer(),
+      }),
+      ({ perMinute, burst, processes, pressure, period, latency, seed }) => {
+        const rate = { perMinute, burst }
+        const load: World['load'] = (index, ms) =>
+          Math.floor(ms / period + index) % 2 === 0 ? perMs(rate) * pressure : burst / 2000
+        const latencyMs: World['latencyMs'] = (random) => latency * (0.5 + random())
+        const { admittedAt } = live({ rate, processes, load, latencyMs, seconds: 20, seed })
+        expect(worstExcess(rate, admittedAt)).toBeLessThanOrEqual(burst * 0.05)
+      },
+    ),
+    { numRuns: 60 },
+  ))
+
+describe('while nobody is heard', () => {
+  test('each decides alone and nobody waits; afterwards they keep the limit together again', () => {
+    const processes = 3
+    const load = () => perMs(management) * 10
+    const isDown = (ms: number) => ms < 10_000
+    const { admittedAt } = live({
+      rate: management,
+      processes,
+      load,
+      isDown,
+      latencyMs: () => 3,
+      seconds: 200,
+      seed: 5,
+    })
+    const until = (ms: number) => admittedAt.filter((moment) => moment < start + ms).length
+    expect(until(10_000)).toBeGreaterThan(limitOver(management, 10) * 2)
+    expect(until(10_000)).toBeLessThanOrEqual(limitOver(management, 10) * processes)
+    // What was too much is paid back before anybody gets through again.
+    expect(admittedAt.length).toBeLessThanOrEqual(limitOver(management, 200) + management.burst * 2)
+  })
+
+  test('what was not heard is told again, once', () => {
+    const meter = new Meter(management)
+    meter.setProcesses(2)
+    const gcra = gcraOf(management)
+    const shared = createMemoryBuckets()
+    for (let calls = 0; calls < 5; calls++) meter.admit(key, start)
+    expect(meter.report()).toMatchObject([{ admitted: 5, since: start }])
+    meter.fail(start)
+    meter.admit(key, start + 10)
+    const [again] = meter.report()
+    expect(again).toMatchObject({ admitted: 6, since: start, waiting: 0 })
+    meter.settle(shared.settle(gcra, again ? [again] : [], start + 20), start + 20)
+    expect(meter.report()).toStrictEqual([])
+    expect(shared.stateOf(key)).toBe(start + 600)
+  })
+
+  test('whoever waits is answered as if there were nobody else', () => {
+    const meter = new Meter({ perMinute: 10, burst: 2 })
+    meter.setProcesses(2)
+    const answers: number[] = []
+    for (let calls = 0; calls < 3; calls++) {
+      expect(meter.admit(key, start)).toBe(-1)
+      meter.wait(key, (waitedMs) => answers.push(waitedMs))
+    }
+    meter.report()
+    meter.giveUp(start)
+    expect(answers).toStrictEqual([0, 0, 6000])
+    meter.settle([{ key, tat: start + 12_000, granted: 2 }], start)
+    expect(answers).toHaveLength(3)
+  })
+})
+
+test('a bucket that is full again is forgotten, and one that is not, or has something to tell, is kept', () => {
+  const meter = new Meter(management)
+  meter.admit('told', start)
+  meter.admit('spent', start)
+  for (let calls = 0; calls < 1000; calls++) meter.admit('spent', start)
+  const shared = createMemoryBuckets()
+  meter.settle(shared.settle(gcraOf(management), meter.report(), start), start)
+  meter.admit('untold', start)
+  meter.forget(start + 60_000)
+  expect(meter.size).toBe(2)
+  expect(meter.admit('spent', start + 60_000)).toBe(0)
+})
