@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { momentsIn, type UsageRange } from './range.ts'
 
-export type Counts = { activations: number; deactivations: number; validations: number; rejected: number }
+type Counts = { activations: number; deactivations: number; validations: number; rejected: number }
 export type UsageSeries = { totals: Counts; series: ({ at: string } & Counts)[] }
 
 /**

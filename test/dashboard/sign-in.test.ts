@@ -10,6 +10,7 @@ import { closeTenant } from '../../src/commands/tenants.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createCursors } from '../../src/http/cursor.ts'
+import { noLimits } from '../../src/limits/limits.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
 import { type Client, clientOf, type Seen } from './client.ts'
@@ -247,6 +248,7 @@ describe('a session', () => {
       cookieKey: ledger.masterKey.cookies,
       readiness: () => Promise.reject(new Error('nobody asks')),
       baseUrl: 'https://keys.example',
+      limits: noLimits,
       log: createLog('silent'),
     })
     const client = clientOf(app, '192.0.2.250')

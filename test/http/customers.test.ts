@@ -11,7 +11,7 @@ import { customerStream, licenseStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { beginning, eventsIn, origin } from '../harness/ledger.ts'
-import { makeProduct, mint } from './samples.ts'
+import { makeCustomer, makeProduct, mint } from './samples.ts'
 
 let api: TestApi
 let tenant: TestTenant
@@ -28,10 +28,8 @@ const asks = async (method: Method, url: string, sent?: unknown, token = tenant.
   return { status, body }
 }
 const Shown = z.object({ customer: z.looseObject({ id: z.string() }) })
-const create = async (fields: Record<string, unknown> = {}, token = tenant.token) => {
-  const { body } = await asks('POST', '/v1/customers', { email: 'ada@example.com', ...fields }, token)
-  return Shown.parse(body).customer.id
-}
+const create = (fields: Record<string, unknown> = {}, token = tenant.token) =>
+  makeCustomer(api.ask, token, fields)
 const link = (id: string, licenseId: string, token = tenant.token) =>
   asks('POST', `/v1/customers/${id}/link-license`, { licenseId }, token)
 const override = (id: string, overrides: unknown[]) =>

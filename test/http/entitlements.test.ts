@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { customerStream } from '../../src/ledger/streams.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { appendRaw, beginning, commandLicense } from '../harness/ledger.ts'
-import { makeProduct, mint } from './samples.ts'
+import { makeCustomer, makeProduct, mint } from './samples.ts'
 
 let api: TestApi
 let tenant: TestTenant
@@ -38,11 +38,7 @@ const grant = (entitlement: string, more = {}): Override => ({ entitlement, effe
 const revoke = (entitlement: string, more = {}): Override => ({ entitlement, effect: 'revoke', ...more })
 
 async function customer(...overrides: Override[]): Promise<string> {
-  const { body } = await api.ask('POST', '/v1/customers', {
-    token: tenant.token,
-    body: { email: 'ada@example.com' },
-  })
-  const { id } = z.object({ customer: z.looseObject({ id: z.string() }) }).parse(body).customer
+  const id = await makeCustomer(api.ask, tenant.token)
   if (overrides.length > 0) await override(id, ...overrides)
   return id
 }

@@ -14,7 +14,7 @@ import {
   type TestTenant,
 } from '../harness/api.ts'
 import { pendingId } from '../harness/gate.ts'
-import { makeProduct, mint } from './samples.ts'
+import { makeCustomer, makeProduct, mint } from './samples.ts'
 
 let api: TestApi
 let asking: TestTenant
@@ -22,8 +22,10 @@ let owner: TestTenant
 let owned: {
   license: { id: string; licenseKey: string }
   sameName: { id: string; licenseKey: string }
+  customer: string
   confirmation: string
 }
+let ownCustomer: string
 let unknownKey: string
 
 beforeAll(async () => {
@@ -38,8 +40,10 @@ beforeAll(async () => {
   owned = {
     license,
     sameName: await mint(ask, owner.token, 'shared-name'),
+    customer: await makeCustomer(ask, owner.token),
     confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
   }
+  ownCustomer = await makeCustomer(ask, asking.token)
   await mint(ask, owner.token, 'owned')
   unknownKey = newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey
 })
@@ -52,6 +56,9 @@ function comparable({ status, text, headers }: Answer) {
   const { 'request-id': _, date: __, ...rest } = headers
   return { status, text, headers: rest }
 }
+
+const customerId = (which: 'owned' | 'absent') =>
+  which === 'owned' ? owned.customer : 'cus_00000000000000000000000000'
 
 /** The owner's id in every place where a request can carry one, and in the same place one that nobody has. */
 const places: [what: string, status: number, request: (ids: 'owned' | 'absent') => Request][] = [
@@ -122,6 +129,53 @@ const places: [what: string, status: number, request: (ids: 'owned' | 'absent') 
     }),
   ],
   [
+    'minting for a customer',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: '/v1/licenses',
+      body: { productId: 'shared-name', customerId: customerId(which) },
+    }),
+  ],
+  ['reading a customer', 404, (which) => ({ method: 'GET', url: `/v1/customers/${customerId(which)}` })],
+  [
+    'linking a license to a customer',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which)}/link-license`,
+      body: { licenseId: owned.license.id },
+    }),
+  ],
+  [
+    'linking a license of a stranger to an own customer',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/customers/${ownCustomer}/link-license`,
+      body: { licenseId: which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000' },
+    }),
+  ],
+  [
+    'overriding the entitlements of a customer',
+    404,
+    (which) => ({
+      method: 'PATCH',
+      url: `/v1/customers/${customerId(which)}/entitlements`,
+      body: { overrides: [{ entitlement: 'export', effect: 'grant' }] },
+    }),
+  ],
+  [
+    'overriding entitlements of a product',
+    404,
+    (which) => ({
+      method: 'PATCH',
+      url: `/v1/customers/${ownCustomer}/entitlements`,
+      body: { overrides: [{ entitlement: 'export', effect: 'grant', productId: which }] },
+    }),
+  ],
+  ['reading the usage of a product', 404, (which) => ({ method: 'GET', url: `/v1/usage?product=${which}` })],
+  [
     'revoking a license',
     404,
     (which) => ({
@@ -179,7 +233,7 @@ const places: [what: string, status: number, request: (ids: 'owned' | 'absent') 
 const everythingOwned = async () => {
   const { token } = owner
   const answers = []
-  for (const url of ['/v1/products', '/v1/licenses', `/v1/licenses/${owned.license.id}`]) {
+  for (const url of ['/v1/products', '/v1/licenses', '/v1/customers', `/v1/licenses/${owned.license.id}`]) {
     answers.push((await api.ask('GET', url, { token })).text)
   }
   return answers
@@ -215,7 +269,7 @@ test("another tenant's product id is free to take", async () => {
 
 test('lists hold nothing of others', async () => {
   const fresh = await makeTenant(api.ledger)
-  for (const url of ['/v1/products', '/v1/licenses']) {
+  for (const url of ['/v1/products', '/v1/licenses', '/v1/customers']) {
     const { body } = await api.ask('GET', url, { token: fresh.token })
     expect(body).toStrictEqual({ items: [], nextCursor: null })
   }
@@ -233,7 +287,17 @@ test('every route that needs a token and takes an id is among these', async () =
       security === undefined ? `${method.toUpperCase()} ${path}` : [],
     ),
   )
-  const withoutIds = ['GET /v1/tokens/verify', 'GET /v1/products', 'POST /v1/products']
+  const withoutIds = [
+    'GET /v1/tokens/verify',
+    'GET /v1/products',
+    'POST /v1/products',
+    'GET /v1/customers',
+    'POST /v1/customers',
+    'GET /v1/sdk-key',
+    'POST /v1/sdk-key/rotate',
+    'GET /v1/webhook',
+    'PUT /v1/webhook',
+  ]
   const tried = places.map(([, , request]) => {
     const { method, url } = request('owned')
     return `${method} ${templateOf(url)}`
@@ -247,5 +311,6 @@ function templateOf(url: string): string {
     .replace(/(\/products\/)[^/]+/, '$1{productId}')
     .replace(/(\/key-types\/)[^/]+/, '$1{keyTypeId}')
     .replace(/(\/licenses\/)lic_[^/]+/, '$1{id}')
+    .replace(/(\/customers\/)[^/]+/, '$1{id}')
     .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
 }

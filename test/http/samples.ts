@@ -29,3 +29,17 @@ export async function mint(
   const { licenseKey, license } = MintedLicense.parse(body)
   return { id: license.id, licenseKey }
 }
+
+const CreatedCustomer = z.object({ customer: z.looseObject({ id: z.string() }) })
+
+/** @returns the customer's id */
+export async function makeCustomer(
+  ask: Ask,
+  token: string,
+  fields: Record<string, unknown> = {},
+): Promise<string> {
+  const body = { email: 'ada@example.com', ...fields }
+  const { status, text, body: made } = await ask('POST', '/v1/customers', { token, body })
+  if (status !== 201) throw new Error(`the customer was not made: ${text}`)
+  return CreatedCustomer.parse(made).customer.id
+}

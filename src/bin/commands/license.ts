@@ -76,7 +76,7 @@ async function viewNow(services: Services, entry: LicenseEntry) {
 }
 
 function historyRow({ revision, at, type, actor, data }: HistoryEntry): string[] {
-  const about = data.reason ?? data.deviceId ?? data.displayKey ?? data.expiresAt ?? ''
+  const about = data.reason ?? data.deviceId ?? data.displayKey ?? data.expiresAt ?? data.customerId ?? ''
   return [String(revision), at, type, actor, String(about)]
 }
 

@@ -2,10 +2,10 @@ import { Refusal } from '../refusal.ts'
 import type { TenantEvent } from './events.ts'
 
 /** The one SDK key or checkout key of a tenant that is good now. */
-export type ClientKey = { keyHash: string; displayKey: string; issuedAt: string }
+type ClientKey = { keyHash: string; displayKey: string; issuedAt: string }
 
 /** The SDK key can be shown again: it lies sealed in the vault, named by the operation that made it. */
-export type SdkKey = ClientKey & { operationId: string }
+type SdkKey = ClientKey & { operationId: string }
 
 /**
  * The keys by which apps and checkouts of a tenant are known, folded from the tenant's own stream. They are kept

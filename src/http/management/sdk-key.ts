@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Services } from '../../commands/services.ts'
 import { revealSdkKey, rotateSdkKey } from '../../gate/operations/sdk-key.ts'
@@ -9,19 +10,23 @@ const shown = z.object({
   sdkKey: z.string().meta({ example: 'kl_sdk_4fT9…', description: 'The whole key' }),
 })
 
+/** A GET is what caches keep unless told otherwise. */
+const sendKey = (sdkKey: string, { reply }: { reply: FastifyReply }) =>
+  reply.header('cache-control', 'no-store').send({ sdkKey })
+
 export function sdkKeyRoutes(app: ZodApp, services: Services): void {
   gatedRoute(app, services, revealSdkKey, {
     operationId: 'getSdkKey',
     tags: ['SDK key'],
     summary: 'Show the live SDK key; a tenant without one gets its first',
     response: { 200: answer('The key', shown), ...errors(409) },
-    reply: (sdkKey) => ({ sdkKey }),
+    reply: sendKey,
   })
   gatedRoute(app, services, rotateSdkKey, {
     operationId: 'rotateSdkKey',
     tags: ['SDK key'],
     summary: 'Replace the SDK key; the former one is refused from now on',
     response: { 200: answer('The new key', shown), ...errors(409) },
-    reply: (sdkKey) => ({ sdkKey }),
+    reply: sendKey,
   })
 }

@@ -67,7 +67,9 @@ export function usageRoutes(app: ZodApp, services: Services): void {
         response: {
           200: {
             ...answer('The counts', usageOut),
-            headers: { 'Retry-After': { type: 'string', description: 'Seconds; ask again after them' } },
+            headers: {
+              'Retry-After': { type: 'integer', description: 'Seconds to wait before asking again' },
+            },
           },
           ...errors(400, 403, 404, 422),
         },
