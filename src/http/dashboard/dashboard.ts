@@ -47,14 +47,14 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
       const endSession = await keepSessions(pages, { ...options, isHttps })
       refuseForeignForms(pages)
       guardRoutes(pages, services)
-      const show = pagesOf(services)
+      const show = pagesOf(services, baseUrl)
       answerFailures(pages, show)
       routes(pages, {
         services,
         cursors,
         party: relyingPartyOf(baseUrl),
         show,
-        showPart: partsOf(services),
+        showPart: partsOf(services, baseUrl),
         endSession,
         baseUrl,
       })

@@ -16,6 +16,7 @@ export function overviewPage(app: FastifyInstance, { services, show }: Rooms): v
     const { tenantId, role } = signedOf(request)
     const range = usageRange({ granularity: 'day' }, momentOf(services))
     if (typeof range === 'string') throw new Error(`the last days are no range: ${range}`)
+    await services.usage.flush()
     const [approvals, usage, devices, products] = await Promise.all([
       listApprovals(services, tenantId),
       readUsage(services.db, tenantId, undefined, range),

@@ -9,6 +9,8 @@ export type View = {
   /** Goes into every form. */
   token: string
   now: Date
+  /** How the addresses of the API begin. */
+  baseUrl: string
 }
 
 type Page = {
@@ -23,18 +25,18 @@ export type ShowPart = (reply: FastifyReply, content: (view: View) => Html) => F
 
 export type ShowPage = (reply: FastifyReply, page: Page, status?: number) => FastifyReply
 
-export function partsOf(services: Pick<Services, 'now'>): ShowPart {
+export function partsOf(services: Pick<Services, 'now'>, baseUrl: string): ShowPart {
   return (reply, content) =>
     reply
       .type('text/html; charset=utf-8')
-      .send(partOf(content({ token: formToken(reply), now: services.now() })))
+      .send(partOf(content({ token: formToken(reply), now: services.now(), baseUrl })))
 }
 
 /** How pages are sent: in the frame of somebody who is signed in, or by themselves. */
-export function pagesOf(services: Pick<Services, 'now'>): ShowPage {
+export function pagesOf(services: Pick<Services, 'now'>, baseUrl: string): ShowPage {
   return (reply, { title, nav, content }, status = 200) => {
     const { signed, session } = reply.request
-    const view: View = { token: formToken(reply), now: services.now() }
+    const view: View = { token: formToken(reply), now: services.now(), baseUrl }
     const notice = session?.notice
     if (notice) session.notice = undefined
     const parts: Frame = { title, nav, notice, signed, token: view.token }

@@ -114,7 +114,7 @@ function newTokenPages(app: FastifyInstance, { services, show }: Rooms): void {
         return show(reply, {
           title: 'The new token',
           nav: 'tokens',
-          content: () => madeTokenView(made.token, asked.name, made.scopes, expiresAt),
+          content: (view) => madeTokenView(view, made.token, asked.name, made.scopes, expiresAt),
         })
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'token_exists') throw error

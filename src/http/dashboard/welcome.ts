@@ -145,6 +145,7 @@ function welcomeContent({ token, action, holder, totp, party, problem }: Welcome
           challenge: `${action}/challenge`,
           label: 'Use a passkey',
           makes: true,
+          or: 'or a password and an authenticator app',
         })
       : null,
     setUp: passwordSetUp({

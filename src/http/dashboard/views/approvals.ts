@@ -75,8 +75,8 @@ export function approvalView(view: View, shown: ShownApproval): Html {
   return html`<div class="decision">
     ${heading(approval.title, html`Asked ${ago(approval.askedAt, view.now)} by a program.`)}
     ${shown.problem && notice('wrong', shown.problem)} ${approvalPart(view, shown)}
-    ${section('Who asks', whoAsks(approval))}
-    ${section('The request itself', theRequest(approval))}
+    ${section('Who asks', html`<div class="sheet">${whoAsks(approval)}</div>`)}
+    ${section('The request itself', html`<div class="sheet">${theRequest(approval)}</div>`)}
   </div>`
 }
 

@@ -53,19 +53,21 @@ export function frame({ title, nav, notice, signed, token }: Frame, content: Htm
     </head>
     <body class=${signed ? 'app' : 'alone'}>
       <a class="skip" href="#content">Skip to the content</a>
-      ${signed ? sidebar(signed, nav, token) : brand('p')} ${main}
+      ${signed ? sidebar(signed, nav, token) : brand('header')} ${main}
     </body>
   </html>`
 }
 
-function brand(element: 'p' | 'a'): Html {
+function brand(element: 'header' | 'a'): Html {
   const mark = html`<svg class="mark" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
     <rect x="3" y="3" width="18" height="18" rx="4" class="mark-paper" />
     <path d="M8 7v10M8 12.5l6.5-5.5M10.6 10.6 15 17" class="mark-ink" />
   </svg>`
   return element === 'a'
     ? html`<a class="brand" href="/dashboard">${mark}<span>keyledger</span></a>`
-    : html`<p class="brand">${mark}<span>keyledger</span></p>`
+    : html`<header>
+        <p class="brand">${mark}<span>keyledger</span></p>
+      </header>`
 }
 
 const entries: readonly (readonly [item: NavItem, label: string, href: string])[] = [

@@ -82,7 +82,7 @@ export function licensesView(view: View, { licenses, products, filter, cursor, n
     <div id="licenses">
       ${
         licenses.length === 0
-          ? noLicenses(filtered)
+          ? noLicenses(view, filtered)
           : html`<div class="sheeted">${licenseTable(view, licenses)}</div>`
       }
       ${pager('/dashboard/licenses', { ...filter, cursor }, next)}
@@ -113,7 +113,7 @@ export function licenseTable(view: View, licenses: readonly ShownLicense[]): Htm
   })
 }
 
-function noLicenses(filtered: boolean): Html {
+function noLicenses({ baseUrl }: View, filtered: boolean): Html {
   if (filtered)
     return empty(
       'No license is like that',
@@ -124,7 +124,7 @@ function noLicenses(filtered: boolean): Html {
     'No licenses yet',
     'Mint one with an API token that has the scope licenses:write:',
     html`<pre tabindex="0">
-curl …/v1/licenses -H "Authorization: Bearer $TOKEN" \
+curl ${baseUrl}/v1/licenses -H "Authorization: Bearer $TOKEN" \
   -H "Content-Type: application/json" -d '{"productId":"…"}'</pre
     >`,
   )

@@ -29,7 +29,7 @@ export function membersView(view: View, { rows, role, memberId }: Members): Html
             >${nameOf(member, email, mayManage)} ${member.memberId === memberId && badge('plain', 'you')}
             ${link && html`<span class="sub">has a link that works until ${moment(link.expiresAt)}</span>`}</span
           >`,
-          html`<span>${member.role}<span class="sub">${rightsOf[member.role].summary}</span></span>`,
+          html`<span>${member.role}<span class="sub wide">${rightsOf[member.role].summary}</span></span>`,
           ago(member.createdAt, view.now),
         ]),
       })}
@@ -42,9 +42,9 @@ function nameOf({ memberId }: PresentMember, email: string | null, mayManage: bo
   return mayManage ? html`<a href=${`/dashboard/members/${memberId}`}>${name}</a>` : name
 }
 
-function roleBoxes(chosen: Role): Html {
+function roleBoxes(chosen: Role, unseen = false): Html {
   return html`<fieldset>
-    <legend>Role</legend>
+    <legend class=${unseen && 'unseen'}>Role</legend>
     ${Role.options.map(
       (role) => html`<div class="check">
         <input
@@ -119,7 +119,7 @@ export function memberView(view: View, { member, email, ways, sessions, isSelf }
       ])}
     </div>
     ${isSelf && section('This is you', html`<p><a href="/dashboard/account">How you sign in</a> is on a page of its own. Another owner can change your role or remove you.</p>`)}
-    ${!isSelf && section('Role', form(view, `${at}/role`, roleBoxes(role), html`<button class="second">Change the role</button>`))}
+    ${!isSelf && section('Role', form(view, `${at}/role`, roleBoxes(role, true), html`<button class="second">Change the role</button>`))}
     ${section('Where they are signed in', sessionsView(view, sessions, at, isSelf))}
     ${
       !isSelf &&
@@ -144,7 +144,7 @@ export function memberView(view: View, { member, email, ways, sessions, isSelf }
 }
 
 function form(view: View, action: string, content: Content, button: Html): Html {
-  return html`<form class="stack" method="post" action=${action}>${tokenField(view.token)} ${content}<div>${button}</div></form>`
+  return html`<form class="sheet stack" method="post" action=${action}>${tokenField(view.token)} ${content}<div>${button}</div></form>`
 }
 
 function sessionsView(view: View, sessions: readonly ListedSession[], at: string, isSelf: boolean): Html {

@@ -13,6 +13,8 @@ type PasskeyForm = {
   returnTo?: string
   extra?: Content
   second?: boolean
+  /** Stands between it and another way, which is all that there is without it. */
+  or?: string
 }
 
 /** A form that only a browser with JavaScript and passkeys shows. */
@@ -30,6 +32,7 @@ export function passkeyForm(form: PasskeyForm): Html {
     ${form.returnTo !== undefined && html`<input type="hidden" name="return" value=${form.returnTo} />`} ${form.extra}
     <button class=${form.second ? 'second wide-button' : 'wide-button'}>${form.label}</button>
     <p class="error" role="alert"></p>
+    ${form.or !== undefined && html`<p class="or">${form.or}</p>`}
   </form>`
 }
 
@@ -63,7 +66,7 @@ export function signInView({ token, returnTo, problem, email, workspace, passkey
   return html`<div class="sheet stack">
     <h1>Sign in</h1>
     ${problem && notice('wrong', problem)}
-    ${passkeys && passkeyForm({ ...target, label: 'Sign in with a passkey', second: true })}
+    ${passkeys && passkeyForm({ ...target, label: 'Sign in with a passkey', second: true, or: 'or' })}
     <form class="stack" method="post" action="/dashboard/sign-in">
       ${tokenField(token)}
       <input type="hidden" name="return" value=${returnTo} />
@@ -106,8 +109,7 @@ export function confirmView({ token, returnTo, problem, email, password, passkey
       <p class="lead">What you are about to do matters, so say once more who you are. It counts for five minutes.</p>
     </div>
     ${problem && notice('wrong', problem)}
-    ${passkeys && passkeyForm({ ...target, label: 'Confirm with a passkey', second: password })}
-    ${passkeys && password && html`<p class="or">or</p>`}
+    ${passkeys && passkeyForm({ ...target, label: 'Confirm with a passkey', second: password, ...(password && { or: 'or' }) })}
     ${
       password &&
       html`<form class="sheet stack" method="post" action="/dashboard/confirm">
@@ -151,7 +153,7 @@ export function passwordSetUp({ token, action, email, secret, qr, problem, butto
       error: problem?.field === 'password' ? problem.message : undefined,
     })}
     <div class="stack-tight">
-      <h3>Authenticator app</h3>
+      <h2>Authenticator app</h2>
       <p class="hint">Scan this with an app such as 1Password, Aegis or Google Authenticator, or type the key into it.</p>
       ${qr}
       <p><code>${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code></p>
@@ -188,7 +190,7 @@ export function welcomeView({ email, tenantName, role, setUp, passkey, problem }
       </p>
     </div>
     ${problem && notice('wrong', problem)} ${passkey}
-    ${passkey && html`<p class="or">or a password and an authenticator app</p>`} ${setUp}
+    ${setUp}
   </div>`
 }
 

@@ -152,6 +152,7 @@ export function newTokenView({ token, tokenId, name, scopes, lifetime, problem }
 }
 
 export function madeTokenView(
+  { baseUrl }: View,
   token: string,
   name: string,
   scopes: readonly Scope[],
@@ -163,7 +164,7 @@ export function madeTokenView(
       ${secretBox('Token', token)} ${scopeList(scopes)}
       <p>${expiresAt === null ? 'It does not expire.' : html`It expires on ${dayOf(expiresAt)}.`}</p>
       <pre tabindex="0">
-curl -H "Authorization: Bearer $TOKEN" …/v1/tokens/verify</pre
+curl -H "Authorization: Bearer $TOKEN" ${baseUrl}/v1/tokens/verify</pre
       >
       <p><a class="button second" href="/dashboard/tokens">I have copied it</a></p>
     </div>

@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import { addMember, issueLink } from '../../src/commands/members.ts'
+import { createTenant } from '../../src/commands/tenants.ts'
+import { createToken } from '../../src/commands/tokens.ts'
+import { Scope } from '../../src/domain/token/scopes.ts'
+import type { TestTenant } from '../harness/api.ts'
+import { origin, uniqueId } from '../harness/ledger.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+import type { TestDashboard } from './dashboard.ts'
+import { makeMember, type TestMember } from './members.ts'
+
+export type Acme = {
+  owner: TestMember
+  auditor: TestMember
+  /** Pages by what is on them. */
+  paths: Record<string, string>
+  userCode: string
+  welcome: string
+}
+
+/** A vendor some weeks after their first license, so that every page has something to show. */
+export async function makeAcme({ api }: TestDashboard): Promise<Acme> {
+  const { ask, ledger } = api
+  const { services, clock } = ledger
+  const tenantId = uniqueId('acme')
+  await createTenant(services, { tenantId, name: 'Acme Tools', plan: 'team' }, origin)
+  const makeToken = (name: string, scopes: readonly Scope[], expiresAt: string | null = null) =>
+    createToken(services, { tenantId, name, scopes, expiresAt }, origin)
+  const { token, tokenId } = await makeToken('Fulfilment server', Scope.options)
+  await makeToken('Website', ['licenses:runtime'])
+  await makeToken('Reports', ['usage:read', 'licenses:read', 'customers:read'], '2026-06-30T00:00:00.000Z')
+  const tenant: Pick<TestTenant, 'token'> = { token }
+
+  await makeProduct(ask, token, 'acme-editor', {
+    name: 'Acme Editor',
+    keyPrefix: 'ACME',
+    trialDurationDays: 14,
+    keyTypes: keyTypes,
+  })
+  await makeProduct(ask, token, 'acme-render', { name: 'Acme Render Farm', keyPrefix: 'RENDER' })
+  await countUsage(services, clock, tenantId)
+  const licenses = await mintSome(ask, tenant.token, clock)
+
+  const owner = await makeMember(ledger, tenantId, 'owner', 'ada@acme.example')
+  await makeMember(ledger, tenantId, 'approver', 'grace@acme.example')
+  const auditor = await makeMember(ledger, tenantId, 'auditor', 'margaret@acme.example')
+  const invited = await addMember(
+    services,
+    { tenantId, role: 'support', email: 'linus@acme.example' },
+    origin,
+  )
+  const { secret } = await issueLink(services, tenantId, invited, 'invitation', origin)
+
+  const customer = await ask('POST', '/v1/customers', {
+    token,
+    body: { email: 'studio@northwind.example', name: 'Northwind Studio' },
+  })
+  const customerId = /cus_\w+/.exec(customer.text)?.[0] ?? ''
+  for (const { id } of licenses.slice(0, 2))
+    await ask('POST', `/v1/customers/${customerId}/link-license`, { token, body: { licenseId: id } })
+  const overrides = [
+    { entitlement: 'beta', effect: 'grant', reason: 'early access', productId: 'acme-editor' },
+  ]
+  await ask('PATCH', `/v1/customers/${customerId}/entitlements`, { token, body: { overrides } })
+
+  const headers = { 'user-agent': 'keyledger-cli/1.4.2 (linux; build-1)' }
+  const revoke = await ask('POST', `/v1/licenses/${licenses[1]?.id}/revoke`, {
+    token,
+    body: { reason: 'charged back' },
+    headers,
+  })
+  await ask('DELETE', '/v1/products/acme-editor/key-types/team', { token, headers })
+  const { confirmation } = z.object({ confirmation: z.object({ id: z.string() }) }).parse(revoke.body)
+  const login = await ask('POST', '/v1/login/device', {
+    body: { client_name: 'keyledger on ada-laptop', scopes: ['licenses:read', 'licenses:write', 'danger'] },
+  })
+  const { user_code: userCode } = z.object({ user_code: z.string() }).parse(login.body)
+  services.tokenUse.note(tokenId)
+  await services.tokenUse.flush()
+  return {
+    owner,
+    auditor,
+    userCode,
+    welcome: `/dashboard/welcome/${secret}`,
+    paths: {
+      overview: '/dashboard',
+      approvals: '/dashboard/approvals',
+      approval: `/dashboard/approvals/${confirmation.id}`,
+      licenses: '/dashboard/licenses',
+      license: `/dashboard/licenses/${licenses[1]?.id}`,
+      customers: '/dashboard/customers',
+      customer: `/dashboard/customers/${customerId}`,
+      products: '/dashboard/products',
+      product: '/dashboard/products/acme-editor',
+      tokens: '/dashboard/tokens',
+      token: `/dashboard/tokens/${tokenId}`,
+      'new-token': '/dashboard/tokens/new',
+      members: '/dashboard/members',
+      member: `/dashboard/members/${auditor.memberId}`,
+      'new-member': '/dashboard/members/new',
+      settings: '/dashboard/settings',
+      webhook: '/dashboard/settings/webhook',
+      'checkout-key': '/dashboard/settings/checkout-key',
+      account: '/dashboard/account',
+      'new-password': '/dashboard/account/password',
+      'new-passkey': '/dashboard/account/passkeys/new',
+      confirm: '/dashboard/confirm',
+      device: '/dashboard/device',
+      nothing: '/dashboard/nothing',
+    },
+  }
+}
+
+const keyTypes = [
+  { name: 'Pro', deviceLimit: 3, entitlements: ['export', 'pro'] },
+  {
+    name: 'Team',
+    deviceLimit: 10,
+    duration: { count: 1, unit: 'year' },
+    onExpiry: 'fallback',
+    entitlements: ['export', 'pro', 'team'],
+  },
+]
+
+type Ledger = TestDashboard['api']['ledger']
+
+/** Thirty days of validates, fewer at weekends; ends where the clock stood. */
+async function countUsage(
+  services: Ledger['services'],
+  clock: Ledger['clock'],
+  tenantId: string,
+): Promise<void> {
+  const end = clock.now().getTime()
+  for (let ago = 29; ago >= 0; ago--) {
+    const day = new Date(end - ago * 86_400_000)
+    clock.set(day.toISOString())
+    const weekend = day.getUTCDay() % 6 === 0
+    const validations = Math.round((weekend ? 90 : 260) + 40 * Math.sin(ago) + (29 - ago) * 4)
+    for (let n = 0; n < validations; n++) services.usage.count(tenantId, 'acme-editor', 'validations')
+    for (let n = 0; n < 6 + ((ago * 7) % 11); n++) services.usage.count(tenantId, 'acme-editor', 'rejected')
+  }
+  await services.usage.flush()
+}
+
+async function mintSome(ask: TestDashboard['api']['ask'], token: string, clock: Ledger['clock']) {
+  const holders = [
+    'hedy@example.com',
+    'a.turing@example.org',
+    'katherine@example.net',
+    'joan@example.com',
+    'barbara@example.org',
+    'frances@example.net',
+  ]
+  const licenses = []
+  for (const [index, email] of holders.entries()) {
+    clock.advance(7_200_000)
+    const keyTypeId = index % 3 === 2 ? 'team' : 'pro'
+    const license = await mint(ask, token, 'acme-editor', {
+      email,
+      keyTypeId,
+      metadata: { order: `A-10${index}` },
+    })
+    for (const device of ['Studio PC', 'MacBook'].slice(0, 1 + (index % 2))) {
+      const body = {
+        product_id: 'acme-editor',
+        license_key: license.licenseKey,
+        device_id: `${device}-${index}`,
+        name: device,
+      }
+      await ask('POST', '/v1/licenses/activate', { token, body })
+    }
+    licenses.push(license)
+  }
+  return licenses
+}

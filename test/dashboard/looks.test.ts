@@ -1,0 +1,142 @@
+/**
+ * Every page can be used by everybody: axe finds nothing in light and dark, nothing runs off a phone, the keyboard
+ * reaches what the mouse reaches, and the browser has nothing to complain about.
+ *
+ * `npm run pictures` keeps what each page looks like under docs/pictures/dashboard/.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Acme, makeAcme } from './acme.ts'
+import { openDashboard, signIn, type TestDashboard } from './dashboard.ts'
+
+const pictures = process.env.KEYLEDGER_PICTURES
+  ? fileURLToPath(new URL('../../docs/pictures/dashboard', import.meta.url))
+  : undefined
+if (pictures) mkdirSync(pictures, { recursive: true })
+
+let dashboard: TestDashboard
+let acme: Acme
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  acme = await makeAcme(dashboard)
+}, 120_000)
+afterAll(() => dashboard.close())
+
+/** Every page in light, and of the other looks those that differ most. */
+const alsoIn: Record<string, readonly string[]> = {
+  dark: ['sign-in', 'overview', 'approval', 'license', 'settings'],
+  phone: ['sign-in', 'overview', 'approval', 'licenses', 'device-review', 'member'],
+}
+
+async function takePicture(page: Page, name: string, look: string): Promise<void> {
+  if (!pictures || alsoIn[look]?.includes(name) === false) return
+  await page.screenshot({ path: join(pictures, `${name}-${look}.png`), fullPage: true })
+}
+
+const found = async (page: Page) => {
+  const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze()
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
+}
+const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** How far the page is wider than the window. */
+const overflow = (page: Page) =>
+  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+
+const looks = [
+  ['light', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
+  ['dark', { colorScheme: 'dark', viewport: { width: 1280, height: 800 } }],
+  ['phone', { colorScheme: 'light', viewport: { width: 360, height: 740 } }],
+] as const
+
+describe.each(looks)('%s', (look, options) => {
+  let page: Page
+  let context: BrowserContext
+  let problems: string[]
+  beforeAll(async () => {
+    dashboard.api.ledger.clock.advance(60_000)
+    const visitor = await dashboard.visit(options)
+    page = visitor.page
+    context = page.context()
+    problems = visitor.problems
+  })
+  afterAll(() => context.close())
+
+  const check = async (name: string) => {
+    expect({ name, found: await found(page), overflow: await overflow(page) }).toStrictEqual({
+      name,
+      found: [],
+      overflow: 0,
+    })
+    await takePicture(page, name, look)
+    expect(problems.splice(0)).toStrictEqual([])
+  }
+
+  test('the pages before signing in', async () => {
+    await page.goto('/dashboard')
+    await check('sign-in')
+    await page.goto(acme.welcome)
+    await page.getByRole('img', { name: 'The key' }).waitFor()
+    await check('welcome')
+    await page.goto('/dashboard/welcome/of-no-use')
+    await check('of-no-use')
+  })
+
+  test('every page of an owner', async () => {
+    await page.goto('/dashboard')
+    await signIn(page, acme.owner)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    for (const [name, path] of Object.entries(acme.paths)) {
+      await page.goto(path)
+      await check(name)
+    }
+  }, 240_000)
+
+  test('what is shown once, and what is to be decided', async () => {
+    await page.goto('/dashboard/device')
+    await page.getByLabel('Code').fill(acme.userCode)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Sign it in' }).waitFor()
+    await check('device-review')
+    await page.goto('/dashboard/tokens/new')
+    await page.getByLabel('Name').fill(`CI in ${look}`)
+    await page.getByRole('button', { name: 'Make the token' }).click()
+    await page.getByLabel('Token', { exact: true }).waitFor()
+    await check('token-made')
+    await page.goto('/dashboard/members/new')
+    await page.getByLabel('E-mail').fill('no address')
+    // The browser would say so itself.
+    await page.evaluate("document.querySelector('form.sheet').noValidate = true")
+    await page.getByRole('button', { name: 'Add and make a link' }).click()
+    await page.getByText('That is no e-mail address.').waitFor()
+    await check('new-member-refused')
+  })
+})
+
+test('the keyboard reaches the content at once, every link, and shows where it is', async () => {
+  const { page, close } = await dashboard.visitAs(acme.auditor, { viewport: { width: 1280, height: 800 } })
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.keyboard.press('Tab')
+  const skip = page.getByRole('link', { name: 'Skip to the content' })
+  expect(await page.evaluate('document.activeElement.className')).toBe('skip')
+  expect((await skip.boundingBox())?.y).toBeGreaterThanOrEqual(0)
+  const reached = new Set<string>()
+  for (let steps = 0; steps < 40; steps++) {
+    await page.keyboard.press('Tab')
+    const focused = String(await page.evaluate('document.activeElement.textContent.trim()'))
+    const outline = String(await page.evaluate('getComputedStyle(document.activeElement).outlineWidth'))
+    if (reached.has(focused)) break
+    if (focused !== '') expect({ focused, outline }).toStrictEqual({ focused, outline: '3px' })
+    reached.add(focused)
+  }
+  for (const name of ['Overview', 'Approvals', 'Licenses', 'API tokens', 'Settings', 'Sign out'])
+    expect([...reached]).toContain(name)
+  await skip.focus()
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate('document.activeElement.id')).toBe('content')
+  await close()
+})
