@@ -4,14 +4,10 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { saveSession } from '../../src/access/sessions.ts'
-import { createLog } from '../../src/bin/log.ts'
 import { changeRole, removeMember } from '../../src/commands/members.ts'
 import { closeTenant } from '../../src/commands/tenants.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
-import { createApp } from '../../src/http/app.ts'
-import { createCursors } from '../../src/http/cursor.ts'
-import { noLimits } from '../../src/limits/limits.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { createTestApp, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
 import { type Client, clientOf, type Seen } from './client.ts'
 import { makeMember, type TestMember } from './members.ts'
@@ -242,15 +238,7 @@ describe('a session', () => {
 
   test('with TLS, also one that ends at a proxy, has a cookie of this host alone', async () => {
     const { ledger } = api
-    const app = await createApp({
-      services: ledger.services,
-      cursors: createCursors(ledger.masterKey.cursors),
-      cookieKey: ledger.masterKey.cookies,
-      readiness: () => Promise.reject(new Error('nobody asks')),
-      baseUrl: 'https://keys.example',
-      limits: noLimits,
-      log: createLog('silent'),
-    })
+    const app = await createTestApp(ledger, ledger.services, { baseUrl: 'https://keys.example' })
     const client = clientOf(app, '192.0.2.250')
     const { status, setCookies, headers } = await client.signIn(member)
     expect(status).toBe(303)
