@@ -237,8 +237,7 @@ describe('a session', () => {
   })
 
   test('with TLS, also one that ends at a proxy, has a cookie of this host alone', async () => {
-    const { ledger } = api
-    const app = await createTestApp(ledger, ledger.services, { baseUrl: 'https://keys.example' })
+    const app = await createTestApp(api.ledger, api.ledger.services, { baseUrl: 'https://keys.example' })
     const client = clientOf(app, '192.0.2.250')
     const { status, setCookies, headers } = await client.signIn(member)
     expect(status).toBe(303)
