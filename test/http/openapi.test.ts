@@ -109,6 +109,9 @@ const statuses: Record<string, number[]> = {
   'POST /v1/sdk-key/rotate': [200, 202, 400, 401, 403, 409],
   'GET /v1/webhook': [200, 401, 403],
   'PUT /v1/webhook': [200, 202, 400, 401, 403, 422],
+  'POST /v1/login/device': [200, 400],
+  'POST /v1/login/device/token': [200, 400],
+  'POST /v1/logout': [200, 401, 403],
   'GET /livez': [200],
   'GET /readyz': [200],
   'GET /metrics': [200],
@@ -130,7 +133,14 @@ test('whoever needs no token is said so, and everybody else may be told 401', ()
   const open = operations
     .filter(({ operation }) => operation.security?.length === 0)
     .map(({ route }) => route)
-  expect(open.sort()).toStrictEqual(['GET /livez', 'GET /metrics', 'GET /readyz', 'GET /v1/openapi.json'])
+  expect(open.sort()).toStrictEqual([
+    'GET /livez',
+    'GET /metrics',
+    'GET /readyz',
+    'GET /v1/openapi.json',
+    'POST /v1/login/device',
+    'POST /v1/login/device/token',
+  ])
   for (const { route, operation } of operations) {
     expect({ route, refuses: '401' in operation.responses }).toStrictEqual({
       route,
