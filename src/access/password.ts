@@ -7,6 +7,26 @@ const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
 export const shortestPassword = 12
 export const longestPassword = 200
 
+/**
+ * Hashing is by far the most that a stranger can have this process do. Two at a time leave the rest of the few threads,
+ * which also resolve names and read files, to everything else.
+ */
+const atOnce = 2
+const waiting: (() => void)[] = []
+let running = 0
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+  else running++
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else running--
+  }
+}
+
 /** Whether somebody may choose it; undefined when they may, else what to do. */
 export function problemOfPassword(password: string, email: string | null): string | undefined {
   const length = [...normalised(password)].length
@@ -19,7 +39,8 @@ export function problemOfPassword(password: string, email: string | null): strin
   return undefined
 }
 
-export const hashPassword = (password: string): Promise<string> => hash(normalised(password), cost)
+export const hashPassword = (password: string): Promise<string> =>
+  inTurn(() => hash(normalised(password), cost))
 
 /** A hash that no password has, so that an unknown member costs as much as a known one. */
 let nobodys: Promise<string> | undefined
@@ -27,7 +48,8 @@ let nobodys: Promise<string> | undefined
 /** Without a hash the work is done all the same, and the answer is no. */
 export async function passwordFits(hashed: string | null, password: string): Promise<boolean> {
   nobodys ??= hashPassword(randomBytes(32).toString('base64'))
-  const fits = await verify(hashed ?? (await nobodys), normalised(password))
+  const against = hashed ?? (await nobodys)
+  const fits = await inTurn(() => verify(against, normalised(password)))
   return fits && hashed !== null
 }
 

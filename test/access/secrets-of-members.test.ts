@@ -21,6 +21,14 @@ describe('a password', () => {
     expect(await passwordFits(hash, 'Cafe\u0301 Cafe\u0301 Cafe\u0301')).toBe(true)
   })
 
+  test('is told right also when many are asked about at once', async () => {
+    const hash = await hashPassword('correct horse battery staple')
+    const asked = Array.from({ length: 12 }, (_, n) =>
+      passwordFits(hash, n % 3 ? 'wrong' : 'correct horse battery staple'),
+    )
+    expect(await Promise.all(asked)).toStrictEqual(Array.from({ length: 12 }, (_, n) => n % 3 === 0))
+  })
+
   test('of nobody fits nothing', async () => expect(await passwordFits(null, 'anything at all')).toBe(false))
 
   test.each([

@@ -218,9 +218,13 @@ describe('init, migrate, doctor', () => {
       dataDirectory: z.string(),
       tenantId: z.literal('hooli'),
       ownerId: z.string(),
+      ownerLink: z.string(),
     })
-    const { ownerId } = await host.json(Made, init, environment)
-    expect(ownerId).toMatch(/^mem_/)
+    const first = await host.json(Made, init, environment)
+    expect(first.ownerId).toMatch(/^mem_/)
+    const second = await host.json(Made, init, environment)
+    expect(second).toStrictEqual({ ...first, ownerLink: second.ownerLink })
+    expect(second.ownerLink).not.toBe(first.ownerLink)
     const { code, stdout, stderr } = await keyledger('init', '--tenant', 'hooli')
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('Tenant hooli is there')

@@ -29,6 +29,7 @@ const runtimeBody = { product_id: 'editor', license_key: 'A', device_id: 'd' }
 /** Every route that needs a token, with a request that is otherwise in order. */
 const guarded: [method: Method, path: string, scope: Scope | 'any', body?: unknown][] = [
   ['GET', '/v1/tokens/verify', 'any'],
+  ['POST', '/v1/logout', 'any'],
   ['GET', '/v1/products', 'products:read'],
   ['POST', '/v1/products', 'products:write', { name: 'New' }],
   ['GET', '/v1/products/editor', 'products:read'],

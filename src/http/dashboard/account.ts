@@ -22,7 +22,12 @@ import { qrCode } from './views/qr.ts'
 import { notProven, PasswordSetUpForm } from './welcome.ts'
 
 const NewPasskeyForm = z.object({ credential: z.string().max(20_000), name: line(60) })
-const OnePasskey = z.object({ passkey: z.string().max(2000) })
+const OnePasskey = z.object({
+  passkey: z
+    .string()
+    .max(2000)
+    .regex(/^[A-Za-z0-9_-]+$/),
+})
 const OneSession = z.object({ session: z.string().regex(/^[0-9a-f]{64}$/) })
 
 const member = { config: { page: 'member' }, schema: { hide: true } } as const

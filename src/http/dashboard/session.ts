@@ -82,12 +82,15 @@ export async function keepSessions(app: FastifyInstance, options: SessionOptions
     saveUninitialized: false,
     rolling: false,
   })
-  await app.register(csrfProtection, {
+  const forms = {
     cookieKey: nameOf('form', isHttps),
     cookieOpts: { ...cookie, signed: true },
     csrfOpts: { hmacKey: secretFor('form token'), userInfo: true },
     getUserInfo: formOwner,
-  })
+    // Anybody can send a bad form as often as they like; a line for each would bury the others.
+    logLevel: 'debug',
+  } as const
+  await app.register(csrfProtection, forms)
   app.addHook('preHandler', (request, reply, done) => {
     if (request.method === 'GET' || request.method === 'HEAD') done()
     else app.csrfProtection(request, reply, done)
@@ -101,9 +104,11 @@ export async function keepSessions(app: FastifyInstance, options: SessionOptions
 /** A form belongs to the session that it was shown in, or to somebody who has not signed in. */
 const formOwner = ({ session }: FastifyRequest): string => (session?.member ? session.sessionId : 'nobody')
 
-/** The token that a page puts into its forms. */
-export const formToken = (reply: FastifyReply): string =>
-  reply.generateCsrf({ userInfo: formOwner(reply.request) })
+/** The token that a page puts into its forms; none on the page of a failure that came before cookies were read. */
+export function formToken(reply: FastifyReply): string {
+  const cookies: unknown = reply.request.cookies
+  return cookies ? reply.generateCsrf({ userInfo: formOwner(reply.request) }) : ''
+}
 
 /** Signs somebody in with a session that nobody had before; what the one before it was is forgotten. */
 export async function beginSession(request: FastifyRequest, member: SessionMember): Promise<void> {
