@@ -1,6 +1,5 @@
 import { type CustomerEntry, findCustomer } from '../../projections/customers/queries.ts'
 import { findLicense } from '../../projections/licenses/queries.ts'
-import { newId } from '../credentials/id.ts'
 import {
   absentCustomer,
   type Customer,
@@ -22,7 +21,7 @@ export async function createCustomer(
   asked: { email: string; name: string | null; metadata: Record<string, string> },
   origin: Origin,
 ): Promise<CustomerEntry> {
-  const customerId = newId('cus')
+  const customerId = services.newId('cus')
   const person = await services.subjects.sealPerson(tenantId, asked.email, asked.name)
   const { metadata } = asked
   const customer = { customerId, tenantId, ...person, metadata, at: momentOf(services) }
@@ -102,6 +101,7 @@ async function change(
       ),
     decide: (customer) => decideCustomer(customer, command),
     cause: causeOf(origin, command.at),
+    run: origin.run,
   })
   return requireCustomer(services, tenantId, customerId)
 }

@@ -1,6 +1,5 @@
 import { findIntegration, listIntegrations } from '../../projections/integrations/queries.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
-import { newId } from '../credentials/id.ts'
 import { Provider } from '../domain/integration/provider.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -34,7 +33,7 @@ export async function startTestPurchase(
     ? await usable(services, product, asked.provider)
     : await firstUsable(services, product)
   if (!provider) throw new Refusal('test_purchase_without_provider')
-  const testPurchaseId = newId('tp')
+  const testPurchaseId = services.newId('tp')
   const { keyTypeId } = keyType
   const purchase = await changeTestPurchase(services, testPurchaseId, origin, (at) => ({
     type: 'StartTestPurchase',
@@ -85,6 +84,7 @@ export async function changeTestPurchase(
     load: () => loadTestPurchase(services, testPurchaseId),
     decide: (purchase) => decideTestPurchase(purchase, command(at)),
     cause: causeOf(origin, at),
+    run: origin.run,
   })
   const purchase = events.reduce(evolveTestPurchase, state)
   if (purchase.status === 'absent') throw new Refusal('test_purchase_not_found')

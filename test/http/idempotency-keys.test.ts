@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { approve } from '../../src/gate/approvals.ts'
+import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
 import {
   type Answer,
   type Ask,
@@ -186,6 +187,29 @@ test('a request meanwhile hears that the first is running, with the code of its 
     expect(isReplay(answer)).toBe('true')
   }
   await slow.close()
+})
+
+test('a customer that was recorded before an answer broke off is the one that the retry answers with', async () => {
+  const { services } = api.ledger
+  const broken = await createTestApp(api.ledger, {
+    ...services,
+    handle: async (command) => {
+      await services.handle(command)
+      throw new LedgerUnavailable('the connection broke off')
+    },
+  })
+  const fresh = await makeTenant(api.ledger)
+  const key = newKey()
+  const request = { url: '/v1/customers', body: { email: 'ada@example.com', name: 'Ada' } }
+  expect((await send(request, key, askOf(broken), fresh.token)).status).toBe(503)
+  const retried = await send(request, key, api.ask, fresh.token)
+  expect(retried.status).toBe(201)
+  const listed = await api.ask('GET', '/v1/customers', { token: fresh.token })
+  expect(listed.body).toStrictEqual({
+    items: [(retried.body as { customer: unknown }).customer],
+    nextCursor: null,
+  })
+  await broken.close()
 })
 
 test.each(['', ' ', 'a b', 'x'.repeat(256), 'é', 'a\tb'])('a key like %j is malformed', async (key) => {

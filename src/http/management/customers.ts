@@ -5,6 +5,7 @@ import type { Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
+import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { notFound } from '../problem.ts'
 import { answer, errors, pageOf, pageQuery, text } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -85,7 +86,8 @@ function createRoute(app: ZodApp, services: Services): void {
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { email, name = null, metadata = {} } = request.body
-      const entry = await createCustomer(services, tenantId, { email, name, metadata }, originOf(request))
+      const own = servicesFor(request, services)
+      const entry = await createCustomer(own, tenantId, { email, name, metadata }, runOriginOf(request))
       return reply.code(201).send(await shown(services, tenantId, entry))
     },
   )

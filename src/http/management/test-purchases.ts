@@ -10,6 +10,7 @@ import type { KnownTestPurchase } from '../../domain/testpurchase/test-purchase.
 import { Slug } from '../../domain/values.ts'
 import type { RunTestPurchase } from '../../reactions/test-purchases.ts'
 import { callerIn, originOf } from '../authenticate.ts'
+import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { notFound } from '../problem.ts'
 import { answer, errors, momentOut } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -79,7 +80,8 @@ function startRoute(app: ZodApp, services: Services, run: RunTestPurchase): void
       const { productId, ...asked } = request.body
       const product = await requireProduct(services, tenantId, productId)
       const origin = originOf(request)
-      const purchase = await startTestPurchase(services, product, asked, origin)
+      const own = servicesFor(request, services)
+      const purchase = await startTestPurchase(own, product, asked, runOriginOf(request))
       // Nobody waits for it here; what fails is taken up again by the reaction.
       run(purchase.testPurchaseId, origin).catch((err: unknown) =>
         request.log.warn({ err, request_id: request.id }, 'test_purchase.interrupted'),
