@@ -10,7 +10,7 @@ import { verify } from '../../projections/runner/verify.ts'
 import { absentLicense, evolveLicense, type License } from '../../src/domain/license/license.ts'
 import { licenseStream } from '../../src/ledger/streams.ts'
 import { eventsIn, noProgress, openTestLedger, type TestLedger } from '../harness/ledger.ts'
-import { anyStep, beginLife, fullLife, type Life, type Step } from './life.ts'
+import { anyStep, beginLife, fullLife, type Life } from './life.ts'
 import { dumpTables } from './tables.ts'
 
 let ledger: TestLedger
