@@ -67,7 +67,10 @@ describe.each(looks)('%s', (look, options) => {
   afterAll(() => context.close())
 
   const check = async (name: string) => {
-    expect({ name, found: await found(page), overflow: await overflow(page) }).toStrictEqual({
+    // A phone shows the same in another order: there axe looks at the pages that differ most.
+    const isLookedAt = look !== 'phone' || alsoIn.phone?.includes(name)
+    const violations = isLookedAt ? await found(page) : []
+    expect({ name, found: violations, overflow: await overflow(page) }).toStrictEqual({
       name,
       found: [],
       overflow: 0,
