@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 
 /** So many share the cost of a query well enough; waiting for more would only delay them. */
-const enough = 16
+const enough = 8
 
 /**
  * Gathers the look-ups that are asked for while another is on its way and answers them with one query. A look-up

@@ -24,9 +24,10 @@ export function newLicenseKey(prefix: string, randomBytes: RandomBytes): License
  * character is wrong: it was never issued, which needs no look-up. A key in any other form may have been imported.
  */
 export function keyHashOf(typed: string): string | undefined {
-  const upper = typed.normalize('NFKC').toUpperCase().trim()
-  if (groupedKey.test(upper) && !hasOwnForm(plain(upper))) return undefined
-  return sha256(normalised(typed))
+  const upper = typed.normalize('NFKC').toUpperCase()
+  const text = plain(upper)
+  if (hasOwnForm(text)) return sha256(unconfused(text))
+  return groupedKey.test(upper.trim()) ? undefined : sha256(text)
 }
 
 /** Shorter ones could be guessed. */

@@ -42,7 +42,7 @@ export type Authority = Pick<Services, 'findToken' | 'tokenUse' | 'now'> & { lim
 /** Finds the token and lets it in. @throws Problem 401, 429, 403 */
 export async function admit(authority: Authority, request: FastifyRequest): Promise<void> {
   const tokenHash = tokenHashIn(request)
-  await admitAs(authority, request, tokenHash, await authority.findToken(tokenHash))
+  await admitAs(authority, request, tokenHash, await authority.findToken(tokenHash), momentOf(authority))
 }
 
 /** @returns the hash of the bearer token. @throws Problem 401 when there is none or its form is wrong */
@@ -65,8 +65,9 @@ export async function admitAs(
   request: FastifyRequest,
   tokenHash: string,
   known: KnownToken | undefined,
+  now: string,
 ): Promise<Caller> {
-  const caller = callerFrom(tokenHash, known, momentOf(authority))
+  const caller = callerFrom(tokenHash, known, now)
   const { scope, issues } = request.routeOptions.config
   const { runtime, management } = authority.limits
   const taken =

@@ -25,6 +25,7 @@ export function withOverrides(
   productId: string,
   now: string,
 ): string[] {
+  if (overrides.length === 0) return [...own]
   const effective = new Set(own)
   const present = overrides.filter((override) => isInForce(override, productId, now))
   for (const { effect, entitlement } of present) if (effect === 'grant') effective.add(entitlement)

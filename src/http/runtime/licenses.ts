@@ -78,12 +78,12 @@ async function verdictFor(
   const tokenHash = tokenHashIn(request)
   const keyHash = keyHashOf(license_key)
   if (keyHash === undefined) {
-    await admitAs(authority, request, tokenHash, await services.findToken(tokenHash))
+    await admitAs(authority, request, tokenHash, await services.findToken(tokenHash), now)
     return unknownKey(now)
   }
   const question = { tokenHash, productId, keyHash, deviceId: device_id ?? '' }
   const { token, standing } = await services.findStanding(question)
-  const { tenantId } = await admitAs(authority, request, tokenHash, token)
+  const { tenantId } = await admitAs(authority, request, tokenHash, token, now)
   const verdict = verdictOn(standing, device_id !== undefined, now)
   services.usage.count(tenantId, productId, verdict.status === 'active' ? 'validations' : 'rejected')
   return verdict
