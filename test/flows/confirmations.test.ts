@@ -10,7 +10,7 @@ import { client, createVendor } from './vendor.ts'
 
 const host = createHost()
 const racers = 200
-const rounds = Number(process.env.KEYLEDGER_TEST_RACES ?? 5)
+const rounds = Number(process.env.KEYLEDGER_TEST_RACES ?? 3)
 
 const Pending = z.object({ confirmation: z.object({ id: z.string() }) })
 let stores: Stores
