@@ -49,8 +49,10 @@ function live(world: World) {
     telling: undefined as (() => void) | undefined,
     answerAt: 0,
   }))
+  // Whoever waits gets through when the store says so, however long the answer travels.
+  let decidedAt = now
   const count = (waitedMs: number) => {
-    if (waitedMs === 0) admittedAt.push(now)
+    if (waitedMs === 0) admittedAt.push(decidedAt)
     else refused++
   }
   const tell = (member: (typeof members)[number], elapsed: number) => {
@@ -58,12 +60,19 @@ function live(world: World) {
     if (reports.length === 0) return
     const down = world.isDown?.(elapsed) ?? false
     const settlements = down ? [] : shared.settle(gcra, reports, now)
-    member.telling = () => (down ? member.meter.fail(now) : member.meter.settle(settlements, now))
+    const toldAt = now
+    member.telling = () => {
+      decidedAt = down ? now : toldAt
+      if (down) member.meter.fail(now)
+      else member.meter.settle(settlements, now)
+      decidedAt = now
+    }
     member.answerAt = now + Math.max(1, Math.round(world.latencyMs(random)))
   }
   for (const { meter } of members) meter.setProcesses(processes)
 
   for (let elapsed = 0; elapsed < seconds * 1000; elapsed++, now++) {
+    decidedAt = now
     for (const [index, member] of members.entries()) {
       if (member.telling && member.answerAt <= now) {
         const answer = member.telling
@@ -81,7 +90,7 @@ function live(world: World) {
       if (!member.telling && (member.meter.isUrgent || round)) tell(member, elapsed)
     }
   }
-  return { admittedAt, refused }
+  return { admittedAt: admittedAt.sort((one, other) => one - other), refused }
 }
 
 /** How many units more than the limit were admitted, in the worst stretch of time. */
