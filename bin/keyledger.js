@@ -7,10 +7,12 @@ import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../src/bin/keyledger.ts', import.meta.url))
+// Stripping the types of every file at every start costs more than most commands do. The embedded event store, a
+// process of its own, keeps its files there too.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/keyledger', import.meta.url))
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
-  // Stripping the types of every file at every start costs more than most commands do.
-  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/keyledger', import.meta.url)))
+  module.enableCompileCache(process.env.NODE_COMPILE_CACHE)
   await import(program)
 } else {
   const bundled = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))

@@ -1,11 +1,9 @@
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
+import type { generateAuthenticationOptions, generateRegistrationOptions } from '@simplewebauthn/server'
 import { z } from 'zod'
 import type { Passkey } from './passkeys.ts'
+
+/** Loaded when the first passkey is: it takes a fifth of a start. */
+const webAuthn = () => import('@simplewebauthn/server')
 
 /** For whom passkeys are made: browsers tie each to this name and offer it nowhere else. */
 export type RelyingParty = { id: string; name: string; origin: string }
@@ -25,11 +23,12 @@ type RegistrationOptions = Awaited<ReturnType<typeof generateRegistrationOptions
 type AuthenticationOptions = Awaited<ReturnType<typeof generateAuthenticationOptions>>
 
 /** What the browser is asked for: a passkey that it finds by itself, and that wants a finger or a PIN. */
-export function askForNewPasskey(
+export async function askForNewPasskey(
   party: RelyingParty,
   member: { memberId: string; email: string; label: string },
   had: readonly Pick<Passkey, 'credentialId' | 'transports'>[],
 ): Promise<RegistrationOptions> {
+  const { generateRegistrationOptions } = await webAuthn()
   return generateRegistrationOptions({
     rpID: party.id,
     rpName: party.name,
@@ -44,10 +43,11 @@ export function askForNewPasskey(
 }
 
 /** @param allowed the only ones that will do; whichever the person has for this place when absent */
-export function askForPasskey(
+export async function askForPasskey(
   party: RelyingParty,
   allowed?: readonly Pick<Passkey, 'credentialId' | 'transports'>[],
 ): Promise<AuthenticationOptions> {
+  const { generateAuthenticationOptions } = await webAuthn()
   return generateAuthenticationOptions({
     rpID: party.id,
     userVerification: 'required',
@@ -101,6 +101,7 @@ export async function checkNewPasskey(
 ): Promise<NewPasskey | undefined> {
   const { data } = Registration.safeParse(parseJson(text))
   if (!data) return undefined
+  const { verifyRegistrationResponse } = await webAuthn()
   const verified = await verifyRegistrationResponse({
     response: data,
     expectedChallenge: challenge,
@@ -132,6 +133,7 @@ export async function checkPasskey(
   const { userHandle, ...response } = presented.response
   // A browser that names a user names the one whom the passkey was made for.
   if (userHandle && Buffer.from(userHandle, 'base64url').toString() !== passkey.memberId) return undefined
+  const { verifyAuthenticationResponse } = await webAuthn()
   const verified = await verifyAuthenticationResponse({
     response: { ...presented, response },
     expectedChallenge: challenge,

@@ -13,11 +13,8 @@ import { createTestPurchaseRunner, testPurchaseReactions } from '../reactions/te
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
 import { CommandRefused } from './exit.ts'
 import { createReadiness } from './readiness.ts'
+import type { Role } from './roles.ts'
 import type { Stores } from './stores.ts'
-
-/** What one process does. Work can be split over machines, and every role may run several times. */
-export const roles = ['api', 'projector', 'reactions'] as const
-export type Role = (typeof roles)[number]
 
 export type RunningServer = {
   /** Where it listens; undefined without the role `api`. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { connect, type NatsConnection } from 'nats'
+import type { NatsConnection } from 'nats'
 
 /** The connection to NATS, which feeds the dispatcher. It may be down at any time: nothing is kept there alone. */
 export type Feed = {
@@ -19,6 +19,8 @@ export function connectFeed(url: string, onFailure: (error: unknown) => void): F
 
   async function tryToConnect(): Promise<void> {
     try {
+      // Loaded only where there is a NATS: most ledgers run without.
+      const { connect } = await import('nats')
       connection = await connect({ servers: url, name: 'keyledger', maxReconnectAttempts: -1, timeout: 2000 })
       connected = true
       void watch(connection)

@@ -83,8 +83,8 @@ export function createHost(): Host {
         PATH: process.env.PATH,
         HOME: directory,
         TMPDIR: join(directory, 'tmp'),
-        // Kept between the starts of this file, which makes each a good deal cheaper.
-        NODE_COMPILE_CACHE: join(directory, 'compiled'),
+        // As `npm start` does: it makes each start a good deal cheaper.
+        NODE_COMPILE_CACHE: fileOf('node_modules/.cache/keyledger'),
         // Tests ask as fast as they can; those that are about the limits give them.
         KEYLEDGER_LIMIT_MANAGEMENT: 'off',
         KEYLEDGER_LIMIT_RUNTIME: 'off',

@@ -110,7 +110,7 @@ async function launch(options: EventStoreOptions, port: number): Promise<number 
     cwd: '/',
     // A process group of its own: Ctrl-C in the terminal must not end it before the application has drained.
     detached: true,
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     stdio: ['ignore', log, log],
   })
   closeSync(log)

@@ -5,7 +5,6 @@ import type { Command } from 'commander'
 import { parseConfig } from '../../config.ts'
 import { playLife } from '../demo/life.ts'
 import { createLog } from '../log.ts'
-import { startServer } from '../server.ts'
 import { openStores } from '../stores.ts'
 
 export function demoCommand(program: Command): void {
@@ -20,6 +19,7 @@ async function demo(): Promise<void> {
   // Its own stores and a free port, whatever the environment says.
   const config = parseConfig({ KEYLEDGER_DATA_DIR: dataDirectory, KEYLEDGER_PORT: '0' })
   const log = createLog('warn')
+  const { startServer } = await import('../server.ts')
   try {
     const stores = await openStores(config, log)
     try {

@@ -4,7 +4,8 @@ import type { Logger } from 'pino'
 import { type Config, parseConfig } from '../../config.ts'
 import { greet } from '../first-start.ts'
 import { createLog } from '../log.ts'
-import { type Role, type RunningServer, roles, startServer } from '../server.ts'
+import { type Role, roles } from '../roles.ts'
+import type { RunningServer } from '../server.ts'
 import { openStores } from '../stores.ts'
 
 /** How long running requests may take to end after Ctrl-C. */
@@ -47,6 +48,8 @@ async function serve(asked: Role[]): Promise<void> {
 
 /** @returns how to stop it */
 async function start(config: Config, log: Logger, asked: Role[]): Promise<() => Promise<void>> {
+  // Only here: all that HTTP needs takes longer to load than most other commands take to run.
+  const { startServer } = await import('../server.ts')
   const stores = await openStores(config, log, true)
   let server: RunningServer | undefined
   const stop = async () => {
