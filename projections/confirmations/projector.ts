@@ -3,6 +3,7 @@ import {
   type Confirmation,
   evolveConfirmation,
 } from '../../src/domain/confirmation/confirmation.ts'
+import { folding } from '../../src/domain/recorded.ts'
 import { type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
@@ -10,8 +11,7 @@ const confirmations: DocumentModel<Confirmation> = {
   table: 'confirmations',
   category: 'confirmation',
   absent: absentConfirmation,
-  fold: (confirmation, { category, event }) =>
-    category === 'confirmation' ? evolveConfirmation(confirmation, event) : confirmation,
+  fold: folding('confirmation', evolveConfirmation),
   columns: (confirmation) =>
     confirmation.status === 'absent'
       ? {}

@@ -1,4 +1,5 @@
 import { absentCustomer, type Customer, evolveCustomer } from '../../src/domain/customer/customer.ts'
+import { folding } from '../../src/domain/recorded.ts'
 import { type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
@@ -6,8 +7,7 @@ const customers: DocumentModel<Customer> = {
   table: 'customers',
   category: 'customer',
   absent: absentCustomer,
-  fold: (customer, { category, event }) =>
-    category === 'customer' ? evolveCustomer(customer, event) : customer,
+  fold: folding('customer', evolveCustomer),
   columns: (customer) =>
     customer.status === 'absent'
       ? {}

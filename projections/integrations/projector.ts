@@ -3,6 +3,7 @@ import {
   evolveIntegration,
   type Integration,
 } from '../../src/domain/integration/integration.ts'
+import { folding } from '../../src/domain/recorded.ts'
 import { type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
@@ -10,8 +11,7 @@ const integrations: DocumentModel<Integration> = {
   table: 'integrations',
   category: 'integration',
   absent: absentIntegration,
-  fold: (integration, { category, event }) =>
-    category === 'integration' ? evolveIntegration(integration, event) : integration,
+  fold: folding('integration', evolveIntegration),
   columns: (integration) =>
     integration.status === 'absent'
       ? {}

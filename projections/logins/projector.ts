@@ -1,4 +1,5 @@
 import { evolveLogin, type Login, pendingLogin } from '../../src/domain/login/login.ts'
+import { folding } from '../../src/domain/recorded.ts'
 import { type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
@@ -6,7 +7,7 @@ const logins: DocumentModel<Login> = {
   table: 'logins',
   category: 'login',
   absent: pendingLogin,
-  fold: (login, { category, event }) => (category === 'login' ? evolveLogin(login, event) : login),
+  fold: folding('login', evolveLogin),
   columns: (login) => (login.status === 'pending' ? {} : { tenant_id: login.tenantId }),
 }
 

@@ -1,4 +1,5 @@
 import { absentMember, evolveMember, type Member } from '../../src/domain/member/member.ts'
+import { folding } from '../../src/domain/recorded.ts'
 import { type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
@@ -6,7 +7,7 @@ const members: DocumentModel<Member> = {
   table: 'members',
   category: 'member',
   absent: absentMember,
-  fold: (member, { category, event }) => (category === 'member' ? evolveMember(member, event) : member),
+  fold: folding('member', evolveMember),
   columns: (member) =>
     member.status === 'absent'
       ? {}

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg'
 import { absentProduct, evolveProduct, type Product } from '../../src/domain/product/product.ts'
-import type { Recorded } from '../../src/domain/recorded.ts'
+import { folding, type Recorded } from '../../src/domain/recorded.ts'
 import { type Document, type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
@@ -8,7 +8,7 @@ const products: DocumentModel<Product> = {
   table: 'products',
   category: 'product',
   absent: absentProduct,
-  fold: (product, { category, event }) => (category === 'product' ? evolveProduct(product, event) : product),
+  fold: folding('product', evolveProduct),
   columns: (product) =>
     product.status === 'absent'
       ? {}

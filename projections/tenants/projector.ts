@@ -1,3 +1,4 @@
+import { folding } from '../../src/domain/recorded.ts'
 import { absentTenant, evolveTenant, type Tenant } from '../../src/domain/tenant/tenant.ts'
 import { type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
@@ -6,7 +7,7 @@ const tenants: DocumentModel<Tenant> = {
   table: 'tenants',
   category: 'tenant',
   absent: absentTenant,
-  fold: (tenant, { category, event }) => (category === 'tenant' ? evolveTenant(tenant, event) : tenant),
+  fold: folding('tenant', evolveTenant),
   columns: (tenant) =>
     tenant.status === 'absent'
       ? {}

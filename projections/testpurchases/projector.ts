@@ -1,3 +1,4 @@
+import { folding } from '../../src/domain/recorded.ts'
 import {
   absentTestPurchase,
   evolveTestPurchase,
@@ -10,8 +11,7 @@ const testPurchases: DocumentModel<TestPurchase> = {
   table: 'test_purchases',
   category: 'testpurchase',
   absent: absentTestPurchase,
-  fold: (purchase, { category, event }) =>
-    category === 'testpurchase' ? evolveTestPurchase(purchase, event) : purchase,
+  fold: folding('testpurchase', evolveTestPurchase),
   columns: (purchase) =>
     purchase.status === 'absent'
       ? {}

@@ -1,3 +1,4 @@
+import { folding } from '../../src/domain/recorded.ts'
 import { absentToken, evolveToken, type Token } from '../../src/domain/token/token.ts'
 import { type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
@@ -6,7 +7,7 @@ const tokens: DocumentModel<Token> = {
   table: 'tokens',
   category: 'token',
   absent: absentToken,
-  fold: (token, { category, event }) => (category === 'token' ? evolveToken(token, event) : token),
+  fold: folding('token', evolveToken),
   columns: (token) =>
     token.status === 'absent'
       ? {}

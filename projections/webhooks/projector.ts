@@ -1,3 +1,4 @@
+import { folding } from '../../src/domain/recorded.ts'
 import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhook/webhook.ts'
 import { type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
@@ -6,7 +7,7 @@ const webhooks: DocumentModel<Webhook> = {
   table: 'webhooks',
   category: 'webhook',
   absent: noWebhook,
-  fold: (webhook, { category, event }) => (category === 'webhook' ? evolveWebhook(webhook, event) : webhook),
+  fold: folding('webhook', evolveWebhook),
   columns: ({ tenantId }) => ({ tenant_id: tenantId }),
 }
 

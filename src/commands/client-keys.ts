@@ -1,5 +1,6 @@
 import { sha256 } from '../credentials/sha256.ts'
 import { displayOf, newToken } from '../credentials/token.ts'
+import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import {
   type ClientKeys,
@@ -114,7 +115,10 @@ async function openSdkKey(services: Services, tenantId: string, keys: ClientKeys
 }
 
 function loadClientKeys(services: Services, tenantId: string) {
-  return loadFromLog(services.ledger, tenantStream(tenantId), noClientKeys, (keys, { category, event }) =>
-    category === 'tenant' ? evolveClientKeys(keys, event) : keys,
+  return loadFromLog(
+    services.ledger,
+    tenantStream(tenantId),
+    noClientKeys,
+    folding('tenant', evolveClientKeys),
   )
 }

@@ -6,6 +6,7 @@ import {
   evolveConfirmation,
   type RequestedConfirmation,
 } from '../domain/confirmation/confirmation.ts'
+import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Loaded } from '../ledger/handle.ts'
 import { loadFromLog } from '../ledger/load.ts'
@@ -21,8 +22,7 @@ export function loadConfirmation(
     services.ledger,
     confirmationStream(confirmationId),
     absentConfirmation,
-    (confirmation, { category, event }) =>
-      category === 'confirmation' ? evolveConfirmation(confirmation, event) : confirmation,
+    folding('confirmation', evolveConfirmation),
   )
 }
 

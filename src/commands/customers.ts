@@ -9,6 +9,7 @@ import {
 } from '../domain/customer/customer.ts'
 import type { EntitlementOverride } from '../domain/customer/overrides.ts'
 import { decideLicense, type License } from '../domain/license/license.ts'
+import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { customerStream, licenseStream } from '../ledger/streams.ts'
@@ -95,10 +96,7 @@ async function change(
   const stream = customerStream(customerId)
   await services.handle<Customer, 'customer'>({
     stream,
-    load: () =>
-      loadFromLog(services.ledger, stream, absentCustomer, (customer, { category, event }) =>
-        category === 'customer' ? evolveCustomer(customer, event) : customer,
-      ),
+    load: () => loadFromLog(services.ledger, stream, absentCustomer, folding('customer', evolveCustomer)),
     decide: (customer) => decideCustomer(customer, command),
     cause: causeOf(origin, command.at),
     run: origin.run,

@@ -14,6 +14,7 @@ import {
 import { type Mapping, targetsOf } from '../domain/integration/mapping.ts'
 import type { Marketplace, Provider } from '../domain/integration/provider.ts'
 import { findKeyType } from '../domain/product/product.ts'
+import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { integrationStream } from '../ledger/streams.ts'
@@ -226,9 +227,7 @@ export async function changeIntegration(
   const { state, events } = await services.handle<Integration, 'integration'>({
     stream,
     load: () =>
-      loadFromLog(services.ledger, stream, absentIntegration, (integration, { category, event }) =>
-        category === 'integration' ? evolveIntegration(integration, event) : integration,
-      ),
+      loadFromLog(services.ledger, stream, absentIntegration, folding('integration', evolveIntegration)),
     decide: (integration) => decideIntegration(integration, command(at)),
     cause: causeOf(origin, at),
   })

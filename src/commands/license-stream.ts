@@ -1,13 +1,12 @@
 import { absentLicense, evolveLicense, type License } from '../domain/license/license.ts'
+import { folding } from '../domain/recorded.ts'
 import type { Loaded } from '../ledger/handle.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { loadFromLog } from '../ledger/load.ts'
 
 /** Folds a license's whole stream: for the rare case in which its row cannot be decided on. */
 export function loadLicense(ledger: Ledger, stream: string): Promise<Loaded<License>> {
-  return loadFromLog(ledger, stream, absentLicense, (license, { category, event }) =>
-    category === 'license' ? evolveLicense(license, event) : license,
-  )
+  return loadFromLog(ledger, stream, absentLicense, folding('license', evolveLicense))
 }
 
 /** The license as its first event made it. */

@@ -9,6 +9,7 @@ import {
   pendingLogin,
 } from '../domain/login/login.ts'
 import type { Role } from '../domain/member/roles.ts'
+import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Scope } from '../domain/token/scopes.ts'
 import { loadFromLog } from '../ledger/load.ts'
@@ -88,10 +89,7 @@ function change(services: Services, deviceCodeHash: string, command: LoginComman
   const stream = loginStream(deviceCodeHash)
   return services.handle<Login, 'login'>({
     stream,
-    load: () =>
-      loadFromLog(services.ledger, stream, pendingLogin, (login, { category, event }) =>
-        category === 'login' ? evolveLogin(login, event) : login,
-      ),
+    load: () => loadFromLog(services.ledger, stream, pendingLogin, folding('login', evolveLogin)),
     decide: (login) => decideLogin(login, command),
     cause: causeOf(origin, command.at),
   })

@@ -19,6 +19,7 @@ import {
   type MemberCommand,
 } from '../domain/member/member.ts'
 import type { Role } from '../domain/member/roles.ts'
+import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { memberStream } from '../ledger/streams.ts'
@@ -151,10 +152,7 @@ function change(services: Services, memberId: string, command: MemberCommand, or
   const stream = memberStream(memberId)
   return services.handle<Member, 'member'>({
     stream,
-    load: () =>
-      loadFromLog(services.ledger, stream, absentMember, (member, { category, event }) =>
-        category === 'member' ? evolveMember(member, event) : member,
-      ),
+    load: () => loadFromLog(services.ledger, stream, absentMember, folding('member', evolveMember)),
     decide: (member) => decideMember(member, command),
     cause: causeOf(origin, command.at),
   })

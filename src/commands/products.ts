@@ -8,6 +8,7 @@ import {
   type ProductCommand,
   type SettingsChange,
 } from '../domain/product/product.ts'
+import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenant/events.ts'
 import { planLimits } from '../domain/tenant/tenant.ts'
@@ -100,10 +101,7 @@ async function change(
   const at = momentOf(services)
   await services.handle<Product, 'product'>({
     stream,
-    load: () =>
-      loadFromLog(services.ledger, stream, absentProduct, (product, { category, event }) =>
-        category === 'product' ? evolveProduct(product, event) : product,
-      ),
+    load: () => loadFromLog(services.ledger, stream, absentProduct, folding('product', evolveProduct)),
     decide: (product) => decide(product, at),
     cause: causeOf(origin, at),
     run: origin.run,

@@ -1,3 +1,4 @@
+import { folding } from '../domain/recorded.ts'
 import type { Plan } from '../domain/tenant/events.ts'
 import {
   absentTenant,
@@ -48,10 +49,7 @@ function change(services: Services, tenantId: string, command: TenantCommand, or
   const stream = tenantStream(tenantId)
   return services.handle<Tenant, 'tenant'>({
     stream,
-    load: () =>
-      loadFromLog(services.ledger, stream, absentTenant, (tenant, { category, event }) =>
-        category === 'tenant' ? evolveTenant(tenant, event) : tenant,
-      ),
+    load: () => loadFromLog(services.ledger, stream, absentTenant, folding('tenant', evolveTenant)),
     decide: (tenant) => decideTenant(tenant, command),
     cause: causeOf(origin, command.at),
   })

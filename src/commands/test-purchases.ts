@@ -2,6 +2,7 @@ import { findIntegration, listIntegrations } from '../../projections/integration
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { Provider } from '../domain/integration/provider.ts'
 import { findKeyType } from '../domain/product/product.ts'
+import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import {
   absentTestPurchase,
@@ -96,7 +97,6 @@ export function loadTestPurchase(services: Services, testPurchaseId: string) {
     services.ledger,
     testPurchaseStream(testPurchaseId),
     absentTestPurchase,
-    (purchase: TestPurchase, { category, event }) =>
-      category === 'testpurchase' ? evolveTestPurchase(purchase, event) : purchase,
+    folding('testpurchase', evolveTestPurchase),
   )
 }

@@ -1,6 +1,7 @@
 import { findListedToken } from '../../projections/tokens/list.ts'
 import { isId, newId } from '../credentials/id.ts'
 import { newToken } from '../credentials/token.ts'
+import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Scope } from '../domain/token/scopes.ts'
 import {
@@ -68,10 +69,7 @@ function change(services: Services, tokenId: string, command: TokenCommand, orig
   const stream = tokenStream(tokenId)
   return services.handle<Token, 'token'>({
     stream,
-    load: () =>
-      loadFromLog(services.ledger, stream, absentToken, (token, { category, event }) =>
-        category === 'token' ? evolveToken(token, event) : token,
-      ),
+    load: () => loadFromLog(services.ledger, stream, absentToken, folding('token', evolveToken)),
     decide: (token) => decideToken(token, command),
     cause: causeOf(origin, command.at),
   })

@@ -1,4 +1,5 @@
 import { displayOfWebhookSecret, newWebhookSecret } from '../credentials/webhook-secret.ts'
+import { folding } from '../domain/recorded.ts'
 import type { WebhookEventName } from '../domain/webhook/events.ts'
 import {
   decideWebhook,
@@ -98,7 +99,5 @@ async function destroyUnused(
 }
 
 function loadWebhook(services: Services, tenantId: string) {
-  return loadFromLog(services.ledger, webhookStream(tenantId), noWebhook, (webhook, { category, event }) =>
-    category === 'webhook' ? evolveWebhook(webhook, event) : webhook,
-  )
+  return loadFromLog(services.ledger, webhookStream(tenantId), noWebhook, folding('webhook', evolveWebhook))
 }

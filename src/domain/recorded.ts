@@ -35,3 +35,13 @@ export type Recorded<C extends Category = Category> = {
 export type Unreadable = Place & { readable: false; type: string; problem: string }
 
 export type LogEntry = Recorded | Unreadable
+
+/** How the streams of one category are folded: an event of another leaves the state as it is. */
+export function folding<C extends Category, State>(
+  category: C,
+  evolve: (state: State, event: EventOf<C>) => State,
+): (state: State, recorded: Recorded) => State {
+  const isOwn = (recorded: Recorded): recorded is Recorded & { event: EventOf<C> } =>
+    recorded.category === category
+  return (state, recorded) => (isOwn(recorded) ? evolve(state, recorded.event) : state)
+}
