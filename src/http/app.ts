@@ -98,7 +98,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onRequest', authenticate(authority))
   honourIdempotencyKeys(app, services.idempotency)
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
-  metricsRoutes(routes, readiness)
+  metricsRoutes(routes, readiness, services)
   healthRoutes(routes, readiness)
   openApiRoute(routes)
   tokenRoutes(routes)
