@@ -34,6 +34,7 @@ import { tokenRoutes } from './management/tokens.ts'
 import { usageRoutes } from './management/usage.ts'
 import { webhookRoutes } from './management/webhook.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
+import { acceptEmptyBodies } from './optional-bodies.ts'
 import { onboardingPages } from './payments/onboarding.ts'
 import { invalid, noSuchPath } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
@@ -80,6 +81,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
+  acceptEmptyBodies(app)
   app.decorateRequest('caller', undefined)
   const authority = { ...services, limits: options.limits }
   answerErrors(app, (request) => admit(authority, request))
@@ -98,7 +100,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onRequest', authenticate(authority))
   honourIdempotencyKeys(app, services.idempotency)
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
-  metricsRoutes(routes, readiness)
+  metricsRoutes(routes, readiness, services)
   healthRoutes(routes, readiness)
   openApiRoute(routes)
   tokenRoutes(routes)

@@ -1,10 +1,16 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
+import { overdueMs } from '../../../projections/licenses/open-ends.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
 import type { ZodApp } from '../zod-app.ts'
 import type { Readiness } from './health.ts'
 
-/** Prometheus metrics of this process: requests by route and status, and how far the read models are behind. */
-export function metricsRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>): void {
+/** Prometheus metrics of this process: requests by route and status, and how far what follows the log is behind. */
+export function metricsRoutes(
+  app: ZodApp,
+  readinessOf: () => Promise<Readiness>,
+  services: Pick<Services, 'db' | 'now'>,
+): void {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const duration = new Histogram({
@@ -22,6 +28,11 @@ export function metricsRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>
   const parked = new Gauge({
     name: 'keyledger_projection_parked_streams',
     help: 'Streams set aside because an event of theirs cannot be applied',
+    registers: [registry],
+  })
+  const overdue = new Gauge({
+    name: 'keyledger_expiry_overdue_seconds',
+    help: 'How long the oldest end of a license has been waiting to be recorded',
     registers: [registry],
   })
 
@@ -43,7 +54,12 @@ export function metricsRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>
       },
     },
     async (_request, reply) => {
-      const { projection } = await readinessOf()
+      const [{ projection }, waitedMs] = await Promise.all([
+        readinessOf(),
+        // Without the database the others are told all the same, and this one as it was.
+        overdueMs(services.db, momentOf(services)).catch(() => undefined),
+      ])
+      if (waitedMs !== undefined) overdue.set(waitedMs / 1000)
       lag.set(projection.lag_events)
       parked.set(projection.parked)
       return reply.type(registry.contentType).send(await registry.metrics())
