@@ -20,6 +20,22 @@ export type Load = z.infer<typeof Load>
 
 const Address = z.object({ address: z.string() })
 
+const farAbove = Object.fromEntries(
+  [
+    'MANAGEMENT',
+    'RUNTIME',
+    'CLIENT_VALIDATE',
+    'CLIENT_ACTIVATE',
+    'CLIENT_DEACTIVATE',
+    'CLIENT_FREE_TIER',
+    'CLIENT_KEYLESS',
+    'CLIENT_CONFIG',
+    'CLIENT_TENANT',
+    'CLIENT_INSTANCE',
+    'CLIENT_NEW_INSTANCES',
+  ].map((name) => [`KEYLEDGER_LIMIT_${name}`, '100000000']),
+)
+
 /** The ledger itself, as `npm start` runs it. */
 export async function startLedger(dataDirectory: string): Promise<Server> {
   const child = spawn(process.execPath, [join(root, 'src/bin/keyledger.ts'), 'serve'], {
@@ -28,8 +44,7 @@ export async function startLedger(dataDirectory: string): Promise<Server> {
       KEYLEDGER_DATA_DIR: dataDirectory,
       KEYLEDGER_PORT: '0',
       // In force, so that what they cost is measured, and far above anything that gets here.
-      KEYLEDGER_LIMIT_MANAGEMENT: '100000000',
-      KEYLEDGER_LIMIT_RUNTIME: '100000000',
+      ...farAbove,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

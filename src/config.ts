@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import type { Rates } from './limits/limits.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const url = (...protocols: string[]) =>
@@ -71,11 +72,19 @@ const Environment = z.object({
   KEYLEDGER_POLAR_API_URL: api.default('https://api.polar.sh'),
   KEYLEDGER_LIMIT_MANAGEMENT: rate.default({ perMinute: 600, burst: 1200 }),
   KEYLEDGER_LIMIT_RUNTIME: rate.default({ perMinute: 6000, burst: 6000 }),
+  KEYLEDGER_LIMIT_CLIENT_VALIDATE: rate.default({ perMinute: 120, burst: 240 }),
+  KEYLEDGER_LIMIT_CLIENT_ACTIVATE: rate.default({ perMinute: 5, burst: 10 }),
+  KEYLEDGER_LIMIT_CLIENT_DEACTIVATE: rate.default({ perMinute: 5, burst: 10 }),
+  KEYLEDGER_LIMIT_CLIENT_FREE_TIER: rate.default({ perMinute: 10, burst: 20 }),
+  KEYLEDGER_LIMIT_CLIENT_KEYLESS: rate.default({ perMinute: 10, burst: 20 }),
+  KEYLEDGER_LIMIT_CLIENT_CONFIG: rate.default({ perMinute: 60, burst: 120 }),
+  KEYLEDGER_LIMIT_CLIENT_TENANT: rate.default({ perMinute: 12_000, burst: 12_000 }),
+  KEYLEDGER_LIMIT_CLIENT_INSTANCE: rate.default({ perMinute: 30, burst: 30 }),
+  /** An hour, unlike the others. */
+  KEYLEDGER_LIMIT_CLIENT_NEW_INSTANCES: rate.default({ perMinute: 1000, burst: 1000 }),
   KEYLEDGER_TRUST_PROXY: networks.optional(),
   KEYLEDGER_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 })
-
-type Rate = { perMinute: number; burst: number }
 
 export type Config = {
   port: number
@@ -100,8 +109,7 @@ export type Config = {
     paddleApiUrl: string | undefined
     polarApiUrl: string
   }
-  /** Undefined: no limit. */
-  limits: { management: Rate | undefined; runtime: Rate | undefined }
+  limits: Rates
   /** Proxies whose word on a caller's address is taken; undefined: nobody's, it is the socket's. */
   trustProxy: string[] | undefined
   logLevel: z.infer<typeof Environment>['KEYLEDGER_LOG_LEVEL']
@@ -145,11 +153,27 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
       paddleApiUrl: data.KEYLEDGER_PADDLE_API_URL,
       polarApiUrl: data.KEYLEDGER_POLAR_API_URL,
     },
-    limits: {
-      management: data.KEYLEDGER_LIMIT_MANAGEMENT ?? undefined,
-      runtime: data.KEYLEDGER_LIMIT_RUNTIME ?? undefined,
-    },
+    limits: limitsIn(data),
     trustProxy: data.KEYLEDGER_TRUST_PROXY,
     logLevel: data.KEYLEDGER_LOG_LEVEL,
+  }
+}
+
+function limitsIn(data: z.infer<typeof Environment>): Rates {
+  const newInstances = data.KEYLEDGER_LIMIT_CLIENT_NEW_INSTANCES
+  return {
+    management: data.KEYLEDGER_LIMIT_MANAGEMENT ?? undefined,
+    runtime: data.KEYLEDGER_LIMIT_RUNTIME ?? undefined,
+    clientValidate: data.KEYLEDGER_LIMIT_CLIENT_VALIDATE ?? undefined,
+    clientActivate: data.KEYLEDGER_LIMIT_CLIENT_ACTIVATE ?? undefined,
+    clientDeactivate: data.KEYLEDGER_LIMIT_CLIENT_DEACTIVATE ?? undefined,
+    clientFreeTier: data.KEYLEDGER_LIMIT_CLIENT_FREE_TIER ?? undefined,
+    clientKeyless: data.KEYLEDGER_LIMIT_CLIENT_KEYLESS ?? undefined,
+    clientConfig: data.KEYLEDGER_LIMIT_CLIENT_CONFIG ?? undefined,
+    clientTenant: data.KEYLEDGER_LIMIT_CLIENT_TENANT ?? undefined,
+    clientInstance: data.KEYLEDGER_LIMIT_CLIENT_INSTANCE ?? undefined,
+    clientNewInstances: newInstances
+      ? { perMinute: newInstances.perMinute / 60, burst: newInstances.burst }
+      : undefined,
   }
 }

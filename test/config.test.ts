@@ -26,6 +26,40 @@ describe('a rate limit', () => {
   })
 })
 
+test('the limits of the client interface are on, each as documented', () =>
+  expect(parseConfig({}).limits).toMatchObject({
+    clientValidate: { perMinute: 120, burst: 240 },
+    clientActivate: { perMinute: 5, burst: 10 },
+    clientDeactivate: { perMinute: 5, burst: 10 },
+    clientFreeTier: { perMinute: 10, burst: 20 },
+    clientKeyless: { perMinute: 10, burst: 20 },
+    clientConfig: { perMinute: 60, burst: 120 },
+    clientTenant: { perMinute: 12_000, burst: 12_000 },
+    clientInstance: { perMinute: 30, burst: 30 },
+    // 1000 an hour.
+    clientNewInstances: { perMinute: 1000 / 60, burst: 1000 },
+  }))
+
+test('each limit can be set and switched off', () => {
+  const names = {
+    clientValidate: 'VALIDATE',
+    clientActivate: 'ACTIVATE',
+    clientDeactivate: 'DEACTIVATE',
+    clientFreeTier: 'FREE_TIER',
+    clientKeyless: 'KEYLESS',
+    clientConfig: 'CONFIG',
+    clientTenant: 'TENANT',
+    clientInstance: 'INSTANCE',
+  } as const
+  for (const [limit, name] of Object.entries(names)) {
+    const variable = `KEYLEDGER_LIMIT_CLIENT_${name}`
+    expect(parseConfig({ [variable]: '7/9' }).limits).toMatchObject({ [limit]: { perMinute: 7, burst: 9 } })
+    expect(parseConfig({ [variable]: 'off' }).limits).toMatchObject({ [limit]: undefined })
+  }
+  const anHour = parseConfig({ KEYLEDGER_LIMIT_CLIENT_NEW_INSTANCES: '120/90' }).limits
+  expect(anHour.clientNewInstances).toStrictEqual({ perMinute: 2, burst: 90 })
+})
+
 describe('trusted proxies', () => {
   const proxiesOf = (text: string | undefined) => parseConfig({ KEYLEDGER_TRUST_PROXY: text }).trustProxy
 

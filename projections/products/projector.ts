@@ -16,6 +16,10 @@ const products: DocumentModel<Product> = {
           tenant_id: product.tenantId,
           product_id: product.productId,
           revalidate_after_seconds: product.settings.revalidateAfterSeconds,
+          lease_seconds: product.settings.leaseSeconds,
+          free_tier_enabled: product.settings.freeTierEnabled,
+          trial_duration_days: product.settings.trialDurationDays ?? null,
+          client_settings_since: product.clientSettingsSince,
           created_at: product.createdAt,
         },
 }
@@ -31,6 +35,10 @@ export const productsProjector: Projector = {
       tenant_id text not null,
       product_id text not null,
       revalidate_after_seconds int not null,
+      lease_seconds int not null,
+      free_tier_enabled boolean not null,
+      trial_duration_days int,
+      client_settings_since timestamptz not null,
       created_at timestamptz not null,
       unique (tenant_id, product_id)
     );

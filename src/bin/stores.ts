@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { joinLocalStack } from '../../infra/local/stack/stack.ts'
+import { createClientLookup } from '../../projections/clients/queries.ts'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
@@ -99,6 +100,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       findToken: createTokenLookup(hotDb),
       findProduct: createProductLookup(hotDb),
       findStanding: createStandingLookup(hotDb),
+      findClient: createClientLookup(hotDb),
       findForRuntime: createRuntimeLookup(hotDb),
       subjects: createSubjects(db, masterKey),
       secrets: createSecrets(db, masterKey),

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import type { FindClient } from '../../projections/clients/queries.ts'
 import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
 import type { FindStanding } from '../../projections/licenses/standing.ts'
 import type { FindProduct } from '../../projections/products/queries.ts'
@@ -26,6 +27,7 @@ export type Services = {
   findToken: (tokenHash: string) => Promise<KnownToken | undefined>
   findProduct: FindProduct
   findStanding: FindStanding
+  findClient: FindClient
   findForRuntime: (question: RuntimeQuestion) => Promise<RuntimeFinding>
   subjects: Subjects
   secrets: Secrets

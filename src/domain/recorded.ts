@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Category, EventOf } from './events.ts'
 import { Moment } from './values.ts'
 
-/** Who caused an event: a token, a person, a payment provider, an operator on the host, or the service itself. */
-export const Actor = z.string().regex(/^(token|member|provider|operator|system):.+$/)
+/** Who caused an event: a token, a person, a payment provider, an app, an operator on the host, or the service itself. */
+export const Actor = z.string().regex(/^(token|member|provider|client|operator|system):.+$/)
 
 export const EventMetadata = z.object({
   requestId: z.string().min(1),

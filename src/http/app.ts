@@ -11,6 +11,10 @@ import type { Limits } from '../limits/limits.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../reactions/test-purchases.ts'
 import { admit, authenticate } from './authenticate.ts'
+import { admitClient } from './client/admit.ts'
+import { configRoute } from './client/config.ts'
+import { allowAnyOrigin, clientEdge } from './client/edge.ts'
+import { noClientLimits } from './client/limits.ts'
 import type { Cursors } from './cursor.ts'
 import { dashboard } from './dashboard/dashboard.ts'
 import { drainOnClose } from './drain.ts'
@@ -84,7 +88,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   acceptEmptyBodies(app)
   app.decorateRequest('caller', undefined)
   const authority = { ...services, limits: options.limits }
-  answerErrors(app, (request) => admit(authority, request))
+  const clientAuthority = { findClient: services.findClient, clientLimits: noClientLimits }
+  answerErrors(app, async (request) => {
+    if (request.routeOptions.config.client) await admitClient(clientAuthority, request)
+    else await admit(authority, request)
+  })
   app.decorateRequest('gatedInput', undefined)
   app.decorate('baseUrl', options.baseUrl)
   answerUnknownRoutes(app)
@@ -92,6 +100,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     reply.header('request-id', request.id)
     done()
   })
+  app.addHook('onRequest', allowAnyOrigin)
   logFailures(app)
   drainOnClose(app)
   await app.register(underPressure, { maxEventLoopDelay: options.maxEventLoopDelayMs ?? 2000, retryAfter: 1 })
@@ -99,6 +108,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 
   app.addHook('onRequest', authenticate(authority))
   honourIdempotencyKeys(app, services.idempotency)
+  clientEdge(app, clientAuthority)
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
   metricsRoutes(routes, readiness, services)
   healthRoutes(routes, readiness)
@@ -119,6 +129,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   sellingRoutes(routes, services)
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
   runtimeRoutes(routes, services, authority)
+  configRoute(routes)
   await dashboard(app, options)
   licenseChangeRoutes(routes, services)
   licenseImportRoutes(routes, services)

@@ -18,7 +18,7 @@ const runtimePath = /^\/v1\/licenses\/(?:activate|validate|deactivate)(?:$|\?)/
  */
 export function answerErrors(app: FastifyInstance, admit: (request: FastifyRequest) => Promise<void>): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    const unasked = request.routeOptions.config.admitsItself && !request.caller
+    const unasked = request.routeOptions.config.admitsItself && !request.caller && !request.client
     const problem = problemOf(
       unasked && !(error instanceof Problem)
         ? await admit(request).then(

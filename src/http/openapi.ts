@@ -32,6 +32,10 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
       servers: [{ url: baseUrl }],
       tags: [
         { name: 'Runtime', description: "License checks by a vendor's own server" },
+        {
+          name: 'Client',
+          description: 'Called by apps themselves, with the SDK key that they are shipped with',
+        },
         { name: 'Licenses', description: 'Mint, import, list, change and export licenses' },
         { name: 'Products', description: 'The apps of a tenant' },
         { name: 'Key types', description: 'What of an app is sold' },
@@ -48,6 +52,12 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
       ],
       components: {
         securitySchemes: {
+          sdkKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-Service-SDK-Key',
+            description: "The tenant's SDK key, `kl_sdk_…`",
+          },
           accessToken: { type: 'http', scheme: 'bearer', description: 'An access token, `kl_pat_…`' },
         },
       },

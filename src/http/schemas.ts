@@ -66,7 +66,7 @@ const meanings = {
   503: 'A store does not answer or there is too much to do; see Retry-After. Trying again is harmless',
 } as const
 
-type ErrorStatus = keyof typeof meanings
+export type ErrorStatus = keyof typeof meanings
 
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait' } } as const
 

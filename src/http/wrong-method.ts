@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { reservedTenantIds } from '../domain/tenant/tenant.ts'
 import { sendProblem } from './errors.ts'
 import { noSuchPath, Problem } from './problem.ts'
 
@@ -9,12 +10,17 @@ declare module 'fastify' {
   }
 }
 
+/** A first path segment of the service's own is no tenant. */
+const tenant = `(?!(?:${[...reservedTenantIds].join('|').replaceAll('.', '\\.')})/)[^/]+`
+
 /** Answers a path that exists, asked with another method, with 405 and `Allow`; anything else unknown with 404. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routes: { methods: string[]; path: RegExp; template: boolean }[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.wrongMethod) return
-    const pattern = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')
+    const pattern = url
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replace(/:\w+/g, (name, at) => (name === ':tenantId' && at === 1 ? tenant : '[^/]+'))
     routes.push({
       methods: [method].flat(),
       path: new RegExp(`^${pattern.replace('\\*', '.*')}$`),

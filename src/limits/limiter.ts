@@ -1,5 +1,5 @@
-import { type Gcra, gcraOf, type Rate } from './gcra.ts'
-import { Meter, type Report, type Settlement } from './meter.ts'
+import type { Gcra, Rate } from './gcra.ts'
+import { Meter, type MeterOptions, type Report, type Settlement } from './meter.ts'
 
 /** Where the processes that share a limit tell each other what they have admitted. */
 export type SharedBuckets = {
@@ -7,6 +7,7 @@ export type SharedBuckets = {
 }
 
 export type Limiter = {
+  readonly rate: Rate
   /** @returns 0 when the caller may go, else the milliseconds until it is worth trying again; rarely a promise of it */
   take(key: string): number | Promise<number>
   setProcesses(count: number): void
@@ -15,7 +16,7 @@ export type Limiter = {
   stop(): Promise<void>
 }
 
-export type LimiterOptions = {
+export type LimiterOptions = MeterOptions & {
   shared: SharedBuckets
   now: () => number
   onFailure: (error: unknown) => void
@@ -30,17 +31,16 @@ const forgetEveryMs = 60_000
 /** One limit, in force from the first call on. */
 export function createLimiter(limit: string, rate: Rate, options: LimiterOptions): Limiter {
   const { shared, now, onFailure } = options
-  const meter = new Meter(rate)
-  const gcra = gcraOf(rate)
+  const meter = new Meter(rate, options)
   let telling: Promise<void> | undefined
   let soon = false
 
-  async function tell(): Promise<void> {
-    const reports = meter.report()
+  async function tell(all?: true): Promise<void> {
+    const reports = meter.report(all)
     if (reports.length === 0) return
     const patience = setTimeout(() => meter.giveUp(now()), patienceMs)
     try {
-      meter.settle(await shared.settle(limit, gcra, reports, now()), now())
+      meter.settle(await shared.settle(limit, meter.gcra, reports, now()), now())
     } catch (error) {
       meter.fail(now())
       onFailure(error)
@@ -50,10 +50,10 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
   }
 
   /** One at a time: what comes meanwhile goes with the next. */
-  function flush(): Promise<void> {
-    telling ??= tell().finally(() => {
+  function tellNext(all?: true): Promise<void> {
+    telling ??= tell(all).finally(() => {
       telling = undefined
-      if (meter.isUrgent) void flush()
+      if (meter.isUrgent) void tellNext()
     })
     return telling
   }
@@ -64,16 +64,22 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
     soon = true
     setImmediate(() => {
       soon = false
-      void flush()
+      void tellNext()
     })
   }
 
-  const rounds = setInterval(() => void flush(), roundMs)
+  const rounds = setInterval(() => void tellNext(), roundMs)
   const forgetting = setInterval(() => meter.forget(now()), forgetEveryMs)
   rounds.unref()
   forgetting.unref()
 
+  async function flush(): Promise<void> {
+    await telling
+    await tellNext(true)
+  }
+
   return {
+    rate,
     take(key) {
       const decided = meter.admit(key, now())
       if (decided < 0) {
@@ -90,7 +96,6 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
     async stop() {
       clearInterval(rounds)
       clearInterval(forgetting)
-      await telling
       await flush()
     },
   }

@@ -4,17 +4,33 @@ import { createLimiter, type Limiter } from './limiter.ts'
 import { joinProcesses } from './processes.ts'
 import { createSharedBuckets } from './shared-buckets.ts'
 
-/** The limits there are. Undefined: no limit. */
-export type Rates = {
+/** What is limited, and of whom each. */
+const limitNames = [
   /** Management calls of one token. */
-  management: Rate | undefined
+  'management',
   /** Runtime calls of one tenant. */
-  runtime: Rate | undefined
-}
+  'runtime',
+  /** Client calls of one address, by route. */
+  'clientValidate',
+  'clientActivate',
+  'clientDeactivate',
+  'clientFreeTier',
+  'clientKeyless',
+  'clientConfig',
+  /** Client calls of one tenant, on all routes. */
+  'clientTenant',
+  /** Client validates of one instance of one license. */
+  'clientInstance',
+  /** Anonymous instances that one tenant has not seen before. */
+  'clientNewInstances',
+] as const
+type LimitName = (typeof limitNames)[number]
 
-export type Limits = { [Name in keyof Rates]: Limiter | undefined }
+/** Undefined: no limit. */
+export type Rates = { [Name in LimitName]?: Rate | undefined }
+export type Limits = { [Name in LimitName]?: Limiter | undefined }
 
-export const noLimits: Limits = { management: undefined, runtime: undefined }
+export const noLimits: Limits = {}
 
 /**
  * Brings the limits into force, shared with every other process on the same database.
@@ -26,11 +42,11 @@ export async function joinLimits(
   onFailure: (error: unknown) => void,
 ): Promise<{ limits: Limits; leave: () => Promise<void> }> {
   const options = { shared: createSharedBuckets(db), now: Date.now, onFailure }
-  const limiterOf = (name: keyof Rates) => {
+  const limits: Limits = {}
+  for (const name of limitNames) {
     const rate = rates[name]
-    return rate && createLimiter(name, rate, options)
+    if (rate) limits[name] = createLimiter(name, rate, options)
   }
-  const limits: Limits = { management: limiterOf('management'), runtime: limiterOf('runtime') }
   const inForce = Object.values(limits).filter((limiter) => limiter !== undefined)
   const leaveProcesses =
     inForce.length === 0

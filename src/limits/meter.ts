@@ -37,29 +37,49 @@ type Bucket = {
  * get through at worst.
  */
 const untoldShare = 0.04
-/** What a share of one unit each may come to. */
-const mostUntoldShare = 0.05
+/** Of a small burst, how much more may get through at worst when each process has one unit untold. */
+const mostExcessShare = 0.05
+/** Of a small burst, what may be held back so that it does not come to more than that. */
+const mostHeldBackShare = 0.1
+
+export type MeterOptions = {
+  /** How many buckets are kept at most: addresses are made up faster than they can be forgotten. */
+  mostBuckets?: number
+}
+const defaultMostBuckets = 100_000
+/** Making room for one is as much work as making room for many. */
+const roomShare = 0.1
 
 /**
  * One process's part in a limit that several share. It admits at once on what it knows, and tells afterwards, in
- * batches; only when it has admitted its allowance without an answer, callers wait for one. Alone it is exact, and
- * nobody ever waits. It has no clock and sends nothing: see `limiter.ts`.
+ * batches; only when it has admitted its allowance without an answer, callers wait for one. Alone it is exact, nobody
+ * ever waits, and what it would be allowed to keep to itself it does not tell. It has no clock and sends nothing: see
+ * `limiter.ts`.
  */
 export class Meter {
   readonly #rate: Rate
-  readonly #gcra: Gcra
+  readonly #mostBuckets: number
+  #gcra: Gcra
   readonly #buckets = new Map<string, Bucket>()
   /** Those with something to tell. */
-  #changed = new Set<string>()
+  readonly #changed = new Set<string>()
+  /** Those with so little to tell that it matters to nobody as long as this process is alone, and lives. */
+  readonly #kept = new Set<string>()
   #urgent = false
   #alone = true
   #heard = true
   #allowance: number
 
-  constructor(rate: Rate) {
+  constructor(rate: Rate, { mostBuckets = defaultMostBuckets }: MeterOptions = {}) {
     this.#rate = rate
+    this.#mostBuckets = mostBuckets
     this.#gcra = gcraOf(rate)
-    this.#allowance = Math.floor(rate.burst * untoldShare)
+    this.#allowance = aloneUntold(rate.burst)
+  }
+
+  /** The rate by which buckets are settled now. */
+  get gcra(): Gcra {
+    return this.#gcra
   }
 
   /** Whether something should be told at once rather than with the next round. Nothing is while nobody listens. */
@@ -73,33 +93,39 @@ export class Meter {
 
   /** @returns 0: go. Negative: it has to be told first, see `wait`. Else the milliseconds until one is free */
   admit(key: string, now: number): number {
-    const bucket = this.#bucket(key)
+    const bucket = this.#bucket(key, now)
     if (this.#alone || !this.#heard || untold(bucket) < this.#allowance) return this.#decide(key, bucket, now)
     return waitMs(this.#gcra, bucket.tat, now) || mustWait
   }
 
   /** Queues a caller that `admit` could not answer at once. */
   wait(key: string, waiter: Waiter): void {
-    this.#bucket(key).waiters.push(waiter)
+    this.#buckets.get(key)?.waiters.push(waiter)
     this.#changed.add(key)
     this.#urgent = true
   }
 
-  /** What there is to tell now; it is answered by `settle` or `fail` before the next. */
-  report(): Report[] {
-    const changed = [...this.#changed]
-    this.#changed = new Set()
-    this.#urgent = false
-    return changed.map((key) => {
-      const bucket = this.#bucket(key)
+  /**
+   * What there is to tell now; it is answered by `settle` or `fail` before the next.
+   * @param all also what may be kept to itself as long as it is alone
+   */
+  report(all = !this.#alone): Report[] {
+    if (all) this.#tellKept()
+    const reports: Report[] = []
+    for (const key of this.#changed) {
+      const bucket = this.#buckets.get(key)
+      if (!bucket) continue
       const { tat: mine, told: expected, admitted, waiters } = bucket
       // Nothing was admitted at no time.
       const since = admitted > 0 ? bucket.since : -1
       bucket.telling = { admitted, since, waiters }
       bucket.admitted = 0
       bucket.waiters = []
-      return { key, expected, mine, since, admitted, waiting: waiters.length }
-    })
+      reports.push({ key, expected, mine, since, admitted, waiting: waiters.length })
+    }
+    this.#changed.clear()
+    this.#urgent = false
+    return reports
   }
 
   settle(settlements: readonly Settlement[], now: number): void {
@@ -132,26 +158,61 @@ export class Meter {
   }
 
   setProcesses(count: number): void {
-    const { burst } = this.#rate
-    const share = Math.floor((burst * untoldShare) / count)
+    const { perMinute, burst } = this.#rate
     this.#alone = count <= 1
-    // A small limit shared by many has no room for anything untold: everybody waits to be told.
-    this.#allowance = share >= 1 ? share : count <= burst * mostUntoldShare ? 1 : 0
+    const share = Math.floor((burst * untoldShare) / count)
+    // Of a small burst each may keep one unit to itself, if what the others may have admitted meanwhile is held back.
+    const heldBack = this.#alone || share >= 1 ? 0 : Math.max(0, count - burst * mostExcessShare)
+    const oneEach = heldBack <= burst * mostHeldBackShare
+    this.#gcra = gcraOf({ perMinute, burst: oneEach ? burst - heldBack : burst })
+    // A very small one, or one shared by many, has no room for anything untold: everybody waits to be told.
+    this.#allowance = this.#alone ? aloneUntold(burst) : share >= 1 ? share : oneEach ? 1 : 0
   }
 
-  /** Forgets buckets that are full, which is what unknown ones are. */
+  #tellKept(): void {
+    for (const key of this.#kept) this.#changed.add(key)
+    this.#kept.clear()
+  }
+
+  /**
+   * Forgets buckets that are full, which is what unknown ones are. What was admitted from them and not told may still
+   * matter to others, but not to this process.
+   */
   forget(now: number): void {
-    for (const [key, { tat, admitted, waiters, telling }] of this.#buckets) {
-      if (tat <= now && admitted === 0 && waiters.length === 0 && !telling) this.#buckets.delete(key)
+    for (const [key, bucket] of this.#buckets) {
+      if (bucket.tat > now || !isIdle(bucket) || (bucket.admitted > 0 && !this.#alone)) continue
+      this.#drop(key)
     }
   }
 
-  #bucket(key: string): Bucket {
+  /** The oldest go when there are too many: whoever has so many addresses has no need of another full bucket. */
+  #makeRoom(now: number): void {
+    this.forget(now)
+    const enough = this.#mostBuckets * (1 - roomShare)
+    for (const [key, bucket] of this.#buckets) {
+      if (this.#buckets.size <= enough) return
+      if (isIdle(bucket)) this.#drop(key)
+    }
+  }
+
+  #drop(key: string): void {
+    this.#buckets.delete(key)
+    this.#changed.delete(key)
+    this.#kept.delete(key)
+  }
+
+  #bucket(key: string, now: number): Bucket {
     const known = this.#buckets.get(key)
     if (known !== undefined) return known
+    if (this.#buckets.size >= this.#mostBuckets) this.#makeRoom(now)
     const full: Bucket = { tat: 0, told: null, since: 0, admitted: 0, waiters: [], telling: undefined }
     this.#buckets.set(key, full)
     return full
+  }
+
+  /** Whether so much is better told soon: half of the allowance, or more than it when that is nothing or one. */
+  #isMuch(admitted: number): boolean {
+    return admitted > (this.#allowance > 1 ? (this.#allowance - 1) / 2 : this.#allowance)
   }
 
   /** As if there were nobody else. */
@@ -161,8 +222,10 @@ export class Meter {
     bucket.tat = spent(this.#gcra, bucket.tat, now)
     if (bucket.admitted === 0) bucket.since = now
     bucket.admitted++
-    this.#changed.add(key)
-    if (bucket.admitted * 2 >= this.#allowance) this.#urgent = true
+    const much = this.#isMuch(bucket.admitted)
+    if (much) this.#urgent = true
+    if (much || !this.#alone) this.#changed.add(key)
+    else this.#kept.add(key)
     return 0
   }
 
@@ -181,4 +244,7 @@ export class Meter {
   }
 }
 
+/** What is lost when a process that was alone is killed: not more than several may pass the limit by. */
+const aloneUntold = (burst: number): number => Math.floor(burst * mostExcessShare)
+const isIdle = ({ waiters, telling }: Bucket): boolean => waiters.length === 0 && !telling
 const untold = ({ admitted, telling }: Bucket): number => admitted + (telling?.admitted ?? 0)

@@ -226,12 +226,22 @@ describe('the state', () => {
     keyTypes: [pro],
     createdAt: at,
     updatedAt: at,
+    clientSettingsSince: at,
   }
 
   test.each<[string, ProductEvent, object]>([
     ['a new name', { type: 'ProductRenamed', data: { name: 'Writer', at: later } }, { name: 'Writer' }],
     ['a new prefix', { type: 'KeyPrefixChanged', data: { keyPrefix: 'WR', at: later } }, { keyPrefix: 'WR' }],
-    ['new settings', settingsChanged(trialOf14Days, later), { settings: trialOf14Days }],
+    [
+      'new settings',
+      settingsChanged(trialOf14Days, later),
+      { settings: trialOf14Days, clientSettingsSince: later },
+    ],
+    [
+      'a change that apps are not told of',
+      settingsChanged({ ...defaultSettings, leaseSeconds: 60 }, later),
+      { settings: { ...defaultSettings, leaseSeconds: 60 } },
+    ],
     [
       'another key type',
       { type: 'KeyTypeAdded', data: { keyType: team, at: later } },

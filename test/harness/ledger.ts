@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { BACKWARDS, END, type EventData, EventStoreDBClient, NO_STREAM } from '@eventstore/db-client'
 import type { Pool } from 'pg'
 import { startEventStore } from '../../infra/local/eventstore/server.ts'
+import { createClientLookup } from '../../projections/clients/queries.ts'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
@@ -129,6 +130,7 @@ export async function openTestLedger(
     findToken: createTokenLookup(db),
     findProduct: createProductLookup(db),
     findStanding: createStandingLookup(db),
+    findClient: createClientLookup(db),
     findForRuntime: createRuntimeLookup(db),
     subjects: createSubjects(db, masterKey),
     secrets: createSecrets(db, masterKey),

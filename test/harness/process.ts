@@ -19,6 +19,23 @@ export const program = fileOf('src/bin/keyledger.ts')
 export type Environment = Readonly<Record<string, string>>
 export type Finished = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
+/** Every limit there is. */
+const limitsOff = Object.fromEntries(
+  [
+    'MANAGEMENT',
+    'RUNTIME',
+    'CLIENT_VALIDATE',
+    'CLIENT_ACTIVATE',
+    'CLIENT_DEACTIVATE',
+    'CLIENT_FREE_TIER',
+    'CLIENT_KEYLESS',
+    'CLIENT_CONFIG',
+    'CLIENT_TENANT',
+    'CLIENT_INSTANCE',
+    'CLIENT_NEW_INSTANCES',
+  ].map((name) => [`KEYLEDGER_LIMIT_${name}`, 'off']),
+)
+
 /** Stores that outlive every keyledger process: a database of their own, and an event store process. */
 export type Stores = { databaseUrl: string; eventstoreUrl: string; environment: Environment }
 
@@ -86,8 +103,7 @@ export function createHost(): Host {
         // As `npm start` does: it makes each start a good deal cheaper.
         NODE_COMPILE_CACHE: fileOf('node_modules/.cache/keyledger'),
         // Tests ask as fast as they can; those that are about the limits give them.
-        KEYLEDGER_LIMIT_MANAGEMENT: 'off',
-        KEYLEDGER_LIMIT_RUNTIME: 'off',
+        ...limitsOff,
         ...environment,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -92,7 +92,7 @@ const takesKey = ({ parameters }: z.infer<typeof Operation>) =>
 
 test('every POST with a token takes an Idempotency-Key and says what a replay looks like, but for validate and logout', () => {
   const posts = operations.filter(
-    ({ route, operation }) => /^POST /.test(route) && '401' in operation.responses,
+    ({ route, operation }) => /^POST \/v1\//.test(route) && '401' in operation.responses,
   )
   expect(posts.filter(({ operation }) => !takesKey(operation)).map(({ route }) => route)).toStrictEqual([
     'POST /v1/logout',
@@ -180,6 +180,7 @@ const statuses: Record<string, number[]> = {
   'POST /v1/licenses/{id}/deactivate-device': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/licenses/import': [200, 400, 401, 402, 403, 404, 409, 422],
   'GET /v1/licenses/export': [200, 202, 400, 401, 403, 404],
+  'GET /{tenantId}/{productId}/config': [200, 401, 403, 404],
 }
 
 test('every operation of the contract is described with all its statuses', () => {

@@ -103,7 +103,7 @@ describe('several servers on one database', () => {
 
   test('admit the limit together, wherever the calls arrive, and one that comes later begins where they are', async () => {
     // So slow that nothing comes back during the test.
-    const rates = { management: { perMinute: 1, burst: 1000 }, runtime: undefined }
+    const rates = { management: { perMinute: 1, burst: 1000 } }
     const joined = await Promise.all(pools.slice(0, 2).map((pool) => joinLimits(pool, rates, fail)))
     const floods = await Promise.all(joined.map(({ limits }) => flood(limits.management, 900)))
     const before = floods.reduce((sum, admitted) => sum + admitted, 0)
@@ -119,7 +119,7 @@ describe('several servers on one database', () => {
   })
 
   test('a newcomer is counted by the others before it begins', async () => {
-    const rates = { management: { perMinute: 1, burst: 100 }, runtime: undefined }
+    const rates = { management: { perMinute: 1, burst: 100 } }
     const [one, two] = pools
     if (!one || !two) throw new Error('no pools')
     const first = await joinLimits(one, rates, fail)
@@ -135,8 +135,8 @@ describe('several servers on one database', () => {
   test('without any limit nothing is shared', async () => {
     const [one] = pools
     if (!one) throw new Error('no pool')
-    const { limits, leave } = await joinLimits(one, { management: undefined, runtime: undefined }, fail)
-    expect(limits).toStrictEqual({ management: undefined, runtime: undefined })
+    const { limits, leave } = await joinLimits(one, {}, fail)
+    expect(limits).toStrictEqual({})
     expect((await one.query('select from limits.processes')).rows).toStrictEqual([])
     await leave()
   })

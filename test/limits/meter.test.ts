@@ -39,7 +39,6 @@ function randomFrom(seed: number): () => number {
 function live(world: World) {
   const { rate, processes, seconds } = world
   const random = randomFrom(world.seed)
-  const gcra = gcraOf(rate)
   const shared = createMemoryBuckets()
   const admittedAt: number[] = []
   let refused = 0
@@ -59,7 +58,7 @@ function live(world: World) {
     const reports = member.meter.report()
     if (reports.length === 0) return
     const down = world.isDown?.(elapsed) ?? false
-    const settlements = down ? [] : shared.settle(gcra, reports, now)
+    const settlements = down ? [] : shared.settle(member.meter.gcra, reports, now)
     const toldAt = now
     member.telling = () => {
       decidedAt = down ? now : toldAt
@@ -111,7 +110,7 @@ const limitOver = (rate: Rate, seconds: number) => rate.burst + (rate.perMinute 
 const management = { perMinute: 600, burst: 1200 }
 const runtime = { perMinute: 6000, burst: 6000 }
 const small = { perMinute: 30, burst: 30 }
-const rates = { management, runtime, small }
+const rates = { management, runtime, small, 'a few calls': { perMinute: 5, burst: 10 } }
 
 test('alone it decides on each call exactly as the algorithm itself, and nobody waits', () =>
   fc.assert(
@@ -136,7 +135,7 @@ test('alone it decides on each call exactly as the algorithm itself, and nobody 
           expect(meter.admit(key, now)).toBe(wait)
           if (index % tellEvery === 0) meter.settle(shared.settle(gcra, meter.report(), now + 3), now + 5)
         }
-        meter.settle(shared.settle(gcra, meter.report(), now), now)
+        meter.settle(shared.settle(gcra, meter.report(true), now), now)
         expect(shared.stateOf(key) ?? 0).toBe(tat)
       },
     ),
@@ -187,7 +186,7 @@ test('whatever the rate, the load, the store and the number of processes, it is 
     fc.property(
       fc.record({
         perMinute: fc.integer({ min: 30, max: 6000 }),
-        burst: fc.integer({ min: 40, max: 3000 }),
+        burst: fc.oneof(fc.integer({ min: 2, max: 60 }), fc.integer({ min: 40, max: 3000 })),
         processes: fc.integer({ min: 2, max: 12 }),
         pressure: fc.double({ min: 0.5, max: 30, noNaN: true }),
         period: fc.integer({ min: 50, max: 4000 }),
@@ -203,7 +202,7 @@ test('whatever the rate, the load, the store and the number of processes, it is 
         expect(worstExcess(rate, admittedAt)).toBeLessThanOrEqual(burst * 0.05)
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 100 },
   ))
 
 describe('while nobody is heard', () => {
@@ -262,12 +261,79 @@ describe('while nobody is heard', () => {
 test('a bucket that is full again is forgotten, and one that is not, or has something to tell, is kept', () => {
   const meter = new Meter(management)
   meter.admit('told', start)
-  meter.admit('spent', start)
   for (let calls = 0; calls < 1000; calls++) meter.admit('spent', start)
+  meter.setProcesses(2)
   const shared = createMemoryBuckets()
   meter.settle(shared.settle(gcraOf(management), meter.report(), start), start)
   meter.admit('untold', start)
   meter.forget(start + 60_000)
   expect(meter.size).toBe(2)
   expect(meter.admit('spent', start + 60_000)).toBe(0)
+})
+
+describe('of what a process keeps to itself', () => {
+  test('alone it tells nothing that a restart may lose, and forgets it when the bucket is full again', () => {
+    const meter = new Meter({ perMinute: 30, burst: 30 })
+    for (let caller = 0; caller < 500; caller++) meter.admit(`once ${caller}`, start)
+    meter.admit('twice', start)
+    meter.admit('twice', start)
+    expect(meter.report()).toMatchObject([{ key: 'twice', admitted: 2 }])
+    meter.fail(start)
+    meter.forget(start + 2000)
+    expect(meter.size).toBe(1)
+  })
+
+  test('it tells all of it when somebody joins, and when it stops', () => {
+    const meter = new Meter({ perMinute: 30, burst: 30 })
+    meter.admit('one', start)
+    expect(meter.report()).toStrictEqual([])
+    meter.setProcesses(2)
+    expect(meter.report()).toMatchObject([{ key: 'one', admitted: 1 }])
+    meter.setProcesses(1)
+    meter.admit('another', start)
+    expect(meter.report()).toStrictEqual([])
+    expect(meter.report(true)).toMatchObject([{ key: 'another', admitted: 1 }])
+  })
+
+  test('a very small limit is told of every unit', () => {
+    const meter = new Meter({ perMinute: 5, burst: 10 })
+    meter.admit('one', start)
+    expect(meter.isUrgent).toBe(true)
+    expect(meter.report()).toMatchObject([{ key: 'one', admitted: 1 }])
+  })
+})
+
+describe('however many addresses call', () => {
+  const mostBuckets = 1000
+  test.each([1, 3])('no more buckets are kept than allowed, by one of %i', (processes) => {
+    const meter = new Meter({ perMinute: 120, burst: 240 }, { mostBuckets })
+    meter.setProcesses(processes)
+    for (let caller = 0; caller < 20 * mostBuckets; caller++) {
+      expect(meter.admit(`address ${caller}`, start)).toBe(0)
+      expect(meter.size).toBeLessThanOrEqual(mostBuckets)
+    }
+    expect(meter.report(true).length).toBeLessThanOrEqual(mostBuckets)
+  })
+
+  test('one that has used up its own stays refused while fewer than that call', () => {
+    const meter = new Meter({ perMinute: 5, burst: 10 }, { mostBuckets })
+    for (let calls = 0; calls < 10; calls++) expect(meter.admit('greedy', start)).toBe(0)
+    for (let caller = 0; caller < mostBuckets - 1; caller++) meter.admit(`address ${caller}`, start)
+    expect(meter.admit('greedy', start)).toBeGreaterThan(0)
+  })
+
+  test('whoever waits for an answer is kept', () => {
+    const meter = new Meter({ perMinute: 5, burst: 10 }, { mostBuckets })
+    meter.setProcesses(3)
+    let answer: number | undefined
+    expect(meter.admit('waiting', start)).toBeLessThan(0)
+    meter.wait('waiting', (waitedMs) => {
+      answer = waitedMs
+    })
+    for (let caller = 0; caller < 3 * mostBuckets; caller++) meter.admit(`address ${caller}`, start)
+    meter.settle([], start)
+    meter.report()
+    meter.settle([{ key: 'waiting', tat: start + 12_000, granted: 1 }], start)
+    expect(answer).toBe(0)
+  })
 })

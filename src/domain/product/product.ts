@@ -18,6 +18,8 @@ export type Product =
       createdAt: string
       updatedAt: string
       testKeys?: TestKeys
+      /** Since when apps have been told the same of trial and free tier: their signed settings begin anew with it. */
+      clientSettingsSince: string
     }
 
 /** What a PATCH may say of the settings; `null` takes the trial length back to "never configured". */
@@ -127,11 +129,16 @@ export function findKeyType(
   return product.keyTypes.find((keyType) => keyType.keyTypeId === keyTypeId)
 }
 
+function tellsAppsTheSame(left: ProductSettings, right: ProductSettings): boolean {
+  return left.freeTierEnabled === right.freeTierEnabled && left.trialDurationDays === right.trialDurationDays
+}
+
 /** Never refuses: what is recorded has happened. */
 export function evolveProduct(product: Product, event: ProductEvent): Product {
   if (event.type === 'ProductCreated') {
     const { at, ...data } = event.data
-    return { ...data, status: 'present', keyTypes: [], createdAt: at, updatedAt: at }
+    const times = { createdAt: at, updatedAt: at, clientSettingsSince: at }
+    return { ...data, status: 'present', keyTypes: [], ...times }
   }
   if (product.status === 'absent') return product
   const changed = { ...product, updatedAt: event.data.at }
@@ -140,8 +147,12 @@ export function evolveProduct(product: Product, event: ProductEvent): Product {
       return { ...changed, name: event.data.name }
     case 'KeyPrefixChanged':
       return { ...changed, keyPrefix: event.data.keyPrefix }
-    case 'ProductSettingsChanged':
-      return { ...changed, settings: event.data.settings }
+    case 'ProductSettingsChanged': {
+      const { settings, at } = event.data
+      return tellsAppsTheSame(settings, product.settings)
+        ? { ...changed, settings }
+        : { ...changed, settings, clientSettingsSince: at }
+    }
     case 'KeyTypeAdded':
       return { ...changed, keyTypes: [...product.keyTypes, event.data.keyType] }
     case 'KeyTypeChanged': {

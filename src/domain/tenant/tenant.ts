@@ -18,7 +18,7 @@ export type TenantCommand =
   | { type: 'CloseTenant'; reason: string | null; at: string }
 
 /** Every first path segment that the service itself answers, which a tenant's addresses would collide with. */
-const reservedTenantIds: ReadonlySet<string> = new Set([
+export const reservedTenantIds: ReadonlySet<string> = new Set([
   'v1',
   'api',
   'webhooks',

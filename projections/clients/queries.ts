@@ -1,0 +1,84 @@
+import type { Pool } from 'pg'
+import type { Plan } from '../../src/domain/tenant/events.ts'
+import type { Tenant } from '../../src/domain/tenant/tenant.ts'
+import { coalesce } from '../coalesce.ts'
+
+/** The tenant and product that an app says it belongs to. */
+export type ClientQuestion = { tenantId: string; productId: string }
+
+/** What of a product an app's calls depend on. */
+export type ClientProduct = {
+  leaseSeconds: number
+  freeTierEnabled: boolean
+  /** Undefined: never configured, which is not 0. */
+  trialDurationDays: number | undefined
+  /** Since when the two above have been as they are. */
+  clientSettingsSince: string
+}
+
+/** What there is under an app's address, and the key by which the tenant's apps are known. */
+export type KnownClient = {
+  tenantStatus: Exclude<Tenant['status'], 'absent'>
+  plan: Plan
+  /** Null before the tenant has a key. */
+  sdkKeyHash: string | null
+  /** An event of the tenant could not be read, so nobody knows whether the key is still good. */
+  uncertain: boolean
+  product: ClientProduct | undefined
+}
+
+export type FindClient = (question: ClientQuestion) => Promise<KnownClient | undefined>
+
+export type ClientColumns = {
+  tenant_status: KnownClient['tenantStatus'] | null
+  plan: Plan
+  sdk_key_hash: string | null
+  tenant_uncertain: boolean
+  lease_seconds: number | null
+  free_tier_enabled: boolean
+  trial_duration_days: number | null
+  client_settings_since: string
+}
+
+/** Finds what an app's call is about; undefined for no such tenant. Questions of one moment share a query. */
+export function createClientLookup(db: Pool): FindClient {
+  return coalesce(async (questions) => {
+    const { rows } = await db.query<ClientColumns>({
+      name: 'client-lookup',
+      text: lookup,
+      values: [questions.map(({ tenantId }) => tenantId), questions.map(({ productId }) => productId)],
+    })
+    return rows.map(clientFrom)
+  })
+}
+
+const lookup = `
+  select n.status as tenant_status, n.plan, c.key_hash as sdk_key_hash,
+    exists (select from parked where stream = n.stream) as tenant_uncertain,
+    p.lease_seconds, p.free_tier_enabled, p.trial_duration_days, p.client_settings_since
+  from unnest($1::text[], $2::text[]) with ordinality as q (tenant_id, product_id, ordinal)
+  left join tenants n on n.tenant_id = q.tenant_id
+  left join client_keys c on c.tenant_id = q.tenant_id and c.kind = 'sdk'
+  left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
+  order by q.ordinal`
+
+function clientFrom(row: ClientColumns): KnownClient | undefined {
+  if (row.tenant_status === null) return undefined
+  return {
+    tenantStatus: row.tenant_status,
+    plan: row.plan,
+    sdkKeyHash: row.sdk_key_hash,
+    uncertain: row.tenant_uncertain,
+    product: productFrom(row),
+  }
+}
+
+function productFrom(row: ClientColumns): ClientProduct | undefined {
+  if (row.lease_seconds === null) return undefined
+  return {
+    leaseSeconds: row.lease_seconds,
+    freeTierEnabled: row.free_tier_enabled,
+    trialDurationDays: row.trial_duration_days ?? undefined,
+    clientSettingsSince: row.client_settings_since,
+  }
+}

@@ -1,0 +1,87 @@
+import type { FastifyRequest } from 'fastify'
+import type { KnownClient } from '../../../projections/clients/queries.ts'
+import type { Origin, Services } from '../../commands/services.ts'
+import { sameDigest } from '../../credentials/sha256.ts'
+import { tokenHashOf } from '../../credentials/token.ts'
+import { Slug } from '../../domain/values.ts'
+import { notFound, Problem, unavailable } from '../problem.ts'
+import type { Client } from './client.ts'
+import type { ClientLimits } from './limits.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    client: Client | undefined
+  }
+}
+
+/** What decides over which apps may ask, and how often. */
+export type ClientAuthority = Pick<Services, 'findClient'> & { clientLimits: ClientLimits }
+
+type Place = { tenantId: string; productId: string }
+
+/** Looks up tenant, key and product, and lets the app in. @throws Problem 401, 403, 404, 429 */
+export async function admitClient(authority: ClientAuthority, request: FastifyRequest): Promise<Client> {
+  const keyHash = sdkKeyHashIn(request)
+  const place = placeOf(request)
+  return admitClientAs(authority, request, keyHash, await authority.findClient(place))
+}
+
+/** @returns the tenant and product of the path. @throws Problem 404 for what cannot be the name of either */
+export function placeOf(request: FastifyRequest): Place {
+  const { tenantId, productId } = request.params as Record<keyof Place, string>
+  if (!Slug.safeParse(tenantId).success) throw notFound('tenant')
+  // An id that none can have is looked up as one that none has.
+  return { tenantId, productId: Slug.safeParse(productId).success ? productId : '' }
+}
+
+/** @returns the hash of the SDK key. @throws Problem 401 when there is none, or its form or checksum is wrong */
+export function sdkKeyHashIn(request: FastifyRequest): string {
+  const key = request.headers['x-service-sdk-key']
+  if (typeof key !== 'string') throw unauthorized('send the SDK key: X-Service-SDK-Key: <SDK key>')
+  const keyHash = tokenHashOf(key, 'sdk')
+  if (keyHash === undefined) throw unauthorized('the SDK key is not valid')
+  return keyHash
+}
+
+/**
+ * Makes the app the request's client, if it may ask this route now.
+ * @param known what a look-up by the path has found
+ * @throws Problem 401, 403, 404, 429
+ */
+export async function admitClientAs(
+  { clientLimits }: Pick<ClientAuthority, 'clientLimits'>,
+  request: FastifyRequest,
+  keyHash: string,
+  known: KnownClient | undefined,
+): Promise<Client> {
+  if (!known) throw notFound('tenant')
+  if (known.uncertain) throw unavailable('the state of this tenant cannot be read at the moment')
+  if (known.sdkKeyHash === null || !sameDigest(known.sdkKeyHash, keyHash)) {
+    throw unauthorized('the SDK key is not valid for this tenant')
+  }
+  const { tenantStatus, plan, product } = known
+  if (tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
+  if (tenantStatus === 'suspended' && request.routeOptions.config.issues) {
+    throw new Problem(403, 'forbidden', 'the tenant is suspended: licenses are not activated')
+  }
+  if (!product) throw notFound('product')
+  const client: Client = { ...placeOf(request), tenantStatus, plan, product }
+  const waiting = clientLimits.admitted(client, request)
+  if (waiting) await waiting
+  request.client = client
+  return client
+}
+
+const unauthorized = (message: string): Problem => new Problem(401, 'unauthorized', message)
+
+/** The app of a client route that does not admit its callers itself. */
+export function clientIn(request: FastifyRequest): Client {
+  if (!request.client) throw unauthorized('this route needs an SDK key')
+  return request.client
+}
+
+/** Stands in the metadata of every event that the request causes. */
+export const clientOriginOf = (request: FastifyRequest): Origin => ({
+  requestId: request.id,
+  actor: `client:${clientIn(request).productId}`,
+})

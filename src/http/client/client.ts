@@ -1,0 +1,11 @@
+import type { ClientProduct, KnownClient } from '../../../projections/clients/queries.ts'
+
+/** The calls of the client interface, by the last part of their paths. */
+export type ClientRoute = 'activate' | 'validate' | 'deactivate' | 'free-tier' | 'keyless' | 'config'
+
+/** An app that has shown its tenant's SDK key. */
+export type Client = Pick<KnownClient, 'tenantStatus' | 'plan'> & {
+  tenantId: string
+  productId: string
+  product: ClientProduct
+}

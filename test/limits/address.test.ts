@@ -1,0 +1,50 @@
+/** Calls count by address; by the /64 where somebody has more addresses than anybody could count. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { callerOf } from '../../src/limits/address.ts'
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::ffff:c000:201', '192.0.2.1'],
+  ['0:0:0:0:0:ffff:c000:0201', '192.0.2.1'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:0DB8:0:0:ffff:ffff:ffff:ffff', '2001:db8:0:0::/64'],
+  ['2001:db8:0:1::1', '2001:db8:0:1::/64'],
+  ['2001:db8::1:0:0:0:1', '2001:db8:0:1::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+])('%s calls as %s', (address, caller) => expect(callerOf(address)).toBe(caller))
+
+describe('any two IPv6 addresses', () => {
+  const host = fc.ipV6()
+  test('are one caller exactly when their first 64 bits agree, however they are written', () =>
+    fc.assert(
+      fc.property(host, host, fc.boolean(), (left, right, sameNetwork) => {
+        const [one, other] = [bitsOf(left), bitsOf(right)]
+        const there = sameNetwork ? [...one.slice(0, 4), ...other.slice(4)] : other
+        if (isMapped(one) || isMapped(there)) return
+        const same = one.slice(0, 4).join() === there.slice(0, 4).join()
+        const written = there.map((group) => group.toString(16).padStart(4, '0').toUpperCase()).join(':')
+        expect(callerOf(left) === callerOf(written)).toBe(same)
+      }),
+    ))
+})
+
+/** By another way than the one that is tested: the address as the platform itself writes it. */
+function bitsOf(address: string): number[] {
+  const { hostname } = new URL(`http://[${address}]/`)
+  const [front = '', back = ''] = hostname.slice(1, -1).split('::')
+  const numbers = (text: string) =>
+    text
+      .split(':')
+      .filter(Boolean)
+      .map((group) => Number.parseInt(group, 16))
+  const [first, last] = [numbers(front), numbers(back)]
+  return [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last]
+}
+
+const isMapped = (groups: readonly number[]): boolean =>
+  groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
