@@ -66,7 +66,11 @@ const earlier = new Set<string>()
 async function holds({ method, url, token, raw, headers }: FuzzedRequest): Promise<number> {
   const { ledger } = api.ledger.services
   const before = await ledger.head()
-  const { status, body, headers: answered } = await api.ask(method, url, {
+  const {
+    status,
+    body,
+    headers: answered,
+  } = await api.ask(method, url, {
     token,
     headers,
     ...(raw !== undefined && { raw }),
