@@ -2,15 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { joinLocalStack } from '../../infra/local/stack/stack.ts'
-import { createClientLookup } from '../../projections/clients/queries.ts'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
-import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
-import { createStandingLookup } from '../../projections/licenses/standing.ts'
-import { createProductLookup } from '../../projections/products/queries.ts'
+import { createLookups } from '../../projections/lookups.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
-import { createTokenLookup } from '../../projections/tokens/queries.ts'
 import { createAttempts } from '../access/attempts.ts'
 import { createFingerprint } from '../access/fingerprint.ts'
 import type { Services } from '../commands/services.ts'
@@ -22,7 +18,10 @@ import { connectLedger } from '../ledger/ledger.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
 import { createTurns } from '../ledger/turns.ts'
 import { createProviders } from '../payments/providers.ts'
+import { createSignSettings } from '../signing/settings.ts'
+import { createSigner } from '../signing/signer.ts'
 import { createUsageCounter } from '../usage/counter.ts'
+import { createDeviceTelemetry } from '../usage/device-telemetry.ts'
 import { createTokenUse } from '../usage/token-use.ts'
 import { checkMasterKey } from '../vault/check.ts'
 import type { MasterKey } from '../vault/master-key.ts'
@@ -93,20 +92,23 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     undo.push(() => usage.stop())
     const tokenUse = createTokenUse(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
     undo.push(() => tokenUse.stop())
+    const telemetry = createDeviceTelemetry(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
+    undo.push(() => telemetry.stop())
+    const secrets = createSecrets(db, masterKey)
+    const signer = createSigner(secrets)
     const services: Services = {
       ledger,
       handle: createHandle(ledger, readModels, createTurns()),
       db,
-      findToken: createTokenLookup(hotDb),
-      findProduct: createProductLookup(hotDb),
-      findStanding: createStandingLookup(hotDb),
-      findClient: createClientLookup(hotDb),
-      findForRuntime: createRuntimeLookup(hotDb),
+      ...createLookups(hotDb),
       subjects: createSubjects(db, masterKey),
-      secrets: createSecrets(db, masterKey),
+      secrets,
+      signer,
+      signSettings: createSignSettings(signer),
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       usage,
       tokenUse,
+      telemetry,
       attempts: createAttempts(db, now),
       fingerprint: createFingerprint(masterKey),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),

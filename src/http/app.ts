@@ -12,9 +12,9 @@ import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../reactions/test-purchases.ts'
 import { admit, authenticate } from './authenticate.ts'
 import { admitClient } from './client/admit.ts'
-import { configRoute } from './client/config.ts'
 import { allowAnyOrigin, clientEdge } from './client/edge.ts'
 import { noClientLimits } from './client/limits.ts'
+import { clientRoutes } from './client/routes.ts'
 import type { Cursors } from './cursor.ts'
 import { dashboard } from './dashboard/dashboard.ts'
 import { drainOnClose } from './drain.ts'
@@ -88,7 +88,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   acceptEmptyBodies(app)
   app.decorateRequest('caller', undefined)
   const authority = { ...services, limits: options.limits }
-  const clientAuthority = { findClient: services.findClient, clientLimits: noClientLimits }
+  const clientAuthority = { ...services, clientLimits: noClientLimits }
   answerErrors(app, async (request) => {
     if (request.routeOptions.config.client) await admitClient(clientAuthority, request)
     else await admit(authority, request)
@@ -129,7 +129,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   sellingRoutes(routes, services)
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
   runtimeRoutes(routes, services, authority)
-  configRoute(routes)
+  clientRoutes(routes, services, clientAuthority)
   await dashboard(app, options)
   licenseChangeRoutes(routes, services)
   licenseImportRoutes(routes, services)

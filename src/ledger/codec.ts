@@ -71,6 +71,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'testpurchase', event: eventsOf.testpurchase.parse(shape) }
       case 'confirmation':
         return { ...place, category: 'confirmation', event: eventsOf.confirmation.parse(shape) }
+      case 'signing':
+        return { ...place, category: 'signing', event: eventsOf.signing.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }
