@@ -269,6 +269,7 @@ describe('a stream’s category', () => {
       'integration-',
       'testpurchase-',
       'confirmation-',
+      'signing-',
     ]))
 
   test('the stream of a product names its tenant and its product apart', () =>

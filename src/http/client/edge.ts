@@ -1,4 +1,4 @@
-import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { reservedTenantIds } from '../../domain/tenant/tenant.ts'
 import { admitClient, type ClientAuthority } from './admit.ts'
 import type { ClientRoute } from './client.ts'
@@ -34,7 +34,7 @@ const preflight = {
  * refusal cannot tell it from a broken connection.
  */
 export const allowAnyOrigin: onRequestHookHandler = (request, reply, done) => {
-  if (request.routeOptions.config.anyOrigin) {
+  if (request.routeOptions.config.anyOrigin && !isOwnPath(request)) {
     reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposed)
   }
   done()
@@ -62,9 +62,13 @@ export function clientEdge(app: FastifyInstance, authority: ClientAuthority): vo
 
 /** The client interface stands at the root: `/v1/products/activate` fits its templates, and is none of it. */
 const passOverReserved: onRequestHookHandler = (request, reply, done) => {
-  const { tenantId = '' } = request.params as { tenantId?: string }
-  if (reservedTenantIds.has(tenantId)) reply.callNotFound()
+  if (isOwnPath(request)) reply.callNotFound()
   else done()
+}
+
+function isOwnPath({ params }: FastifyRequest): boolean {
+  const { tenantId = '' } = params as { tenantId?: string }
+  return reservedTenantIds.has(tenantId)
 }
 
 const arriving =
