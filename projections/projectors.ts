@@ -11,6 +11,7 @@ import type { Projector } from './projector.ts'
 import { tenantsProjector } from './tenants/projector.ts'
 import { testPurchasesProjector } from './testpurchases/projector.ts'
 import { tokensProjector } from './tokens/projector.ts'
+import { trialsProjector } from './trials/projector.ts'
 import { webhooksProjector } from './webhooks/projector.ts'
 
 /** Every read model. All move together, in one transaction, behind one checkpoint. */
@@ -27,6 +28,7 @@ export const projectors: readonly Projector[] = [
   historyProjector,
   integrationsProjector,
   testPurchasesProjector,
+  trialsProjector,
   confirmationsProjector,
 ]
 

@@ -11,6 +11,7 @@ import { createProductLookup } from '../../projections/products/queries.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createTokenLookup } from '../../projections/tokens/queries.ts'
+import { createInstallLookup } from '../../projections/trials/queries.ts'
 import { createAttempts } from '../access/attempts.ts'
 import { createFingerprint } from '../access/fingerprint.ts'
 import type { Services } from '../commands/services.ts'
@@ -23,8 +24,10 @@ import { createTail, type Tail } from '../ledger/tail.ts'
 import { createTurns } from '../ledger/turns.ts'
 import { createProviders } from '../payments/providers.ts'
 import { createUsageCounter } from '../usage/counter.ts'
+import { createInstalls } from '../usage/installs.ts'
 import { createTokenUse } from '../usage/token-use.ts'
 import { checkMasterKey } from '../vault/check.ts'
+import { createMachines } from '../vault/machines.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { createSecrets } from '../vault/secrets.ts'
 import { createSubjects } from '../vault/subjects.ts'
@@ -93,6 +96,9 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     undo.push(() => usage.stop())
     const tokenUse = createTokenUse(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
     undo.push(() => tokenUse.stop())
+    const installs = createInstalls(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
+    undo.push(() => installs.stop())
+    const secrets = createSecrets(db, masterKey)
     const services: Services = {
       ledger,
       handle: createHandle(ledger, readModels, createTurns()),
@@ -101,12 +107,15 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       findProduct: createProductLookup(hotDb),
       findStanding: createStandingLookup(hotDb),
       findClient: createClientLookup(hotDb),
+      findInstall: createInstallLookup(hotDb),
       findForRuntime: createRuntimeLookup(hotDb),
       subjects: createSubjects(db, masterKey),
-      secrets: createSecrets(db, masterKey),
+      secrets,
+      machines: createMachines(secrets, randomBytes),
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       usage,
       tokenUse,
+      installs,
       attempts: createAttempts(db, now),
       fingerprint: createFingerprint(masterKey),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),

@@ -4,6 +4,7 @@ import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses
 import type { FindStanding } from '../../projections/licenses/standing.ts'
 import type { FindProduct } from '../../projections/products/queries.ts'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
+import type { FindInstall } from '../../projections/trials/queries.ts'
 import type { Attempts } from '../access/attempts.ts'
 import type { Fingerprint } from '../access/fingerprint.ts'
 import type { DeriveId, IdPrefix } from '../credentials/id.ts'
@@ -13,7 +14,9 @@ import type { Handle } from '../ledger/handle.ts'
 import type { Cause, Ledger } from '../ledger/ledger.ts'
 import type { Providers } from '../payments/providers.ts'
 import type { UsageCounter } from '../usage/counter.ts'
+import type { Installs } from '../usage/installs.ts'
 import type { TokenUse } from '../usage/token-use.ts'
+import type { Machines } from '../vault/machines.ts'
 import type { Secrets } from '../vault/secrets.ts'
 import type { Subjects } from '../vault/subjects.ts'
 import type { CheckTarget } from '../webhooks/resolve.ts'
@@ -29,12 +32,15 @@ export type Services = {
   findStanding: FindStanding
   findClient: FindClient
   findForRuntime: (question: RuntimeQuestion) => Promise<RuntimeFinding>
+  findInstall: FindInstall
   subjects: Subjects
   secrets: Secrets
+  machines: Machines
   /** The payment providers' interfaces. */
   providers: Providers
   usage: UsageCounter
   tokenUse: TokenUse
+  installs: Installs
   attempts: Attempts
   fingerprint: Fingerprint
   /** Whether events may be delivered to an address. */

@@ -12,9 +12,10 @@ import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../reactions/test-purchases.ts'
 import { admit, authenticate } from './authenticate.ts'
 import { admitClient } from './client/admit.ts'
+import { beaconRoutes } from './client/beacons.ts'
 import { configRoute } from './client/config.ts'
 import { allowAnyOrigin, clientEdge } from './client/edge.ts'
-import { noClientLimits } from './client/limits.ts'
+import { createClientLimits } from './client/limits.ts'
 import type { Cursors } from './cursor.ts'
 import { dashboard } from './dashboard/dashboard.ts'
 import { drainOnClose } from './drain.ts'
@@ -86,7 +87,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setSerializerCompiler(serializerCompiler)
   app.decorateRequest('caller', undefined)
   const authority = { ...services, limits: options.limits }
-  const clientAuthority = { findClient: services.findClient, clientLimits: noClientLimits }
+  const clientAuthority = {
+    findClient: services.findClient,
+    clientLimits: createClientLimits(options.limits),
+  }
   answerErrors(app, async (request) => {
     if (request.routeOptions.config.client) await admitClient(clientAuthority, request)
     else await admit(authority, request)
@@ -108,7 +112,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   honourIdempotencyKeys(app, services.idempotency)
   clientEdge(app, clientAuthority)
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
-  metricsRoutes(routes, readiness)
+  metricsRoutes(routes, readiness, services)
   healthRoutes(routes, readiness)
   openApiRoute(routes)
   tokenRoutes(routes)
@@ -128,6 +132,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
   runtimeRoutes(routes, services, authority)
   configRoute(routes)
+  beaconRoutes(routes, services, clientAuthority.clientLimits)
   await dashboard(app, options)
   licenseChangeRoutes(routes, services)
   licenseImportRoutes(routes, services)

@@ -14,6 +14,7 @@ import { createProductLookup } from '../../projections/products/queries.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createTokenLookup } from '../../projections/tokens/queries.ts'
+import { createInstallLookup } from '../../projections/trials/queries.ts'
 import { createAttempts } from '../../src/access/attempts.ts'
 import { createFingerprint } from '../../src/access/fingerprint.ts'
 import { causeOf, type Origin, type Services } from '../../src/commands/services.ts'
@@ -35,8 +36,10 @@ import { licenseStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import { createProviders, type ProviderSettings } from '../../src/payments/providers.ts'
 import { createUsageCounter } from '../../src/usage/counter.ts'
+import { createInstalls } from '../../src/usage/installs.ts'
 import { createTokenUse } from '../../src/usage/token-use.ts'
 import { checkMasterKey } from '../../src/vault/check.ts'
+import { createMachines } from '../../src/vault/machines.ts'
 import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 import { createSecrets } from '../../src/vault/secrets.ts'
 import { createSubjects } from '../../src/vault/subjects.ts'
@@ -123,6 +126,9 @@ export async function openTestLedger(
   undo.push(() => usage.stop())
   const tokenUse = createTokenUse(db, clock.now, () => undefined, 3_600_000)
   undo.push(() => tokenUse.stop())
+  const installs = createInstalls(db, clock.now, () => undefined, 3_600_000)
+  undo.push(() => installs.stop())
+  const secrets = createSecrets(db, masterKey)
   const services: Services = {
     ledger,
     handle: createHandle(ledger, readModels, createTurns()),
@@ -131,12 +137,15 @@ export async function openTestLedger(
     findProduct: createProductLookup(db),
     findStanding: createStandingLookup(db),
     findClient: createClientLookup(db),
+    findInstall: createInstallLookup(db),
     findForRuntime: createRuntimeLookup(db),
     subjects: createSubjects(db, masterKey),
-    secrets: createSecrets(db, masterKey),
+    secrets,
+    machines: createMachines(secrets, randomBytes),
     providers: createProviders({ ...unreachableProviders, ...options.providers }),
     usage,
     tokenUse,
+    installs,
     attempts: createAttempts(db, clock.now),
     fingerprint: createFingerprint(masterKey),
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),

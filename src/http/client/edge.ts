@@ -69,8 +69,8 @@ const passOverReserved: onRequestHookHandler = (request, reply, done) => {
 
 const arriving =
   ({ clientLimits }: ClientAuthority, route: ClientRoute): onRequestHookHandler =>
-  (request, reply, done) => {
-    const waiting = clientLimits.arriving(route, request, reply)
+  (request, _reply, done) => {
+    const waiting = clientLimits.arriving(route, request)
     if (waiting) waiting.then(() => done(), done)
     else done()
   }

@@ -1,10 +1,16 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
+import { countSharedMachines } from '../../../projections/trials/queries.ts'
+import type { Services } from '../../commands/services.ts'
 import type { ZodApp } from '../zod-app.ts'
 import type { Readiness } from './health.ts'
 
 /** Prometheus metrics of this process: requests by route and status, and how far the read models are behind. */
-export function metricsRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>): void {
+export function metricsRoutes(
+  app: ZodApp,
+  readinessOf: () => Promise<Readiness>,
+  { db }: Pick<Services, 'db'>,
+): void {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const duration = new Histogram({
@@ -22,6 +28,11 @@ export function metricsRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>
   const parked = new Gauge({
     name: 'keyledger_projection_parked_streams',
     help: 'Streams set aside because an event of theirs cannot be applied',
+    registers: [registry],
+  })
+  const sharedMachines = new Gauge({
+    name: 'keyledger_trial_shared_machines',
+    help: 'Machines behind more installs than one machine has, whose trials count against nobody',
     registers: [registry],
   })
 
@@ -43,9 +54,11 @@ export function metricsRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>
       },
     },
     async (_request, reply) => {
-      const { projection } = await readinessOf()
+      const { projection, parts } = await readinessOf()
       lag.set(projection.lag_events)
       parked.set(projection.parked)
+      // Metrics are wanted most when a store does not answer.
+      if (parts.postgres?.ok) sharedMachines.set(await countSharedMachines(db))
       return reply.type(registry.contentType).send(await registry.metrics())
     },
   )
