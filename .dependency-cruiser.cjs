@@ -53,6 +53,18 @@ module.exports = {
       { path: '^(src/(?!domain/)|infra/)' },
     ),
     only(
+      'the-sdk-stands-alone',
+      'It runs in apps: noble and itself, nothing of Node or of the server.',
+      { path: '^src/sdk/' },
+      { pathNot: ['^src/sdk/', '^node_modules/@noble/'] },
+    ),
+    only(
+      'only-tests-use-the-sdk',
+      'It is a second implementation, so that neither can be wrong alone.',
+      { path: '^(src/(?!sdk/)|projections/)' },
+      { path: ['^src/sdk/', '^node_modules/@noble/'] },
+    ),
+    only(
       'http-has-no-client-of-a-store',
       'Edges use commands, queries and the vault.',
       { path: '^src/http/' },

@@ -8,6 +8,7 @@ import { loginsProjector } from './logins/projector.ts'
 import { membersProjector } from './members/projector.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
+import { signingProjector } from './signing/projector.ts'
 import { tenantsProjector } from './tenants/projector.ts'
 import { testPurchasesProjector } from './testpurchases/projector.ts'
 import { tokensProjector } from './tokens/projector.ts'
@@ -30,6 +31,7 @@ export const projectors: readonly Projector[] = [
   testPurchasesProjector,
   trialsProjector,
   confirmationsProjector,
+  signingProjector,
 ]
 
 export const readModelTables: readonly string[] = projectors.flatMap(({ tables }) => tables)

@@ -1,10 +1,11 @@
 import type { Pool } from 'pg'
+import type { SigningKey } from '../../src/domain/signing/events.ts'
 import type { Plan } from '../../src/domain/tenant/events.ts'
 import type { Tenant } from '../../src/domain/tenant/tenant.ts'
 import { coalesce } from '../coalesce.ts'
 
-/** The tenant and product that an app says it belongs to. */
-export type ClientQuestion = { tenantId: string; productId: string }
+/** The tenant and product that an app says it belongs to, and the moment of its call. */
+export type ClientQuestion = { tenantId: string; productId: string; now: string }
 
 /** What of a product an app's calls depend on. */
 export type ClientProduct = {
@@ -25,6 +26,8 @@ export type KnownClient = {
   /** An event of the tenant could not be read, so nobody knows whether the key is still good. */
   uncertain: boolean
   product: ClientProduct | undefined
+  /** The key that signs for the tenant at the moment; undefined before it has one. */
+  signing: Pick<SigningKey, 'kid' | 'secretName' | 'signsFrom'> | undefined
 }
 
 export type FindClient = (question: ClientQuestion) => Promise<KnownClient | undefined>
@@ -38,6 +41,9 @@ export type ClientColumns = {
   free_tier_enabled: boolean
   trial_duration_days: number | null
   client_settings_since: string
+  kid: string | null
+  secret_name: string
+  signs_from: string
 }
 
 /** Finds what an app's call is about; undefined for no such tenant. Questions of one moment share a query. */
@@ -46,23 +52,39 @@ export function createClientLookup(db: Pool): FindClient {
     const { rows } = await db.query<ClientColumns>({
       name: 'client-lookup',
       text: lookup,
-      values: [questions.map(({ tenantId }) => tenantId), questions.map(({ productId }) => productId)],
+      values: [
+        questions.map(({ tenantId }) => tenantId),
+        questions.map(({ productId }) => productId),
+        questions.map(({ now }) => now),
+      ],
     })
     return rows.map(clientFrom)
   })
 }
 
-const lookup = `
-  select n.status as tenant_status, n.plan, c.key_hash as sdk_key_hash,
-    exists (select from parked where stream = n.stream) as tenant_uncertain,
-    p.lease_seconds, p.free_tier_enabled, p.trial_duration_days, p.client_settings_since
-  from unnest($1::text[], $2::text[]) with ordinality as q (tenant_id, product_id, ordinal)
+/** What is asked of a tenant, its product and its signing key, for a row `q` of questions. */
+export const clientColumns = `
+  n.status as tenant_status, n.plan, c.key_hash as sdk_key_hash,
+  exists (select from parked where stream = n.stream) as tenant_uncertain,
+  p.lease_seconds, p.free_tier_enabled, p.trial_duration_days, p.client_settings_since,
+  s.kid, s.secret_name, s.signs_from`
+
+export const clientJoins = `
   left join tenants n on n.tenant_id = q.tenant_id
   left join client_keys c on c.tenant_id = q.tenant_id and c.kind = 'sdk'
   left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
+  left join lateral (
+    select kid, secret_name, signs_from from signing_keys
+    where tenant_id = q.tenant_id and signs_from <= q.now order by signs_from desc limit 1
+  ) s on true`
+
+const lookup = `
+  select ${clientColumns}
+  from unnest($1::text[], $2::text[], $3::timestamptz[])
+    with ordinality as q (tenant_id, product_id, now, ordinal) ${clientJoins}
   order by q.ordinal`
 
-function clientFrom(row: ClientColumns): KnownClient | undefined {
+export function clientFrom(row: ClientColumns): KnownClient | undefined {
   if (row.tenant_status === null) return undefined
   return {
     tenantStatus: row.tenant_status,
@@ -70,6 +92,8 @@ function clientFrom(row: ClientColumns): KnownClient | undefined {
     sdkKeyHash: row.sdk_key_hash,
     uncertain: row.tenant_uncertain,
     product: productFrom(row),
+    signing:
+      row.kid === null ? undefined : { kid: row.kid, secretName: row.secret_name, signsFrom: row.signs_from },
   }
 }
 

@@ -62,6 +62,11 @@ export const licensesProjector: Projector = {
       deactivated_at timestamptz,
       primary key (license_id, device_id)
     );
+    -- Apps ask by the id that they were given, and activate themselves again by their name or former id.
+    create index devices_by_instance on devices (license_id, instance_id);
+    create index devices_by_name on devices (license_id, name) where status = 'active';
+    create index devices_by_install on devices (license_id, install_id)
+      where status = 'active' and install_id is not null;
     ${activeDevicesDdl}`,
   async apply(db, entries) {
     const own = entries.filter((entry) => entry.category === 'license')

@@ -2,16 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { joinLocalStack } from '../../infra/local/stack/stack.ts'
-import { createClientLookup } from '../../projections/clients/queries.ts'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
-import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
-import { createStandingLookup } from '../../projections/licenses/standing.ts'
-import { createProductLookup } from '../../projections/products/queries.ts'
+import { createLookups } from '../../projections/lookups.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
-import { createTokenLookup } from '../../projections/tokens/queries.ts'
-import { createInstallLookup } from '../../projections/trials/queries.ts'
 import { createAttempts } from '../access/attempts.ts'
 import { createFingerprint } from '../access/fingerprint.ts'
 import type { Services } from '../commands/services.ts'
@@ -23,7 +18,10 @@ import { connectLedger } from '../ledger/ledger.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
 import { createTurns } from '../ledger/turns.ts'
 import { createProviders } from '../payments/providers.ts'
+import { createSignSettings } from '../signing/settings.ts'
+import { createSigner } from '../signing/signer.ts'
 import { createUsageCounter } from '../usage/counter.ts'
+import { createDeviceTelemetry } from '../usage/device-telemetry.ts'
 import { createInstalls } from '../usage/installs.ts'
 import { createTokenUse } from '../usage/token-use.ts'
 import { checkMasterKey } from '../vault/check.ts'
@@ -96,25 +94,26 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     undo.push(() => usage.stop())
     const tokenUse = createTokenUse(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
     undo.push(() => tokenUse.stop())
+    const telemetry = createDeviceTelemetry(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
+    undo.push(() => telemetry.stop())
+    const secrets = createSecrets(db, masterKey)
+    const signer = createSigner(secrets)
     const installs = createInstalls(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
     undo.push(() => installs.stop())
-    const secrets = createSecrets(db, masterKey)
     const services: Services = {
       ledger,
       handle: createHandle(ledger, readModels, createTurns()),
       db,
-      findToken: createTokenLookup(hotDb),
-      findProduct: createProductLookup(hotDb),
-      findStanding: createStandingLookup(hotDb),
-      findClient: createClientLookup(hotDb),
-      findInstall: createInstallLookup(hotDb),
-      findForRuntime: createRuntimeLookup(hotDb),
+      ...createLookups(hotDb),
       subjects: createSubjects(db, masterKey),
       secrets,
       machines: createMachines(secrets, randomBytes),
+      signer,
+      signSettings: createSignSettings(signer),
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       usage,
       tokenUse,
+      telemetry,
       installs,
       attempts: createAttempts(db, now),
       fingerprint: createFingerprint(masterKey),

@@ -1,10 +1,5 @@
 import type { Pool } from 'pg'
-import type { FindClient } from '../../projections/clients/queries.ts'
-import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
-import type { FindStanding } from '../../projections/licenses/standing.ts'
-import type { FindProduct } from '../../projections/products/queries.ts'
-import type { KnownToken } from '../../projections/tokens/queries.ts'
-import type { FindInstall } from '../../projections/trials/queries.ts'
+import type { Lookups } from '../../projections/lookups.ts'
 import type { Attempts } from '../access/attempts.ts'
 import type { Fingerprint } from '../access/fingerprint.ts'
 import type { DeriveId, IdPrefix } from '../credentials/id.ts'
@@ -13,7 +8,10 @@ import type { Idempotency } from '../idempotency/idempotency.ts'
 import type { Handle } from '../ledger/handle.ts'
 import type { Cause, Ledger } from '../ledger/ledger.ts'
 import type { Providers } from '../payments/providers.ts'
+import type { SignSettings } from '../signing/settings.ts'
+import type { Signer } from '../signing/signer.ts'
 import type { UsageCounter } from '../usage/counter.ts'
+import type { DeviceTelemetry } from '../usage/device-telemetry.ts'
 import type { Installs } from '../usage/installs.ts'
 import type { TokenUse } from '../usage/token-use.ts'
 import type { Machines } from '../vault/machines.ts'
@@ -22,24 +20,21 @@ import type { Subjects } from '../vault/subjects.ts'
 import type { CheckTarget } from '../webhooks/resolve.ts'
 
 /** Everything that commands and edges work with; built once, in `bin`. */
-export type Services = {
+export type Services = Lookups & {
   ledger: Ledger
   handle: Handle
   /** Connections to the read models. */
   db: Pool
-  findToken: (tokenHash: string) => Promise<KnownToken | undefined>
-  findProduct: FindProduct
-  findStanding: FindStanding
-  findClient: FindClient
-  findForRuntime: (question: RuntimeQuestion) => Promise<RuntimeFinding>
-  findInstall: FindInstall
   subjects: Subjects
   secrets: Secrets
   machines: Machines
+  signer: Signer
+  signSettings: SignSettings
   /** The payment providers' interfaces. */
   providers: Providers
   usage: UsageCounter
   tokenUse: TokenUse
+  telemetry: DeviceTelemetry
   installs: Installs
   attempts: Attempts
   fingerprint: Fingerprint

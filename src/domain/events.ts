@@ -6,6 +6,7 @@ import { LicenseEvent } from './license/events.ts'
 import { LoginEvent } from './login/events.ts'
 import { MemberEvent } from './member/events.ts'
 import { ProductEvent } from './product/events.ts'
+import { SigningEvent } from './signing/events.ts'
 import { TenantEvent } from './tenant/events.ts'
 import { TestPurchaseEvent } from './testpurchase/events.ts'
 import { TokenEvent } from './token/events.ts'
@@ -26,6 +27,7 @@ export const eventsOf = {
   testpurchase: TestPurchaseEvent,
   trial: TrialEvent,
   confirmation: ConfirmationEvent,
+  signing: SigningEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

@@ -12,10 +12,9 @@ import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../reactions/test-purchases.ts'
 import { admit, authenticate } from './authenticate.ts'
 import { admitClient } from './client/admit.ts'
-import { beaconRoutes } from './client/beacons.ts'
-import { configRoute } from './client/config.ts'
 import { allowAnyOrigin, clientEdge } from './client/edge.ts'
 import { createClientLimits } from './client/limits.ts'
+import { clientRoutes } from './client/routes.ts'
 import type { Cursors } from './cursor.ts'
 import { dashboard } from './dashboard/dashboard.ts'
 import { drainOnClose } from './drain.ts'
@@ -87,10 +86,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setSerializerCompiler(serializerCompiler)
   app.decorateRequest('caller', undefined)
   const authority = { ...services, limits: options.limits }
-  const clientAuthority = {
-    findClient: services.findClient,
-    clientLimits: createClientLimits(options.limits),
-  }
+  const clientAuthority = { ...services, clientLimits: createClientLimits(options.limits) }
   answerErrors(app, async (request) => {
     if (request.routeOptions.config.client) await admitClient(clientAuthority, request)
     else await admit(authority, request)
@@ -131,8 +127,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   sellingRoutes(routes, services)
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
   runtimeRoutes(routes, services, authority)
-  configRoute(routes)
-  beaconRoutes(routes, services, clientAuthority.clientLimits)
+  clientRoutes(routes, services, clientAuthority)
   await dashboard(app, options)
   licenseChangeRoutes(routes, services)
   licenseImportRoutes(routes, services)

@@ -33,8 +33,8 @@ export function answerErrors(app: FastifyInstance, admit: (request: FastifyReque
 }
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
-  const { status, code, message, headers } = problem
-  const body = { error: runtimePath.test(request.url) ? { code, message } : message }
+  const { status, code, message, headers, details } = problem
+  const body = { error: runtimePath.test(request.url) ? { code, message } : message, ...details }
   return reply
     .code(status)
     .headers({ ...headers, 'content-type': 'application/json; charset=utf-8' })

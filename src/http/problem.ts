@@ -17,18 +17,22 @@ export class Problem extends Error {
   readonly status: number
   readonly code: ErrorCode
   readonly headers: Readonly<Record<string, string>>
+  /** What stands in the body beside the error. */
+  readonly details: object
 
   constructor(
     status: number,
     code: ErrorCode,
     message: string,
     headers: Readonly<Record<string, string>> = {},
+    details: object = {},
   ) {
     super(message)
     this.name = 'Problem'
     this.status = status
     this.code = code
     this.headers = headers
+    this.details = details
   }
 }
 

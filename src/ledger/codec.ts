@@ -73,6 +73,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'trial', event: eventsOf.trial.parse(shape) }
       case 'confirmation':
         return { ...place, category: 'confirmation', event: eventsOf.confirmation.parse(shape) }
+      case 'signing':
+        return { ...place, category: 'signing', event: eventsOf.signing.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }

@@ -11,6 +11,8 @@ export const licenseStream = (licenseId: string): string => `license-${licenseId
 export const customerStream = (customerId: string): string => `customer-${customerId}`
 /** One a tenant. */
 export const webhookStream = (tenantId: string): string => `webhook-${tenantId}`
+/** One a tenant. */
+export const signingStream = (tenantId: string): string => `signing-${tenantId}`
 /** Neither id can hold a dot, so the pair reads back unambiguously. */
 export const productStream = (tenantId: string, productId: string): string =>
   `product-${tenantId}.${productId}`

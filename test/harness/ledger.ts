@@ -5,16 +5,11 @@ import { join } from 'node:path'
 import { BACKWARDS, END, type EventData, EventStoreDBClient, NO_STREAM } from '@eventstore/db-client'
 import type { Pool } from 'pg'
 import { startEventStore } from '../../infra/local/eventstore/server.ts'
-import { createClientLookup } from '../../projections/clients/queries.ts'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
-import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
-import { createStandingLookup } from '../../projections/licenses/standing.ts'
-import { createProductLookup } from '../../projections/products/queries.ts'
+import { createLookups } from '../../projections/lookups.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
-import { createTokenLookup } from '../../projections/tokens/queries.ts'
-import { createInstallLookup } from '../../projections/trials/queries.ts'
 import { createAttempts } from '../../src/access/attempts.ts'
 import { createFingerprint } from '../../src/access/fingerprint.ts'
 import { causeOf, type Origin, type Services } from '../../src/commands/services.ts'
@@ -35,7 +30,10 @@ import { loadFromLog } from '../../src/ledger/load.ts'
 import { licenseStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import { createProviders, type ProviderSettings } from '../../src/payments/providers.ts'
+import { createSignSettings } from '../../src/signing/settings.ts'
+import { createSigner } from '../../src/signing/signer.ts'
 import { createUsageCounter } from '../../src/usage/counter.ts'
+import { createDeviceTelemetry } from '../../src/usage/device-telemetry.ts'
 import { createInstalls } from '../../src/usage/installs.ts'
 import { createTokenUse } from '../../src/usage/token-use.ts'
 import { checkMasterKey } from '../../src/vault/check.ts'
@@ -126,25 +124,26 @@ export async function openTestLedger(
   undo.push(() => usage.stop())
   const tokenUse = createTokenUse(db, clock.now, () => undefined, 3_600_000)
   undo.push(() => tokenUse.stop())
+  const telemetry = createDeviceTelemetry(db, clock.now, () => undefined, 3_600_000)
+  undo.push(() => telemetry.stop())
+  const secrets = createSecrets(db, masterKey)
+  const signer = createSigner(secrets)
   const installs = createInstalls(db, clock.now, () => undefined, 3_600_000)
   undo.push(() => installs.stop())
-  const secrets = createSecrets(db, masterKey)
   const services: Services = {
     ledger,
     handle: createHandle(ledger, readModels, createTurns()),
     db,
-    findToken: createTokenLookup(db),
-    findProduct: createProductLookup(db),
-    findStanding: createStandingLookup(db),
-    findClient: createClientLookup(db),
-    findInstall: createInstallLookup(db),
-    findForRuntime: createRuntimeLookup(db),
+    ...createLookups(db),
     subjects: createSubjects(db, masterKey),
     secrets,
     machines: createMachines(secrets, randomBytes),
+    signer,
+    signSettings: createSignSettings(signer),
     providers: createProviders({ ...unreachableProviders, ...options.providers }),
     usage,
     tokenUse,
+    telemetry,
     installs,
     attempts: createAttempts(db, clock.now),
     fingerprint: createFingerprint(masterKey),

@@ -113,8 +113,11 @@ test('every error is described with the envelope of its interface', () => {
       if (Number(status) < 400 || route === 'GET /readyz') continue
       const told =
         status === '400' && route === 'POST /v1/login/device/token' ? 'DeviceLoginError' : undefined
+      const refusesWithSettings = /productId\}\/validate$/.test(route) && ['404', '422'].includes(status)
       const named =
-        told ?? (/licenses\/(?:activate|validate|deactivate)$/.test(route) ? 'RuntimeError' : 'Error')
+        told ??
+        (refusesWithSettings ? 'ClientValidateRefusal' : undefined) ??
+        (/v1\/licenses\/(?:activate|validate|deactivate)$/.test(route) ? 'RuntimeError' : 'Error')
       expect({ route, status, schema: content?.['application/json']?.schema }).toStrictEqual({
         route,
         status,
@@ -180,7 +183,11 @@ const statuses: Record<string, number[]> = {
   'POST /v1/licenses/{id}/deactivate-device': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/licenses/import': [200, 400, 401, 402, 403, 404, 409, 422],
   'GET /v1/licenses/export': [200, 202, 400, 401, 403, 404],
+  'POST /{tenantId}/{productId}/activate': [200, 400, 401, 402, 403, 404, 422],
+  'POST /{tenantId}/{productId}/validate': [200, 400, 401, 403, 404, 422],
+  'POST /{tenantId}/{productId}/deactivate': [200, 400, 401, 403, 404, 422],
   'GET /{tenantId}/{productId}/config': [200, 401, 403, 404],
+  'GET /{tenantId}/.well-known/service-keys': [200, 304, 404],
 }
 
 test('every operation of the contract is described with all its statuses', () => {
@@ -209,6 +216,7 @@ test('whoever needs no token is said so, and everybody else may be told 401', ()
     'GET /metrics',
     'GET /readyz',
     'GET /v1/openapi.json',
+    'GET /{tenantId}/.well-known/service-keys',
     'POST /v1/login/device',
     'POST /v1/login/device/token',
   ])

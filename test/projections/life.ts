@@ -5,6 +5,7 @@ import { activateDevice, deactivateDevice } from '../../src/commands/devices.ts'
 import { mintLicense, revokeLicense as runRevocation } from '../../src/commands/licenses.ts'
 import { addMember } from '../../src/commands/members.ts'
 import { addKeyType, changeKeyType, changeProduct, createProduct } from '../../src/commands/products.ts'
+import { rotateSigningKey } from '../../src/commands/signing-keys.ts'
 import { createTenant, reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { newId } from '../../src/credentials/id.ts'
@@ -31,7 +32,7 @@ export type Step =
   | { do: 'revoke' | 'renew' | 'end'; license: number }
   | { do: 'change product'; trial: number | null }
   | { do: 'add key type' | 'change key type'; keyType: number; entitlement: string }
-  | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' | 'delete key type' }
+  | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' | 'delete key type' | 'rotate signing key' }
   | { do: 'ask for a revocation'; license: number; decision: 'approve' | 'deny' | 'none' }
   | SellingStep
   | { do: 'wait'; days: number }
@@ -72,6 +73,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       'create token' as const,
       'add member' as const,
       'delete key type' as const,
+      'rotate signing key' as const,
     ),
   }),
   { weight: 4, arbitrary: anyCustomerStep },
@@ -233,6 +235,8 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
       }
       case 'ask for a revocation':
         return askForRevocation(id, step.decision)
+      case 'rotate signing key':
+        return rotateSigningKey(services, tenantId, origin)
       case 'suspend':
         return suspendTenant(services, tenantId, null, origin)
       case 'reinstate':
@@ -307,6 +311,8 @@ export const fullLife: readonly Step[] = [
   { do: 'stop selling' },
   { do: 'test mode' },
   { do: 'end test mode' },
+  { do: 'rotate signing key' },
+  { do: 'rotate signing key' },
   { do: 'suspend' },
   { do: 'reinstate' },
   { do: 'wait', days: 60 },

@@ -33,6 +33,7 @@ export type LicenseCommand =
   | { type: 'MintLicense'; terms: LicenseTerms }
   | { type: 'ImportLicense'; terms: LicenseTerms; devices: readonly Device[]; revoked: boolean }
   | ({ type: 'ActivateDevice'; at: string } & Device)
+  | ({ type: 'ActivateInstance'; at: string } & Omit<Device, 'deviceId'>)
   | { type: 'DeactivateDevice'; deviceId: string; at: string }
   | { type: 'RemintLicense'; keyHash: string; displayKey: string; keepDevices: boolean; at: string }
   | { type: 'RevokeLicense'; reason: string | null; at: string }
@@ -75,6 +76,11 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
   switch (command.type) {
     case 'ActivateDevice':
       return activated(license, command)
+    case 'ActivateInstance': {
+      const { type: _, ...instance } = command
+      const deviceId = sameDevice(license.seats.values(), instance)?.deviceId ?? instance.instanceId
+      return activated(license, { type: 'ActivateDevice', deviceId, ...instance })
+    }
     case 'DeactivateDevice': {
       const seat = license.seats.get(command.deviceId)
       if (seat?.status !== 'active') return []
@@ -100,6 +106,19 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return [{ type: 'CustomerLinked', data: { customerId, at } }]
     }
   }
+}
+
+/**
+ * The seat that an app already has which activates itself again: it says so by the anonymous id that it had before its
+ * first activation, or is taken to be the one with the same name.
+ */
+export function sameDevice(
+  seats: Iterable<Seat>,
+  { installId, name }: Pick<Seat, 'installId' | 'name'>,
+): Seat | undefined {
+  const active = [...seats].filter(({ status }) => status === 'active')
+  const known = active.find((seat) => installId !== null && seat.installId === installId)
+  return known ?? active.find((seat) => seat.name === name)
 }
 
 function imported(terms: LicenseTerms, named: readonly Device[], revoked: boolean): LicenseEvent[] {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { KnownClient } from '../../../projections/clients/queries.ts'
-import type { Origin, Services } from '../../commands/services.ts'
+import { momentOf, type Origin, type Services } from '../../commands/services.ts'
 import { sameDigest } from '../../credentials/sha256.ts'
 import { tokenHashOf } from '../../credentials/token.ts'
 import { Slug } from '../../domain/values.ts'
@@ -15,15 +15,15 @@ declare module 'fastify' {
 }
 
 /** What decides over which apps may ask, and how often. */
-export type ClientAuthority = Pick<Services, 'findClient'> & { clientLimits: ClientLimits }
+export type ClientAuthority = Pick<Services, 'findClient' | 'now'> & { clientLimits: ClientLimits }
 
 type Place = { tenantId: string; productId: string }
 
 /** Looks up tenant, key and product, and lets the app in. @throws Problem 401, 403, 404, 429 */
 export async function admitClient(authority: ClientAuthority, request: FastifyRequest): Promise<Client> {
   const keyHash = sdkKeyHashIn(request)
-  const place = placeOf(request)
-  return admitClientAs(authority, request, keyHash, await authority.findClient(place))
+  const known = await authority.findClient({ ...placeOf(request), now: momentOf(authority) })
+  return admitClientAs(authority, request, keyHash, known)
 }
 
 /** @returns the tenant and product of the path. @throws Problem 404 for what cannot be the name of either */
@@ -62,13 +62,13 @@ export async function admitClientAs(
   const place = placeOf(request)
   const waiting = clientLimits.admitted(place.tenantId)
   if (waiting) await waiting
-  const { tenantStatus, plan, product } = known
+  const { tenantStatus, plan, product, signing } = known
   if (tenantStatus === 'closed') throw closed(request)
   if (tenantStatus === 'suspended' && request.routeOptions.config.issues) {
     throw new Problem(403, 'forbidden', 'the tenant is suspended: licenses are not activated')
   }
   if (!product) throw notFound('product')
-  const client: Client = { ...place, tenantStatus, plan, product }
+  const client: Client = { ...place, tenantStatus, plan, product, signing }
   request.client = client
   return client
 }

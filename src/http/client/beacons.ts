@@ -115,8 +115,9 @@ export function beaconRoutes(app: ZodApp, services: Services, { creating }: Clie
     },
     async (request) => {
       const beacon = beaconOf(request, request.body, request.body.state)
-      const standing = report(beacon, clientOriginOf(request))
-      const [trial, settings] = await Promise.all([standing, settingsOf(clientIn(request))])
+      const origin = clientOriginOf(request)
+      const asking = { client: clientIn(request), origin, log: request.log }
+      const [trial, settings] = await Promise.all([report(beacon, origin), settingsOf(services, asking)])
       return {
         received: true as const,
         ...settings,

@@ -4,7 +4,7 @@ import type { ClientProduct, KnownClient } from '../../../projections/clients/qu
 export type ClientRoute = 'activate' | 'validate' | 'deactivate' | 'free-tier' | 'keyless' | 'config'
 
 /** An app that has shown its tenant's SDK key. */
-export type Client = Pick<KnownClient, 'tenantStatus' | 'plan'> & {
+export type Client = Pick<KnownClient, 'tenantStatus' | 'plan' | 'signing'> & {
   tenantId: string
   productId: string
   product: ClientProduct

@@ -1,15 +1,18 @@
 import { z } from 'zod'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { unixSeconds } from '../../domain/license/expiry.ts'
+import { renewalSeconds } from '../../signing/settings.ts'
 import { answer } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
-import { clientIn } from './admit.ts'
+import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { clientErrors, clientPlace, settingsShape } from './schemas.ts'
-import { settingsOf } from './settings.ts'
+import { type Settings, settingsOf } from './settings.ts'
 
 const path = '/:tenantId/:productId/config'
 
 /** The settings alone, for an app that has nothing else to ask. */
-export function configRoute(app: ZodApp): void {
+export function configRoute(app: ZodApp, services: Services): void {
   answerPreflight(app, path)
   app.get(
     path,
@@ -19,10 +22,32 @@ export function configRoute(app: ZodApp): void {
         operationId: 'getClientConfig',
         tags: ['Client'],
         summary: "The product's settings, signed once a trial length is configured",
+        description:
+          'A signed answer may be kept until it is signed anew, which `Cache-Control` says and is 12 hours before ' +
+          '`expires_at`. Should signing fail, the settings come unsigned and without the trial length.',
         params: clientPlace,
         response: { 200: answer('The settings', z.object(settingsShape)), ...clientErrors() },
       },
     },
-    async (request) => settingsOf(clientIn(request)),
+    async (request, reply) => {
+      const client = clientIn(request)
+      const settings = await settingsOf(services, {
+        client,
+        origin: clientOriginOf(request),
+        log: request.log,
+      })
+      const configured = client.product.trialDurationDays !== undefined
+      reply.header('cache-control', cacheControl(settings, configured, momentOf(services)))
+      return settings
+    },
   )
+}
+
+/** For the one who asked alone: a shared cache would answer those who have no key. */
+function cacheControl(settings: Settings, configured: boolean, now: string): string {
+  if ('issued_at' in settings) {
+    const renewsAt = settings.issued_at + renewalSeconds
+    return `private, max-age=${Math.max(0, renewsAt - unixSeconds(now))}`
+  }
+  return configured ? 'no-store' : 'private, max-age=300'
 }

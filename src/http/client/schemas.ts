@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type ErrorStatus, errorBody, errorsWith } from '../schemas.ts'
+import { type ErrorStatus, errorBody, errorsWith, text } from '../schemas.ts'
+import { telemetryShape } from './telemetry.ts'
 
 /** The tenant and product that every client call names in its path. */
 export const clientPlace = z.object({
@@ -25,3 +26,68 @@ export const settingsShape = {
 
 /** What any client call may be refused with, besides its own statuses. */
 export const clientErrors = (...statuses: ErrorStatus[]) => errorsWith(errorBody, 401, 403, 404, ...statuses)
+
+const licenseKey = text(512).meta({ example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' })
+const instanceId = text(256).meta({
+  description: 'As activate has answered it',
+  example: 'ins_01k9m3v5q7e8ra9c1d3f5g7h9j',
+})
+
+/** Old and new apps send what they know; a field that means nothing here is passed over. */
+export const activateIn = z.object({
+  license_key: licenseKey,
+  instance_name: text(200).meta({ description: "The device's label", example: 'MacBook' }),
+  free_tier_instance_id: text(128)
+    .optional()
+    .meta({ description: 'The anonymous id that the install had before' }),
+  ...telemetryShape,
+})
+
+export const validateIn = z.object({
+  license_key: licenseKey,
+  instance_id: instanceId,
+  ...telemetryShape,
+})
+
+export const deactivateIn = z.object({ license_key: licenseKey, instance_id: instanceId })
+
+const lease = z.object({
+  kid: z.string(),
+  licenseKeyHash: z.string().meta({ description: 'Hex SHA-256 of the normalised license key' }),
+  instanceId: z.string(),
+  issuedAt: z.int(),
+  expiresAt: z.int(),
+  status: z.enum(['active', 'fallback', 'expired']),
+  entitlements: z.array(z.string()),
+  signature: z.string().meta({
+    description:
+      'Base64 Ed25519 over `lease1|<kid>|<tenantId>|<productId>|<licenseKeyHash>|<instanceId>|<issuedAt>|<expiresAt>|<status>|<entitlements, comma-separated>`',
+  }),
+})
+
+const licenseExpiresAt = z
+  .int()
+  .nullable()
+  .meta({ description: 'Unix seconds; null for a perpetual license' })
+
+export const activateOut = z.object({
+  activated: z.literal(true),
+  instance_id: z.string(),
+  license_expires_at: licenseExpiresAt,
+  lease,
+})
+
+export const validateOut = z.object({
+  valid: z.boolean(),
+  error: z.string().optional().meta({ description: 'Only for a license that has expired for good' }),
+  license_expires_at: licenseExpiresAt,
+  lease,
+  ...settingsShape,
+})
+
+/** Whoever has no license is told the settings too: they decide over a trial or a free tier. */
+export const validateRefusal = errorBody
+  .extend({ ...settingsShape, free_tier_enabled: z.boolean().optional() })
+  .meta({ id: 'ClientValidateRefusal', example: { error: 'license revoked', free_tier_enabled: false } })
+
+export const deactivateOut = z.object({ deactivated: z.literal(true) })

@@ -1,0 +1,125 @@
+import type { Pool } from 'pg'
+import type { IssuedLicense } from '../../src/domain/license/license.ts'
+import {
+  type ClientColumns,
+  type ClientQuestion,
+  clientColumns,
+  clientFrom,
+  clientJoins,
+  type KnownClient,
+} from '../clients/queries.ts'
+import { coalesce } from '../coalesce.ts'
+import type { Entitling } from './entitlements.ts'
+import { type EntitlingColumns, entitlingFrom } from './rows.ts'
+
+/** An app's validate: where it says it belongs, and the key and instance that it asks about. */
+type InstanceStandingQuestion = ClientQuestion & { keyHash: string; instanceId: string }
+
+/** What a key stands for on one instance, as far as a verdict on it needs. */
+export type InstanceStanding = { found: 'no license' } | { found: 'old key' } | StandingInstance
+
+export type StandingInstance = Entitling & {
+  found: 'license'
+  licenseId: string
+  license: Pick<IssuedLicense, 'productId' | 'revokedAt' | 'expiresAt' | 'onExpiry'>
+  /** The instance asked about has an active seat. */
+  seated: boolean
+  /** What the instance has last said of itself, if anything. */
+  telemetry: KnownTelemetry | undefined
+  /** An event of this license or its customer could not be read, so nobody knows what it is good for. */
+  uncertain: boolean
+}
+
+type KnownTelemetry = {
+  appVersion: string | null
+  sdkVersion: string | null
+  platform: string | null
+  sdk: string | null
+  seenAt: string
+}
+
+export type FindInstanceStanding = (
+  question: InstanceStandingQuestion,
+) => Promise<{ client: KnownClient | undefined; standing: InstanceStanding }>
+
+type Row = ClientColumns & {
+  current: boolean | null
+  license_id: string
+  revoked_at: string | null
+  expires_at: string | null
+  on_expiry: IssuedLicense['onExpiry']
+  seated: boolean
+  uncertain: boolean
+  app_version: string | null
+  sdk_version: string | null
+  platform: string | null
+  sdk: string | null
+  seen_at: string | null
+} & EntitlingColumns
+
+/**
+ * Answers apps' validates, far the most frequent question: the tenant, its SDK key, the product, the signing key and
+ * the license on the instance in one query, and questions of one moment together. It remembers nothing.
+ */
+export function createInstanceStandingLookup(db: Pool): FindInstanceStanding {
+  return coalesce(async (questions) => {
+    const { rows } = await db.query<Row>({
+      name: 'instance-standing-lookup',
+      text: lookup,
+      values: [
+        questions.map(({ tenantId }) => tenantId),
+        questions.map(({ productId }) => productId),
+        questions.map(({ keyHash }) => keyHash),
+        questions.map(({ instanceId }) => instanceId),
+        questions.map(({ now }) => now),
+      ],
+    })
+    return rows.map((row, index) => ({
+      client: clientFrom(row),
+      standing: standingFrom(row, questions[index]?.productId ?? ''),
+    }))
+  })
+}
+
+/** What never expires never falls back. */
+const lookup = `
+  select ${clientColumns},
+    k.current, l.license_id, l.revoked_at, l.expires_at, l.on_expiry,
+    y.entitlements, case when l.expires_at is not null then y.fallback_entitlements end as fallback_entitlements,
+    (
+      select c.overrides from customers c where c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
+    ) as overrides,
+    d.status is not distinct from 'active' as seated,
+    u.app_version, u.sdk_version, u.platform, u.sdk, u.seen_at,
+    case when (select exists (select from parked))
+      then exists (select from parked where stream in ('license-' || l.license_id, 'customer-' || l.customer_id)) else false end as uncertain
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
+    with ordinality as q (tenant_id, product_id, key_hash, instance_id, now, ordinal) ${clientJoins}
+  left join license_keys k
+    on k.tenant_id = q.tenant_id and k.product_id = q.product_id and k.key_hash = q.key_hash
+  left join licenses l on l.license_id = k.license_id and k.current
+  left join key_types y
+    on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id
+  left join devices d on d.license_id = l.license_id and d.instance_id = q.instance_id
+  left join usage.device_telemetry u on u.instance_id = d.instance_id
+  order by q.ordinal`
+
+function standingFrom(row: Row, productId: string): InstanceStanding {
+  if (row.current === null) return { found: 'no license' }
+  if (!row.current) return { found: 'old key' }
+  return {
+    found: 'license',
+    licenseId: row.license_id,
+    license: { productId, revokedAt: row.revoked_at, expiresAt: row.expires_at, onExpiry: row.on_expiry },
+    ...entitlingFrom(row),
+    seated: row.seated,
+    telemetry: telemetryFrom(row),
+    uncertain: row.uncertain,
+  }
+}
+
+function telemetryFrom(row: Row): KnownTelemetry | undefined {
+  if (row.seen_at === null) return undefined
+  const { app_version: appVersion, sdk_version: sdkVersion, platform, sdk, seen_at: seenAt } = row
+  return { appVersion, sdkVersion, platform, sdk, seenAt }
+}

@@ -1,0 +1,108 @@
+import type { Pool } from 'pg'
+import type { IssuedLicense, Seat } from '../../src/domain/license/license.ts'
+import { coalesce } from '../coalesce.ts'
+import type { Entitling } from './entitlements.ts'
+import {
+  devicesIn,
+  type EntitlingColumns,
+  entitlingFrom,
+  type JoinedDevice,
+  joinedDevice,
+  type LicenseRow,
+  licenseFrom,
+  seatFrom,
+} from './rows.ts'
+
+/** A key that an app shows, and the instance of it that is asked about. */
+export type InstanceQuestion = {
+  tenantId: string
+  productId: string
+  keyHash: string
+  /** By the id that it was given, or by what it may be recognised by when it activates itself again. */
+  instance: { instanceId: string } | { installId: string | null; name: string }
+}
+
+/** What a key stands for, to decide on; of the license's seats it holds the instance's alone. */
+export type InstanceFinding =
+  | { found: 'no license' }
+  /** The key belonged to a license that has got another one since. */
+  | { found: 'old key' }
+  | FoundInstance
+
+export type FoundInstance = Entitling & {
+  found: 'license'
+  license: IssuedLicense
+  revision: number
+  seat: Seat | undefined
+  /** An event of this license or its customer could not be read, so nobody knows what it is good for. */
+  uncertain: boolean
+}
+
+export type FindInstance = (question: InstanceQuestion) => Promise<InstanceFinding>
+
+type Row = { current: boolean | null; uncertain: boolean } & EntitlingColumns &
+  (LicenseRow | { license_id: null }) &
+  JoinedDevice
+
+/** Answers what an app's activate and deactivate ask; questions of one moment share a query. */
+export function createInstanceLookup(db: Pool): FindInstance {
+  return coalesce(async (questions) => {
+    const { rows } = await db.query<Row>({
+      name: 'instance-lookup',
+      text: lookup,
+      values: [
+        questions.map(({ tenantId }) => tenantId),
+        questions.map(({ productId }) => productId),
+        questions.map(({ keyHash }) => keyHash),
+        questions.map(({ instance }) => ('instanceId' in instance ? instance.instanceId : null)),
+        questions.map(({ instance }) => ('name' in instance ? instance.installId : null)),
+        questions.map(({ instance }) => ('name' in instance ? instance.name : null)),
+      ],
+    })
+    return rows.map(findingFrom)
+  })
+}
+
+/** Of the seats that may be the instance's, the one that `sameDevice` would take. */
+const lookup = `
+  select k.current, l.*, t.entitlements, t.fallback_entitlements,
+    (
+      select c.overrides from customers c where c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
+    ) as overrides,
+    ${joinedDevice},
+    exists (
+      select from parked where stream in ('license-' || l.license_id, 'customer-' || l.customer_id)
+    ) as uncertain
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+    with ordinality as q (tenant_id, product_id, key_hash, instance_id, install_id, name, ordinal)
+  left join license_keys k
+    on k.tenant_id = q.tenant_id and k.product_id = q.product_id and k.key_hash = q.key_hash
+  left join licenses l on l.license_id = k.license_id and k.current
+  left join key_types t
+    on t.tenant_id = l.tenant_id and t.product_id = l.product_id and t.key_type_id = l.key_type_id
+  left join lateral (
+    (select * from devices where license_id = l.license_id and instance_id = q.instance_id)
+    union all
+    (
+      select * from devices
+      where license_id = l.license_id and install_id = q.install_id and status = 'active' limit 1
+    )
+    union all
+    (select * from devices where license_id = l.license_id and name = q.name and status = 'active' limit 1)
+    limit 1
+  ) d on true
+  order by q.ordinal`
+
+function findingFrom(row: Row): InstanceFinding {
+  if (row.current === false) return { found: 'old key' }
+  if (row.license_id === null) return { found: 'no license' }
+  const devices = devicesIn(row)
+  return {
+    found: 'license',
+    license: licenseFrom(row, devices),
+    revision: row.revision,
+    ...entitlingFrom(row),
+    seat: devices.map(seatFrom)[0],
+    uncertain: row.uncertain,
+  }
+}

@@ -1,0 +1,23 @@
+import type { Pool } from 'pg'
+import { createClientLookup } from './clients/queries.ts'
+import { createInstanceStandingLookup } from './licenses/instance-standing.ts'
+import { createInstanceLookup } from './licenses/instances.ts'
+import { createRuntimeLookup } from './licenses/runtime.ts'
+import { createStandingLookup } from './licenses/standing.ts'
+import { createProductLookup } from './products/queries.ts'
+import { createTokenLookup } from './tokens/queries.ts'
+import { createInstallLookup } from './trials/queries.ts'
+
+export type Lookups = ReturnType<typeof createLookups>
+
+/** What every call needs to know, each gathering the questions of one moment into one query. */
+export const createLookups = (db: Pool) => ({
+  findToken: createTokenLookup(db),
+  findProduct: createProductLookup(db),
+  findStanding: createStandingLookup(db),
+  findForRuntime: createRuntimeLookup(db),
+  findClient: createClientLookup(db),
+  findInstall: createInstallLookup(db),
+  findInstance: createInstanceLookup(db),
+  findInstanceStanding: createInstanceStandingLookup(db),
+})

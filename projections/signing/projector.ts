@@ -1,0 +1,58 @@
+import type { Recorded } from '../../src/domain/recorded.ts'
+import type { Projector } from '../projector.ts'
+
+/** The public side of every tenant's signing keys, and how long its leases have been when: see `keyStates`. */
+export const signingProjector: Projector = {
+  name: 'signing',
+  tables: ['signing_keys', 'lease_lengths'],
+  ddl: `
+    create table signing_keys (
+      tenant_id text not null,
+      kid text not null,
+      public_key text not null,
+      secret_name text not null,
+      signs_from timestamptz not null,
+      primary key (tenant_id, signs_from)
+    );
+    -- A row for each time that a product's settings were set; it counts until the next one.
+    create table lease_lengths (
+      tenant_id text not null,
+      product_id text not null,
+      revision int not null,
+      seconds int not null,
+      since timestamptz not null,
+      primary key (tenant_id, product_id, revision)
+    )`,
+  async apply(db, entries) {
+    const keys = entries.flatMap(keyRowOf)
+    if (keys.length > 0) {
+      await db.query(
+        `insert into signing_keys select * from json_populate_recordset(null::signing_keys, $1)
+         on conflict do nothing`,
+        [JSON.stringify(keys)],
+      )
+    }
+    const lengths = entries.flatMap(lengthRowOf)
+    if (lengths.length > 0) {
+      await db.query(
+        `insert into lease_lengths select * from json_populate_recordset(null::lease_lengths, $1)
+         on conflict do nothing`,
+        [JSON.stringify(lengths)],
+      )
+    }
+  },
+}
+
+function keyRowOf({ category, event }: Recorded) {
+  if (category !== 'signing') return []
+  const { tenantId, kid, publicKey, secretName, signsFrom } = event.data
+  return [{ tenant_id: tenantId, kid, public_key: publicKey, secret_name: secretName, signs_from: signsFrom }]
+}
+
+function lengthRowOf({ category, stream, revision, event }: Recorded) {
+  if (category !== 'product') return []
+  if (event.type !== 'ProductCreated' && event.type !== 'ProductSettingsChanged') return []
+  const [tenantId = '', productId = ''] = stream.slice('product-'.length).split('.')
+  const { settings, at } = event.data
+  return [{ tenant_id: tenantId, product_id: productId, revision, seconds: settings.leaseSeconds, since: at }]
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { Moment, Slug } from '../values.ts'
+
+/** What of a signing key everybody may know. The seed lies sealed in the vault under `secretName`. */
+export const SigningKey = z.strictObject({
+  kid: z.string().regex(/^[0-9a-f]{16}$/),
+  /** The raw public key, base64. */
+  publicKey: z.base64().length(44),
+  secretName: z.string().min(1).max(300),
+  /** It is in the keyset before this, so that whoever holds a cached keyset knows it when it begins to sign. */
+  signsFrom: Moment,
+})
+export type SigningKey = z.infer<typeof SigningKey>
+
+/** Everything a `signing-<tenant>` stream may hold. A recorded shape is never edited: add a new type. */
+export const SigningEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('SigningKeyPublished'),
+    data: SigningKey.extend({ tenantId: Slug, at: Moment }),
+  }),
+])
+export type SigningEvent = z.infer<typeof SigningEvent>

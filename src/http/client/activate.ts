@@ -1,0 +1,78 @@
+import type {
+  FoundInstance,
+  InstanceFinding,
+  InstanceQuestion,
+} from '../../../projections/licenses/instances.ts'
+import { activateInstance } from '../../commands/instances.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { keyHashOf } from '../../credentials/license-key.ts'
+import { unixSeconds } from '../../domain/license/expiry.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { notFound, unavailable } from '../problem.ts'
+import { answer } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { clientIn, clientOriginOf } from './admit.ts'
+import { answerPreflight } from './edge.ts'
+import { openLeaseDesk } from './lease.ts'
+import { refuse } from './refusals.ts'
+import { activateIn, activateOut, clientErrors, clientPlace } from './schemas.ts'
+import { telemetryFrom } from './telemetry.ts'
+
+const path = '/:tenantId/:productId/activate'
+
+/** An app takes a seat of a license for the device that it runs on. */
+export function activateRoute(app: ZodApp, services: Services): void {
+  answerPreflight(app, path)
+  app.post(
+    path,
+    {
+      config: { client: 'activate', issues: true },
+      schema: {
+        operationId: 'activateInstance',
+        tags: ['Client'],
+        summary: 'Seat the device that the app runs on; the same device again takes no second seat',
+        description:
+          'The same device is one with the same `free_tier_instance_id`, else with the same `instance_name`, among the ' +
+          'active ones.',
+        params: clientPlace,
+        body: activateIn,
+        response: { 200: answer('It is seated', activateOut), ...clientErrors(400, 402, 422) },
+      },
+    },
+    async (request) => {
+      const { license_key, instance_name: name, free_tier_instance_id, ...said } = request.body
+      const client = clientIn(request)
+      const origin = clientOriginOf(request)
+      const { tenantId, productId, plan } = client
+      const keyHash = keyHashOf(license_key)
+      if (keyHash === undefined) throw notFound('license')
+      const installId = free_tier_instance_id ?? null
+      const question = { tenantId, productId, keyHash, instance: { installId, name } }
+      const found = await requireLicense(services, question)
+      const desk = await openLeaseDesk(services, client, origin, request.log)
+      const telemetry = telemetryFrom(said)
+      const instance = { installId, name, platform: telemetry.platform, plan }
+      const instanceId = await activateInstance(services, found, question, instance, origin).catch(refuse)
+      const now = momentOf(services)
+      if (installId !== null) services.installs.convert({ tenantId, productId, instanceId: installId })
+      services.usage.count(tenantId, productId, 'activations')
+      services.telemetry.note({ instanceId, licenseId: found.license.licenseId }, telemetry)
+      const { expiresAt } = found.license
+      return {
+        activated: true as const,
+        instance_id: instanceId,
+        license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
+        lease: await desk.lease(found, { keyHash, instanceId, status: 'active' }, now),
+      }
+    },
+  )
+}
+
+/** @throws Problem 404 for an unknown key, 422 for one that was replaced, 503 when nobody knows */
+export async function requireLicense(services: Services, question: InstanceQuestion): Promise<FoundInstance> {
+  const found: InstanceFinding = await services.findInstance(question)
+  if (found.found === 'no license') throw notFound('license')
+  if (found.found === 'old key') return refuse(new Refusal('license_reminted'))
+  if (found.uncertain) throw unavailable('the state of this license cannot be read at the moment')
+  return found
+}

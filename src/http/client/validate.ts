@@ -1,0 +1,126 @@
+import type { FastifyRequest } from 'fastify'
+import type { InstanceStanding, StandingInstance } from '../../../projections/licenses/instance-standing.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { keyHashOf } from '../../credentials/license-key.ts'
+import { unixSeconds } from '../../domain/license/expiry.ts'
+import { type LicenseStatus, statusAt } from '../../domain/license/license.ts'
+import { isNews } from '../../usage/device-telemetry.ts'
+import { notFound, Problem, unavailable } from '../problem.ts'
+import { answer, errorBody, errorsWith } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import {
+  admitClient,
+  admitClientAs,
+  type ClientAuthority,
+  clientOriginOf,
+  placeOf,
+  sdkKeyHashIn,
+} from './admit.ts'
+import type { Client } from './client.ts'
+import { answerPreflight } from './edge.ts'
+import { openLeaseDesk } from './lease.ts'
+import { clientProblemOf } from './refusals.ts'
+import { clientPlace, validateIn, validateOut, validateRefusal } from './schemas.ts'
+import { settingsOf } from './settings.ts'
+import { telemetryFrom } from './telemetry.ts'
+
+const path = '/:tenantId/:productId/validate'
+
+/** An app asks whether its license is good on the device that it runs on, and takes a lease along. */
+export function validateRoute(app: ZodApp, services: Services, authority: ClientAuthority): void {
+  answerPreflight(app, path)
+  app.post(
+    path,
+    {
+      config: { client: 'validate', admitsItself: true },
+      schema: {
+        operationId: 'validateInstance',
+        tags: ['Client'],
+        summary: 'Is this license good on this device, now?',
+        description:
+          'Reads authoritative state. The answer carries a lease, to be checked offline, and the settings; so do refusals ' +
+          'of a license.',
+        params: clientPlace,
+        body: validateIn,
+        response: {
+          200: answer('The verdict', validateOut),
+          ...errorsWith(validateRefusal, 404, 422),
+          ...errorsWith(errorBody, 400, 401, 403),
+        },
+      },
+    },
+    async (request) => {
+      const now = momentOf(services)
+      const { client, keyHash, standing } = await find(services, authority, request, request.body, now)
+      const origin = clientOriginOf(request)
+      const { tenantId, productId } = client
+      const verdict = verdictOn(standing, now)
+      const settings = settingsOf(services, { client, origin, log: request.log })
+      if (verdict instanceof Problem) {
+        services.usage.count(tenantId, productId, 'rejected')
+        throw new Problem(verdict.status, verdict.code, verdict.message, {}, await settings)
+      }
+      const { status, found } = verdict
+      const instanceId = request.body.instance_id
+      const telemetry = telemetryFrom(request.body)
+      if (isNews(telemetry, found.telemetry, services.now())) {
+        services.telemetry.note({ instanceId, licenseId: found.licenseId }, telemetry)
+      }
+      const desk = await openLeaseDesk(services, client, origin, request.log)
+      const lease = await desk.lease(found, { keyHash, instanceId, status }, now)
+      const valid = status === 'active'
+      services.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
+      const { expiresAt } = found.license
+      return {
+        valid,
+        ...(status === 'expired' && { error: 'license expired' }),
+        license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
+        lease,
+        ...(await settings),
+      }
+    },
+  )
+}
+
+type Found = { client: Client; keyHash: string; standing: InstanceStanding }
+
+/** Admits the app, and finds out what its key stands for, both with one look-up. */
+async function find(
+  services: Services,
+  authority: ClientAuthority,
+  request: FastifyRequest,
+  { license_key, instance_id: instanceId }: { license_key: string; instance_id: string },
+  now: string,
+): Promise<Found> {
+  const sdkKeyHash = sdkKeyHashIn(request)
+  const keyHash = keyHashOf(license_key)
+  if (keyHash === undefined) {
+    return { client: await admitClient(authority, request), keyHash: '', standing: { found: 'no license' } }
+  }
+  const found = await services.findInstanceStanding({ ...placeOf(request), keyHash, instanceId, now })
+  const client = await admitClientAs(authority, request, sdkKeyHash, found.client)
+  const asking = authority.clientLimits.asking(client, { keyHash, instanceId })
+  if (asking) await asking
+  return { client, keyHash, standing: found.standing }
+}
+
+/** Only an instance with a seat gets a lease: a lease names it, and what it names is what was issued here. */
+function verdictOn(
+  standing: InstanceStanding,
+  now: string,
+): { status: LicenseStatus; found: StandingInstance } | Problem {
+  if (standing.found === 'no license') return notFound('license')
+  if (standing.found === 'old key') return refused('license_reminted')
+  if (standing.uncertain) throw unavailable('the state of this license cannot be read at the moment')
+  const status = statusAt(standing.license, now)
+  if (status === 'revoked') return refused('license_revoked')
+  if (!standing.seated) return refused('device_not_found')
+  return { status, found: standing }
+}
+
+function refused(code: 'license_reminted' | 'license_revoked' | 'device_not_found'): Problem {
+  return (
+    clientProblemOf(code) ??
+    new Problem(422, 'invalid_request', 'instance not found or deactivated; activate it again')
+  )
+}

@@ -1,0 +1,30 @@
+import { hashes, verify } from '@noble/ed25519'
+import { sha512 } from '@noble/hashes/sha2.js'
+
+// So that nothing has to be waited for, and pages that have no WebCrypto can verify too.
+hashes.sha512 = sha512
+
+/** As RFC 8032 says, strictly: one signature for one text, and no key of low order. Never throws. */
+export function isSigned(text: string, signature: string, publicKey: string): boolean {
+  const signed = bytesOf(signature, 64)
+  const key = bytesOf(publicKey, 32)
+  if (!signed || !key) return false
+  try {
+    return verify(signed, new TextEncoder().encode(text), key, { zip215: false })
+  } catch {
+    return false
+  }
+}
+
+/** Base64 in its one canonical spelling, since another one of the same bytes is not what was sent. */
+function bytesOf(base64: string, length: number): Uint8Array | undefined {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length !== Math.ceil(length / 3) * 4) return undefined
+  try {
+    const text = atob(base64)
+    return btoa(text) === base64 && text.length === length
+      ? Uint8Array.from(text, (character) => character.charCodeAt(0))
+      : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * Checks offline what keyledger has signed for an app: leases and product settings. It runs in browsers, Node and
+ * workers, asks nobody and keeps nothing.
+ */
+
+export { type Lease, type LeaseRefusal, verifyLease } from './lease.ts'
+export { licenseKeyHash, normaliseLicenseKey } from './license-key.ts'
+export type { Keyset, Place } from './place.ts'
+export { type Settings, type SettingsRefusal, verifySettings } from './settings.ts'

@@ -1,0 +1,28 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const ownForm = /^[A-Z0-9]{2,8}[0-9A-HJKMNP-TV-Z]{26}$/
+
+/**
+ * What of a typed license key counts: NFKC, upper case, no white space or hyphens. In a key that keyledger has made,
+ * which its check character tells, O is read as 0, I and L as 1.
+ */
+export function normaliseLicenseKey(typed: string): string {
+  const text = typed.normalize('NFKC').toUpperCase().replace(/[\s-]/g, '')
+  const read = text.replace(/O/g, '0').replace(/[IL]/g, '1')
+  return ownForm.test(read) && hasCheckCharacter(read.slice(-26)) ? read : text
+}
+
+/** The `licenseKeyHash` of a lease: lower-case hex SHA-256 of the normalised key. */
+export const licenseKeyHash = (typed: string): string =>
+  bytesToHex(sha256(utf8ToBytes(normaliseLicenseKey(typed))))
+
+/** Luhn mod 32 over all characters, the check character included, comes to nothing. */
+function hasCheckCharacter(text: string): boolean {
+  const sum = [...text].reverse().reduce((total, character, index) => {
+    const value = alphabet.indexOf(character) * (index % 2 === 0 ? 1 : 2)
+    return total + Math.floor(value / 32) + (value % 32)
+  }, 0)
+  return sum % 32 === 0
+}

@@ -1,0 +1,45 @@
+import { isSigned } from './ed25519.ts'
+import { isField, isRecord, isSeconds, type Keyset, keyIn, type Place } from './place.ts'
+
+/** What an app may go by. An absent trial length was never configured, which is not 0: trials are off. */
+export type Settings = { freeTierEnabled: boolean; trialDurationDays?: number }
+
+/**
+ * Why a trial length is not to be gone by: an app keeps the one that it has verified before. `unknown_key` is worth
+ * fetching the keyset once more, `over` the settings.
+ */
+export type SettingsRefusal = 'malformed' | 'unsigned' | 'unknown_key' | 'bad_signature' | 'over'
+
+/**
+ * Checks the settings of an answer to validate, keyless or config.
+ *
+ * 1. A trial length must be signed, or it is refused; unsigned settings say no more than the free tier.
+ * 2. The signature is the one of the key that `kid` names in the keyset.
+ * 3. `now` is at or before `expires_at`.
+ * 4. Tenant and product are the expected ones: they are not taken from the answer.
+ * 5. Without a trial length `settings` has none, and with 0 it has 0.
+ * @param answer the parsed JSON body, of which other fields are passed over
+ * @param now Unix seconds
+ */
+export function verifySettings(
+  answer: unknown,
+  { tenantId, productId }: Place,
+  keyset: Keyset,
+  now: number,
+): { ok: true; settings: Settings } | { ok: false; reason: SettingsRefusal } {
+  if (!isRecord(answer) || typeof answer.free_tier_enabled !== 'boolean') return refused('malformed')
+  const { free_tier_enabled: freeTierEnabled, trial_duration_days: days } = answer
+  if (days === undefined) return { ok: true, settings: { freeTierEnabled } }
+  const { kid, issued_at: issuedAt, expires_at: expiresAt, signature } = answer
+  if (kid === undefined || signature === undefined) return refused('unsigned')
+  if (!isField(kid) || typeof signature !== 'string') return refused('malformed')
+  if (!isSeconds(days) || !isSeconds(issuedAt) || !isSeconds(expiresAt)) return refused('malformed')
+  const publicKey = keyIn(keyset, kid)
+  if (publicKey === undefined) return refused('unknown_key')
+  const text = `cfg1|${kid}|${tenantId}|${productId}|${issuedAt}|${expiresAt}|${days}|${freeTierEnabled}`
+  if (!isSigned(text, signature, publicKey)) return refused('bad_signature')
+  if (now > expiresAt) return refused('over')
+  return { ok: true, settings: { freeTierEnabled, trialDurationDays: days } }
+}
+
+const refused = (reason: SettingsRefusal): { ok: false; reason: SettingsRefusal } => ({ ok: false, reason })

@@ -1,0 +1,14 @@
+import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto'
+
+/** What stands before the 32 bytes of an Ed25519 seed in PKCS#8. */
+const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+export type KeyPair = { privateKey: KeyObject; publicKey: string; kid: string }
+
+/** @param seed 32 bytes, base64 */
+export function keyPairOf(seed: string): KeyPair {
+  const der = Buffer.concat([pkcs8, Buffer.from(seed, 'base64')])
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  const raw = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32)
+  return { privateKey, publicKey: raw.toString('base64'), kid: hash('sha256', raw, 'hex').slice(0, 16) }
+}

@@ -1,0 +1,58 @@
+import { unixSeconds } from '../domain/license/expiry.ts'
+import type { IssuedLicense, LicenseStatus } from '../domain/license/license.ts'
+import type { ActiveKey, Signer } from './signer.ts'
+
+/** What a lease says of a license on one instance. */
+export type LeaseFacts = {
+  tenantId: string
+  productId: string
+  keyHash: string
+  instanceId: string
+  status: LicenseStatus
+  entitlements: readonly string[]
+  license: Pick<IssuedLicense, 'expiresAt' | 'onExpiry'>
+  leaseSeconds: number
+}
+
+/** As the contract prints it, so that an app can keep it and check it without asking. */
+export type Lease = {
+  kid: string
+  licenseKeyHash: string
+  instanceId: string
+  issuedAt: number
+  expiresAt: number
+  status: string
+  entitlements: readonly string[]
+  signature: string
+}
+
+/** @throws SigningFailed */
+export async function signLease(
+  signer: Signer,
+  key: ActiveKey,
+  facts: LeaseFacts,
+  now: string,
+): Promise<Lease> {
+  const { tenantId, productId, keyHash, instanceId, status } = facts
+  const entitlements = facts.entitlements.toSorted()
+  const issued = unixSeconds(now)
+  const expires = leaseEnd(issued, facts)
+  const text = `lease1|${key.kid}|${tenantId}|${productId}|${keyHash}|${instanceId}|${issued}|${expires}|${status}|${entitlements.join(',')}`
+  return {
+    kid: key.kid,
+    licenseKeyHash: keyHash,
+    instanceId,
+    issuedAt: issued,
+    expiresAt: expires,
+    status,
+    entitlements,
+    signature: await signer.sign(tenantId, key, text),
+  }
+}
+
+/** A license that falls back goes on after its expiry; one that expires hard is not leased past it. */
+function leaseEnd(issued: number, { license, leaseSeconds }: LeaseFacts): number {
+  const end = issued + leaseSeconds
+  const { expiresAt, onExpiry } = license
+  return onExpiry === 'expire' && expiresAt !== null ? Math.min(end, unixSeconds(expiresAt)) : end
+}

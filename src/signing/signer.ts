@@ -1,0 +1,72 @@
+import { type KeyObject, sign } from 'node:crypto'
+import type { SigningKey } from '../domain/signing/events.ts'
+import type { Secrets } from '../vault/secrets.ts'
+import { keyPairOf } from './keys.ts'
+
+/** What there is to know of the key that signs now. */
+export type ActiveKey = Pick<SigningKey, 'kid' | 'secretName' | 'signsFrom'>
+
+/** The vault has the key no more, or what it has is another one: nothing can be signed for the tenant. */
+export class SigningFailed extends Error {
+  constructor(kid: string, reason: string, cause?: unknown) {
+    super(`the signing key ${kid} cannot be used: ${reason}`, { cause })
+    this.name = 'SigningFailed'
+  }
+}
+
+export type Signer = {
+  /** Finds out whether the key can be used, before anything is done that needs a signature. @throws SigningFailed */
+  prepare(tenantId: string, key: ActiveKey): Promise<void>
+  /** @returns base64. @throws SigningFailed */
+  sign(tenantId: string, key: ActiveKey, text: string): Promise<string>
+}
+
+/** Keys that are kept open; what a key id stands for never changes. */
+const mostKept = 10_000
+
+/**
+ * Ed25519 by the tenants' keys. Each signature takes tens of microseconds, so it is made beside the event loop, on
+ * a thread of the pool.
+ */
+export function createSigner(secrets: Pick<Secrets, 'open'>): Signer {
+  const kept = new Map<string, Promise<KeyObject>>()
+
+  async function open(tenantId: string, { kid, secretName }: ActiveKey): Promise<KeyObject> {
+    const seed = await secrets.open(tenantId, secretName).catch((error: unknown) => {
+      throw new SigningFailed(kid, 'the vault could not open it', error)
+    })
+    if (seed === undefined) throw new SigningFailed(kid, 'the vault does not have it')
+    const pair = keyPairOf(seed)
+    if (pair.kid !== kid) throw new SigningFailed(kid, 'the vault has another one in its place')
+    return pair.privateKey
+  }
+
+  function keyFor(tenantId: string, key: ActiveKey): Promise<KeyObject> {
+    const name = `${tenantId}.${key.kid}`
+    const known = kept.get(name)
+    if (known) return known
+    const opening = open(tenantId, key)
+    kept.set(name, opening)
+    opening.catch(() => kept.delete(name))
+    for (const oldest of kept.keys()) {
+      if (kept.size <= mostKept) break
+      kept.delete(oldest)
+    }
+    return opening
+  }
+
+  return {
+    async prepare(tenantId, key) {
+      await keyFor(tenantId, key)
+    },
+    async sign(tenantId, key, text) {
+      const privateKey = await keyFor(tenantId, key)
+      return new Promise((resolve, reject) => {
+        sign(null, Buffer.from(text), privateKey, (error, signature) => {
+          if (error) reject(new SigningFailed(key.kid, 'it does not sign', error))
+          else resolve(signature.toString('base64'))
+        })
+      })
+    },
+  }
+}
