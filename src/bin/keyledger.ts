@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { confirmationCommands } from './commands/confirmations.ts'
 import { demoCommand } from './commands/demo.ts'
 import { hostCommands } from './commands/host.ts'
+import { keyCommands } from './commands/keys.ts'
 import { licenseCommands } from './commands/license.ts'
 import { memberCommands } from './commands/member.ts'
 import { projectionCommands } from './commands/projections.ts'
@@ -21,6 +22,7 @@ hostCommands(program)
 tenantCommands(program)
 memberCommands(program)
 tokenCommands(program)
+keyCommands(program)
 licenseCommands(program)
 confirmationCommands(program)
 projectionCommands(program)

@@ -101,6 +101,7 @@ export async function makeAcme({ api }: TestDashboard): Promise<Acme> {
       settings: '/dashboard/settings',
       webhook: '/dashboard/settings/webhook',
       'checkout-key': '/dashboard/settings/checkout-key',
+      'signing-keys': '/dashboard/settings/signing-keys',
       account: '/dashboard/account',
       'new-password': '/dashboard/account/password',
       'new-passkey': '/dashboard/account/passkeys/new',

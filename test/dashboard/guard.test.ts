@@ -152,6 +152,8 @@ const needed: Record<
   'POST /dashboard/members/:id/sessions/end': 'manage_members',
   'GET /dashboard/settings/checkout-key': 'manage_settings',
   'POST /dashboard/settings/checkout-key': 'manage_settings',
+  'GET /dashboard/settings/signing-keys': 'manage_settings',
+  'POST /dashboard/settings/signing-keys': 'manage_settings',
   'GET /dashboard/settings/webhook': 'manage_settings',
   'POST /dashboard/settings/webhook': 'manage_settings',
   'POST /dashboard/settings/webhook/remove': 'manage_settings',

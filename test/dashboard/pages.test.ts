@@ -2,10 +2,13 @@
  * What members do on the pages happens once, as they were shown it, and to nobody else: approving what was read,
  * making secrets that are shown once, keeping at least one owner.
  */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { listMembers } from '../../projections/members/queries.ts'
+import { listSigningKeys } from '../../projections/signing/queries.ts'
 import { addMember, changeRole } from '../../src/commands/members.ts'
+import { signingKeyOf } from '../../src/commands/signing-keys.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
@@ -296,6 +299,24 @@ describe('settings', () => {
     expect(second).not.toStrictEqual(first)
     expect((await client.post('/dashboard/settings/checkout-key', second)).text).toMatch(/value="kl_chk_\w+"/)
     expect((await client.get('/dashboard/settings')).text).toMatch(/kl_chk_…\w+/)
+  })
+
+  test('rotate the signing key once, however often the form is sent', async () => {
+    const { services, db } = api.ledger
+    const { tenantId } = tenant
+    const { kid } = await signingKeyOf(services, tenantId, origin)
+    const client = await signedIn()
+    const form = await client.get('/dashboard/settings/signing-keys')
+    expect(form.text).toContain(kid)
+    const replaces = /name="replaces" value="([^"]+)"/.exec(form.text)?.[1] ?? ''
+    expect(replaces).toBe(kid)
+    for (let sent = 0; sent < 2; sent++) {
+      const answer = await client.post('/dashboard/settings/signing-keys', { replaces })
+      expect(answer).toMatchObject({ status: 303, location: '/dashboard/settings' })
+    }
+    const keys = await listSigningKeys(db, tenantId, services.now().toISOString())
+    expect(keys.map(({ status }) => status)).toStrictEqual(['signing', 'next'])
+    expect((await client.get('/dashboard/settings')).text).toContain(keys[1]?.kid)
   })
 
   test('set the webhook by the same rules as programs do', async () => {

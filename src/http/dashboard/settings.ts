@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { readMaskedKeys } from '../../../projections/client-keys/queries.ts'
+import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { findWebhook } from '../../../projections/webhooks/queries.ts'
 import { issueCheckoutKey } from '../../commands/client-keys.ts'
+import { momentOf } from '../../commands/services.ts'
 import { isId, newId } from '../../credentials/id.ts'
 import { may } from '../../domain/member/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -12,6 +14,7 @@ import { problemOfRefusal } from '../problem.ts'
 import { boxes, formOf, line } from './forms.ts'
 import type { Rooms } from './rooms.ts'
 import { freshFormMs, freshMs, originOfMember, signedOf } from './signed.ts'
+import { signingKeyPages } from './signing-keys.ts'
 import {
   checkoutKeyView,
   madeCheckoutKeyView,
@@ -33,16 +36,24 @@ export function settingPages(app: FastifyInstance, rooms: Rooms): void {
     const signed = signedOf(request)
     const keys = await readMaskedKeys(services.db, signed.tenantId)
     const { endpoint } = await findWebhook(services.db, signed.tenantId)
+    const signingKeys = await listSigningKeys(services.db, signed.tenantId, momentOf(services))
     return show(reply, {
       title: 'Settings',
       nav: 'settings',
       content: (view) =>
-        settingsView(view, { signed, ...keys, endpoint, mayManage: may(signed.role, 'manage_settings') }),
+        settingsView(view, {
+          signed,
+          ...keys,
+          signingKeys,
+          endpoint,
+          mayManage: may(signed.role, 'manage_settings'),
+        }),
     })
   })
 
   checkoutKeyPages(app, rooms)
   webhookPages(app, rooms)
+  signingKeyPages(app, rooms)
 }
 
 /** Which key is replaced stands in the form, so that a form sent twice replaces one key, not two. */

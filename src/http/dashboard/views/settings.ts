@@ -1,3 +1,4 @@
+import type { KeyState } from '../../../domain/signing/signing.ts'
 import { planLimits } from '../../../domain/tenant/tenant.ts'
 import { WebhookEventName } from '../../../domain/webhook/events.ts'
 import type { WebhookEndpoint } from '../../../domain/webhook/webhook.ts'
@@ -6,6 +7,7 @@ import type { View } from '../page.ts'
 import type { Signed } from '../signed.ts'
 import { ago, moment } from './moments.ts'
 import { badge, facts, field, heading, notice, secretBox, section, tokenField } from './parts.ts'
+import { signingKeysSummary } from './signing-keys.ts'
 
 type MaskedKey = { displayKey: string; issuedAt: string } | null
 
@@ -13,13 +15,14 @@ type Settings = {
   signed: Signed
   sdkKey: MaskedKey
   checkoutKey: MaskedKey
+  signingKeys: readonly KeyState[]
   endpoint: WebhookEndpoint | null
   mayManage: boolean
 }
 
 export function settingsView(
   view: View,
-  { signed, sdkKey, checkoutKey, endpoint, mayManage }: Settings,
+  { signed, sdkKey, checkoutKey, signingKeys, endpoint, mayManage }: Settings,
 ): Html {
   const { tenantId, tenantName, tenantStatus, plan } = signed
   return html`<div>
@@ -34,6 +37,7 @@ export function settingsView(
     </div>
     ${section('SDK key', sdkKeyView(view, sdkKey), 'What your apps call the client interface with.')}
     ${section('Checkout key', checkoutSummary(view, checkoutKey, mayManage), 'What your website begins a checkout with.')}
+    ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'What leases and settings are signed with, so that your apps can check them offline.')}
     ${section('Webhook', webhookSummary(view, endpoint, mayManage), 'Where license events are delivered.')}
   </div>`
 }
