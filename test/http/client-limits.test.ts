@@ -56,7 +56,7 @@ beforeAll(async () => {
   await makeProduct(api.ask, tenant.token, 'editor')
 })
 afterAll(async () => {
-  await Promise.all(Object.values(limits).map((limiter) => limiter?.stop()))
+  for (const limiter of Object.values(limits)) await limiter?.stop()
   await api.close()
 })
 // Every bucket is full again.

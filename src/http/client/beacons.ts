@@ -8,7 +8,7 @@ import type { ZodApp } from '../zod-app.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import type { ClientLimits } from './limits.ts'
-import { clientPlace, settingsShape } from './schemas.ts'
+import { clientPlace, settingsShape, withLimits } from './schemas.ts'
 import { settingsOf } from './settings.ts'
 import { type TelemetryIn, telemetryFrom, telemetryShape } from './telemetry.ts'
 
@@ -83,7 +83,7 @@ export function beaconRoutes(app: ZodApp, services: Services, { creating }: Clie
         body: freeTierIn,
         response: {
           200: answer('It is counted', z.object({ received: z.literal(true) })),
-          ...errorsWith(errorBody, 400, 401, 404),
+          ...withLimits(errorsWith(errorBody, 400, 401, 404)),
         },
       },
     },
@@ -109,7 +109,7 @@ export function beaconRoutes(app: ZodApp, services: Services, { creating }: Clie
         body: keylessIn,
         response: {
           200: answer('The settings, and the trial as far as it is known', keylessOut),
-          ...errorsWith(errorBody, 400, 401, 404),
+          ...withLimits(errorsWith(errorBody, 400, 401, 404)),
         },
       },
     },

@@ -1,4 +1,4 @@
-import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { reservedTenantIds } from '../../domain/tenant/tenant.ts'
 import { admitClient, type ClientAuthority } from './admit.ts'
 import type { ClientRoute } from './client.ts'
@@ -34,7 +34,7 @@ const preflight = {
  * refusal cannot tell it from a broken connection.
  */
 export const allowAnyOrigin: onRequestHookHandler = (request, reply, done) => {
-  if (request.routeOptions.config.anyOrigin) {
+  if (request.routeOptions.config.anyOrigin && !isReserved(request)) {
     reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposed)
   }
   done()
@@ -60,10 +60,12 @@ export function clientEdge(app: FastifyInstance, authority: ClientAuthority): vo
   })
 }
 
+const isReserved = ({ params }: FastifyRequest): boolean =>
+  reservedTenantIds.has((params as { tenantId?: string }).tenantId ?? '')
+
 /** The client interface stands at the root: `/v1/products/activate` fits its templates, and is none of it. */
 const passOverReserved: onRequestHookHandler = (request, reply, done) => {
-  const { tenantId = '' } = request.params as { tenantId?: string }
-  if (reservedTenantIds.has(tenantId)) reply.callNotFound()
+  if (isReserved(request)) reply.callNotFound()
   else done()
 }
 

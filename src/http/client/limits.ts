@@ -27,7 +27,8 @@ const byRoute: Record<ClientRoute, LimitName> = {
 }
 
 /** What a refusal names: whose calls are too many, and how many of them are admitted steadily in a minute or an hour. */
-type Scope = 'ip' | 'tenant' | 'instance' | 'new_instances'
+export const scopes = ['ip', 'tenant', 'instance', 'new_instances'] as const
+type Scope = (typeof scopes)[number]
 const minutesOf: Record<Scope, number> = { ip: 1, tenant: 1, instance: 1, new_instances: 60 }
 
 export function createClientLimits(limits: Limits): ClientLimits {
