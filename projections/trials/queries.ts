@@ -3,7 +3,7 @@ import { mostInstalls, type Trial, unknownMachine } from '../../src/domain/trial
 import { coalesce } from '../coalesce.ts'
 
 /** An install without a license, and the keyed hash of the machine that it says it is on. */
-export type InstallQuestion = {
+type InstallQuestion = {
   tenantId: string
   productId: string
   instanceId: string

@@ -33,7 +33,7 @@ export type Beacon = {
   trialDays: number | undefined
 }
 
-export type SharedMachine = { tenantId: string; productId: string; machine: string; installs: number }
+type SharedMachine = { tenantId: string; productId: string; machine: string; installs: number }
 
 type Options = {
   /** May one more install be made? Throws when not. */
