@@ -5,6 +5,7 @@ import type { Recorded } from '../../src/domain/recorded.ts'
 import { inPipeline, writeRows } from '../pipeline.ts'
 import type { Projector } from '../projector.ts'
 import { activeDevicesDdl, addActiveDevices, type SeatsChange } from './active-devices.ts'
+import { openEndsDdl } from './open-ends.ts'
 import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, licenseFrom } from './rows.ts'
 
 export const licensesProjector: Projector = {
@@ -41,6 +42,7 @@ export const licensesProjector: Projector = {
     create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
     create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc)
       where customer_id is not null;
+    ${openEndsDdl};
     -- Every key a license ever had. Only its newest one is current; an older one answers "reminted".
     create table license_keys (
       tenant_id text not null,

@@ -8,6 +8,7 @@ import { beforeAll, createReadModelSchema } from './schema.ts'
 export type Progress = { events: number; position: bigint; head: bigint }
 
 const pageSize = 2000
+const pagesAhead = 3
 
 /** Somebody else is filling the same scratch schema at this moment. */
 export class ScratchInUse extends Error {
@@ -51,7 +52,7 @@ export async function withScratchSchema<T>(
 
 /**
  * Folds the log into the connection's tables, from their checkpoint up to the end or to a position (inclusive).
- * The next page is read while one is applied; no more than two are held, so memory stays flat.
+ * Pages are read while one is applied; no more than `pagesAhead` wait, so memory stays flat.
  */
 export async function replay(
   client: PoolClient,
@@ -61,18 +62,24 @@ export async function replay(
   const head = options.upTo ?? (await log.head()) ?? beforeAll
   let position = await readCheckpoint(client)
   let events = 0
-  const next = async (after: bigint): Promise<LogPage> => {
+  const next = async (after: bigint | undefined): Promise<LogPage> => {
+    if (after === undefined || after >= head) return { entries: [], through: undefined }
     const page = await log.readPage(after === beforeAll ? undefined : after, pageSize)
     if (page.through === undefined || page.through <= head) return page
     return { entries: page.entries.filter((entry) => entry.position <= head), through: head }
   }
-  let coming = next(position)
+  const coming: Promise<LogPage>[] = []
+  const readOn = (page: Promise<LogPage>) => {
+    // Not waited for here, so a failure is not lost: the loop meets it when it comes to this page.
+    page.catch(() => undefined)
+    coming.push(page)
+    return page
+  }
+  let last = readOn(next(position))
   while (position < head) {
-    const page = await coming
-    if (page.through === undefined) return
-    coming = next(page.through)
-    // Not waited for here, so a failure is not lost: the next turn of the loop meets it.
-    coming.catch(() => undefined)
+    while (coming.length < pagesAhead) last = readOn(last.then(({ through }) => next(through)))
+    const page = await coming.shift()
+    if (page?.through === undefined) return
     position = await takeStep(client, noLock, async () => page, options.onParked)
     events += page.entries.length
     options.onProgress({ events, position, head })

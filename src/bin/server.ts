@@ -7,6 +7,7 @@ import { createCursors } from '../http/cursor.ts'
 import { keepSweeping } from '../idempotency/sweep.ts'
 import { joinLimits } from '../limits/limits.ts'
 import { confirmationReactions } from '../reactions/confirmations.ts'
+import { expiryReaction } from '../reactions/expiries.ts'
 import { keepReacting } from '../reactions/reaction.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner, testPurchaseReactions } from '../reactions/test-purchases.ts'
@@ -99,6 +100,11 @@ function runReactions({ services }: Stores, log: Logger, signal: AbortSignal): P
   reactions.push(
     ...testPurchaseReactions(services, runTestPurchase, ({ testPurchase, error: err }) =>
       log.error({ err, test_purchase: testPurchase }, 'test_purchase.not_run'),
+    ),
+  )
+  reactions.push(
+    expiryReaction(services, ({ license, error: err }) =>
+      log.error({ err, license }, 'license.end_not_recorded'),
     ),
   )
   return keepReacting(reactions, signal, ({ reaction, error: err }) =>

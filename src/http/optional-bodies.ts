@@ -1,5 +1,18 @@
 import type { SwaggerTransformObject } from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+
+/**
+ * Takes an empty body for none, whatever the request says of its type: many clients send the type with every POST.
+ * Where a body is needed, its absence is refused for what it is.
+ */
+export function acceptEmptyBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null)
+    else void parse(request, body, done)
+  })
+}
 
 /** What the plugin leaves on the schema of a body that may be left out. */
 const marker = 'x-fastify-zod-openapi-optional'

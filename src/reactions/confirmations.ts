@@ -11,6 +11,7 @@ import { execute, recordExecution } from '../gate/execute.ts'
 import { findOperation } from '../gate/registry.ts'
 import { destroyRequest, openRequest } from '../gate/request.ts'
 import type { Reaction } from './reaction.ts'
+import { createSetAside } from './set-aside.ts'
 
 /** Told of a confirmation that could not be settled; it is tried again later. */
 type OnTrouble = (trouble: { confirmation: string; error: unknown }) => void
@@ -35,28 +36,23 @@ export function confirmationReactions(services: Services, options: Options): Rea
 
 const originNow = (): Origin => ({ requestId: newId('req'), actor: 'system:reactions' })
 
-/** One that fails again and again must not keep the others waiting, nor fill the log. */
-const longestPauseMs = 60_000
-
 function createResume(services: Services, { graceMs = 10_000, onTrouble }: Options): () => Promise<void> {
-  const failed = new Map<string, { times: number; notBefore: number }>()
+  const setAside = createSetAside(services.now)
   return async () => {
-    const now = services.now().getTime()
-    const consumedBefore = new Date(now - graceMs).toISOString()
+    const consumedBefore = new Date(services.now().getTime() - graceMs).toISOString()
     const due = await listUnexecutedConfirmations(services.db, consumedBefore)
-    for (const id of failed.keys()) if (!due.includes(id)) failed.delete(id)
+    const waiting = new Set(setAside.waiting())
     for (const id of due) {
-      const before = failed.get(id)
-      if (before && now < before.notBefore) continue
+      if (waiting.has(id)) continue
       try {
         await resumeConfirmation(services, id, originNow())
-        failed.delete(id)
+        setAside.succeeded(id)
       } catch (error) {
         onTrouble({ confirmation: id, error })
-        const times = (before?.times ?? 0) + 1
-        failed.set(id, { times, notBefore: now + Math.min(longestPauseMs, 1000 * 2 ** times) })
+        setAside.failed(id)
       }
     }
+    setAside.forgetOthersThan(due)
   }
 }
 

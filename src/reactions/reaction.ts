@@ -6,6 +6,8 @@ export type Reaction = {
   everyMs: number
   /** One round: does what is due. Any number of processes may do so at once, and be killed at any point. */
   round(): Promise<void>
+  /** Asked after a round that went well: how soon something is due, when that is sooner than `everyMs`. */
+  dueInMs?(): number
 }
 
 const longestPauseMs = 30_000
@@ -20,7 +22,7 @@ export async function keepReacting(
 }
 
 async function repeat(
-  { name, everyMs, round }: Reaction,
+  { name, everyMs, round, dueInMs }: Reaction,
   signal: AbortSignal,
   onFailure: (failure: { reaction: string; error: unknown }) => void,
 ): Promise<void> {
@@ -32,7 +34,8 @@ async function repeat(
       failures++
       onFailure({ reaction: name, error })
     }
-    const pauseMs = Math.min(longestPauseMs, everyMs * 2 ** failures)
+    const due = failures === 0 ? dueInMs?.() : undefined
+    const pauseMs = Math.min(longestPauseMs, everyMs * 2 ** failures, due ?? longestPauseMs)
     await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined)
   }
 }

@@ -1,15 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 
 type Usage = 'validations' | 'rejected' | 'activations' | 'deactivations'
 
 /**
  * Counts what is too frequent to be recorded as events, in memory, and writes the sums once a second: counting
- * costs a validate no write of its own. What a killed process had not written yet, at most a second, is lost.
+ * costs a validate no write of its own. What a killed process had not written yet, at most a second, is lost. What was
+ * written without an answer is sent again as the same batch, and counts once.
  */
 export type UsageCounter = {
   count(tenantId: string, productId: string, what: Usage): void
   /** Writes what has been counted; on failure it is kept for the next time. */
   flush(): Promise<void>
+  /** Writes for the last time. */
   stop(): Promise<void>
 }
 
@@ -22,7 +25,10 @@ export function createUsageCounter(
   onFailure: (error: unknown) => void,
   flushEveryMs = 1000,
 ): UsageCounter {
+  const id = randomUUID()
   let counted = new Map<string, Counts>()
+  let batches = 0
+  let sending: { number: number; rows: string } | undefined
   let flushing = Promise.resolve()
 
   function countIn(tenantId: string, productId: string, hour: number): Counts {
@@ -42,28 +48,19 @@ export function createUsageCounter(
     return fresh
   }
 
+  /** Until it is known to be written, nothing that came later is sent: the batches of a process come in order. */
   async function write(): Promise<void> {
-    const batch = counted
-    if (batch.size === 0) return
-    counted = new Map()
+    if (sending === undefined && counted.size === 0) return
+    if (sending === undefined) {
+      sending = { number: ++batches, rows: JSON.stringify(Array.from(counted.values(), rowOf)) }
+      counted = new Map()
+    }
     try {
-      await db.query({
-        name: 'add-usage',
-        text: addUsage,
-        values: [JSON.stringify(Array.from(batch.values(), rowOf))],
-      })
+      await db.query({ name: 'add-usage', text: addUsage, values: [sending.rows, id, sending.number] })
+      sending = undefined
     } catch (error) {
       onFailure(error)
-      for (const lost of batch.values()) putBack(lost)
     }
-  }
-
-  function putBack(lost: Counts): void {
-    const current = countIn(lost.tenantId, lost.productId, lost.hour)
-    current.validations += lost.validations
-    current.rejected += lost.rejected
-    current.activations += lost.activations
-    current.deactivations += lost.deactivations
   }
 
   const flush = () => {
@@ -80,6 +77,10 @@ export function createUsageCounter(
     async stop() {
       clearInterval(timer)
       await flush()
+      // Left over from before, and what came meanwhile.
+      await flush()
+      if (batches === 0 || sending) return
+      await db.query(forgetWriters, [id]).catch(onFailure)
     },
   }
 }
@@ -93,10 +94,20 @@ const rowOf = ({ tenantId, productId, hour, ...counts }: Counts) => ({
   ...counts,
 })
 
+/** Adds a batch unless the process has written one with its number or a later one. */
 const addUsage = `
+  with fresh as (
+    insert into usage.writers as w (id, batch) values ($2, $3)
+    on conflict (id) do update set batch = excluded.batch, written_at = now() where w.batch < excluded.batch
+    returning id
+  )
   insert into usage.hourly as h (tenant_id, product_id, hour, validations, rejected, activations, deactivations)
   select tenant_id, product_id, hour, validations, rejected, activations, deactivations
   from json_populate_recordset(null::usage.hourly, $1)
+  where exists (select from fresh)
   on conflict (tenant_id, product_id, hour) do update set
     validations = h.validations + excluded.validations, rejected = h.rejected + excluded.rejected,
     activations = h.activations + excluded.activations, deactivations = h.deactivations + excluded.deactivations`
+
+/** Its own, and those of processes that were killed so long ago that nothing of theirs is on its way any more. */
+const forgetWriters = `delete from usage.writers where id = $1 or written_at < now() - interval '30 days'`

@@ -11,7 +11,7 @@ let vendor: Client
 beforeAll(async () => {
   ;({ environment } = await host.stores())
   const server = await host.serve(environment)
-  vendor = client(server.address, await createVendor(host, environment))
+  vendor = client(server.address, await createVendor(environment))
   await vendor.createProduct(2)
 })
 

@@ -12,7 +12,7 @@ let token: string
 beforeAll(async () => {
   ;({ environment } = await host.stores())
   server = await host.serve(environment)
-  token = await createVendor(host, environment)
+  token = await createVendor(environment)
   await client(server.address, token).createProduct(2)
 })
 

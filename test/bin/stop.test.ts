@@ -22,7 +22,7 @@ test('Ctrl-C answers what is in flight, stops every process, and the next start 
   const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
   const first = await host.serve(environment)
   await expect.poll(() => first.stdout(), { timeout: 30_000 }).toMatch(tokenLine)
-  const vendor = client(first.address, await createVendor(host, environment))
+  const vendor = client(first.address, await createVendor(environment))
   await vendor.createProduct(1)
 
   // Nothing is answered before the read models show it, and they are held still until the server is stopping.

@@ -27,7 +27,7 @@ test('planted keys, tokens, addresses and names are found nowhere', async () => 
     ...askingStandIns(standIns),
   }
   const server = await host.serve(environment)
-  const tokens = [await firstToken(server), await createVendor(host, environment)]
+  const tokens = [await firstToken(server), await createVendor(environment)]
   const args = ['init', '--tenant', 'canary', '--owner', owner]
   expect(await host.json(z.object({ tenantId: z.string() }), args, environment)).toMatchObject({
     tenantId: 'canary',

@@ -18,7 +18,7 @@ let token: string
 let servers: [Server, Server]
 beforeAll(async () => {
   stores = await host.stores()
-  token = await createVendor(host, stores.environment)
+  token = await createVendor(stores.environment)
   servers = await Promise.all([host.serve(stores.environment), host.serve(stores.environment)])
   await client(servers[0].address, token).createProduct(1)
 })

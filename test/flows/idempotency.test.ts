@@ -19,7 +19,7 @@ let session: pg.Client
 
 beforeAll(async () => {
   stores = await host.stores()
-  token = await createVendor(host, stores.environment)
+  token = await createVendor(stores.environment)
   survivor = await host.serve(stores.environment)
   vendor = client(survivor.address, token)
   await vendor.createProduct(2)

@@ -19,7 +19,7 @@ test(`killed ${kills} times under load, nothing acknowledged is missing or doubl
   timeout: 240_000,
 }, async () => {
   const stores = await host.stores()
-  const token = await createVendor(host, stores.environment)
+  const token = await createVendor(stores.environment)
   const book = new Set<string>()
   let killsLeft = kills
   const ports = await Promise.all(Array.from({ length: servers }, freePort))

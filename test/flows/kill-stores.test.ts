@@ -15,7 +15,7 @@ test('the event store, Postgres, the application, and all at once, each killed u
   const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
   const port = await freePort()
   let server = await host.serve(environment, { port })
-  const vendor = client(server.address, await createVendor(host, environment))
+  const vendor = client(server.address, await createVendor(environment))
   await vendor.createProduct(3)
 
   const acknowledged = new Set<string>()

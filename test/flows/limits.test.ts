@@ -8,7 +8,7 @@ const host = createHost()
 
 test('200 calls on two servers with a burst of 100: about 100 get through, also after a kill', async () => {
   const { environment } = await host.stores()
-  const token = await createVendor(host, environment)
+  const token = await createVendor(environment)
   // So slow that nothing comes back during the test.
   const limited = { ...environment, KEYLEDGER_LIMIT_MANAGEMENT: '1/100' }
   const call = async ({ address }: Server) => {

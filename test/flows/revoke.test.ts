@@ -82,7 +82,7 @@ function setStage(roles: string): () => Stage {
   let servers: Server[] = []
   beforeAll(async () => {
     const stores = await host.stores()
-    const token = await createVendor(host, stores.environment)
+    const token = await createVendor(stores.environment)
     const [one, two] = await Promise.all([
       host.serve(stores.environment, { roles }),
       host.serve(stores.environment, { roles }),

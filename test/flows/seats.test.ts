@@ -40,7 +40,7 @@ test('of 200 racing activations on 5 seats, 5 are seated and all others hear sea
 
 async function vendorWithTwoServers(): Promise<{ clients: [Client, Client]; stores: Stores }> {
   const stores = await host.stores()
-  const token = await createVendor(host, stores.environment)
+  const token = await createVendor(stores.environment)
   const servers = await Promise.all([host.serve(stores.environment), host.serve(stores.environment)])
   const [first, second] = servers.map(({ address }) => client(address, token))
   if (!first || !second) throw new Error('two servers were started')

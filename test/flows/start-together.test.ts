@@ -26,7 +26,7 @@ test('two on an empty database all come up, and every migration is applied once'
   expect(rows).toStrictEqual(migrations.sort().map((name) => ({ name, count: 1 })))
 
   // They serve the same ledger: what one has done the other knows at once.
-  const token = await createVendor(host, stores.environment)
+  const token = await createVendor(stores.environment)
   const [first, ...others] = servers.map(({ address }) => client(address, token))
   if (!first) throw new Error('no client')
   await first.createProduct(1)

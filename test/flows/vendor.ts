@@ -1,22 +1,42 @@
 import { z } from 'zod'
-import type { Environment, Host } from '../harness/process.ts'
+import { createLog } from '../../src/bin/log.ts'
+import { openStores } from '../../src/bin/stores.ts'
+import type { Origin } from '../../src/commands/services.ts'
+import { createTenant } from '../../src/commands/tenants.ts'
+import { createToken } from '../../src/commands/tokens.ts'
+import { parseConfig } from '../../src/config.ts'
+import type { Scope } from '../../src/domain/token/scopes.ts'
+import type { Environment } from '../harness/process.ts'
 
 export type Answer = { status: number; body: Record<string, unknown> }
 export type Minted = { licenseId: string; licenseKey: string }
 
-const Created = z.object({ token: z.string() })
 const MintAnswer = z.object({ license: z.object({ id: z.string() }), licenseKey: z.string() })
 const Body = z.record(z.string(), z.unknown())
 
 export const productId = 'editor'
-const scopes =
-  'products:read,products:write,licenses:read,licenses:write,licenses:runtime,integrations:read,integrations:write,danger'
+const scopes: readonly Scope[] = [
+  'products:read',
+  'products:write',
+  'licenses:read',
+  'licenses:write',
+  'licenses:runtime',
+  'integrations:read',
+  'integrations:write',
+  'danger',
+]
+const origin: Origin = { requestId: 'req_test', actor: 'operator:test' }
 
-/** A tenant with a token that may do everything, made with the operator command. */
-export async function createVendor(host: Host, environment: Environment, tenantId = 'acme'): Promise<string> {
-  await host.json(z.unknown(), ['tenant', 'create', tenantId], environment)
-  const args = ['token', 'create', '--tenant', tenantId, '--scopes', scopes]
-  return (await host.json(Created, args, environment)).token
+/** A tenant with a token that may do everything, made as the operator command makes them, in this process. */
+export async function createVendor(environment: Environment, tenantId = 'acme'): Promise<string> {
+  const { services, close } = await openStores(parseConfig(environment), createLog('silent'))
+  try {
+    await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
+    const asked = { tenantId, name: 'test', scopes, expiresAt: null }
+    return (await createToken(services, asked, origin)).token
+  } finally {
+    await close()
+  }
 }
 
 /** What a vendor's server sends. It never repeats a request: a broken connection is an error. */

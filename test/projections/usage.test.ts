@@ -65,7 +65,31 @@ test('what could not be written is kept and written with what came meanwhile', a
   expect(failures).toHaveLength(1)
   await ledger.db.query('alter table usage.gone rename to hourly')
   await counter.flush()
+  await counter.flush()
   expect(failures).toHaveLength(1)
+  expect(await written()).toMatchObject([{ validations: 2 }])
+})
+
+test('what was written without an answer is sent again, and counts once', async () => {
+  let lost = 0
+  const query = async (statement: string, values?: unknown[]) => {
+    const answer = await ledger.db.query(statement, values)
+    if (lost++ < 2) throw new Error('the connection ended before the answer came')
+    return answer
+  }
+  const losing = createUsageCounter(
+    Object.assign(Object.create(ledger.db) as typeof ledger.db, { query }) as typeof ledger.db,
+    ledger.clock.now,
+    (error) => failures.push(error),
+    3_600_000,
+  )
+  losing.count(tenantId, 'editor', 'validations')
+  await losing.flush()
+  losing.count(tenantId, 'editor', 'validations')
+  await losing.flush()
+  expect(failures).toHaveLength(2)
+  expect(await written()).toMatchObject([{ validations: 1 }])
+  await losing.stop()
   expect(await written()).toMatchObject([{ validations: 2 }])
 })
 
@@ -73,6 +97,7 @@ test('stopping writes what is left', async () => {
   counter.count(tenantId, 'editor', 'rejected')
   await counter.stop()
   expect(await written()).toMatchObject([{ rejected: 1 }])
+  expect((await ledger.db.query('select from usage.writers')).rows).toStrictEqual([])
 })
 
 test('several processes add to the same hour', async () => {

@@ -109,11 +109,14 @@ function activateRoute(app: ZodApp, services: Services): void {
       const own = servicesFor(request, services)
       const now = momentOf(own)
       const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
-      const refused = await refusalOf(found?.finding, async (license) => {
-        if (!found) return
-        const device = { name, plan: caller.plan }
-        await activateDevice(own, license, found.question, device, runOriginOf(request))
-      })
+      // A revoked license is answered as fast as one that never was: nothing more is asked about it.
+      const refused =
+        found && verdict.status === 'active'
+          ? await refusalOf(found.finding, async (license) => {
+              const device = { name, plan: caller.plan }
+              await activateDevice(own, license, found.question, device, runOriginOf(request))
+            })
+          : undefined
       const status = refused ?? verdict.status
       const activated = status === 'active'
       if (activated) services.usage.count(caller.tenantId, product_id, 'activations')
@@ -148,9 +151,11 @@ function deactivateRoute(app: ZodApp, services: Services): void {
       const own = servicesFor(request, services)
       const now = momentOf(own)
       const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
-      const refused = await refusalOf(found?.finding, async (license) => {
-        if (found) await deactivateDevice(own, license, found.question, runOriginOf(request))
-      })
+      const refused =
+        found &&
+        (await refusalOf(found.finding, (license) =>
+          deactivateDevice(own, license, found.question, runOriginOf(request)),
+        ))
       if (found?.finding.found !== 'license' || refused) {
         return { deactivated: false, reason: refused ?? verdict.status }
       }
@@ -162,10 +167,10 @@ function deactivateRoute(app: ZodApp, services: Services): void {
 
 /** Runs the command on the license that was found, if one was; a refusal of the rules is an answer, not an error. */
 async function refusalOf(
-  finding: RuntimeFinding | undefined,
+  finding: RuntimeFinding,
   command: (license: Extract<RuntimeFinding, { found: 'license' }>) => Promise<void>,
 ): Promise<RuntimeStatus | undefined> {
-  if (finding?.found !== 'license') return undefined
+  if (finding.found !== 'license') return undefined
   try {
     await command(finding)
     return undefined

@@ -1,15 +1,16 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
+import { overdueMs } from '../../../projections/licenses/open-ends.ts'
 import { countSharedMachines } from '../../../projections/trials/queries.ts'
-import type { Services } from '../../commands/services.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
 import type { ZodApp } from '../zod-app.ts'
 import type { Readiness } from './health.ts'
 
-/** Prometheus metrics of this process: requests by route and status, and how far the read models are behind. */
+/** Prometheus metrics of this process: requests by route and status, and how far what follows the log is behind. */
 export function metricsRoutes(
   app: ZodApp,
   readinessOf: () => Promise<Readiness>,
-  { db }: Pick<Services, 'db'>,
+  services: Pick<Services, 'db' | 'now'>,
 ): void {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -28,6 +29,11 @@ export function metricsRoutes(
   const parked = new Gauge({
     name: 'keyledger_projection_parked_streams',
     help: 'Streams set aside because an event of theirs cannot be applied',
+    registers: [registry],
+  })
+  const overdue = new Gauge({
+    name: 'keyledger_expiry_overdue_seconds',
+    help: 'How long the oldest end of a license has been waiting to be recorded',
     registers: [registry],
   })
   const sharedMachines = new Gauge({
@@ -54,11 +60,16 @@ export function metricsRoutes(
       },
     },
     async (_request, reply) => {
-      const { projection, parts } = await readinessOf()
+      const [{ projection }, waitedMs, machines] = await Promise.all([
+        readinessOf(),
+        // Without the database the others are told all the same, and these as they were.
+        overdueMs(services.db, momentOf(services)).catch(() => undefined),
+        countSharedMachines(services.db).catch(() => undefined),
+      ])
+      if (machines !== undefined) sharedMachines.set(machines)
+      if (waitedMs !== undefined) overdue.set(waitedMs / 1000)
       lag.set(projection.lag_events)
       parked.set(projection.parked)
-      // Metrics are wanted most when a store does not answer.
-      if (parts.postgres?.ok) sharedMachines.set(await countSharedMachines(db))
       return reply.type(registry.contentType).send(await registry.metrics())
     },
   )

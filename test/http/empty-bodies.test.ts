@@ -1,0 +1,44 @@
+/** A POST that says that JSON comes, and then brings nothing, is one without a body. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { makeProduct, mint } from './samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor')
+})
+afterAll(() => api.close())
+
+const empty = (url: string, token = tenant.token) => api.ask('POST', url, { token, raw: '' })
+
+test('is taken where none is needed', async () => {
+  const { id } = await mint(api.ask, tenant.token, 'editor')
+  expect(await empty('/v1/integrations/gumroad/connect')).toMatchObject({ status: 200 })
+  expect(await empty(`/v1/licenses/${id}/remint`)).toMatchObject({ status: 200 })
+  expect(await empty(`/v1/licenses/${id}/revoke`)).toMatchObject({ status: 202 })
+  expect(await empty('/v1/logout', await tenant.tokenWith('products:read'))).toMatchObject({ status: 200 })
+})
+
+test('is refused where one is needed, in the envelope of the interface', async () => {
+  expect(await empty('/v1/licenses')).toMatchObject({
+    status: 400,
+    body: { error: expect.stringMatching(/^body: /) as string },
+  })
+  for (const call of ['activate', 'validate', 'deactivate']) {
+    expect(await empty(`/v1/licenses/${call}`)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', message: expect.stringMatching(/^body: /) as string } },
+    })
+  }
+})
+
+test('is not what white space or half of a body is', async () => {
+  for (const raw of [' ', '{', 'null,']) {
+    expect(
+      await api.ask('POST', '/v1/integrations/gumroad/connect', { token: tenant.token, raw }),
+    ).toMatchObject({ status: 400 })
+  }
+})

@@ -1,0 +1,54 @@
+// Guarantee: a ledger that is given a NATS works whether it is there or not, says so, and finds it again by itself.
+import { afterAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { connectFeed } from '../../src/webhooks/nats.ts'
+import { startNats } from '../harness/nats-server.ts'
+import { createHost, freePort } from '../harness/process.ts'
+
+const host = createHost()
+const patience = { timeout: 20_000 }
+
+const feeds: { close(): Promise<void> }[] = []
+afterAll(() => Promise.all(feeds.map((feed) => feed.close())))
+
+test('a NATS that comes late, goes and comes again is connected to each time', async () => {
+  const port = await freePort()
+  const directory = host.path('nats')
+  const failures: unknown[] = []
+  const feed = connectFeed(`nats://127.0.0.1:${port}`, (error) => failures.push(error))
+  feeds.push(feed)
+  await feed.firstTry
+  expect(failures).toHaveLength(1)
+  expect(feed.isConnected()).toBe(false)
+
+  const first = startNats(host, port, directory)
+  await expect.poll(() => feed.isConnected(), patience).toBe(true)
+  await first.end('SIGKILL')
+  await expect.poll(() => feed.isConnected(), patience).toBe(false)
+  startNats(host, port, directory)
+  await expect.poll(() => feed.isConnected(), patience).toBe(true)
+})
+
+test('closing does not wait for a NATS that never comes', async () => {
+  const feed = connectFeed(`nats://127.0.0.1:${await freePort()}`, () => undefined)
+  await feed.close()
+  expect(feed.isConnected()).toBe(false)
+})
+
+test('the server says whether its NATS is there, and serves without it', async () => {
+  const port = await freePort()
+  const nats = startNats(host, port, host.path('nats'))
+  const { environment } = await host.stores()
+  const { address } = await host.serve({ ...environment, KEYLEDGER_NATS_URL: `nats://127.0.0.1:${port}` })
+  const Readiness = z.looseObject({
+    ready: z.boolean(),
+    parts: z.looseObject({ nats: z.object({ ok: z.boolean(), required: z.literal(false) }) }),
+  })
+  const ask = async () => {
+    const { ready, parts } = Readiness.parse(await (await fetch(`${address}/readyz`)).json())
+    return { ready, nats: parts.nats.ok }
+  }
+  await expect.poll(ask, patience).toStrictEqual({ ready: true, nats: true })
+  await nats.end('SIGKILL')
+  await expect.poll(ask, patience).toStrictEqual({ ready: true, nats: false })
+})
