@@ -8,9 +8,13 @@ hashes.sha512 = sha512
 export function isSigned(text: string, signature: string, publicKey: string): boolean {
   const signed = bytesOf(signature, 64)
   const key = bytesOf(publicKey, 32)
-  if (!signed || !key) return false
+  return signed !== undefined && key !== undefined && areSigned(new TextEncoder().encode(text), signed, key)
+}
+
+/** Never throws: what is no signature or no key signs nothing. */
+export function areSigned(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean {
   try {
-    return verify(signed, new TextEncoder().encode(text), key, { zip215: false })
+    return verify(signature, message, publicKey, { zip215: false })
   } catch {
     return false
   }

@@ -3,7 +3,7 @@ import { settingsSeconds } from '../domain/signing/signing.ts'
 import type { ActiveKey, Signer } from './signer.ts'
 
 /** A product's settings as they are signed. */
-export type SettingsFacts = {
+type SettingsFacts = {
   tenantId: string
   productId: string
   trialDurationDays: number
@@ -29,7 +29,7 @@ export const renewalSeconds = settingsSeconds / 2
  * any process comes to the same at any time, before and after a restart: counted in renewals from when the settings
  * became what they are, or the key began to sign.
  */
-export function issuedAt(since: string, key: ActiveKey, now: string): number {
+function issuedAt(since: string, key: ActiveKey, now: string): number {
   const first = unixSeconds(since > key.signsFrom ? since : key.signsFrom)
   // A clock that is behind the one that recorded them takes them as just signed.
   const renewals = Math.max(0, Math.floor((unixSeconds(now) - first) / renewalSeconds))

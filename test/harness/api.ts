@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance, LightMyRequestResponse } from 'fastify'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { createReadiness } from '../../src/bin/readiness.ts'
 import type { Services } from '../../src/commands/services.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
@@ -37,7 +37,7 @@ export type TestApi = {
 }
 
 type LedgerOptions = NonNullable<Parameters<typeof openTestLedger>[0]>
-type AppOptions = { limits?: Limits; trustProxy?: string[]; baseUrl?: string }
+type AppOptions = { limits?: Limits; trustProxy?: string[]; baseUrl?: string; log?: Logger }
 
 /**
  * @param options `limits` are off unless given, since the clock of a test stands still; `baseUrl` is how the addresses
@@ -70,7 +70,12 @@ export async function openTestApi({
 export function createTestApp(
   ledger: TestLedger,
   services: Services,
-  { limits = noLimits, trustProxy, baseUrl = 'http://localhost:8080' }: AppOptions = {},
+  {
+    limits = noLimits,
+    trustProxy,
+    baseUrl = 'http://localhost:8080',
+    log = pino({ level: 'silent' }),
+  }: AppOptions = {},
 ): Promise<FastifyInstance> {
   return createApp({
     services,
@@ -82,7 +87,7 @@ export function createTestApp(
     // Tests share two cores with each other, and are late for reasons of their own.
     maxEventLoopDelayMs: 0,
     trustProxy,
-    log: pino({ level: 'silent' }) as FastifyBaseLogger,
+    log: log as FastifyBaseLogger,
   })
 }
 

@@ -8,7 +8,7 @@ import type { ZodApp } from '../zod-app.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import type { ClientLimits } from './limits.ts'
-import { clientPlace, settingsShape, withLimits } from './schemas.ts'
+import { asItStands, clientPlace, settingsShape, withLimits } from './schemas.ts'
 import { settingsOf } from './settings.ts'
 import { type TelemetryIn, telemetryFrom, telemetryShape } from './telemetry.ts'
 
@@ -99,6 +99,7 @@ export function beaconRoutes(app: ZodApp, services: Services, { creating }: Clie
     keyless,
     {
       config: { client: 'keyless' },
+      ...asItStands,
       schema: {
         operationId: 'reportKeyless',
         tags: ['Client'],

@@ -6,7 +6,7 @@ import { answer } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
-import { clientErrors, clientPlace, settingsShape } from './schemas.ts'
+import { asItStands, clientErrors, clientPlace, settingsShape } from './schemas.ts'
 import { type Settings, settingsOf } from './settings.ts'
 
 const path = '/:tenantId/:productId/config'
@@ -17,6 +17,7 @@ export function configRoute(app: ZodApp, services: Services): void {
   app.get(
     path,
     {
+      ...asItStands,
       config: { client: 'config' },
       schema: {
         operationId: 'getClientConfig',

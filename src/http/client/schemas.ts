@@ -47,6 +47,12 @@ export function withLimits(answers: Record<string, Answer>): Record<string, Answ
     : answers
 }
 
+/**
+ * For routes that carry the settings: written in the order in which they stand, so that they are the same bytes on each. The
+ * serializer that is made of a schema would put required fields before the others.
+ */
+export const asItStands = { serializerCompiler: () => (answered: unknown) => JSON.stringify(answered) }
+
 /** What any client call may be refused with, besides its own statuses. */
 export const clientErrors = (...statuses: ErrorStatus[]) =>
   withLimits(errorsWith(errorBody, 401, 403, 404, ...statuses))

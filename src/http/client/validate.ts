@@ -20,7 +20,7 @@ import type { Client } from './client.ts'
 import { answerPreflight } from './edge.ts'
 import { openLeaseDesk } from './lease.ts'
 import { clientProblemOf } from './refusals.ts'
-import { clientPlace, validateIn, validateOut, validateRefusal, withLimits } from './schemas.ts'
+import { asItStands, clientPlace, validateIn, validateOut, validateRefusal, withLimits } from './schemas.ts'
 import { settingsOf } from './settings.ts'
 import { telemetryFrom } from './telemetry.ts'
 
@@ -32,6 +32,7 @@ export function validateRoute(app: ZodApp, services: Services, authority: Client
   app.post(
     path,
     {
+      ...asItStands,
       config: { client: 'validate', admitsItself: true },
       schema: {
         operationId: 'validateInstance',
