@@ -6,6 +6,7 @@ import { createRuntimeLookup } from './licenses/runtime.ts'
 import { createStandingLookup } from './licenses/standing.ts'
 import { createProductLookup } from './products/queries.ts'
 import { createTokenLookup } from './tokens/queries.ts'
+import { createInstallLookup } from './trials/queries.ts'
 
 export type Lookups = ReturnType<typeof createLookups>
 
@@ -16,6 +17,7 @@ export const createLookups = (db: Pool) => ({
   findStanding: createStandingLookup(db),
   findForRuntime: createRuntimeLookup(db),
   findClient: createClientLookup(db),
+  findInstall: createInstallLookup(db),
   findInstance: createInstanceLookup(db),
   findInstanceStanding: createInstanceStandingLookup(db),
 })

@@ -12,6 +12,7 @@ import { signingProjector } from './signing/projector.ts'
 import { tenantsProjector } from './tenants/projector.ts'
 import { testPurchasesProjector } from './testpurchases/projector.ts'
 import { tokensProjector } from './tokens/projector.ts'
+import { trialsProjector } from './trials/projector.ts'
 import { webhooksProjector } from './webhooks/projector.ts'
 
 /** Every read model. All move together, in one transaction, behind one checkpoint. */
@@ -28,6 +29,7 @@ export const projectors: readonly Projector[] = [
   historyProjector,
   integrationsProjector,
   testPurchasesProjector,
+  trialsProjector,
   confirmationsProjector,
   signingProjector,
 ]

@@ -22,8 +22,10 @@ import { createSignSettings } from '../signing/settings.ts'
 import { createSigner } from '../signing/signer.ts'
 import { createUsageCounter } from '../usage/counter.ts'
 import { createDeviceTelemetry } from '../usage/device-telemetry.ts'
+import { createInstalls } from '../usage/installs.ts'
 import { createTokenUse } from '../usage/token-use.ts'
 import { checkMasterKey } from '../vault/check.ts'
+import { createMachines } from '../vault/machines.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { createSecrets } from '../vault/secrets.ts'
 import { createSubjects } from '../vault/subjects.ts'
@@ -96,6 +98,8 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     undo.push(() => telemetry.stop())
     const secrets = createSecrets(db, masterKey)
     const signer = createSigner(secrets)
+    const installs = createInstalls(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
+    undo.push(() => installs.stop())
     const services: Services = {
       ledger,
       handle: createHandle(ledger, readModels, createTurns()),
@@ -103,12 +107,14 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       ...createLookups(hotDb),
       subjects: createSubjects(db, masterKey),
       secrets,
+      machines: createMachines(secrets, randomBytes),
       signer,
       signSettings: createSignSettings(signer),
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       usage,
       tokenUse,
       telemetry,
+      installs,
       attempts: createAttempts(db, now),
       fingerprint: createFingerprint(masterKey),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),

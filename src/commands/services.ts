@@ -12,7 +12,9 @@ import type { SignSettings } from '../signing/settings.ts'
 import type { Signer } from '../signing/signer.ts'
 import type { UsageCounter } from '../usage/counter.ts'
 import type { DeviceTelemetry } from '../usage/device-telemetry.ts'
+import type { Installs } from '../usage/installs.ts'
 import type { TokenUse } from '../usage/token-use.ts'
+import type { Machines } from '../vault/machines.ts'
 import type { Secrets } from '../vault/secrets.ts'
 import type { Subjects } from '../vault/subjects.ts'
 import type { CheckTarget } from '../webhooks/resolve.ts'
@@ -25,6 +27,7 @@ export type Services = Lookups & {
   db: Pool
   subjects: Subjects
   secrets: Secrets
+  machines: Machines
   signer: Signer
   signSettings: SignSettings
   /** The payment providers' interfaces. */
@@ -32,6 +35,7 @@ export type Services = Lookups & {
   usage: UsageCounter
   tokenUse: TokenUse
   telemetry: DeviceTelemetry
+  installs: Installs
   attempts: Attempts
   fingerprint: Fingerprint
   /** Whether events may be delivered to an address. */

@@ -10,6 +10,7 @@ import { SigningEvent } from './signing/events.ts'
 import { TenantEvent } from './tenant/events.ts'
 import { TestPurchaseEvent } from './testpurchase/events.ts'
 import { TokenEvent } from './token/events.ts'
+import { TrialEvent } from './trial/events.ts'
 import { WebhookEvent } from './webhook/events.ts'
 
 /** What each category of stream may hold. The category is the part of a stream's name before the first `-`. */
@@ -24,6 +25,7 @@ export const eventsOf = {
   webhook: WebhookEvent,
   integration: IntegrationEvent,
   testpurchase: TestPurchaseEvent,
+  trial: TrialEvent,
   confirmation: ConfirmationEvent,
   signing: SigningEvent,
 } as const

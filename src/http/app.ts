@@ -13,7 +13,7 @@ import { createTestPurchaseRunner } from '../reactions/test-purchases.ts'
 import { admit, authenticate } from './authenticate.ts'
 import { admitClient } from './client/admit.ts'
 import { allowAnyOrigin, clientEdge } from './client/edge.ts'
-import { noClientLimits } from './client/limits.ts'
+import { createClientLimits } from './client/limits.ts'
 import { clientRoutes } from './client/routes.ts'
 import type { Cursors } from './cursor.ts'
 import { dashboard } from './dashboard/dashboard.ts'
@@ -88,7 +88,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   acceptEmptyBodies(app)
   app.decorateRequest('caller', undefined)
   const authority = { ...services, limits: options.limits }
-  const clientAuthority = { ...services, clientLimits: noClientLimits }
+  const clientAuthority = { ...services, clientLimits: createClientLimits(options.limits) }
   answerErrors(app, async (request) => {
     if (request.routeOptions.config.client) await admitClient(clientAuthority, request)
     else await admit(authority, request)

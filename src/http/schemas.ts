@@ -43,10 +43,10 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
     nextCursor: z.string().nullable().meta({ description: 'null on the last page' }),
   })
 
-type Answer = {
+export type Answer = {
   description: string
   content: { 'application/json': { schema: z.ZodType } }
-  headers?: Record<string, { type: 'integer'; description: string }>
+  headers?: Record<string, { type: 'integer' | 'string'; enum?: readonly string[]; description: string }>
 }
 
 export function answer(description: string, schema: z.ZodType): Answer {

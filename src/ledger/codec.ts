@@ -69,6 +69,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'integration', event: eventsOf.integration.parse(shape) }
       case 'testpurchase':
         return { ...place, category: 'testpurchase', event: eventsOf.testpurchase.parse(shape) }
+      case 'trial':
+        return { ...place, category: 'trial', event: eventsOf.trial.parse(shape) }
       case 'confirmation':
         return { ...place, category: 'confirmation', event: eventsOf.confirmation.parse(shape) }
       case 'signing':

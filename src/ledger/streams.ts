@@ -21,6 +21,10 @@ export const integrationStream = (tenantId: string, provider: Provider): string 
   `integration-${tenantId}.${provider}`
 export const testPurchaseStream = (testPurchaseId: string): string => `testpurchase-${testPurchaseId}`
 
+/** By the keyed hash of the machine; none of the three can hold a dot. */
+export const trialStream = (tenantId: string, productId: string, machine: string): string =>
+  `trial-${tenantId}.${productId}.${machine}`
+
 /** The prefixes by which the ledger's own streams are told from whatever else a shared cluster holds. */
 export const ownPrefixes: readonly string[] = Object.keys(eventsOf).map((category) => `${category}-`)
 

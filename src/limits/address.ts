@@ -2,7 +2,9 @@
  * Whose calls count together: an IPv4 address, or the /64 of an IPv6 address, since whoever has one address of it
  * has all of them. An IPv4 address that is written as IPv6 counts as itself.
  */
-export function callerOf(address: string): string {
+/** @param address undefined where there is none: on a socket of this machine's, or one that is gone already */
+export function callerOf(address: string | undefined): string {
+  if (address === undefined) return 'no address'
   if (!address.includes(':')) return address
   const [bare = ''] = address.split('%', 1)
   const lastColon = bare.lastIndexOf(':')

@@ -24,7 +24,7 @@ const limitNames = [
   /** Anonymous instances that one tenant has not seen before. */
   'clientNewInstances',
 ] as const
-type LimitName = (typeof limitNames)[number]
+export type LimitName = (typeof limitNames)[number]
 
 /** Undefined: no limit. */
 export type Rates = { [Name in LimitName]?: Rate | undefined }

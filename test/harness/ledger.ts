@@ -34,8 +34,10 @@ import { createSignSettings } from '../../src/signing/settings.ts'
 import { createSigner } from '../../src/signing/signer.ts'
 import { createUsageCounter } from '../../src/usage/counter.ts'
 import { createDeviceTelemetry } from '../../src/usage/device-telemetry.ts'
+import { createInstalls } from '../../src/usage/installs.ts'
 import { createTokenUse } from '../../src/usage/token-use.ts'
 import { checkMasterKey } from '../../src/vault/check.ts'
+import { createMachines } from '../../src/vault/machines.ts'
 import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 import { createSecrets } from '../../src/vault/secrets.ts'
 import { createSubjects } from '../../src/vault/subjects.ts'
@@ -126,6 +128,8 @@ export async function openTestLedger(
   undo.push(() => telemetry.stop())
   const secrets = createSecrets(db, masterKey)
   const signer = createSigner(secrets)
+  const installs = createInstalls(db, clock.now, () => undefined, 3_600_000)
+  undo.push(() => installs.stop())
   const services: Services = {
     ledger,
     handle: createHandle(ledger, readModels, createTurns()),
@@ -133,12 +137,14 @@ export async function openTestLedger(
     ...createLookups(db),
     subjects: createSubjects(db, masterKey),
     secrets,
+    machines: createMachines(secrets, randomBytes),
     signer,
     signSettings: createSignSettings(signer),
     providers: createProviders({ ...unreachableProviders, ...options.providers }),
     usage,
     tokenUse,
     telemetry,
+    installs,
     attempts: createAttempts(db, clock.now),
     fingerprint: createFingerprint(masterKey),
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),

@@ -186,6 +186,8 @@ const statuses: Record<string, number[]> = {
   'POST /{tenantId}/{productId}/activate': [200, 400, 401, 402, 403, 404, 422],
   'POST /{tenantId}/{productId}/validate': [200, 400, 401, 403, 404, 422],
   'POST /{tenantId}/{productId}/deactivate': [200, 400, 401, 403, 404, 422],
+  'POST /{tenantId}/{productId}/free-tier': [200, 400, 401, 404],
+  'POST /{tenantId}/{productId}/keyless': [200, 400, 401, 404],
   'GET /{tenantId}/{productId}/config': [200, 401, 403, 404],
   'GET /{tenantId}/.well-known/service-keys': [200, 304, 404],
 }
@@ -205,6 +207,21 @@ test('every operation of the contract is described with all its statuses', () =>
     return [route, all]
   })
   expect(described).toStrictEqual(Object.fromEntries(expected))
+})
+
+test('every call of an app says what it tells of a limit', () => {
+  const calls = operations.filter(
+    ({ operation }) => operation.tags.includes('Client') && '401' in operation.responses,
+  )
+  expect(calls).toHaveLength(6)
+  for (const { operation } of calls) {
+    expect(Object.keys(operation.responses['429']?.headers ?? {})).toStrictEqual([
+      'Retry-After',
+      'X-Service-Limit-Scope',
+      'X-Service-Limit',
+      'X-Service-Remaining',
+    ])
+  }
 })
 
 test('whoever needs no token is said so, and everybody else may be told 401', () => {

@@ -268,6 +268,7 @@ describe('a stream’s category', () => {
       'webhook-',
       'integration-',
       'testpurchase-',
+      'trial-',
       'confirmation-',
       'signing-',
     ]))

@@ -17,6 +17,7 @@ import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
 import { commandLicense, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 import { anyCustomerStep, type CustomerStep, customersLife, liveAsCustomers } from './life-of-customers.ts'
+import { anyInstallStep, type InstallStep, installsLife, liveAsInstalls } from './life-of-installs.ts'
 import { anyMemberStep, liveAsMembers, type MemberStep, membersLife } from './life-of-members.ts'
 import { type SellingStep, sell } from './selling.ts'
 
@@ -24,6 +25,7 @@ import { type SellingStep, sell } from './selling.ts'
 export type Step =
   | CustomerStep
   | MemberStep
+  | InstallStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'remint'; license: number; keepDevices: boolean }
@@ -76,6 +78,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   }),
   { weight: 4, arbitrary: anyCustomerStep },
   { weight: 2, arbitrary: anyMemberStep },
+  { weight: 2, arbitrary: anyInstallStep },
   fc.record({
     do: fc.constant('sell' as const),
     through: fc.constantFrom('gumroad' as const, 'paddle' as const, 'stripe' as const),
@@ -137,6 +140,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
   const licenses: Life['licenses'] = []
   const liveCustomers = liveAsCustomers(ledger, tenantId, productId)
   const liveMembers = liveAsMembers(ledger, tenantId)
+  const liveInstalls = liveAsInstalls(ledger, tenantId, productId)
   const picked = (index: number) => licenses[index % licenses.length]
 
   async function seat(step: Extract<Step, { do: 'activate' | 'deactivate' }>): Promise<void> {
@@ -258,6 +262,9 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
       case 'sign in a program':
       case 'refuse a program':
         return liveMembers(step)
+      case 'report':
+      case 'crowd a machine':
+        return liveInstalls(step)
       default:
         return liveCustomers(step, id)
     }
@@ -292,6 +299,7 @@ export const fullLife: readonly Step[] = [
   { do: 'change product', trial: 3 },
   ...customersLife,
   ...membersLife,
+  ...installsLife,
   { do: 'add key type', keyType: 2, entitlement: 'a' },
   { do: 'change key type', keyType: 2, entitlement: 'b' },
   { do: 'sell', through: 'gumroad' },

@@ -15,7 +15,6 @@ import type { ZodApp } from '../zod-app.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { openLeaseDesk } from './lease.ts'
-import type { ClientLimits } from './limits.ts'
 import { refuse } from './refusals.ts'
 import { activateIn, activateOut, clientErrors, clientPlace } from './schemas.ts'
 import { telemetryFrom } from './telemetry.ts'
@@ -23,7 +22,7 @@ import { telemetryFrom } from './telemetry.ts'
 const path = '/:tenantId/:productId/activate'
 
 /** An app takes a seat of a license for the device that it runs on. */
-export function activateRoute(app: ZodApp, services: Services, limits: ClientLimits): void {
+export function activateRoute(app: ZodApp, services: Services): void {
   answerPreflight(app, path)
   app.post(
     path,
@@ -50,13 +49,13 @@ export function activateRoute(app: ZodApp, services: Services, limits: ClientLim
       if (keyHash === undefined) throw notFound('license')
       const installId = free_tier_instance_id ?? null
       const question = { tenantId, productId, keyHash, instance: { installId, name } }
-      await limits.asking(client, { keyHash, instanceId: installId ?? name })
       const found = await requireLicense(services, question)
       const desk = await openLeaseDesk(services, client, origin, request.log)
       const telemetry = telemetryFrom(said)
       const instance = { installId, name, platform: telemetry.platform, plan }
       const instanceId = await activateInstance(services, found, question, instance, origin).catch(refuse)
       const now = momentOf(services)
+      if (installId !== null) services.installs.convert({ tenantId, productId, instanceId: installId })
       services.usage.count(tenantId, productId, 'activations')
       if (isNews(telemetry, undefined, services.now())) {
         services.telemetry.note({ instanceId, licenseId: found.license.licenseId }, telemetry)

@@ -59,17 +59,26 @@ export async function admitClientAs(
   if (known.sdkKeyHash === null || !sameDigest(known.sdkKeyHash, keyHash)) {
     throw unauthorized('the SDK key is not valid for this tenant')
   }
+  const place = placeOf(request)
+  const waiting = clientLimits.admitted(place.tenantId)
+  if (waiting) await waiting
   const { tenantStatus, plan, product, signing } = known
-  if (tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
+  if (tenantStatus === 'closed') throw closed(request)
   if (tenantStatus === 'suspended' && request.routeOptions.config.issues) {
     throw new Problem(403, 'forbidden', 'the tenant is suspended: licenses are not activated')
   }
   if (!product) throw notFound('product')
-  const client: Client = { ...placeOf(request), tenantStatus, plan, product, signing }
-  const waiting = clientLimits.admitted(client, request)
-  if (waiting) await waiting
+  const client: Client = { ...place, tenantStatus, plan, product, signing }
   request.client = client
   return client
+}
+
+/** Beacons tell an app that nobody asks for it any more no more than that: 403 is not among their answers. */
+function closed(request: FastifyRequest): Problem {
+  const { client } = request.routeOptions.config
+  return client === 'free-tier' || client === 'keyless'
+    ? notFound('tenant')
+    : new Problem(403, 'forbidden', 'the tenant is closed')
 }
 
 const unauthorized = (message: string): Problem => new Problem(401, 'unauthorized', message)

@@ -7,14 +7,13 @@ import type { ZodApp } from '../zod-app.ts'
 import { requireLicense } from './activate.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
-import type { ClientLimits } from './limits.ts'
 import { refuse } from './refusals.ts'
 import { clientErrors, clientPlace, deactivateIn, deactivateOut } from './schemas.ts'
 
 const path = '/:tenantId/:productId/deactivate'
 
 /** An app gives its seat back, for another device to take. */
-export function deactivateRoute(app: ZodApp, services: Services, limits: ClientLimits): void {
+export function deactivateRoute(app: ZodApp, services: Services): void {
   answerPreflight(app, path)
   app.post(
     path,
@@ -35,7 +34,6 @@ export function deactivateRoute(app: ZodApp, services: Services, limits: ClientL
       const { tenantId, productId } = client
       const keyHash = keyHashOf(license_key)
       if (keyHash === undefined) throw notFound('license')
-      await limits.asking(client, { keyHash, instanceId })
       const question = { tenantId, productId, keyHash, instance: { instanceId } }
       const found = await requireLicense(services, question)
       const { seat } = found

@@ -34,7 +34,7 @@ const preflight = {
  * refusal cannot tell it from a broken connection.
  */
 export const allowAnyOrigin: onRequestHookHandler = (request, reply, done) => {
-  if (request.routeOptions.config.anyOrigin && !isOwnPath(request)) {
+  if (request.routeOptions.config.anyOrigin && !isReserved(request)) {
     reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposed)
   }
   done()
@@ -60,21 +60,19 @@ export function clientEdge(app: FastifyInstance, authority: ClientAuthority): vo
   })
 }
 
+const isReserved = ({ params }: FastifyRequest): boolean =>
+  reservedTenantIds.has((params as { tenantId?: string }).tenantId ?? '')
+
 /** The client interface stands at the root: `/v1/products/activate` fits its templates, and is none of it. */
 const passOverReserved: onRequestHookHandler = (request, reply, done) => {
-  if (isOwnPath(request)) reply.callNotFound()
+  if (isReserved(request)) reply.callNotFound()
   else done()
-}
-
-function isOwnPath({ params }: FastifyRequest): boolean {
-  const { tenantId = '' } = params as { tenantId?: string }
-  return reservedTenantIds.has(tenantId)
 }
 
 const arriving =
   ({ clientLimits }: ClientAuthority, route: ClientRoute): onRequestHookHandler =>
-  (request, reply, done) => {
-    const waiting = clientLimits.arriving(route, request, reply)
+  (request, _reply, done) => {
+    const waiting = clientLimits.arriving(route, request)
     if (waiting) waiting.then(() => done(), done)
     else done()
   }

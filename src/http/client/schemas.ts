@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type ErrorStatus, errorBody, errorsWith, text } from '../schemas.ts'
+import { type Answer, type ErrorStatus, errorBody, errorsWith, text } from '../schemas.ts'
+import { scopes } from './limits.ts'
 import { telemetryShape } from './telemetry.ts'
 
 /** The tenant and product that every client call names in its path. */
@@ -24,6 +25,28 @@ export const settingsShape = {
   }),
 }
 
+const limitHeaders = {
+  'X-Service-Limit-Scope': {
+    type: 'string',
+    enum: scopes,
+    description:
+      'Whose calls were too many: those of the address to this route, of the tenant, of this instance of the license, or those of new anonymous instances of the tenant',
+  },
+  'X-Service-Limit': {
+    type: 'integer',
+    description: 'Admitted steadily in a minute; of `new_instances` in an hour',
+  },
+  'X-Service-Remaining': { type: 'integer', description: '0' },
+} as const
+
+/** Says of the refusals of a client call what is told of a limit. */
+export function withLimits(answers: Record<string, Answer>): Record<string, Answer> {
+  const { 429: refused } = answers
+  return refused
+    ? { ...answers, 429: { ...refused, headers: { ...refused.headers, ...limitHeaders } } }
+    : answers
+}
+
 /**
  * For routes that carry the settings: written in the order in which they stand, so that they are the same bytes on each. The
  * serializer that is made of a schema would put required fields before the others.
@@ -31,7 +54,8 @@ export const settingsShape = {
 export const asItStands = { serializerCompiler: () => (answered: unknown) => JSON.stringify(answered) }
 
 /** What any client call may be refused with, besides its own statuses. */
-export const clientErrors = (...statuses: ErrorStatus[]) => errorsWith(errorBody, 401, 403, 404, ...statuses)
+export const clientErrors = (...statuses: ErrorStatus[]) =>
+  withLimits(errorsWith(errorBody, 401, 403, 404, ...statuses))
 
 const licenseKey = text(512).meta({ example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' })
 const instanceId = text(256).meta({

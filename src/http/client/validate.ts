@@ -20,7 +20,7 @@ import type { Client } from './client.ts'
 import { answerPreflight } from './edge.ts'
 import { openLeaseDesk } from './lease.ts'
 import { clientProblemOf } from './refusals.ts'
-import { asItStands, clientPlace, validateIn, validateOut, validateRefusal } from './schemas.ts'
+import { asItStands, clientPlace, validateIn, validateOut, validateRefusal, withLimits } from './schemas.ts'
 import { settingsOf } from './settings.ts'
 import { telemetryFrom } from './telemetry.ts'
 
@@ -46,7 +46,7 @@ export function validateRoute(app: ZodApp, services: Services, authority: Client
         response: {
           200: answer('The verdict', validateOut),
           ...errorsWith(validateRefusal, 404, 422),
-          ...errorsWith(errorBody, 400, 401, 403),
+          ...withLimits(errorsWith(errorBody, 400, 401, 403)),
         },
       },
     },

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
 import { overdueMs } from '../../../projections/licenses/open-ends.ts'
+import { countSharedMachines } from '../../../projections/trials/queries.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import type { ZodApp } from '../zod-app.ts'
 import type { Readiness } from './health.ts'
@@ -35,6 +36,11 @@ export function metricsRoutes(
     help: 'How long the oldest end of a license has been waiting to be recorded',
     registers: [registry],
   })
+  const sharedMachines = new Gauge({
+    name: 'keyledger_trial_shared_machines',
+    help: 'Machines behind more installs than one machine has, whose trials count against nobody',
+    registers: [registry],
+  })
 
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -54,11 +60,13 @@ export function metricsRoutes(
       },
     },
     async (_request, reply) => {
-      const [{ projection }, waitedMs] = await Promise.all([
+      const [{ projection }, waitedMs, machines] = await Promise.all([
         readinessOf(),
-        // Without the database the others are told all the same, and this one as it was.
+        // Without the database the others are told all the same, and these as they were.
         overdueMs(services.db, momentOf(services)).catch(() => undefined),
+        countSharedMachines(services.db).catch(() => undefined),
       ])
+      if (machines !== undefined) sharedMachines.set(machines)
       if (waitedMs !== undefined) overdue.set(waitedMs / 1000)
       lag.set(projection.lag_events)
       parked.set(projection.parked)

@@ -1,0 +1,90 @@
+import type { Pool } from 'pg'
+import { mostInstalls, type Trial, unknownMachine } from '../../src/domain/trial/trial.ts'
+import { coalesce } from '../coalesce.ts'
+
+/** An install without a license, and the keyed hash of the machine that it says it is on. */
+type InstallQuestion = {
+  tenantId: string
+  productId: string
+  instanceId: string
+  machine: string | null
+}
+
+export type FoundInstall = {
+  /** Whether the install has been seen before. */
+  known: boolean
+  /** Whether it has been seen on this machine before. */
+  onMachine: boolean
+  /** How many have been, counted no further than it takes to be too many. */
+  installs: number
+  trial: Trial
+  /** An event of the machine could not be read, so nobody knows what its trial is. */
+  uncertain: boolean
+}
+
+export type FindInstall = (question: InstallQuestion) => Promise<FoundInstall>
+
+/** Finds what a beacon is about. Beacons of one moment share a query. */
+export function createInstallLookup(db: Pool): FindInstall {
+  return coalesce(async (questions) => {
+    const { rows } = await db.query<Omit<FoundInstall, 'trial'> & { trial: Trial | null }>({
+      name: 'find-installs',
+      text: lookup,
+      values: [
+        questions.map(({ tenantId }) => tenantId),
+        questions.map(({ productId }) => productId),
+        questions.map(({ instanceId }) => instanceId),
+        questions.map(({ machine }) => machine),
+      ],
+    })
+    return rows.map(({ trial, ...row }) => ({ ...row, trial: trial ?? unknownMachine }))
+  })
+}
+
+const lookup = `
+  select i.instance_id is not null as known, coalesce(i.machine = q.machine, false) as "onMachine",
+    (select count(*) from (select from usage.installs where machine = q.machine limit ${mostInstalls + 1}) seen)::int
+      as installs,
+    t.state as trial, exists (select from parked where stream = q.stream) as uncertain
+  from (
+    select *, 'trial-' || tenant_id || '.' || product_id || '.' || machine as stream
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality
+      as a (tenant_id, product_id, instance_id, machine, ordinal)
+  ) q
+  left join usage.installs i using (tenant_id, product_id, instance_id)
+  left join trials t on t.stream = q.stream
+  order by q.ordinal`
+
+/** What is known of a product's users who have no license. */
+export type Unlicensed = {
+  trial: number
+  free_tier: number
+  expired: number
+  /** Machines behind more installs than one machine has. */
+  sharedMachines: number
+}
+
+/** Counts installs that no license has been activated in the place of since they last reported. */
+export async function countUnlicensed(db: Pool, tenantId: string, productId: string): Promise<Unlicensed> {
+  const { rows } = await db.query<Unlicensed>({
+    name: 'count-unlicensed',
+    text: `select count(*) filter (where state = 'trial')::int as trial,
+             count(*) filter (where state = 'free_tier')::int as free_tier,
+             count(*) filter (where state = 'expired')::int as expired,
+             (select count(*) from trials where tenant_id = $1 and product_id = $2 and shared)::int
+               as "sharedMachines"
+           from usage.installs
+           where tenant_id = $1 and product_id = $2 and (converted_at is null or last_seen_at > converted_at)`,
+    values: [tenantId, productId],
+  })
+  return rows[0] ?? { trial: 0, free_tier: 0, expired: 0, sharedMachines: 0 }
+}
+
+/** Machines behind implausibly many installs, of all tenants. */
+export async function countSharedMachines(db: Pool): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>({
+    name: 'count-shared-machines',
+    text: 'select count(*) from trials where shared',
+  })
+  return Number(rows[0]?.count ?? 0n)
+}

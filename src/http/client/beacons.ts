@@ -1,0 +1,129 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { createBeaconDesk } from '../../commands/beacons.ts'
+import type { Services } from '../../commands/services.ts'
+import { type InstallState, installStates } from '../../domain/trial/trial.ts'
+import { answer, errorBody, errorsWith, text } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { clientIn, clientOriginOf } from './admit.ts'
+import { answerPreflight } from './edge.ts'
+import type { ClientLimits } from './limits.ts'
+import { asItStands, clientPlace, settingsShape, withLimits } from './schemas.ts'
+import { settingsOf } from './settings.ts'
+import { type TelemetryIn, telemetryFrom, telemetryShape } from './telemetry.ts'
+
+const freeTierIn = z.object({
+  instance_id: text(128).meta({
+    description: "The install's own anonymous id, the same each time",
+    example: '2f6d1c1e-8a44-4a6c-9a0e-6a2f9b0c7d11',
+  }),
+  ...telemetryShape,
+})
+
+const keylessIn = freeTierIn.extend({
+  state: z.enum(installStates).default('free_tier'),
+  machine_hash: z
+    .string()
+    .regex(/^[A-Za-z0-9+/=_-]{16,128}$/, 'must be 16 to 128 of A-Z a-z 0-9 + / = _ -')
+    .optional()
+    .meta({
+      description: 'By what the app tells machines apart, hashed by the app; kept as a keyed hash only',
+      example: 'q1Zb0v3mTn8m4kW2Xw9yBQ==',
+    }),
+})
+
+const keylessOut = z.object({
+  received: z.literal(true),
+  ...settingsShape,
+  trial_started_at: z.int().optional().meta({
+    description:
+      'Unix seconds. When this device first started a trial of the product; never moves. Absent means no opinion: keep what you have',
+  }),
+  trial_already_used: z.boolean().optional().meta({
+    description: 'Whether this device has spent a trial that has since run out. Absent means no opinion',
+  }),
+})
+
+/** What installs without a license report. There is no 403: such an app has nobody who could do anything about it. */
+export function beaconRoutes(app: ZodApp, services: Services, { creating }: ClientLimits): void {
+  const report = createBeaconDesk(services, {
+    admitNew: creating,
+    onShared: ({ tenantId, productId, machine, installs }) =>
+      app.log.warn({ tenant: tenantId, product: productId, machine, installs }, 'trial.shared_machine'),
+    onTrouble: (err) => app.log.warn({ err }, 'trial.not_known'),
+  })
+  const beaconOf = (
+    request: FastifyRequest,
+    said: TelemetryIn & { instance_id: string; machine_hash?: string | undefined },
+    state: InstallState,
+  ) => {
+    const { tenantId, productId, product } = clientIn(request)
+    return {
+      tenantId,
+      productId,
+      instanceId: said.instance_id,
+      state,
+      machineHash: said.machine_hash,
+      telemetry: telemetryFrom(said),
+      trialDays: product.trialDurationDays,
+    }
+  }
+
+  const freeTier = '/:tenantId/:productId/free-tier'
+  answerPreflight(app, freeTier)
+  app.post(
+    freeTier,
+    {
+      config: { client: 'free-tier' },
+      schema: {
+        operationId: 'reportFreeTier',
+        tags: ['Client'],
+        summary: 'An install without a license is in use',
+        params: clientPlace,
+        body: freeTierIn,
+        response: {
+          200: answer('It is counted', z.object({ received: z.literal(true) })),
+          ...withLimits(errorsWith(errorBody, 400, 401, 404)),
+        },
+      },
+    },
+    async (request) => {
+      await report(beaconOf(request, request.body, 'free_tier'), clientOriginOf(request))
+      return { received: true as const }
+    },
+  )
+
+  const keyless = '/:tenantId/:productId/keyless'
+  answerPreflight(app, keyless)
+  app.post(
+    keyless,
+    {
+      config: { client: 'keyless' },
+      ...asItStands,
+      schema: {
+        operationId: 'reportKeyless',
+        tags: ['Client'],
+        summary: 'An install without a license is on trial, on the free tier, or has run out of its trial',
+        description:
+          'Answered with the settings, and with what is known of the trial of the machine whose `machine_hash` is sent.',
+        params: clientPlace,
+        body: keylessIn,
+        response: {
+          200: answer('The settings, and the trial as far as it is known', keylessOut),
+          ...withLimits(errorsWith(errorBody, 400, 401, 404)),
+        },
+      },
+    },
+    async (request) => {
+      const beacon = beaconOf(request, request.body, request.body.state)
+      const origin = clientOriginOf(request)
+      const asking = { client: clientIn(request), origin, log: request.log }
+      const [trial, settings] = await Promise.all([report(beacon, origin), settingsOf(services, asking)])
+      return {
+        received: true as const,
+        ...settings,
+        ...(trial && { trial_started_at: trial.startedAt, trial_already_used: trial.alreadyUsed }),
+      }
+    },
+  )
+}

@@ -1,0 +1,203 @@
+import type { Pool } from 'pg'
+import type { Telemetry } from '../domain/telemetry.ts'
+import { type InstallState, mostInstalls } from '../domain/trial/trial.ts'
+
+type Install = { tenantId: string; productId: string; instanceId: string }
+
+/** What an install without a license has said of itself, and when. */
+export type Sighting = Install & {
+  state: InstallState
+  /** The keyed hash of the machine that it says it is on. */
+  machine: string | null
+  telemetry: Telemetry
+  at: Date
+}
+
+/**
+ * Keeps what installs without a license last said of themselves: in memory, and written down once a second, so that it
+ * costs a beacon no write of its own. What a killed process had not written yet is lost until the install says it
+ * again.
+ */
+export type Installs = {
+  /** @param isNew false: a row is brought up to date if there is one, and none is made */
+  note(sighting: Sighting, isNew: boolean): void
+  /** Whether an install that has no row yet is going to have one. */
+  isPending(install: Install): boolean
+  /**
+   * Writes at once which machine an install is on.
+   * @returns how many installs have been seen on that machine, counted no further than it takes to be too many
+   */
+  settle(sighting: Sighting & { machine: string }): Promise<number>
+  /** Notes that a license was activated in the place of an install; one that has never been seen is not made. */
+  convert(install: Install): void
+  /** Writes what has been noted; on failure it is kept for the next time. */
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+type Noted = Sighting & { isNew: boolean }
+
+/** More would be held by nobody but whoever makes up installs. */
+const mostPending = 20_000
+/** More at once would keep a connection from others for long. */
+const batchSize = 1000
+
+// Neither id can hold a dot.
+const keyOf = ({ tenantId, productId, instanceId }: Install) => `${tenantId}.${productId}.${instanceId}`
+
+export function createInstalls(
+  db: Pool,
+  now: () => Date,
+  onFailure: (error: unknown) => void,
+  flushEveryMs = 1000,
+): Installs {
+  let noted = new Map<string, Noted>()
+  /** On its way into the table. */
+  let writing = new Map<string, Noted>()
+  let converted = new Map<string, Install & { at: Date }>()
+  let passedOver = 0
+  let flushing = Promise.resolve()
+
+  function keep(sighting: Noted): void {
+    const key = keyOf(sighting)
+    const before = noted.get(key)
+    if (!before && noted.size >= mostPending) passedOver++
+    else noted.set(key, before ? newerOf(before, sighting) : sighting)
+  }
+
+  async function write(): Promise<void> {
+    if (passedOver > 0) {
+      onFailure(new Error(`more installs report than can be written down: ${passedOver} were passed over`))
+      passedOver = 0
+    }
+    writing = noted
+    noted = new Map()
+    const conversions = converted
+    converted = new Map()
+    const rows = [...writing.values()]
+    try {
+      for (let at = 0; at < rows.length; at += batchSize) {
+        await writeSightings(db, rows.slice(at, at + batchSize))
+      }
+      if (conversions.size > 0) await writeConversions(db, [...conversions.values()])
+    } catch (error) {
+      onFailure(error)
+      const later = noted
+      noted = writing
+      for (const sighting of later.values()) keep(sighting)
+      converted = new Map([...conversions, ...converted])
+    }
+    writing = new Map()
+  }
+
+  const flush = () => {
+    flushing = flushing.then(write)
+    return flushing
+  }
+  const timer = setInterval(() => void flush(), flushEveryMs)
+
+  return {
+    note: (sighting, isNew) => keep({ ...sighting, isNew }),
+    isPending(install) {
+      const key = keyOf(install)
+      return noted.get(key)?.isNew === true || writing.get(key)?.isNew === true
+    },
+    async settle(sighting) {
+      await writeSightings(db, [{ ...sighting, isNew: true }])
+      return countOnMachine(db, sighting.machine)
+    },
+    convert(install) {
+      if (converted.size < mostPending) converted.set(keyOf(install), { ...install, at: now() })
+    },
+    flush,
+    async stop() {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+}
+
+/** One report out of two, of which the second was made later: what it does not say stays as it was. */
+function newerOf(before: Noted, after: Noted): Noted {
+  const { appVersion, sdkVersion, platform, sdk } = after.telemetry
+  return {
+    ...after,
+    isNew: before.isNew || after.isNew,
+    machine: after.machine ?? before.machine,
+    telemetry: {
+      appVersion: appVersion ?? before.telemetry.appVersion,
+      sdkVersion: sdkVersion ?? before.telemetry.sdkVersion,
+      platform: platform ?? before.telemetry.platform,
+      sdk: sdk ?? before.telemetry.sdk,
+    },
+  }
+}
+
+async function writeSightings(db: Pool, sightings: readonly Noted[]): Promise<void> {
+  for (const isNew of [true, false]) {
+    const rows = sightings.filter((sighting) => sighting.isNew === isNew).map(rowOf)
+    if (rows.length === 0) continue
+    await db.query({
+      name: isNew ? 'write-installs' : 'write-known-installs',
+      text: sightingsInto(isNew ? '' : knownOnly),
+      values: [JSON.stringify(rows)],
+    })
+  }
+}
+
+const rowOf = ({ tenantId, productId, instanceId, state, machine, telemetry, at }: Noted) => ({
+  tenant_id: tenantId,
+  product_id: productId,
+  instance_id: instanceId,
+  state,
+  machine,
+  app_version: telemetry.appVersion,
+  sdk_version: telemetry.sdkVersion,
+  platform: telemetry.platform,
+  sdk: telemetry.sdk,
+  first_seen_at: at,
+  last_seen_at: at,
+})
+
+const knownOnly = `
+  where exists (select from usage.installs k
+    where (k.tenant_id, k.product_id, k.instance_id) = (s.tenant_id, s.product_id, s.instance_id))`
+
+/** In the order of the keys, so that no two processes wait for each other. */
+const sightingsInto = (which: string) => `
+  insert into usage.installs as i
+  select * from json_populate_recordset(null::usage.installs, $1) s ${which}
+  order by tenant_id, product_id, instance_id
+  on conflict (tenant_id, product_id, instance_id) do update set
+    state = case when excluded.last_seen_at >= i.last_seen_at then excluded.state else i.state end,
+    machine = coalesce(excluded.machine, i.machine),
+    app_version = coalesce(excluded.app_version, i.app_version),
+    sdk_version = coalesce(excluded.sdk_version, i.sdk_version),
+    platform = coalesce(excluded.platform, i.platform),
+    sdk = coalesce(excluded.sdk, i.sdk),
+    last_seen_at = greatest(excluded.last_seen_at, i.last_seen_at)`
+
+async function writeConversions(db: Pool, conversions: readonly (Install & { at: Date })[]): Promise<void> {
+  await db.query({
+    name: 'write-conversions',
+    text: `update usage.installs i set converted_at = c.at
+           from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+             as c (tenant_id, product_id, instance_id, at)
+           where (i.tenant_id, i.product_id, i.instance_id) = (c.tenant_id, c.product_id, c.instance_id)`,
+    values: [
+      conversions.map(({ tenantId }) => tenantId),
+      conversions.map(({ productId }) => productId),
+      conversions.map(({ instanceId }) => instanceId),
+      conversions.map(({ at }) => at),
+    ],
+  })
+}
+
+async function countOnMachine(db: Pool, machine: string): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>({
+    name: 'count-installs-on-machine',
+    text: `select count(*) from (select from usage.installs where machine = $1 limit ${mostInstalls + 1}) seen`,
+    values: [machine],
+  })
+  return Number(rows[0]?.count ?? 0n)
+}

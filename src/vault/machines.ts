@@ -1,0 +1,37 @@
+import { createHmac } from 'node:crypto'
+import type { RandomBytes } from '../credentials/random.ts'
+import type { Secrets } from './secrets.ts'
+
+/** Tells machines apart by what apps make of them, without what is stored telling which machine it is. */
+export type Machines = {
+  /** The keyed hash of a machine, for one product of one tenant: no two products can compare theirs. */
+  hashOf(tenantId: string, productId: string, machineHash: string): Promise<string>
+}
+
+const secretName = 'machines'
+
+/**
+ * Each tenant has a random key of its own in the vault. It is wrapped by the master key and not derived from it, so
+ * that machines are known again whatever becomes of that one. A key never changes, so it is read once.
+ */
+export function createMachines(secrets: Secrets, randomBytes: RandomBytes): Machines {
+  const keys = new Map<string, Promise<string>>()
+
+  function keyOf(tenantId: string): Promise<string> {
+    const known = keys.get(tenantId)
+    if (known) return known
+    const key = secrets.keep(tenantId, secretName, Buffer.from(randomBytes(32)).toString('base64'))
+    keys.set(tenantId, key)
+    key.catch(() => keys.delete(tenantId))
+    return key
+  }
+
+  return {
+    async hashOf(tenantId, productId, machineHash) {
+      const key = Buffer.from(await keyOf(tenantId), 'base64')
+      return createHmac('sha256', key)
+        .update(JSON.stringify([productId, machineHash]))
+        .digest('hex')
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { createBeaconDesk } from '../../src/commands/beacons.ts'
+import { type InstallState, installStates } from '../../src/domain/trial/trial.ts'
+import { origin, type TestLedger } from '../harness/ledger.ts'
+
+/** What installs without a license report. */
+export type InstallStep =
+  | { do: 'report'; state: InstallState; machine: number; install: number }
+  /** More on one machine than one machine has. */
+  | { do: 'crowd a machine'; machine: number }
+
+const machine = fc.nat({ max: 2 })
+
+export const anyInstallStep: fc.Arbitrary<InstallStep> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('report' as const),
+      state: fc.constantFrom(...installStates),
+      machine,
+      install: fc.nat({ max: 3 }),
+    }),
+  },
+  fc.record({ do: fc.constant('crowd a machine' as const), machine }),
+)
+
+export function liveAsInstalls({ services }: TestLedger, tenantId: string, productId: string) {
+  const report = createBeaconDesk(services, {
+    admitNew: () => undefined,
+    onShared: () => undefined,
+    onTrouble: (error) => {
+      throw error
+    },
+    patienceMs: 60_000,
+  })
+  const say = (state: InstallState, machine: number, install: string) => {
+    const telemetry = { appVersion: '1.0', sdkVersion: null, platform: 'linux', sdk: 'rust' }
+    const machineHash = `machine-${'0'.repeat(16)}-${machine}`
+    return report(
+      { tenantId, productId, instanceId: install, state, machineHash, telemetry, trialDays: 3 },
+      origin,
+    )
+  }
+  return async (step: InstallStep): Promise<unknown> => {
+    if (step.do === 'report') return say(step.state, step.machine, `install-${step.install}`)
+    const crowd = Array.from({ length: 21 }, (_, index) => `crowd-${index}`)
+    for (const install of crowd) await say('free_tier', step.machine, install)
+    return undefined
+  }
+}
+
+/** One of everything, so that every type of event is there. */
+export const installsLife: readonly InstallStep[] = [
+  { do: 'report', state: 'trial', machine: 0, install: 0 },
+  { do: 'report', state: 'expired', machine: 0, install: 1 },
+  { do: 'crowd a machine', machine: 1 },
+]
