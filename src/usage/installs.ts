@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Telemetry } from '../domain/telemetry.ts'
-import { type InstallState, mostInstalls } from '../domain/trial/trial.ts'
+import { type InstallState, ledgerBegan, mostInstalls } from '../domain/trial/trial.ts'
 
 type Install = { tenantId: string; productId: string; instanceId: string }
 
@@ -30,6 +30,8 @@ export type Installs = {
   settle(sighting: Sighting & { machine: string }): Promise<number>
   /** Notes that a license was activated in the place of an install; one that has never been seen is not made. */
   convert(install: Install): void
+  /** Forgets installs that have not been heard of for 18 months, as long as the trial ledger looks back. */
+  sweep(): Promise<void>
   /** Writes what has been noted; on failure it is kept for the next time. */
   flush(): Promise<void>
   stop(): Promise<void>
@@ -39,6 +41,8 @@ type Noted = Sighting & { isNew: boolean }
 
 /** More would be held by nobody but whoever makes up installs. */
 const mostPending = 20_000
+const sweepEveryMs = 6 * 3_600_000
+
 /** More at once would keep a connection from others for long. */
 const batchSize = 1000
 
@@ -94,7 +98,9 @@ export function createInstalls(
     flushing = flushing.then(write)
     return flushing
   }
+  const sweep = () => deleteUnseen(db, ledgerBegan(now().toISOString())).catch(onFailure)
   const timer = setInterval(() => void flush(), flushEveryMs)
+  const sweeping = setInterval(() => void sweep(), sweepEveryMs)
 
   return {
     note: (sighting, isNew) => keep({ ...sighting, isNew }),
@@ -109,9 +115,11 @@ export function createInstalls(
     convert(install) {
       if (converted.size < mostPending) converted.set(keyOf(install), { ...install, at: now() })
     },
+    sweep,
     flush,
     async stop() {
       clearInterval(timer)
+      clearInterval(sweeping)
       await flush()
     },
   }
@@ -200,4 +208,8 @@ async function countOnMachine(db: Pool, machine: string): Promise<number> {
     values: [machine],
   })
   return Number(rows[0]?.count ?? 0n)
+}
+
+async function deleteUnseen(db: Pool, since: string): Promise<void> {
+  await db.query('delete from usage.installs where last_seen_at < $1', [since])
 }

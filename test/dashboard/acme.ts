@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { createBeaconDesk } from '../../src/commands/beacons.ts'
 import { addMember, issueLink } from '../../src/commands/members.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
@@ -39,6 +40,7 @@ export async function makeAcme({ api }: TestDashboard): Promise<Acme> {
   })
   await makeProduct(ask, token, 'acme-render', { name: 'Acme Render Farm', keyPrefix: 'RENDER' })
   await countUsage(services, clock, tenantId)
+  await reportInstalls(services, tenantId)
   const licenses = await mintSome(ask, tenant.token, clock)
 
   const owner = await makeMember(ledger, tenantId, 'owner', 'ada@acme.example')
@@ -141,6 +143,23 @@ async function countUsage(
     for (let n = 0; n < 6 + ((ago * 7) % 11); n++) services.usage.count(tenantId, 'acme-editor', 'rejected')
   }
   await services.usage.flush()
+}
+
+/** Some on trial, more on the free tier, and a machine that too many say they are on. */
+async function reportInstalls(services: Ledger['services'], tenantId: string): Promise<void> {
+  const report = createBeaconDesk(services, {
+    admitNew: () => undefined,
+    onShared: () => undefined,
+    onTrouble: () => undefined,
+  })
+  for (let install = 0; install < 90; install++) {
+    const state = install < 24 ? 'trial' : install % 3 === 0 ? 'expired' : 'free_tier'
+    const telemetry = { appVersion: '4.2.0', sdkVersion: '0.12.1', platform: 'macos', sdk: 'swift' }
+    const machineHash = install < 22 ? 'the-image-of-a-build-server' : undefined
+    const place = { tenantId, productId: 'acme-editor', instanceId: `install-${install}` }
+    await report({ ...place, state, machineHash, telemetry, trialDays: 14 }, origin)
+  }
+  await services.installs.flush()
 }
 
 async function mintSome(ask: TestDashboard['api']['ask'], token: string, clock: Ledger['clock']) {

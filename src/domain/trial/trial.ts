@@ -39,6 +39,10 @@ function isLive(startedAt: string | null, now: string): startedAt is string {
   return startedAt !== null && now <= expiryAfter(startedAt, window)
 }
 
+/** What was last heard of before this says nothing about now. */
+export const ledgerBegan = (now: string): string =>
+  expiryAfter(now, { count: -window.count, unit: window.unit })
+
 /**
  * The first report of a trial starts it; later ones change nothing until the entry is too old, and then a new one
  * begins. Never refuses.

@@ -8,6 +8,7 @@ import {
   listLicenses,
 } from '../../../projections/licenses/queries.ts'
 import { listProducts } from '../../../projections/products/queries.ts'
+import { countUnlicensed } from '../../../projections/trials/queries.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import { Slug } from '../../domain/values.ts'
@@ -112,10 +113,16 @@ function productPages(app: FastifyInstance, { services, cursors, show }: Rooms):
   })
 
   app.get('/products/:id', member, async (request: OneRequest, reply) => {
+    const { tenantId } = signedOf(request)
     const productId = Slug.safeParse(request.params.id).data
-    const product = productId && (await services.findProduct(signedOf(request).tenantId, productId))
+    const product = productId && (await services.findProduct(tenantId, productId))
     if (!product) throw notFound('product')
-    return show(reply, { title: product.name, nav: 'products', content: () => productView(product) })
+    const unlicensed = await countUnlicensed(services.db, tenantId, productId)
+    return show(reply, {
+      title: product.name,
+      nav: 'products',
+      content: () => productView(product, unlicensed),
+    })
   })
 }
 

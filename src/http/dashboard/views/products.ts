@@ -1,5 +1,7 @@
 import type { PresentProduct } from '../../../../projections/products/queries.ts'
+import type { Unlicensed } from '../../../../projections/trials/queries.ts'
 import type { KeyType } from '../../../domain/product/key-type.ts'
+import { mostInstalls } from '../../../domain/trial/trial.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { entitlementTags } from './licenses.ts'
@@ -42,7 +44,7 @@ export function productsView(view: View, { products, cursor, next }: Products): 
   </div>`
 }
 
-export function productView(product: PresentProduct): Html {
+export function productView(product: PresentProduct, unlicensed: Unlicensed): Html {
   const { productId, name, keyPrefix, settings, keyTypes, createdAt } = product
   const { trialDurationDays: trial } = settings
   const licenses = html`<a class="button second" href=${`/dashboard/licenses?product=${productId}`}>Its licenses</a>`
@@ -60,7 +62,30 @@ export function productView(product: PresentProduct): Html {
         ['Since', dayOf(createdAt)],
       ])}
     </div>
+    ${section('Without a license', unlicensedSheet(unlicensed), 'Installs that have reported, until a license takes their place.')}
     ${section('Key types', html`<div class="stack">${keyTypes.map(keyTypeCard)}</div>`, 'What is sold. A license takes its limits from its key type when it is issued.')}
+  </div>`
+}
+
+function unlicensedSheet({ trial, free_tier, expired, sharedMachines }: Unlicensed): Html {
+  const count = (installs: number) => installs.toLocaleString('en')
+  return html`<div class="sheet">
+    ${facts([
+      ['On trial', count(trial)],
+      ['On the free tier', count(free_tier)],
+      ['Trial over', count(expired)],
+      ...(sharedMachines === 0
+        ? []
+        : [
+            [
+              'Not told apart',
+              html`<span
+                >${badge('warn', `${count(sharedMachines)} machine${sharedMachines === 1 ? '' : 's'}`)}
+                <span class="sub">with more than ${mostInstalls} installs each; their trials count against nobody</span></span
+              >`,
+            ] as const,
+          ]),
+    ])}
   </div>`
 }
 

@@ -1,0 +1,153 @@
+/**
+ * What installs say of themselves is written in batches, whoever else writes the same; a database that fails loses none
+ * of it, and no number of installs takes more memory than so much.
+ */
+import type { Pool } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { migrate } from '../../projections/database/migrate.ts'
+import { createPool } from '../../projections/database/pool.ts'
+import { createInstalls, type Installs, type Sighting } from '../../src/usage/installs.ts'
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+
+let database: TestDatabase
+let db: Pool
+const failures: unknown[] = []
+let now = new Date('2026-03-01T12:00:00.000Z')
+let installs: Installs
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await migrate(database.url)
+  db = createPool(database.url)
+})
+afterAll(async () => {
+  await db.end()
+  await database.drop()
+})
+const make = () =>
+  createInstalls(
+    db,
+    () => now,
+    (error) => failures.push(error),
+    3_600_000,
+  )
+beforeEach(async () => {
+  await db.query('truncate usage.installs')
+  failures.length = 0
+  now = new Date('2026-03-01T12:00:00.000Z')
+  installs = make()
+})
+afterEach(() => installs.stop())
+
+const nothing = { appVersion: null, sdkVersion: null, platform: null, sdk: null }
+const seen = (instanceId: string, more: Partial<Sighting> = {}): Sighting => ({
+  tenantId: 'acme',
+  productId: 'editor',
+  instanceId,
+  state: 'free_tier',
+  machine: null,
+  telemetry: nothing,
+  at: now,
+  ...more,
+})
+const rows = async () =>
+  (
+    await db.query<{ instance_id: string; state: string; app_version: string | null; last_seen_at: string }>(
+      'select instance_id, state, app_version, last_seen_at from usage.installs order by instance_id',
+    )
+  ).rows
+
+test('of several reports of one install the newest counts, and what it does not say stays', async () => {
+  installs.note(seen('a', { telemetry: { ...nothing, appVersion: '1.0' } }), true)
+  const later = new Date(now.getTime() + 1000)
+  installs.note(seen('a', { state: 'expired', at: later }), false)
+  expect(installs.isPending(seen('a'))).toBe(true)
+  await installs.flush()
+  expect(installs.isPending(seen('a'))).toBe(false)
+  const row = { instance_id: 'a', state: 'expired', app_version: '1.0', last_seen_at: later.toISOString() }
+  expect(await rows()).toStrictEqual([row])
+  // Another process comes late with what it heard before.
+  const other = make()
+  other.note(seen('a', { state: 'trial' }), true)
+  await other.stop()
+  expect(await rows()).toStrictEqual([row])
+})
+
+test('one that is not let in is not made, and is brought up to date when it is there', async () => {
+  installs.note(seen('a'), false)
+  await installs.flush()
+  expect(await rows()).toStrictEqual([])
+  installs.note(seen('a'), true)
+  await installs.flush()
+  installs.note(seen('a', { state: 'trial' }), false)
+  await installs.flush()
+  expect(await rows()).toMatchObject([{ instance_id: 'a', state: 'trial' }])
+})
+
+test('what a failing database did not take is written later', async () => {
+  const failing = vi.spyOn(db, 'query').mockImplementation(() => {
+    throw new Error('gone')
+  })
+  installs.note(seen('a'), true)
+  installs.convert(seen('a'))
+  await installs.flush()
+  expect(failures).toStrictEqual([new Error('gone')])
+  expect(installs.isPending(seen('a'))).toBe(true)
+  installs.note(seen('b'), true)
+  failing.mockRestore()
+  await installs.flush()
+  const { rows: found } = await db.query('select instance_id, converted_at from usage.installs order by 1')
+  expect(found).toStrictEqual([
+    { instance_id: 'a', converted_at: now.toISOString() },
+    { instance_id: 'b', converted_at: null },
+  ])
+})
+
+test('so many wait to be written and no more; those that were there are not lost', async () => {
+  for (let install = 0; install < 20_050; install++) installs.note(seen(`i${install}`), true)
+  installs.note(seen('i7', { state: 'trial' }), true)
+  await installs.flush()
+  expect(failures).toStrictEqual([
+    new Error('more installs report than can be written down: 50 were passed over'),
+  ])
+  expect((await db.query('select count(*)::int as count from usage.installs')).rows).toStrictEqual([
+    { count: 20_000 },
+  ])
+  expect((await rows()).find(({ instance_id }) => instance_id === 'i7')).toMatchObject({ state: 'trial' })
+})
+
+test('two processes that write the same at once both get through', async () => {
+  const two = make()
+  for (let round = 0; round < 5; round++) {
+    for (let install = 0; install < 1500; install++) {
+      installs.note(seen(`i${install}`), true)
+      two.note(seen(`i${1499 - install}`), true)
+    }
+    await Promise.all([installs.flush(), two.flush()])
+  }
+  await two.stop()
+  expect(failures).toStrictEqual([])
+  expect(await rows()).toHaveLength(1500)
+})
+
+test('installs on one machine are counted once each, and not beyond what matters', async () => {
+  for (let install = 1; install <= 25; install++) {
+    const sighting = { ...seen(`i${install}`), machine: 'm1' }
+    expect(await installs.settle(sighting)).toBe(Math.min(install, 21))
+    if (install % 8 === 0) expect(await installs.settle(sighting)).toBe(Math.min(install, 21))
+  }
+  expect(await installs.settle({ ...seen('i1'), machine: 'm2' })).toBe(1)
+})
+
+test('one that has not been heard of for 18 months is forgotten', async () => {
+  installs.note(seen('old'), true)
+  installs.note(seen('in use'), true)
+  await installs.flush()
+  now = new Date('2027-09-01T12:00:00.000Z')
+  installs.note(seen('in use'), true)
+  await installs.flush()
+  await installs.sweep()
+  expect((await rows()).map(({ instance_id }) => instance_id)).toStrictEqual(['in use', 'old'])
+  now = new Date('2027-09-01T12:00:01.000Z')
+  await installs.sweep()
+  expect((await rows()).map(({ instance_id }) => instance_id)).toStrictEqual(['in use'])
+})
