@@ -10,6 +10,9 @@ import { createOperator } from './operator.ts'
 import { type Client, client, createVendor, productId } from './vendor.ts'
 
 const host = createHost()
+/** Without roles that look at tables by themselves: who waits for a lock is the request that is tested. */
+const serve = (port?: number) =>
+  host.serve(stores.environment, { roles: 'api', ...(port !== undefined && { port }) })
 let stores: Stores
 let token: string
 let vendor: Client
@@ -20,7 +23,7 @@ let session: pg.Client
 beforeAll(async () => {
   stores = await host.stores()
   token = await createVendor(stores.environment)
-  survivor = await host.serve(stores.environment)
+  survivor = await serve()
   vendor = client(survivor.address, token)
   await vendor.createProduct(2)
   session = new pg.Client({ connectionString: stores.databaseUrl })
@@ -88,7 +91,7 @@ async function eventsOf(keep: (data: Record<string, unknown>) => boolean): Promi
 }
 
 test('64 racers on one key, on two servers, mint one license and read 64 identical bodies', async () => {
-  const other = await host.serve(stores.environment)
+  const other = await serve()
   const request = { path: '/v1/licenses', body: { productId, metadata: { race: 'racers' } } }
   const answers = await Promise.all(
     Array.from({ length: 64 }, (_, n) =>
@@ -238,7 +241,7 @@ describe.each(Object.entries(operations))('%s', (_, prepare) => {
     async (step, { hold, wanted, release, kill: end }) => {
       const { request, table, events, isOwn } = await prepare()
       const key = `key-${made}-${step.replace(' ', '-')}`
-      const server = await host.serve(stores.environment)
+      const server = await serve()
       await session.query(hold(table))
       const broken = send(server.address, key, request).catch(() => 'broken' as const)
       await untilSomebodyWants(wanted(table))
@@ -268,7 +271,7 @@ describe.each(Object.entries(operations))('%s', (_, prepare) => {
   test('that only stood still is done once, and both hear the same', async () => {
     const { request, table, events, isOwn } = await prepare()
     const key = `key-${made}-still`
-    const server = await host.serve(stores.environment)
+    const server = await serve()
     await session.query(steps.reserved.hold(table))
     const slow = send(server.address, key, request)
     await untilSomebodyWants(steps.reserved.wanted(table))
@@ -288,7 +291,7 @@ test('a run whose process was killed is gone on with as soon as its lease has ru
   timeout: 90_000,
 }, async () => {
   const { request, table, events, isOwn } = await (operations.mint ?? (() => Promise.reject(new Error())))()
-  const server = await host.serve(stores.environment)
+  const server = await serve()
   await session.query(steps.recorded.hold(table))
   const broken = send(server.address, 'key-lease', request).catch(() => 'broken' as const)
   await untilSomebodyWants(steps.recorded.wanted(table))
@@ -308,7 +311,7 @@ test('killed at random moments under load, every key has one license in the end'
   timeout: 120_000,
 }, async () => {
   const selling = new AbortController()
-  let server = await host.serve(stores.environment)
+  let server = await serve()
   const { address } = server
   const port = Number(new URL(address).port)
   const sold = new Map<string, string>()
@@ -333,7 +336,7 @@ test('killed at random moments under load, every key has one license in the end'
     await sleep(Math.random() * 20)
     await server.end('SIGKILL')
     await endLeases()
-    server = await host.serve(stores.environment, { port })
+    server = await serve(port)
   }
   selling.abort()
   await Promise.all(sellers)
