@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import { readHistory } from '../../../projections/history/queries.ts'
 import type { Services } from '../../commands/services.ts'
@@ -9,6 +10,19 @@ const dim = paint('2')
 const green = paint('32')
 
 const Answer = z.record(z.string(), z.unknown())
+
+const mostTries = 20
+
+/** A machine with much else to do may be told to come again; nothing has happened then. */
+async function patiently(url: string, request: RequestInit): Promise<Response> {
+  for (let tries = 1; ; tries++) {
+    const response = await fetch(url, request)
+    const waitSeconds = Number(response.headers.get('retry-after'))
+    if (response.status !== 503 || !waitSeconds || tries === mostTries) return response
+    await response.body?.cancel()
+    await setTimeout(waitSeconds * 1000)
+  }
+}
 
 export type Narrator = ReturnType<typeof createNarrator>
 
@@ -42,7 +56,7 @@ export function createNarrator(services: Services, address: string, token: strin
     /** @returns the parsed answer */
     async request(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
       say(`   ${method} ${path}${body ? ` ${dim(JSON.stringify(body))}` : ''}`)
-      const response = await fetch(address + path, {
+      const response = await patiently(address + path, {
         method,
         headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
