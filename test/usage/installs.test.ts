@@ -84,7 +84,9 @@ test('one that is not let in is not made, and is brought up to date when it is t
 })
 
 test('what a failing database did not take is written later', async () => {
-  const failing = vi.spyOn(db, 'query').mockImplementation(() => Promise.reject(new Error('gone')))
+  const failing = vi.spyOn(db, 'query').mockImplementation(() => {
+    throw new Error('gone')
+  })
   installs.note(seen('a'), true)
   installs.convert(seen('a'))
   await installs.flush()
