@@ -39,6 +39,21 @@ export function isNews(
   )
 }
 
+/** What the devices of a license have said of themselves, by instance id, as far as it has been written down. */
+export async function readTelemetry(
+  db: Pool,
+  licenseId: string,
+): Promise<ReadonlyMap<string, Telemetry & { seenAt: string }>> {
+  const { rows } = await db.query<Telemetry & { instanceId: string; seenAt: string }>({
+    name: 'read-telemetry',
+    text: `select instance_id as "instanceId", app_version as "appVersion", sdk_version as "sdkVersion", platform, sdk,
+             seen_at as "seenAt"
+           from usage.device_telemetry where license_id = $1`,
+    values: [licenseId],
+  })
+  return new Map(rows.map(({ instanceId, ...said }) => [instanceId, said]))
+}
+
 export function createDeviceTelemetry(
   db: Pool,
   now: () => Date,

@@ -112,6 +112,37 @@ describe('token create', () => {
   })
 })
 
+describe('keys', () => {
+  const Keys = z.array(z.looseObject({ kid: z.string(), status: z.string() }))
+
+  test('are rotated once at a time, and listed without their secrets', async () => {
+    await keyledger('tenant', 'create', 'signer')
+    const keys = (verb: string) => ['keys', verb, '--tenant', 'signer']
+    expect((await keyledger(...keys('list'))).stdout).toMatch(/^There is none yet/)
+    expect(await host.json(Keys, keys('rotate'), environment)).toMatchObject([{ status: 'signing' }])
+    const both = await host.json(Keys, keys('rotate'), environment)
+    expect(both).toMatchObject([{ status: 'signing' }, { status: 'next' }])
+    const { code, stdout } = await keyledger(...keys('rotate'))
+    expect(code).toBe(0)
+    expect(stdout.trimEnd().split('\n')).toHaveLength(3)
+    for (const { kid } of both) expect(stdout).toContain(kid)
+    expect(stdout).not.toContain('signing-key')
+    expect(await keyledger('keys', 'list', '--tenant', 'nobody')).toStrictEqual(
+      ended(1, '', 'tenant not found\n'),
+    )
+  })
+
+  test('of apps: the SDK key is shown, the same each time', async () => {
+    await keyledger('tenant', 'create', 'shower')
+    const { stdout } = await keyledger('sdk-key', 'show', '--tenant', 'shower')
+    expect(stdout).toMatch(/^kl_sdk_\w{38}\n$/)
+    expect(await keyledger('sdk-key', 'show', '--tenant', 'shower', '--json')).toStrictEqual(
+      ended(0, json({ sdkKey: stdout.trim() })),
+    )
+    expect((await keyledger('sdk-key', 'show', '--tenant', 'nobody')).code).toBe(1)
+  })
+})
+
 describe('license', () => {
   const Event = z.looseObject({ revision: z.int(), type: z.string(), actor: z.string(), at: z.string() })
   const State = z.looseObject({ status: z.string(), seatsUsed: z.int(), devices: z.array(z.unknown()) })

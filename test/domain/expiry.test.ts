@@ -73,6 +73,25 @@ describe('the end of a license', () => {
       }),
     ))
 
+  test('does not depend on where the machine stands and when its clocks change', () => {
+    const zone = process.env.TZ
+    const ends = (where: string) => {
+      process.env.TZ = where
+      return ['2026-03-07T07:30:00.000Z', '2026-10-24T22:30:00.000Z', '2026-02-28T23:30:00.000Z'].flatMap(
+        (from) => (['day', 'month', 'year'] as const).map((unit) => expiryAfter(from, { count: 1, unit })),
+      )
+    }
+    try {
+      expect(ends('America/New_York')).toStrictEqual(ends('UTC'))
+      expect(new Date(2026, 0).getTimezoneOffset()).toBe(0)
+      expect(ends('Pacific/Kiritimati')).toStrictEqual(ends('UTC'))
+      expect(ends('Europe/Berlin')).toStrictEqual(ends('UTC'))
+    } finally {
+      if (zone === undefined) delete process.env.TZ
+      else process.env.TZ = zone
+    }
+  })
+
   test('keeps the day of the month, or takes the last one of a shorter month', () =>
     fc.assert(
       fc.property(starts, fc.integer({ min: 1, max: 999 }), (from, count) => {

@@ -122,6 +122,7 @@ describe('a license', () => {
         status: 'deactivated',
         activatedAt: '2026-03-01T12:00:00.000Z',
         deactivatedAt: '2026-03-01T12:00:02.000Z',
+        telemetry: null,
       },
       {
         deviceId: 'two',
@@ -131,6 +132,7 @@ describe('a license', () => {
         status: 'active',
         activatedAt: '2026-03-01T12:00:01.000Z',
         deactivatedAt: null,
+        telemetry: null,
       },
     ])
   })

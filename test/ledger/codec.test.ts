@@ -268,7 +268,9 @@ describe('a stream’s category', () => {
       'webhook-',
       'integration-',
       'testpurchase-',
+      'trial-',
       'confirmation-',
+      'signing-',
     ]))
 
   test('the stream of a product names its tenant and its product apart', () =>

@@ -9,6 +9,7 @@ import { revokeLicense } from '../../commands/licenses.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { deviceView, licenseView } from '../../http/management/license-schemas.ts'
+import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { licenseAt } from '../license-at.ts'
 import { type OutputOptions, print, table } from '../output.ts'
 import { withStores } from '../with-stores.ts'
@@ -72,7 +73,10 @@ async function viewNow(services: Services, entry: LicenseEntry) {
   const { tenantId, licenseId, holder } = entry.license
   const [person = { email: null, name: null }] = await services.subjects.openPeople(tenantId, [holder])
   const devices = await listDevices(services.db, licenseId)
-  return { ...licenseView(entry, person, momentOf(services)), devices: devices.map(deviceView) }
+  return {
+    ...licenseView(entry, person, momentOf(services)),
+    devices: devices.map(deviceView(await readTelemetry(services.db, licenseId))),
+  }
 }
 
 function historyRow({ revision, at, type, actor, data }: HistoryEntry): string[] {

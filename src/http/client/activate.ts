@@ -8,6 +8,7 @@ import { momentOf, type Services } from '../../commands/services.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/license/expiry.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { isNews } from '../../usage/device-telemetry.ts'
 import { notFound, unavailable } from '../problem.ts'
 import { answer } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -56,7 +57,9 @@ export function activateRoute(app: ZodApp, services: Services): void {
       const now = momentOf(services)
       if (installId !== null) services.installs.convert({ tenantId, productId, instanceId: installId })
       services.usage.count(tenantId, productId, 'activations')
-      services.telemetry.note({ instanceId, licenseId: found.license.licenseId }, telemetry)
+      if (isNews(telemetry, undefined, services.now())) {
+        services.telemetry.note({ instanceId, licenseId: found.license.licenseId }, telemetry)
+      }
       const { expiresAt } = found.license
       return {
         activated: true as const,

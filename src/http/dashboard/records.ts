@@ -12,6 +12,7 @@ import { countUnlicensed } from '../../../projections/trials/queries.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import { Slug } from '../../domain/values.ts'
+import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { deviceView, licenseView as licenseOf } from '../management/license-schemas.ts'
 import { notFound } from '../problem.ts'
 import { actorNames } from './actors.ts'
@@ -82,7 +83,7 @@ function licensePages(app: FastifyInstance, { services, cursors, show }: Rooms):
     if (!entry) throw notFound('license')
     const [license] = await shownLicenses(services, tenantId, [entry])
     if (!license) throw notFound('license')
-    const devices = (await listDevices(services.db, id)).map(deviceView)
+    const devices = (await listDevices(services.db, id)).map(deviceView(await readTelemetry(services.db, id)))
     const history = await readHistory(services.db, id)
     const nameOf = await actorNames(
       services,

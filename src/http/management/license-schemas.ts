@@ -40,6 +40,19 @@ export const licenseDetailOut = License.extend({
       status: z.enum(['active', 'deactivated']),
       activatedAt: momentOut,
       deactivatedAt: momentOut.nullable(),
+      telemetry: z
+        .object({
+          appVersion: z.string().nullable(),
+          sdkVersion: z.string().nullable(),
+          platform: z.string().nullable(),
+          sdk: z.string().nullable(),
+          seenAt: momentOut,
+        })
+        .nullable()
+        .meta({
+          description:
+            'What the app on it last said of itself; noted within seconds, once a day or on change',
+        }),
     }),
   ),
 }).meta({ id: 'LicenseDetail' })
@@ -98,9 +111,12 @@ export function licenseView(entry: LicenseEntry, person: Person, now: string): z
   }
 }
 
-export function deviceView({
-  installId: _,
-  ...seat
-}: Seat): z.infer<typeof licenseDetailOut>['devices'][number] {
-  return seat
-}
+type DeviceView = z.infer<typeof licenseDetailOut>['devices'][number]
+
+/** @param said what the license's devices have said of themselves, by instance id */
+export const deviceView =
+  (said: ReadonlyMap<string, NonNullable<DeviceView['telemetry']>>) =>
+  ({ installId: _, ...seat }: Seat): DeviceView => ({
+    ...seat,
+    telemetry: said.get(seat.instanceId) ?? null,
+  })

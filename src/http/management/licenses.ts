@@ -6,6 +6,7 @@ import { momentOf, type Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import { Slug } from '../../domain/values.ts'
 import { revokeLicense } from '../../gate/operations/revoke-license.ts'
+import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { callerIn } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
 import { gatedRoute } from '../gate.ts'
@@ -134,7 +135,8 @@ function readRoute(app: ZodApp, services: Services): void {
       const devices = await listDevices(services.db, entry.license.licenseId)
       const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.license.holder])
       const view = licenseView(entry, person, momentOf(services))
-      return { license: { ...view, devices: devices.map(deviceView) } }
+      const said = await readTelemetry(services.db, entry.license.licenseId)
+      return { license: { ...view, devices: devices.map(deviceView(said)) } }
     },
   )
 }

@@ -2,7 +2,7 @@ import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
 import type { Standing, StandingLicense } from '../../../projections/licenses/runtime.ts'
 import { nextOverrideEnd } from '../../domain/customer/overrides.ts'
 import { unixSeconds } from '../../domain/license/expiry.ts'
-import { statusAt } from '../../domain/license/license.ts'
+import { type LicenseStatus, statusAt } from '../../domain/license/license.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
 import { Problem, unavailable } from '../problem.ts'
 
@@ -51,7 +51,8 @@ export function verdictOn(finding: Standing, seatNeeded: boolean, now: string): 
   if (status === 'revoked') return nothing('revoked', later)
   const expiresAt = license.expiresAt === null ? null : unixSeconds(license.expiresAt)
   if (status !== 'expired' && seatNeeded && !finding.seated) {
-    return { status: 'inactive', expires_at: expiresAt, entitlements: [], revalidate_after: later }
+    const revalidateAfter = Math.min(later, ...secondsOf(paidUntil(status, finding)))
+    return { status: 'inactive', expires_at: expiresAt, entitlements: [], revalidate_after: revalidateAfter }
   }
   return {
     status,
@@ -62,13 +63,20 @@ export function verdictOn(finding: Standing, seatNeeded: boolean, now: string): 
 }
 
 /** When the answer will have changed by the clock alone: a client that keeps it must ask again then. */
-function endsAhead(status: RuntimeStatus, { license, overrides }: StandingLicense, now: string): number[] {
-  const ends = [
-    status === 'active' ? license.expiresAt : null,
-    status === 'active' || status === 'fallback' ? nextOverrideEnd(overrides, license.productId, now) : null,
-  ]
-  return ends.flatMap((end) => (end === null ? [] : unixSeconds(end)))
+function endsAhead(status: LicenseStatus, finding: StandingLicense, now: string): number[] {
+  const { license, overrides } = finding
+  const grants = status === 'active' || status === 'fallback'
+  return secondsOf(
+    paidUntil(status, finding),
+    grants ? nextOverrideEnd(overrides, license.productId, now) : null,
+  )
 }
+
+const paidUntil = (status: LicenseStatus, { license }: StandingLicense): string | null =>
+  status === 'active' ? license.expiresAt : null
+
+const secondsOf = (...ends: (string | null)[]): number[] =>
+  ends.flatMap((end) => (end === null ? [] : unixSeconds(end)))
 
 /** The answer to an activation that the rules do not allow, or undefined when the refusal is no such answer. */
 export function statusOfRefusal(code: RefusalCode): RuntimeStatus | undefined {

@@ -137,6 +137,7 @@ type Device = {
   status: 'active' | 'deactivated'
   activatedAt: string
   deactivatedAt: string | null
+  telemetry: { appVersion: string | null; platform: string | null; seenAt: string } | null
 }
 
 type OneLicense = {
@@ -195,14 +196,30 @@ function devicesView(view: View, devices: readonly Device[]): Html {
   return html`<div class="sheeted">
     ${table({
       caption: 'Devices',
-      columns: [{ label: 'Device' }, { label: 'Status' }, { label: 'Activated', wide: true }],
-      rows: devices.map(({ deviceId, name, platform, status, activatedAt }): Content[] => [
-        html`<span>${name}<span class="sub"><code>${deviceId}</code>${platform && `, ${platform}`}</span></span>`,
-        badge(status === 'active' ? 'good' : 'plain', status),
-        ago(activatedAt, view.now),
+      columns: [
+        { label: 'Device' },
+        { label: 'Status' },
+        { label: 'Activated', wide: true },
+        { label: 'App', wide: true },
+      ],
+      rows: devices.map((device): Content[] => [
+        deviceName(device),
+        badge(device.status === 'active' ? 'good' : 'plain', device.status),
+        ago(device.activatedAt, view.now),
+        appWords(view, device),
       ]),
     })}
   </div>`
+}
+
+function deviceName({ deviceId, name, platform, telemetry }: Device): Html {
+  const on = telemetry?.platform ?? platform
+  return html`<span>${name}<span class="sub"><code>${deviceId}</code>${on && `, ${on}`}</span></span>`
+}
+
+function appWords(view: View, { telemetry }: Device): Content {
+  if (telemetry === null) return '–'
+  return html`<span>${telemetry.appVersion ?? 'unknown'}<span class="sub">seen ${ago(telemetry.seenAt, view.now)}</span></span>`
 }
 
 /** `DeviceActivated` as people say it. */

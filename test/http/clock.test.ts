@@ -1,0 +1,112 @@
+/**
+ * The clock never makes an answer wrong behind a client's back: whatever a client keeps until `revalidate_after` is what
+ * it would be told again, and no client believes a license to last longer than it does, though the wire tells time in
+ * whole seconds.
+ */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { StandingLicense } from '../../projections/licenses/runtime.ts'
+import { expiryAfter } from '../../src/domain/license/expiry.ts'
+import { verdictOn } from '../../src/http/runtime/answer.ts'
+
+const start = Date.parse('2026-03-01T12:00:00.000Z')
+const moment = (ms: number) => new Date(start + ms).toISOString()
+/** Within ten seconds, so that ends, overrides and the present often meet in one second or one millisecond. */
+const offset = fc.integer({ min: -3000, max: 7000 })
+
+const standing: fc.Arbitrary<StandingLicense> = fc
+  .record({
+    revalidateAfterSeconds: fc.integer({ min: 1, max: 8 }),
+    end: fc.option(offset),
+    onExpiry: fc.constantFrom('expire' as const, 'fallback' as const),
+    seated: fc.boolean(),
+    overrides: fc.array(
+      fc.record({
+        entitlement: fc.constantFrom('a', 'b', 'c'),
+        effect: fc.constantFrom('grant' as const, 'revoke' as const),
+        end: fc.option(offset),
+      }),
+      { maxLength: 4 },
+    ),
+  })
+  .map(({ end, onExpiry, overrides, ...rest }) => ({
+    found: 'license',
+    license: {
+      productId: 'editor',
+      revokedAt: null,
+      expiresAt: end === null ? null : moment(end),
+      onExpiry,
+    },
+    entitlements: ['a', 'b'],
+    fallbackEntitlements: ['b'],
+    overrides: overrides.map(({ end: until, ...override }) => ({
+      ...override,
+      ...(until !== null && { expiresAt: moment(until) }),
+    })),
+    uncertain: false,
+    ...rest,
+  }))
+
+const whole = fc.record({ standing, seatNeeded: fc.boolean(), now: fc.integer({ min: 0, max: 5000 }) })
+
+describe('an answer', () => {
+  test('holds until it says that one should ask again', () =>
+    fc.assert(
+      fc.property(whole, fc.nat({ max: 8000 }), ({ standing, seatNeeded, now }, laterMs) => {
+        const told = verdictOn(standing, seatNeeded, moment(now))
+        const later = Math.min(start + now + laterMs, told.revalidate_after * 1000 - 1)
+        if (later < start + now) return
+        const again = verdictOn(standing, seatNeeded, new Date(later).toISOString())
+        const { revalidate_after: _, ...kept } = told
+        expect(again).toMatchObject(kept)
+      }),
+      { numRuns: 2000 },
+    ))
+
+  test('names no end that is later than the true one, and none that is a second too early', () =>
+    fc.assert(
+      fc.property(whole, ({ standing, seatNeeded, now }) => {
+        const { expires_at: told } = verdictOn(standing, seatNeeded, moment(now))
+        const { expiresAt } = standing.license
+        if (expiresAt === null) expect(told).toBeNull()
+        else {
+          const lost = Date.parse(expiresAt) - (told ?? 0) * 1000
+          expect(lost).toBeGreaterThanOrEqual(0)
+          expect(lost).toBeLessThan(1000)
+        }
+      }),
+    ))
+})
+
+describe('the boundary of a license', () => {
+  const at = (expiresAt: string, now: number) =>
+    verdictOn(
+      {
+        found: 'license',
+        license: { productId: 'editor', revokedAt: null, expiresAt, onExpiry: 'expire' },
+        entitlements: [],
+        fallbackEntitlements: [],
+        overrides: [],
+        revalidateAfterSeconds: 3600,
+        seated: true,
+        uncertain: false,
+      },
+      true,
+      new Date(now).toISOString(),
+    ).status
+
+  test.each<[string, number, 'day' | 'month' | 'year', string]>([
+    ['31 January + 1 month', 1, 'month', '2026-01-31T23:59:59.999Z'],
+    ['29 February + 1 year', 1, 'year', '2028-02-29T00:00:00.000Z'],
+    ['29 January + 1 month in a leap year', 1, 'month', '2028-01-29T12:00:00.500Z'],
+    ['the day before a leap day + 1 day', 1, 'day', '2028-02-28T12:00:00.000Z'],
+    ['a day in which New York loses an hour', 1, 'day', '2026-03-07T07:30:00.000Z'],
+    ['a day in which Berlin gains an hour', 1, 'day', '2026-10-24T22:30:00.001Z'],
+    ['the last second of a year + 1 month', 1, 'month', '2026-12-31T23:59:59.000Z'],
+  ])('%s lies between two milliseconds', (_, count, unit, from) => {
+    const end = expiryAfter(from, { count, unit })
+    const endMs = Date.parse(end)
+    expect([-1, 0, 1].map((ms) => at(end, endMs + ms))).toStrictEqual(['active', 'expired', 'expired'])
+    expect([-1000, 1000].map((ms) => at(end, endMs + ms))).toStrictEqual(['active', 'expired'])
+  })
+})
