@@ -37,6 +37,12 @@ export async function benchCommands(log: (line: string) => void): Promise<Figure
         () => load({ url, token, kind: 'activate', to: licenses, seconds: 8 }),
         log,
       )
+      const client = await ratio(
+        'client activate',
+        () => bareAppends(store, activatedBytes, 30_000),
+        () => load({ url, token, kind: 'client-activate', to: licenses, seconds: 8 }),
+        log,
+      )
       // One at a time: what is compared is how long one takes.
       const long = await oneAtATime(url, token, longLicense)
       const short = await oneAtATime(url, token, shortLicense)
@@ -44,6 +50,7 @@ export async function benchCommands(log: (line: string) => void): Promise<Figure
       return [
         mint,
         activate,
+        client,
         {
           what: 'activate on a license with 10,000 events',
           measured: ms(long),

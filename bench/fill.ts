@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { EventStore } from '../infra/local/eventstore/engine/event-store.ts'
 import type { ProposedEvent } from '../infra/local/eventstore/storage/event.ts'
 import { keyHashOf } from '../src/credentials/license-key.ts'
+import { sha256 } from '../src/credentials/sha256.ts'
+import { newToken } from '../src/credentials/token.ts'
 import type { DomainEvent } from '../src/domain/events.ts'
 import { defaultSettings } from '../src/domain/product/product.ts'
 
@@ -14,11 +16,50 @@ const at = '2026-01-01T00:00:00.000Z'
 /** Keys of another form than our own may be imported; these can be made from a number by every process. */
 export const keyOf = (license: number): string => `bench license number ${license}`
 
-/** Writes a tenant, a product and a token through the store's own engine: filling is not what is measured. */
-export async function fillTenant(dataDirectory: string, tokenHash: string): Promise<void> {
+/** An instance that an app of the license has, by which it validates. */
+export const instanceOf = (license: number): string => `ins_${license}`
+
+/** The tenant of a license, where there are several. */
+export const tenantOf = (license: number, tenants: number): string =>
+  tenants === 1 ? tenantId : `${tenantId}-${license % tenants}`
+
+/** The SDK key of a tenant; it can be made from its name by every process, as the license keys can from a number. */
+export const sdkKeyOf = (tenant: string): string =>
+  newToken('sdk', (size) => createHash('shake256', { outputLength: size }).update(tenant).digest()).token
+
+/**
+ * Writes tenants, each with a product, and a token of the first, through the store's own engine: filling is not what is
+ * measured.
+ */
+export async function fillTenants(dataDirectory: string, tenants: number, tokenHash: string): Promise<void> {
   const store = await EventStore.open(join(dataDirectory, 'eventstore'))
+  for (let tenant = 0; tenant < tenants; tenant++) {
+    await fillTenant(store, tenantOf(tenant, tenants))
+  }
+  await store.append('token-tok_bench', 'no_stream', [
+    proposed({
+      type: 'TokenCreated',
+      data: {
+        tokenId: 'tok_bench',
+        tenantId: tenantOf(0, tenants),
+        name: 'bench',
+        tokenHash,
+        scopes: ['danger', 'licenses:runtime', 'licenses:write', 'licenses:read'],
+        expiresAt: null,
+        at,
+      },
+    }),
+  ])
+  store.close()
+}
+
+async function fillTenant(store: EventStore, tenantId: string): Promise<void> {
   await store.append(`tenant-${tenantId}`, 'no_stream', [
     proposed({ type: 'TenantCreated', data: { tenantId, name: 'Bench', plan: 'unlimited', at } }),
+    proposed({
+      type: 'SdkKeyIssued',
+      data: { keyHash: sha256(sdkKeyOf(tenantId)), displayKey: 'kl_sdk_…', operationId: 'req_bench', at },
+    }),
   ])
   const keyType = {
     keyTypeId: 'default',
@@ -32,10 +73,12 @@ export async function fillTenant(dataDirectory: string, tokenHash: string): Prom
     sellInMultiples: false,
     maxQuantity: null,
   } as const
+  // A trial length, so that the settings are signed.
+  const settings = { ...defaultSettings, trialDurationDays: 14 }
   await store.append(`product-${tenantId}.${productId}`, 'no_stream', [
     proposed({
       type: 'ProductCreated',
-      data: { tenantId, productId, name: 'Bench', keyPrefix: 'BENCH', settings: defaultSettings, at },
+      data: { tenantId, productId, name: 'Bench', keyPrefix: 'BENCH', settings, at },
     }),
     proposed({
       type: 'KeyTypeAdded',
@@ -45,29 +88,27 @@ export async function fillTenant(dataDirectory: string, tokenHash: string): Prom
       },
     }),
   ])
-  await store.append('token-tok_bench', 'no_stream', [
-    proposed({
-      type: 'TokenCreated',
-      data: {
-        tokenId: 'tok_bench',
-        tenantId,
-        name: 'bench',
-        tokenHash,
-        scopes: ['danger', 'licenses:runtime', 'licenses:write', 'licenses:read'],
-        expiresAt: null,
-        at,
-      },
-    }),
-  ])
-  store.close()
 }
 
 /** Licenses `from` to `to` (exclusive), each minted and with one device: two events a license. */
-export async function fillLicenses(dataDirectory: string, from: number, to: number): Promise<void> {
+export async function fillLicenses(
+  dataDirectory: string,
+  from: number,
+  to: number,
+  {
+    tenants = 1,
+    onFilled = () => undefined,
+  }: { tenants?: number; onFilled?: (licenses: number) => void } = {},
+): Promise<void> {
   const store = await EventStore.open(join(dataDirectory, 'eventstore'))
   for (let start = from; start < to; start += 500) {
     const batch = Array.from({ length: Math.min(500, to - start) }, (_, index) => start + index)
-    await Promise.all(batch.map((license) => store.append(streamOf(license), 'no_stream', lifeOf(license))))
+    await Promise.all(
+      batch.map((license) =>
+        store.append(streamOf(license), 'no_stream', lifeOf(license, tenantOf(license, tenants))),
+      ),
+    )
+    onFilled(start + batch.length)
   }
   store.close()
 }
@@ -88,10 +129,10 @@ export async function fillLongHistory(dataDirectory: string, license: number, ev
 const idOf = (license: number): string => `lic_${String(license).padStart(26, '0')}`
 const streamOf = (license: number): string => `license-${idOf(license)}`
 
-function lifeOf(license: number): ProposedEvent[] {
+function lifeOf(license: number, tenant = tenantId): ProposedEvent[] {
   const terms = {
     licenseId: idOf(license),
-    tenantId,
+    tenantId: tenant,
     productId,
     keyTypeId: 'default',
     keyHash: keyHashOf(keyOf(license)) ?? '',
@@ -115,11 +156,11 @@ function lifeOf(license: number): ProposedEvent[] {
 const activated = (license: number): ProposedEvent =>
   proposed({
     type: 'DeviceActivated',
-    data: { deviceId, instanceId: `ins_${license}`, installId: null, name: 'Device', platform: null, at },
+    data: { deviceId, instanceId: instanceOf(license), installId: null, name: 'Device', platform: null, at },
   })
 
 const deactivated = (license: number): ProposedEvent =>
-  proposed({ type: 'DeviceDeactivated', data: { deviceId, instanceId: `ins_${license}`, at } })
+  proposed({ type: 'DeviceDeactivated', data: { deviceId, instanceId: instanceOf(license), at } })
 
 function proposed({ type, data }: DomainEvent): ProposedEvent {
   const requestId = `req_${createHash('sha1').update(type).digest('hex').slice(0, 26)}`

@@ -7,16 +7,16 @@ import { createLog } from '../src/bin/log.ts'
 import { openStores } from '../src/bin/stores.ts'
 import { parseConfig } from '../src/config.ts'
 import { newToken } from '../src/credentials/token.ts'
-import { fillTenant } from './fill.ts'
+import { fillTenants } from './fill.ts'
 
 export type Scratch = { directory: string; token: string; remove(): void }
 
-/** A data directory with a tenant and a token in its event store, and nothing else. */
-export async function scratchLedger(): Promise<Scratch> {
+/** A data directory with tenants and a token in its event store, and nothing else. */
+export async function scratchLedger(tenants = 1): Promise<Scratch> {
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-bench-'))
   mkdirSync(join(directory, 'eventstore'))
   const { token, tokenHash } = newToken('pat', randomBytes)
-  await fillTenant(directory, tokenHash)
+  await fillTenants(directory, tenants, tokenHash)
   return { directory, token, remove: () => rmSync(directory, { recursive: true, force: true }) }
 }
 

@@ -1,12 +1,12 @@
 // The load, in a process of its own: asked by one line of JSON as its argument, answers with one.
 import autocannon from 'autocannon'
 import { z } from 'zod'
-import { deviceId, keyOf, productId } from './fill.ts'
+import { deviceId, instanceOf, keyOf, productId, sdkKeyOf, tenantId } from './fill.ts'
 
 const Asked = z.object({
   url: z.string(),
   token: z.string(),
-  kind: z.enum(['validate', 'activate', 'mint']),
+  kind: z.enum(['validate', 'activate', 'mint', 'client-validate', 'client-activate']),
   /** Licenses to ask about, from the first to before the last. */
   from: z.int(),
   to: z.int(),
@@ -17,11 +17,13 @@ const Asked = z.object({
 
 const asked = Asked.parse(JSON.parse(process.argv[2] ?? '{}'))
 let next = 0
-const license = () => {
+const nextLicense = () => {
   // Over the whole range, far apart: neighbours would share pages.
   next = (next + 7919) % (asked.to - asked.from)
-  return keyOf(asked.from + next)
+  return asked.from + next
 }
+const license = () => keyOf(nextLicense())
+const said = { app_version: '1.4.2', platform: 'macos' }
 
 const bodies = {
   mint: () => ({ productId }),
@@ -32,17 +34,37 @@ const bodies = {
     device_id: `device-${process.pid}-${next}`,
     name: 'Second',
   }),
+  'client-validate': () => {
+    const number = nextLicense()
+    return { license_key: keyOf(number), instance_id: instanceOf(number), ...said }
+  },
+  'client-activate': () => ({
+    license_key: license(),
+    instance_name: `app-${process.pid}-${next}`,
+    ...said,
+  }),
 } as const
 
-const path = asked.kind === 'mint' ? '/v1/licenses' : `/v1/licenses/${asked.kind}`
+const paths = {
+  mint: '/v1/licenses',
+  validate: '/v1/licenses/validate',
+  activate: '/v1/licenses/activate',
+  'client-validate': `/${tenantId}/${productId}/validate`,
+  'client-activate': `/${tenantId}/${productId}/activate`,
+} as const
 const result = await autocannon({
-  url: asked.url + path,
+  url: asked.url + paths[asked.kind],
   connections: asked.connections,
   ...(asked.requests === undefined ? { duration: asked.seconds ?? 10 } : { amount: asked.requests }),
   requests: [
     {
       method: 'POST',
-      headers: { authorization: `Bearer ${asked.token}`, 'content-type': 'application/json' },
+      headers: {
+        ...(asked.kind.startsWith('client-')
+          ? { 'x-service-sdk-key': sdkKeyOf(tenantId) }
+          : { authorization: `Bearer ${asked.token}` }),
+        'content-type': 'application/json',
+      },
       setupRequest: (request) => ({ ...request, body: JSON.stringify(bodies[asked.kind]()) }),
     },
   ],

@@ -89,7 +89,7 @@ async function run(program: string, args: string[]): Promise<unknown> {
 export async function load(asked: {
   url: string
   token: string
-  kind: 'validate' | 'activate' | 'mint'
+  kind: 'validate' | 'activate' | 'mint' | 'client-validate' | 'client-activate'
   from?: number
   to?: number
   seconds?: number

@@ -10,6 +10,7 @@ import {
 } from '../clients/queries.ts'
 import { coalesce } from '../coalesce.ts'
 import type { Entitling } from './entitlements.ts'
+import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 
 /** An app's validate: where it says it belongs, and the key and instance that it asks about. */
@@ -81,25 +82,17 @@ export function createInstanceStandingLookup(db: Pool): FindInstanceStanding {
   })
 }
 
-/** What never expires never falls back. */
 const lookup = `
   select ${clientColumns},
     k.current, l.license_id, l.revoked_at, l.expires_at, l.on_expiry,
-    y.entitlements, case when l.expires_at is not null then y.fallback_entitlements end as fallback_entitlements,
-    (
-      select c.overrides from customers c where c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
-    ) as overrides,
+    ${entitlementsOfKeyType},
+    ${overridesOfCustomer},
     d.status is not distinct from 'active' as seated,
     u.app_version, u.sdk_version, u.platform, u.sdk, u.seen_at,
-    case when (select exists (select from parked))
-      then exists (select from parked where stream in ('license-' || l.license_id, 'customer-' || l.customer_id)) else false end as uncertain
+    ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
     with ordinality as q (tenant_id, product_id, key_hash, instance_id, now, ordinal) ${clientJoins}
-  left join license_keys k
-    on k.tenant_id = q.tenant_id and k.product_id = q.product_id and k.key_hash = q.key_hash
-  left join licenses l on l.license_id = k.license_id and k.current
-  left join key_types y
-    on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id
+  ${licenseOfKey('q.tenant_id')}
   left join devices d on d.license_id = l.license_id and d.instance_id = q.instance_id
   left join usage.device_telemetry u on u.instance_id = d.instance_id
   order by q.ordinal`

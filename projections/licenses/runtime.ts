@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import { coalesce } from '../coalesce.ts'
 import type { Entitling } from './entitlements.ts'
+import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
 import {
   devicesIn,
   type EntitlingColumns,
@@ -63,24 +64,15 @@ export function createRuntimeLookup(db: Pool): (question: RuntimeQuestion) => Pr
   })
 }
 
-/** Few questions are planned afresh each time, and one more join would cost half as much again as all of this. */
 const lookup = `
-  select p.revalidate_after_seconds, k.current, l.*, t.entitlements, t.fallback_entitlements,
-    (
-      select c.overrides from customers c where c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
-    ) as overrides,
+  select p.revalidate_after_seconds, k.current, l.*, ${entitlementsOfKeyType},
+    ${overridesOfCustomer},
     ${joinedDevice},
-    exists (
-      select from parked where stream in ('license-' || l.license_id, 'customer-' || l.customer_id)
-    ) as uncertain
+    ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[])
     with ordinality as q (tenant_id, product_id, key_hash, device_id, ordinal)
   left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
-  left join license_keys k
-    on k.tenant_id = q.tenant_id and k.product_id = q.product_id and k.key_hash = q.key_hash
-  left join licenses l on l.license_id = k.license_id and k.current
-  left join key_types t
-    on t.tenant_id = l.tenant_id and t.product_id = l.product_id and t.key_type_id = l.key_type_id
+  ${licenseOfKey('q.tenant_id')}
   left join devices d on d.license_id = l.license_id and d.device_id = q.device_id
   order by q.ordinal`
 

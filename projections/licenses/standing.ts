@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import { coalesce } from '../coalesce.ts'
 import type { KnownToken } from '../tokens/queries.ts'
+import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 import type { Standing } from './runtime.ts'
 
@@ -54,10 +55,7 @@ export function createStandingLookup(db: Pool): FindStanding {
   })
 }
 
-/**
- * Most questions of one moment come with the same token, so it is sent with the first of them alone. What never
- * expires never falls back.
- */
+/** Most questions of one moment come with the same token, so it is sent with the first of them alone. */
 const lookup = `
   select
     case when q.leads then t.state end as token,
@@ -65,23 +63,16 @@ const lookup = `
     case when q.leads then n.plan end as plan,
     case when q.leads then exists (select from parked where stream in (t.stream, n.stream)) end as token_uncertain,
     p.revalidate_after_seconds, k.current, l.revoked_at, l.expires_at, l.on_expiry,
-    y.entitlements, case when l.expires_at is not null then y.fallback_entitlements end as fallback_entitlements,
-    (
-      select c.overrides from customers c where c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
-    ) as overrides,
+    ${entitlementsOfKeyType},
+    ${overridesOfCustomer},
     d.status is not distinct from 'active' as seated,
-    case when (select exists (select from parked))
-      then exists (select from parked where stream in ('license-' || l.license_id, 'customer-' || l.customer_id)) else false end as uncertain
+    ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
     with ordinality as q (token_hash, product_id, key_hash, device_id, leads, ordinal)
   left join tokens t on t.token_hash = q.token_hash
   left join tenants n on n.tenant_id = t.tenant_id
   left join products p on p.tenant_id = t.tenant_id and p.product_id = q.product_id
-  left join license_keys k
-    on k.tenant_id = t.tenant_id and k.product_id = q.product_id and k.key_hash = q.key_hash
-  left join licenses l on l.license_id = k.license_id and k.current
-  left join key_types y
-    on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id
+  ${licenseOfKey('t.tenant_id')}
   left join devices d on d.license_id = l.license_id and d.device_id = q.device_id
   order by q.ordinal`
 

@@ -119,6 +119,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
+  licenseChangeRoutes(routes, services)
+  licenseImportRoutes(routes, services)
+  licenseExportRoutes(routes, services)
   customerRoutes(routes, services, cursors)
   usageRoutes(routes, services)
   sdkKeyRoutes(routes, services)
@@ -131,9 +134,6 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   runtimeRoutes(routes, services, authority)
   clientRoutes(routes, services, clientAuthority)
   await dashboard(app, options)
-  licenseChangeRoutes(routes, services)
-  licenseImportRoutes(routes, services)
-  licenseExportRoutes(routes, services)
   await app.ready()
   return app
 }

@@ -1,0 +1,152 @@
+// `npm run soak [-- --tenants 1000 --licenses 1000 --minutes 10]`: apps of many tenants validate, activate, deactivate
+// and ask for their settings, at 70 % of what was the most in a short run before. Nothing may fail, the slowest
+// hundredth has to stay quick, and memory flat.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { type Figure, ms, percent, perSecond, report } from './figures.ts'
+import { fillLicenses } from './fill.ts'
+import { rebuildAll, scratchLedger } from './ledger.ts'
+import { residentMiB, type Server, startLedger } from './processes.ts'
+
+const { values } = parseArgs({
+  options: {
+    tenants: { type: 'string', default: '1000' },
+    licenses: { type: 'string', default: '1000' },
+    minutes: { type: 'string', default: '10' },
+    /** A second; otherwise 70 % of the most that is measured before. */
+    rate: { type: 'string' },
+  },
+})
+const positive = z.coerce.number().positive()
+const tenants = positive.int().parse(values.tenants)
+const licenses = tenants * positive.int().parse(values.licenses)
+const seconds = positive.parse(values.minutes) * 60
+const askedRate = positive.int().optional().parse(values.rate)
+
+const connections = 64
+const share = 0.7
+/** Long enough for the code to be warm and for every tenant's keys to have been opened. */
+const trialSeconds = Math.min(30, seconds)
+
+const Tick = z.object({ answered: z.int(), failed: z.int() })
+const Counts = z.record(z.string(), z.object({ answered: z.int(), failed: z.int() }))
+const Result = z.object({
+  perSecond: z.number(),
+  p50Ms: z.number(),
+  p99Ms: z.number(),
+  mostMs: z.number(),
+  failed: z.int(),
+  counts: Counts,
+  failures: z.record(z.string(), z.int()),
+})
+type Result = z.infer<typeof Result>
+
+const say = (line: string) => process.stderr.write(`${line}\n`)
+/** At a terminal a line that is written over; elsewhere a line now and then. */
+function showProgress(line: string, isTurn: boolean): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${line}`)
+  else if (isTurn) say(line)
+}
+
+/** Runs the load, telling of every second. */
+async function load(
+  { address }: Server,
+  asked: { seconds: number; rate?: number },
+  onSecond: (second: number, tick: z.infer<typeof Tick>) => void,
+): Promise<Result> {
+  const argument = JSON.stringify({ url: address, tenants, licenses, connections, ...asked })
+  const child = spawn(process.execPath, [new URL('soak-load.ts', import.meta.url).pathname, argument], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let second = 0
+  let result: Result | undefined
+  for await (const line of createInterface({ input: child.stdout })) {
+    const told: unknown = JSON.parse(line)
+    const tick = Tick.safeParse(told)
+    if (tick.success) onSecond(++second, tick.data)
+    else result = Result.parse(told)
+  }
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
+  if (!result) throw new Error('the load ended before it was over')
+  return result
+}
+
+const scratch = await scratchLedger(tenants)
+try {
+  say(`filling ${licenses.toLocaleString('en-US')} licenses of ${tenants.toLocaleString('en-US')} tenants`)
+  await fillLicenses(scratch.directory, 0, licenses, { tenants })
+  await rebuildAll(scratch.directory)
+  const ledger = await startLedger(scratch.directory)
+  try {
+    const figures = await soak(ledger)
+    process.stdout.write(`${report(figures)}\n`)
+    process.exitCode = figures.every(({ holds }) => holds) ? 0 : 1
+  } finally {
+    await ledger.stop()
+  }
+} finally {
+  scratch.remove()
+}
+
+async function soak(ledger: Server): Promise<Figure[]> {
+  const rate = askedRate ?? (await rateFor(ledger))
+  const firstMinute = Math.min(60, Math.ceil(seconds / 5))
+  let earlyMiB = 0
+  let lateMiB = 0
+  let before = 0
+  const result = await load(ledger, { seconds, rate }, (second, { answered, failed }) => {
+    lateMiB = residentMiB(ledger.pid)
+    if (second === firstMinute) earlyMiB = lateMiB
+    const line = `${second} of ${seconds} s  ${perSecond(answered - before)}  ${failed} failed  ${Math.round(lateMiB)} MiB`
+    before = answered
+    showProgress(line, second % 30 === 0)
+  })
+  for (const [kind, { answered, failed }] of Object.entries(result.counts)) {
+    say(`${kind}: ${answered.toLocaleString('en-US')} answered, ${failed} failed`)
+  }
+  for (const [failure, times] of Object.entries(result.failures)) say(`${times} × ${failure}`)
+  const under = `at ${perSecond(rate)} asked`
+  return [
+    {
+      what: `soak of ${Math.round(seconds)} s, errors`,
+      measured: String(result.failed),
+      against: `${perSecond(result.perSecond)} answered ${under}`,
+      ratio: '',
+      bar: '0',
+      holds: result.failed === 0 && result.perSecond >= 0.95 * rate,
+    },
+    {
+      what: 'soak, p99',
+      measured: ms(result.p99Ms),
+      against: `p50 ${ms(result.p50Ms)}, slowest ${ms(result.mostMs)}`,
+      ratio: '',
+      bar: '< 25 ms',
+      holds: result.p99Ms < 25,
+    },
+    {
+      what: 'soak, memory of the app process',
+      measured: `${Math.round(lateMiB)} MiB at the end`,
+      against: `${Math.round(earlyMiB)} MiB after ${firstMinute} s`,
+      ratio: percent(lateMiB / earlyMiB),
+      bar: 'flat (≤ 125 %)',
+      holds: lateMiB <= 1.25 * earlyMiB,
+    },
+  ]
+}
+
+/** 70 % of the most that is answered without a limit, once everything is warm. */
+async function rateFor(ledger: Server): Promise<number> {
+  const trial = async (what: string) => {
+    const { perSecond: most } = await load(ledger, { seconds: trialSeconds }, (second, { failed }) =>
+      showProgress(`${what}: ${second} of ${trialSeconds} s, ${failed} failed`, false),
+    )
+    return most
+  }
+  await trial('warming up')
+  const most = await trial('measuring the most')
+  const rate = Math.floor(most * share)
+  say(`at most ${perSecond(most)}; going on at ${perSecond(rate)}`)
+  return rate
+}

@@ -1,0 +1,26 @@
+/**
+ * What every look-up by a license key joins to its questions `q`: the key, the license that it is current for, and
+ * the license's key type. Each names its columns itself: of millions of calls each needs few of them.
+ * @param tenantId the column that holds the tenant, of `q` or of what was joined before
+ */
+export const licenseOfKey = (tenantId: 'q.tenant_id' | 't.tenant_id'): string => `
+  left join license_keys k
+    on k.tenant_id = ${tenantId} and k.product_id = q.product_id and k.key_hash = q.key_hash
+  left join licenses l on l.license_id = k.license_id and k.current
+  left join key_types y
+    on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id`
+
+/** What the customer of license `l` is granted and refused; a join would be planned at each of all the others. */
+export const overridesOfCustomer = `(
+  select c.overrides from customers c where c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
+) as overrides`
+
+/** Whether an event of license `l` or its customer could not be read. Nearly always nothing is parked at all. */
+export const uncertainLicense = `
+  case when (select exists (select from parked)) then exists (
+    select from parked where stream in ('license-' || l.license_id, 'customer-' || l.customer_id)
+  ) else false end as uncertain`
+
+/** Entitlements of the key type `y` of license `l`. What never expires never falls back. */
+export const entitlementsOfKeyType = `
+  y.entitlements, case when l.expires_at is not null then y.fallback_entitlements end as fallback_entitlements`
