@@ -1,3 +1,6 @@
+/** The first four groups of an address as a socket names it, which nearly all are: there is nothing to work out. */
+const writtenOut = /^[1-9a-f][\da-f]{0,3}:(?:(?:0|[1-9a-f][\da-f]{0,3}):){3}/
+
 /**
  * Whose calls count together: an IPv4 address, or the /64 of an IPv6 address, since whoever has one address of it
  * has all of them. An IPv4 address that is written as IPv6 counts as itself.
@@ -6,6 +9,8 @@
 export function callerOf(address: string | undefined): string {
   if (address === undefined) return 'no address'
   if (!address.includes(':')) return address
+  const network = writtenOut.exec(address)?.[0]
+  if (network !== undefined) return `${network}:/64`
   const [bare = ''] = address.split('%', 1)
   const lastColon = bare.lastIndexOf(':')
   const tail = bare.slice(lastColon + 1)

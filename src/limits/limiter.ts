@@ -11,6 +11,8 @@ export type Limiter = {
   /** @returns 0 when the caller may go, else the milliseconds until it is worth trying again; rarely a promise of it */
   take(key: string): number | Promise<number>
   setProcesses(count: number): void
+  /** Goes on from what processes before this one have told. */
+  resume(told: readonly Pick<Settlement, 'key' | 'tat'>[]): void
   /** Tells what has not been told, once. */
   flush(): Promise<void>
   stop(): Promise<void>
@@ -92,6 +94,7 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
       return decided
     },
     setProcesses: (count) => meter.setProcesses(count),
+    resume: (told) => meter.resume(told),
     flush,
     async stop() {
       clearInterval(rounds)

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { Rate } from './gcra.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
 import { joinProcesses } from './processes.ts'
-import { createSharedBuckets } from './shared-buckets.ts'
+import { createSharedBuckets, readBuckets } from './shared-buckets.ts'
 
 /** What is limited, and of whom each. */
 const limitNames = [
@@ -42,10 +42,17 @@ export async function joinLimits(
   onFailure: (error: unknown) => void,
 ): Promise<{ limits: Limits; leave: () => Promise<void> }> {
   const options = { shared: createSharedBuckets(db), now: Date.now, onFailure }
+  const onNothing = (error: unknown) => {
+    onFailure(error)
+    return []
+  }
   const limits: Limits = {}
   for (const name of limitNames) {
     const rate = rates[name]
-    if (rate) limits[name] = createLimiter(name, rate, options)
+    if (!rate) continue
+    const limiter = createLimiter(name, rate, options)
+    limiter.resume(await readBuckets(db, name, Date.now()).catch(onNothing))
+    limits[name] = limiter
   }
   const inForce = Object.values(limits).filter((limiter) => limiter !== undefined)
   const leaveProcesses =

@@ -157,6 +157,14 @@ export class Meter {
     }
   }
 
+  /** Goes on from what processes before this one have told. */
+  resume(told: readonly Pick<Settlement, 'key' | 'tat'>[]): void {
+    for (const { key, tat } of told) {
+      if (this.#buckets.has(key)) continue
+      this.#buckets.set(key, { tat, told: tat, since: 0, admitted: 0, waiters: [], telling: undefined })
+    }
+  }
+
   setProcesses(count: number): void {
     const { perMinute, burst } = this.#rate
     this.#alone = count <= 1

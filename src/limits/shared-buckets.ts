@@ -39,6 +39,20 @@ export function createSharedBuckets(db: Pool): SharedBuckets {
   }
 }
 
+/** What is spent of a limit's buckets, the most spent first, up to as many as a process keeps. */
+export async function readBuckets(
+  db: Pool,
+  limit: string,
+  now: number,
+): Promise<Pick<Settlement, 'key' | 'tat'>[]> {
+  const { rows } = await db.query<Pick<Settlement, 'key' | 'tat'>>(
+    `select substr(key, length($1) + 1) as key, tat from limits.buckets
+     where starts_with(key, $1) and tat > $2 order by tat desc limit 100000`,
+    [nameOf(limit, ''), now],
+  )
+  return rows
+}
+
 const nameOf = (limit: string, key: string): string => `${limit}:${key}`
 
 /**

@@ -11,6 +11,8 @@ test.each([
   ['::1', '0:0:0:0::/64'],
   ['::', '0:0:0:0::/64'],
   ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:db8:0:1:2::3', '2001:db8:0:1::/64'],
+  ['2001:db8:a:b::', '2001:db8:a:b::/64'],
   ['2001:0DB8:0:0:ffff:ffff:ffff:ffff', '2001:db8:0:0::/64'],
   ['2001:db8:0:1::1', '2001:db8:0:1::/64'],
   ['2001:db8::1:0:0:0:1', '2001:db8:0:1::/64'],
@@ -27,8 +29,9 @@ describe('any two IPv6 addresses', () => {
         const there = sameNetwork ? [...one.slice(0, 4), ...other.slice(4)] : other
         if (isMapped(one) || isMapped(there)) return
         const same = one.slice(0, 4).join() === there.slice(0, 4).join()
-        const written = there.map((group) => group.toString(16).padStart(4, '0').toUpperCase()).join(':')
-        expect(callerOf(left) === callerOf(written)).toBe(same)
+        const long = there.map((group) => group.toString(16).padStart(4, '0').toUpperCase()).join(':')
+        const short = there.map((group) => group.toString(16)).join(':')
+        for (const written of [long, short]) expect(callerOf(left) === callerOf(written)).toBe(same)
       }),
     ))
 })

@@ -132,6 +132,20 @@ describe('several servers on one database', () => {
     await second.leave()
   })
 
+  test('one that is alone goes on from where the one before it was', async () => {
+    const [one, two] = pools
+    if (!one || !two) throw new Error('no pools')
+    const rates = { clientActivate: { perMinute: 1, burst: 10 } }
+    const before = await joinLimits(one, rates, fail)
+    for (let calls = 0; calls < 10; calls++)
+      expect(await before.limits.clientActivate?.take('192.0.2.1')).toBe(0)
+    await before.leave()
+    const after = await joinLimits(two, rates, fail)
+    expect(await after.limits.clientActivate?.take('192.0.2.1')).toBeGreaterThan(0)
+    expect(await after.limits.clientActivate?.take('192.0.2.2')).toBe(0)
+    await after.leave()
+  })
+
   test('without any limit nothing is shared', async () => {
     const [one] = pools
     if (!one) throw new Error('no pool')

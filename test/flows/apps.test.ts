@@ -1,0 +1,56 @@
+// Guarantee: over real sockets a limit is told with its headers, and neither a limit nor a trial begins anew when the
+// server is killed and starts again.
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { createHost, type Server } from '../harness/process.ts'
+import { client, createVendor } from './vendor.ts'
+
+const host = createHost()
+const SdkKey = z.object({ sdkKey: z.string() })
+
+test('a trial and a spent limit outlive a kill', async () => {
+  const { environment } = await host.stores()
+  const token = await createVendor(environment)
+  const limited = {
+    ...environment,
+    KEYLEDGER_LIMIT_CLIENT_ACTIVATE: '1/10',
+    KEYLEDGER_BASE_URL: 'http://x.example',
+  }
+  const { sdkKey } = await host.json(SdkKey, ['sdk-key', 'show', '--tenant', 'acme'], environment)
+  const post = ({ address }: Server, call: string, body: object) =>
+    fetch(`${address}/acme/editor/${call}`, {
+      method: 'POST',
+      headers: { 'x-service-sdk-key': sdkKey, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const beacon = async (server: Server): Promise<unknown> => {
+    const body = { instance_id: 'an install', state: 'trial', machine_hash: 'a-machine-that-stays-the-same' }
+    return (await post(server, 'keyless', body)).json()
+  }
+  const activate = (server: Server) =>
+    post(server, 'activate', { license_key: 'ABCDEFGHIJ', instance_name: 'laptop' })
+
+  const first = await host.serve(limited)
+  await client(first.address, token).send('POST', '/v1/products', { name: 'Editor', productId: 'editor' })
+  const started = await beacon(first)
+  expect(started).toMatchObject({ received: true, trial_already_used: false })
+  for (let calls = 0; calls < 10; calls++) expect((await activate(first)).status).toBe(404)
+  const refused = await activate(first)
+  expect(refused.status).toBe(429)
+  expect(Object.fromEntries(refused.headers)).toMatchObject({
+    'x-service-limit-scope': 'ip',
+    'x-service-limit': '1',
+    'x-service-remaining': '0',
+    'retry-after': expect.stringMatching(/^[1-9]\d*$/) as string,
+  })
+  await first.end('SIGKILL')
+
+  const second = await host.serve(limited)
+  expect(await beacon(second)).toStrictEqual(started)
+  // What was being told when it was killed is lost: a unit, not a bucket.
+  const statuses = [await activate(second), await activate(second), await activate(second)].map(
+    ({ status }) => status,
+  )
+  expect(statuses.filter((status) => status === 404).length).toBeLessThanOrEqual(1)
+  expect(statuses.at(-1)).toBe(429)
+})
