@@ -56,35 +56,67 @@ export function createClientLookup(db: Pool): FindClient {
         questions.map(({ tenantId }) => tenantId),
         questions.map(({ productId }) => productId),
         questions.map(({ now }) => now),
+        leadersOf(questions),
       ],
     })
-    return rows.map(clientFrom)
+    return clientsFrom(rows, questions)
   })
 }
 
-/** What is asked of a tenant, its product and its signing key, for a row `q` of questions. */
+/**
+ * What is asked of a tenant, its product and its signing key, for a row `q` of questions that leads. Most questions of one
+ * moment are about the same product, so it is looked up for the first of them alone.
+ */
 export const clientColumns = `
   n.status as tenant_status, n.plan, c.key_hash as sdk_key_hash,
-  exists (select from parked where stream = n.stream) as tenant_uncertain,
+  case when q.leads then exists (select from parked where stream = n.stream) end as tenant_uncertain,
   p.lease_seconds, p.free_tier_enabled, p.trial_duration_days, p.client_settings_since,
   s.kid, s.secret_name, s.signs_from`
 
 export const clientJoins = `
-  left join tenants n on n.tenant_id = q.tenant_id
-  left join client_keys c on c.tenant_id = q.tenant_id and c.kind = 'sdk'
-  left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
+  left join tenants n on q.leads and n.tenant_id = q.tenant_id
+  left join client_keys c on q.leads and c.tenant_id = q.tenant_id and c.kind = 'sdk'
+  left join products p on q.leads and p.tenant_id = q.tenant_id and p.product_id = q.product_id
   left join lateral (
     select kid, secret_name, signs_from from signing_keys
-    where tenant_id = q.tenant_id and signs_from <= q.now order by signs_from desc limit 1
+    where q.leads and tenant_id = q.tenant_id and signs_from <= q.now order by signs_from desc limit 1
   ) s on true`
 
 const lookup = `
   select ${clientColumns}
-  from unnest($1::text[], $2::text[], $3::timestamptz[])
-    with ordinality as q (tenant_id, product_id, now, ordinal) ${clientJoins}
+  from unnest($1::text[], $2::text[], $3::timestamptz[], $4::boolean[])
+    with ordinality as q (tenant_id, product_id, now, leads, ordinal) ${clientJoins}
   order by q.ordinal`
 
-export function clientFrom(row: ClientColumns): KnownClient | undefined {
+type Place = Pick<ClientQuestion, 'tenantId' | 'productId'>
+
+/** Neither id can hold a dot. */
+const nameOf = ({ tenantId, productId }: Place): string => `${tenantId}.${productId}`
+
+/** Which of the questions is the first about its product. */
+export function leadersOf(questions: readonly Place[]): boolean[] {
+  const seen = new Set<string>()
+  return questions.map((question) => {
+    const name = nameOf(question)
+    return !seen.has(name) && seen.add(name) !== undefined
+  })
+}
+
+/** What each question is about, from the row of the one that led. */
+export function clientsFrom(
+  rows: readonly ClientColumns[],
+  questions: readonly Place[],
+): (KnownClient | undefined)[] {
+  const clients = new Map<string, KnownClient | undefined>()
+  return questions.map((question, index) => {
+    const name = nameOf(question)
+    const row = rows[index]
+    if (row && !clients.has(name)) clients.set(name, clientFrom(row))
+    return clients.get(name)
+  })
+}
+
+function clientFrom(row: ClientColumns): KnownClient | undefined {
   if (row.tenant_status === null) return undefined
   return {
     tenantStatus: row.tenant_status,

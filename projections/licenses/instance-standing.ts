@@ -4,9 +4,10 @@ import {
   type ClientColumns,
   type ClientQuestion,
   clientColumns,
-  clientFrom,
   clientJoins,
+  clientsFrom,
   type KnownClient,
+  leadersOf,
 } from '../clients/queries.ts'
 import { coalesce } from '../coalesce.ts'
 import type { Entitling } from './entitlements.ts'
@@ -73,10 +74,12 @@ export function createInstanceStandingLookup(db: Pool): FindInstanceStanding {
         questions.map(({ keyHash }) => keyHash),
         questions.map(({ instanceId }) => instanceId),
         questions.map(({ now }) => now),
+        leadersOf(questions),
       ],
     })
+    const clients = clientsFrom(rows, questions)
     return rows.map((row, index) => ({
-      client: clientFrom(row),
+      client: clients[index],
       standing: standingFrom(row, questions[index]?.productId ?? ''),
     }))
   })
@@ -90,8 +93,8 @@ const lookup = `
     d.status is not distinct from 'active' as seated,
     u.app_version, u.sdk_version, u.platform, u.sdk, u.seen_at,
     ${uncertainLicense}
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-    with ordinality as q (tenant_id, product_id, key_hash, instance_id, now, ordinal) ${clientJoins}
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::boolean[])
+    with ordinality as q (tenant_id, product_id, key_hash, instance_id, now, leads, ordinal) ${clientJoins}
   ${licenseOfKey('q.tenant_id')}
   left join devices d on d.license_id = l.license_id and d.instance_id = q.instance_id
   left join usage.device_telemetry u on u.instance_id = d.instance_id

@@ -98,6 +98,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     undo.push(() => telemetry.stop())
     const secrets = createSecrets(db, masterKey)
     const signer = createSigner(secrets)
+    undo.push(() => signer.close())
     const installs = createInstalls(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
     undo.push(() => installs.stop())
     const services: Services = {

@@ -1,6 +1,7 @@
-import { type KeyObject, sign } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type { SigningKey } from '../domain/signing/events.ts'
 import type { Secrets } from '../vault/secrets.ts'
+import { createBatches } from './batches.ts'
 import { keyPairOf } from './keys.ts'
 
 /** What there is to know of the key that signs now. */
@@ -19,17 +20,18 @@ export type Signer = {
   prepare(tenantId: string, key: ActiveKey): Promise<void>
   /** @returns base64. @throws SigningFailed */
   sign(tenantId: string, key: ActiveKey, text: string): Promise<string>
+  close(): Promise<void>
 }
 
 /** Keys that are kept open; what a key id stands for never changes. */
 const mostKept = 10_000
 
-/**
- * Ed25519 by the tenants' keys. Each signature takes tens of microseconds, so it is made beside the event loop, on
- * a thread of the pool.
- */
+const nameOf = (tenantId: string, { kid }: ActiveKey): string => `${tenantId}.${kid}`
+
+/** Ed25519 by the tenants' keys. */
 export function createSigner(secrets: Pick<Secrets, 'open'>): Signer {
   const kept = new Map<string, Promise<KeyObject>>()
+  const batches = createBatches()
 
   async function open(tenantId: string, { kid, secretName }: ActiveKey): Promise<KeyObject> {
     const seed = await secrets.open(tenantId, secretName).catch((error: unknown) => {
@@ -42,7 +44,7 @@ export function createSigner(secrets: Pick<Secrets, 'open'>): Signer {
   }
 
   function keyFor(tenantId: string, key: ActiveKey): Promise<KeyObject> {
-    const name = `${tenantId}.${key.kid}`
+    const name = nameOf(tenantId, key)
     const known = kept.get(name)
     if (known) return known
     const opening = open(tenantId, key)
@@ -60,13 +62,8 @@ export function createSigner(secrets: Pick<Secrets, 'open'>): Signer {
       await keyFor(tenantId, key)
     },
     async sign(tenantId, key, text) {
-      const privateKey = await keyFor(tenantId, key)
-      return new Promise((resolve, reject) => {
-        sign(null, Buffer.from(text), privateKey, (error, signature) => {
-          if (error) reject(new SigningFailed(key.kid, 'it does not sign', error))
-          else resolve(signature.toString('base64'))
-        })
-      })
+      return batches.sign(nameOf(tenantId, key), await keyFor(tenantId, key), text)
     },
+    close: () => batches.close(),
   }
 }

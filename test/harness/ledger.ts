@@ -128,6 +128,7 @@ export async function openTestLedger(
   undo.push(() => telemetry.stop())
   const secrets = createSecrets(db, masterKey)
   const signer = createSigner(secrets)
+  undo.push(() => signer.close())
   const installs = createInstalls(db, clock.now, () => undefined, 3_600_000)
   undo.push(() => installs.stop())
   const services: Services = {

@@ -1,0 +1,35 @@
+/** However many are signed at once, and whatever becomes of the thread that signs them, each gets its own signature. */
+import { sign } from 'node:crypto'
+import { afterAll, expect, test } from 'vitest'
+import { createBatches } from '../../src/signing/batches.ts'
+import { keyPairOf } from '../../src/signing/keys.ts'
+
+const pairs = [1, 2, 3].map((byte) => keyPairOf(Buffer.alloc(32, byte).toString('base64')))
+const batches = createBatches()
+afterAll(() => batches.close())
+
+function asked(count: number) {
+  return Array.from({ length: count }, (_, index) => {
+    const pair = pairs[index % pairs.length] ?? keyPairOf('')
+    const text = `text ${index}`
+    const expected = sign(null, Buffer.from(text), pair.privateKey).toString('base64')
+    return { signed: () => batches.sign(pair.kid, pair.privateKey, text), expected }
+  })
+}
+
+test.each([1, 3, 4, 200])('%i at once', async (count) => {
+  const all = asked(count)
+  const signatures = await Promise.all(all.map(({ signed }) => signed()))
+  expect(signatures).toStrictEqual(all.map(({ expected }) => expected))
+})
+
+test('when the thread ends in between, nobody waits for ever', async () => {
+  const all = asked(50)
+  const signing = Promise.all(all.map(({ signed }) => signed()))
+  await new Promise(setImmediate)
+  await batches.close()
+  const again = asked(50)
+  const more = Promise.all(again.map(({ signed }) => signed()))
+  expect(await signing).toStrictEqual(all.map(({ expected }) => expected))
+  expect(await more).toStrictEqual(again.map(({ expected }) => expected))
+})
