@@ -2,7 +2,7 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['node_modules/**', '.keyledger/**', 'test/flows/typed-client/journey.ts'] },
+  { ignores: ['node_modules/**', 'dist/**', '.keyledger/**', 'test/flows/typed-client/journey.ts'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.base],

@@ -1,7 +1,7 @@
 // Guarantee: Ctrl-C ends everything in order: requests in flight are answered, the embedded parts are stopped, no
 // process stays, the exit code is 0; and the next start goes on with the same data.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -11,6 +11,7 @@ import { projectionLock } from '../../projections/runner/schema.ts'
 import { connectLedger } from '../../src/ledger/ledger.ts'
 import { connectTo, eventStoreOf } from '../flows/embedded.ts'
 import { client, createVendor } from '../flows/vendor.ts'
+import { oldNode } from '../harness/old-node.ts'
 import { createHost, type Environment, freePort, type Running } from '../harness/process.ts'
 
 const host = createHost()
@@ -115,17 +116,4 @@ function processesOf({ KEYLEDGER_DATA_DIR: directory = '' }: Environment): strin
   const pids = execFileSync('ps', ['-axo', 'pid='], { encoding: 'utf8' }).trim().split(/\s+/)
   const lines = pids.map((pid) => commandLineOf(Number(pid)) ?? '')
   return lines.filter((line) => line.includes(`${directory}/`))
-}
-
-/** A Node older than the one that keyledger brings along, if the machine has one. */
-function oldNode(): string | undefined {
-  const own = join(import.meta.dirname, '../../node_modules')
-  const candidates = (process.env.PATH ?? '').split(':').filter((directory) => !directory.startsWith(own))
-  return [...candidates, '/usr/local/bin', '/usr/bin']
-    .map((directory) => join(directory, 'node'))
-    .find((node) => existsSync(node) && Number(/^v(\d+)/.exec(versionOf(node))?.[1]) < 24)
-}
-
-function versionOf(node: string): string {
-  return execFileSync(node, ['--version'], { encoding: 'utf8' })
 }

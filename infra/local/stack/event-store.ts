@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { boundLogFile, openLogFile, sizeOf, tailOfLogFile } from '../postgres/log-file.ts'
 import { commandLineOf, isAlive, signal, waitUntil } from '../postgres/process-table.ts'
@@ -29,6 +28,8 @@ export interface EventStoreOptions {
   readonly program?: string | undefined
 }
 
+/** TypeScript in a clone, JavaScript in the npm package, as this file is itself. */
+const eventStoreProgram = join(import.meta.dirname, `../eventstore/main${extname(import.meta.filename)}`)
 /** Its event log is checked when it opens, which takes a moment for millions of events. */
 const longestStart_ms = 5 * 60_000
 const longestStop_ms = 30_000
@@ -103,7 +104,7 @@ function isEventStore(pid: number, { eventStore }: DataDirectory): boolean {
 /** Returns once it is ready, or with its exit code when it ends before. */
 async function launch(options: EventStoreOptions, port: number): Promise<number | string | undefined> {
   const { directories } = options
-  const program = options.program ?? fileURLToPath(new URL('../eventstore/main.ts', import.meta.url))
+  const program = options.program ?? eventStoreProgram
   const log = openLogFile(logFileOf(directories))
   const args = [program, '--directory', directories.eventStore, '--port', String(port)]
   const child = spawn(process.execPath, args, {

@@ -1,0 +1,16 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A Node older than the one that keyledger brings along, if the machine has one. */
+export function oldNode(): string | undefined {
+  const own = join(import.meta.dirname, '../../node_modules')
+  const candidates = (process.env.PATH ?? '').split(':').filter((directory) => !directory.startsWith(own))
+  return [...candidates, '/usr/local/bin', '/usr/bin']
+    .map((directory) => join(directory, 'node'))
+    .find((node) => existsSync(node) && Number(/^v(\d+)/.exec(versionOf(node))?.[1]) < 24)
+}
+
+function versionOf(node: string): string {
+  return execFileSync(node, ['--version'], { encoding: 'utf8' })
+}
