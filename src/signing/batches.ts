@@ -1,4 +1,5 @@
 import { type KeyObject, sign } from 'node:crypto'
+import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Done, Work } from './worker.ts'
 
@@ -9,6 +10,9 @@ export type Batches = {
   sign(name: string, key: KeyObject, text: string): Promise<string>
   close(): Promise<void>
 }
+
+/** TypeScript in a clone, JavaScript in the npm package, as this file is itself. */
+const workerProgram = join(import.meta.dirname, `worker${extname(import.meta.filename)}`)
 
 /** Fewer are signed at once here: sending them away and back would take longer. */
 const worthSending = 4
@@ -52,7 +56,7 @@ type Helper = { readonly alive: boolean; send(batch: readonly Asked[]): void; en
 
 /** The thread that signs. When it ends, what it has not answered is signed here. */
 function startHelper(): Helper {
-  const worker = new Worker(new URL('worker.ts', import.meta.url))
+  const worker = new Worker(workerProgram)
   const known = new Set<string>()
   const away = new Map<number, readonly Asked[]>()
   let alive = true

@@ -178,7 +178,7 @@ describe('who may report', () => {
     }
   })
 
-  test('a suspended tenant is still reported to; a closed one is found no more', async () => {
+  test('a suspended tenant is still reported to; a closed one no more', async () => {
     const closing = await makeTenant(api.ledger)
     await makeProduct(api.ask, closing.token, 'editor')
     const its = appOf(
@@ -192,7 +192,7 @@ describe('who may report', () => {
     await closeTenant(api.ledger.services, closing.tenantId, null, origin)
     for (const call of ['free-tier', 'keyless'] as const) {
       const { status, body } = await its.post(call, { instance_id: 'i' })
-      expect({ status, body }).toStrictEqual({ status: 404, body: { error: 'tenant not found' } })
+      expect({ status, body }).toStrictEqual({ status: 403, body: { error: 'the tenant is closed' } })
     }
   })
 })

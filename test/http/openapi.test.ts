@@ -186,8 +186,8 @@ const statuses: Record<string, number[]> = {
   'POST /{tenantId}/{productId}/activate': [200, 400, 401, 402, 403, 404, 422],
   'POST /{tenantId}/{productId}/validate': [200, 400, 401, 403, 404, 422],
   'POST /{tenantId}/{productId}/deactivate': [200, 400, 401, 403, 404, 422],
-  'POST /{tenantId}/{productId}/free-tier': [200, 400, 401, 404],
-  'POST /{tenantId}/{productId}/keyless': [200, 400, 401, 404],
+  'POST /{tenantId}/{productId}/free-tier': [200, 400, 401, 403, 404],
+  'POST /{tenantId}/{productId}/keyless': [200, 400, 401, 403, 404],
   'GET /{tenantId}/{productId}/config': [200, 401, 403, 404],
   'GET /{tenantId}/.well-known/service-keys': [200, 304, 404],
 }

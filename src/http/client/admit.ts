@@ -63,7 +63,7 @@ export async function admitClientAs(
   const waiting = clientLimits.admitted(place.tenantId)
   if (waiting) await waiting
   const { tenantStatus, plan, product, signing } = known
-  if (tenantStatus === 'closed') throw closed(request)
+  if (tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
   if (tenantStatus === 'suspended' && request.routeOptions.config.issues) {
     throw new Problem(403, 'forbidden', 'the tenant is suspended: licenses are not activated')
   }
@@ -71,14 +71,6 @@ export async function admitClientAs(
   const client: Client = { ...place, tenantStatus, plan, product, signing }
   request.client = client
   return client
-}
-
-/** Beacons tell an app that nobody asks for it any more no more than that: 403 is not among their answers. */
-function closed(request: FastifyRequest): Problem {
-  const { client } = request.routeOptions.config
-  return client === 'free-tier' || client === 'keyless'
-    ? notFound('tenant')
-    : new Problem(403, 'forbidden', 'the tenant is closed')
 }
 
 const unauthorized = (message: string): Problem => new Problem(401, 'unauthorized', message)

@@ -44,7 +44,7 @@ const keylessOut = z.object({
   }),
 })
 
-/** What installs without a license report. There is no 403: such an app has nobody who could do anything about it. */
+/** What installs without a license report. The only 403 is that of a closed tenant. */
 export function beaconRoutes(app: ZodApp, services: Services, { creating }: ClientLimits): void {
   const report = createBeaconDesk(services, {
     admitNew: creating,
@@ -83,7 +83,7 @@ export function beaconRoutes(app: ZodApp, services: Services, { creating }: Clie
         body: freeTierIn,
         response: {
           200: answer('It is counted', z.object({ received: z.literal(true) })),
-          ...withLimits(errorsWith(errorBody, 400, 401, 404)),
+          ...withLimits(errorsWith(errorBody, 400, 401, 403, 404)),
         },
       },
     },
@@ -110,7 +110,7 @@ export function beaconRoutes(app: ZodApp, services: Services, { creating }: Clie
         body: keylessIn,
         response: {
           200: answer('The settings, and the trial as far as it is known', keylessOut),
-          ...withLimits(errorsWith(errorBody, 400, 401, 404)),
+          ...withLimits(errorsWith(errorBody, 400, 401, 403, 404)),
         },
       },
     },
