@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
+import { limitVariables } from '../src/config.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -20,21 +21,7 @@ export type Load = z.infer<typeof Load>
 
 const Address = z.object({ address: z.string() })
 
-const farAbove = Object.fromEntries(
-  [
-    'MANAGEMENT',
-    'RUNTIME',
-    'CLIENT_VALIDATE',
-    'CLIENT_ACTIVATE',
-    'CLIENT_DEACTIVATE',
-    'CLIENT_FREE_TIER',
-    'CLIENT_KEYLESS',
-    'CLIENT_CONFIG',
-    'CLIENT_TENANT',
-    'CLIENT_INSTANCE',
-    'CLIENT_NEW_INSTANCES',
-  ].map((name) => [`KEYLEDGER_LIMIT_${name}`, '100000000']),
-)
+const farAbove = Object.fromEntries(limitVariables.map((name) => [name, '100000000']))
 
 /** The ledger itself, as `npm start` runs it. */
 export async function startLedger(dataDirectory: string): Promise<Server> {

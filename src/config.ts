@@ -86,6 +86,11 @@ const Environment = z.object({
   KEYLEDGER_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 })
 
+/** The variables by which each limit is set. */
+export const limitVariables = Object.keys(Environment.shape).filter((name) =>
+  name.startsWith('KEYLEDGER_LIMIT_'),
+)
+
 export type Config = {
   port: number
   host: string

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
 import { z } from 'zod'
+import { limitVariables } from '../../src/config.ts'
 import { createTestDatabase } from './database.ts'
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -19,22 +20,7 @@ export const program = fileOf('src/bin/keyledger.ts')
 export type Environment = Readonly<Record<string, string>>
 export type Finished = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
-/** Every limit there is. */
-const limitsOff = Object.fromEntries(
-  [
-    'MANAGEMENT',
-    'RUNTIME',
-    'CLIENT_VALIDATE',
-    'CLIENT_ACTIVATE',
-    'CLIENT_DEACTIVATE',
-    'CLIENT_FREE_TIER',
-    'CLIENT_KEYLESS',
-    'CLIENT_CONFIG',
-    'CLIENT_TENANT',
-    'CLIENT_INSTANCE',
-    'CLIENT_NEW_INSTANCES',
-  ].map((name) => [`KEYLEDGER_LIMIT_${name}`, 'off']),
-)
+const limitsOff = Object.fromEntries(limitVariables.map((name) => [name, 'off']))
 
 /** Stores that outlive every keyledger process: a database of their own, and an event store process. */
 export type Stores = { databaseUrl: string; eventstoreUrl: string; environment: Environment }
