@@ -1,10 +1,6 @@
 import underPressure from '@fastify/under-pressure'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import {
-  type FastifyZodOpenApiTypeProvider,
-  serializerCompiler,
-  validatorCompiler,
-} from 'fastify-zod-openapi'
+import { type FastifyZodOpenApiTypeProvider, validatorCompiler } from 'fastify-zod-openapi'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -42,6 +38,7 @@ import { acceptEmptyBodies } from './optional-bodies.ts'
 import { onboardingPages } from './payments/onboarding.ts'
 import { invalid, noSuchPath } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
+import { compileWhenFirstUsed } from './serializers.ts'
 import { healthRoutes, type Readiness } from './system/health.ts'
 import { metricsRoutes } from './system/metrics.ts'
 import { answerUnknownRoutes } from './wrong-method.ts'
@@ -84,7 +81,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     },
   })
   app.setValidatorCompiler(validatorCompiler)
-  app.setSerializerCompiler(serializerCompiler)
+  app.setSerializerCompiler(compileWhenFirstUsed)
   acceptEmptyBodies(app)
   app.decorateRequest('caller', undefined)
   const authority = { ...services, limits: options.limits }
