@@ -38,7 +38,7 @@ test('what waits is listed and shown in plain words', async () => {
   const summary = /Revoke EDITOR….{4} of ada@example\.com, a license of Editor/
   const listed = await keyledger('list')
   expect(listed.stdout).toMatch(/^CONFIRMATION +TENANT +LEFT +TOKEN +WHAT\n/)
-  expect(listed.stdout).toMatch(new RegExp(`^${id} +acme +\\d+ s +made on the host +${summary.source}$`, 'm'))
+  expect(listed.stdout).toMatch(new RegExp(`^${id} +acme +\\d+ s +test +${summary.source}$`, 'm'))
   const shown = await keyledger('show', id)
   expect(shown).toMatchObject({ code: 0, stderr: '' })
   expect(shown.stdout.split('\n')).toStrictEqual([
@@ -50,7 +50,7 @@ test('what waits is listed and shown in plain words', async () => {
     expect.stringMatching(/^status +pending, \d+ s left$/),
     expect.stringMatching(`^request +POST /v1/licenses/{id}/revoke {"id":"${licenseId}"}$`),
     expect.stringMatching(/^tenant +acme$/),
-    expect.stringMatching(/^token +made on the host \(tok_\w+\)$/),
+    expect.stringMatching(/^token +test \(tok_\w+\)$/),
     expect.stringMatching(/^from +(::1|127\.0\.0\.1|::ffff:127\.0\.0\.1), node$/),
     expect.stringMatching(/^asked +\d{4}-.*Z$/),
     '',
