@@ -1,0 +1,59 @@
+/**
+ * A look-up is planned once a connection, perhaps while the tables are still empty: then reading all of a table looks
+ * cheapest, and would be done a thousand rows later as well.
+ */
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { migrate } from '../../projections/database/migrate.ts'
+import { createPool, liveSchema } from '../../projections/database/pool.ts'
+import { createLookups, type Lookups } from '../../projections/lookups.ts'
+import { createReadModelSchema } from '../../projections/runner/schema.ts'
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+
+let database: TestDatabase
+let db: Pool
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await migrate(database.url)
+  db = createPool(database.url, { size: 1, planOnce: true })
+  const client = await db.connect()
+  await client.query('begin')
+  await createReadModelSchema(client, liveSchema)
+  await client.query('commit')
+  client.release()
+})
+afterAll(async () => {
+  await db.end()
+  await database.drop()
+})
+
+const now = '2026-03-01T12:00:00.000Z'
+const place = { tenantId: 'acme', productId: 'editor' }
+const keyHash = 'f'.repeat(64)
+const key = { ...place, keyHash }
+const instanceId = 'one'
+
+const asked: { [Name in keyof Lookups]: (lookups: Lookups) => Promise<unknown> } = {
+  findToken: (lookups) => lookups.findToken(keyHash),
+  findProduct: (lookups) => lookups.findProduct(place.tenantId, place.productId),
+  findStanding: (lookups) => lookups.findStanding({ ...key, tokenHash: keyHash, deviceId: 'one' }),
+  findForRuntime: (lookups) => lookups.findForRuntime({ ...key, deviceId: 'one' }),
+  findClient: (lookups) => lookups.findClient({ ...place, now }),
+  findInstall: (lookups) => lookups.findInstall({ ...place, instanceId, machine: 'one' }),
+  findInstance: (lookups) => lookups.findInstance({ ...key, instance: { instanceId } }),
+  findInstanceStanding: (lookups) => lookups.findInstanceStanding({ ...key, instanceId, now }),
+}
+
+const Statement = z.object({ text: z.string() })
+
+test.each(Object.entries(asked))('%s goes by indexes alone, planned over empty tables', async (_, ask) => {
+  const query = vi.spyOn(db, 'query')
+  await ask(createLookups(db))
+  const { text } = Statement.parse(query.mock.calls[0]?.[0])
+  query.mockRestore()
+  const { rows } = await db.query<{ 'QUERY PLAN': string }>(`explain (generic_plan) ${text}`)
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  expect(plan).toContain('Index')
+  expect(plan).not.toMatch(/Seq Scan|Hash Join|Merge Join|Materialize/)
+})
