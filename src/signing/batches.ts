@@ -20,8 +20,9 @@ const worthSending = 4
 /**
  * Signs what is asked for at the same moment together, on a thread of its own; what is asked for alone is signed
  * where it is. Validates come many at a time, since they share look-ups.
+ * @param mostKnown keys that the thread is sent once; when it has so many, it forgets them and is sent what it needs
  */
-export function createBatches(): Batches {
+export function createBatches(mostKnown = 10_000): Batches {
   let waiting: Asked[] = []
   let helper: Helper | undefined
 
@@ -32,7 +33,7 @@ export function createBatches(): Batches {
       signHere(batch)
       return
     }
-    if (!helper?.alive) helper = startHelper()
+    if (!helper?.alive) helper = startHelper(mostKnown)
     helper.send(batch)
   }
 
@@ -55,7 +56,7 @@ function signHere(batch: readonly Asked[]): void {
 type Helper = { readonly alive: boolean; send(batch: readonly Asked[]): void; end(): Promise<unknown> }
 
 /** The thread that signs. When it ends, what it has not answered is signed here. */
-function startHelper(): Helper {
+function startHelper(mostKnown: number): Helper {
   const worker = new Worker(workerProgram)
   const known = new Set<string>()
   const away = new Map<number, readonly Asked[]>()
@@ -80,11 +81,18 @@ function startHelper(): Helper {
       return alive
     },
     send(batch) {
+      const startOver = known.size >= mostKnown
+      if (startOver) known.clear()
       const fresh = new Map(batch.flatMap(({ name, key }) => (known.has(name) ? [] : [[name, key]])))
       for (const name of fresh.keys()) known.add(name)
       const id = sent++
       away.set(id, batch)
-      const work: Work = { id, keys: [...fresh], texts: batch.map(({ name, text }) => [name, text]) }
+      const work: Work = {
+        id,
+        startOver,
+        keys: [...fresh],
+        texts: batch.map(({ name, text }) => [name, text]),
+      }
       worker.postMessage(work)
     },
     end() {

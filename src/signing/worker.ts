@@ -5,6 +5,8 @@ import { parentPort } from 'node:worker_threads'
 /** Keys are sent once, and go by their names from then on. */
 export type Work = {
   id: number
+  /** Forget the keys of before. */
+  startOver: boolean
   keys: [name: string, key: KeyObject][]
   texts: [name: string, text: string][]
 }
@@ -12,7 +14,8 @@ export type Done = { id: number; signatures: string[] }
 
 const keys = new Map<string, KeyObject>()
 
-parentPort?.on('message', ({ id, keys: fresh, texts }: Work) => {
+parentPort?.on('message', ({ id, startOver, keys: fresh, texts }: Work) => {
+  if (startOver) keys.clear()
   for (const [name, key] of fresh) keys.set(name, key)
   const signatures = texts.map(([name, text]) => {
     const key = keys.get(name)
