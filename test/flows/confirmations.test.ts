@@ -1,7 +1,7 @@
 // Guarantee: over HTTP, of many that use one approved confirmation at once on two servers, one executes it and the
 // others get 403; and whoever is killed between consuming and executing, it is executed exactly once afterwards.
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { confirmationStream, licenseStream } from '../../src/ledger/streams.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
@@ -92,50 +92,44 @@ test(`${racers} racers on two servers, ${rounds} times over: one execution each,
   }
 })
 
-describe('the process is killed', () => {
-  const victim = fileURLToPath(new URL('confirmation-victim.ts', import.meta.url))
-  /** Right after which event; and what stands in the license's stream at that moment. */
-  const points = [
-    ['ConfirmationConsumed', ['LicenseMinted']],
-    ['LicenseRevoked', ['LicenseMinted', 'LicenseRevoked']],
-  ] as const
+const victim = fileURLToPath(new URL('confirmation-victim.ts', import.meta.url))
+/** Right after which event a process is killed; and what stands in the license's stream at that moment. */
+const points = [
+  ['ConfirmationConsumed', ['LicenseMinted']],
+  ['LicenseRevoked', ['LicenseMinted', 'LicenseRevoked']],
+] as const
 
-  test.each(points)(
-    'right after %s: what it left is executed once',
-    { timeout: 120_000 },
-    async (type, left) => {
-      const all = await Promise.all(Array.from({ length: 5 }, asked))
-      const operator = await createOperator(stores.environment)
-      for (const { confirmation } of all) await operator.approve(confirmation)
-      await operator.close()
-      await Promise.all(
-        all.map(async ({ licenseId, confirmation }) => {
-          const { signal } = await host.start(
-            ['node', victim, type, token, licenseId, confirmation],
-            stores.environment,
-          ).finished
-          expect(signal).toBe('SIGKILL')
-        }),
-      )
-      const before = await readStreams()
-      for (const { licenseId, confirmation } of all) {
-        expect(before.get(confirmationStream(confirmation))).toStrictEqual(executedOnce.slice(0, 3))
-        expect(before.get(licenseStream(licenseId))).toStrictEqual(left)
-      }
-      // The servers are still there, and carry it on once the request has had its time.
-      const done = async () => {
-        const streams = await readStreams()
-        return all.map(({ licenseId, confirmation }) => [
-          streams.get(licenseStream(licenseId)),
-          streams.get(confirmationStream(confirmation)),
-        ])
-      }
-      const whole = all.map(() => [['LicenseMinted', 'LicenseRevoked'], executedOnce])
-      await expect.poll(done, { timeout: 40_000, interval: 1000 }).toStrictEqual(whole)
-      for (const { licenseId, confirmation } of all) {
-        expect(await revoke(servers[1], licenseId, confirmation)).toMatchObject({ status: 403 })
-      }
-      expect(await done()).toStrictEqual(whole)
-    },
+test('whatever a process left that was killed between consumed and executed is executed once', {
+  timeout: 120_000,
+}, async () => {
+  const victims = await Promise.all(
+    points.flatMap((point) => Array.from({ length: 4 }, async () => ({ point, ...(await asked()) }))),
   )
+  const operator = await createOperator(stores.environment)
+  for (const { confirmation } of victims) await operator.approve(confirmation)
+  await operator.close()
+  await Promise.all(
+    victims.map(async ({ point: [type], licenseId, confirmation }) => {
+      const { signal } = await host.start(
+        ['node', victim, type, token, licenseId, confirmation],
+        stores.environment,
+      ).finished
+      expect(signal).toBe('SIGKILL')
+    }),
+  )
+  const stand = async () => {
+    const streams = await readStreams()
+    return victims.map(({ licenseId, confirmation }) => [
+      streams.get(licenseStream(licenseId)),
+      streams.get(confirmationStream(confirmation)),
+    ])
+  }
+  expect(await stand()).toStrictEqual(victims.map(({ point: [, left] }) => [left, executedOnce.slice(0, 3)]))
+  // The servers are still there, and carry it on once the request has had its time.
+  const whole = victims.map(() => [['LicenseMinted', 'LicenseRevoked'], executedOnce])
+  await expect.poll(stand, { timeout: 40_000, interval: 1000 }).toStrictEqual(whole)
+  for (const { licenseId, confirmation } of victims) {
+    expect(await revoke(servers[1], licenseId, confirmation)).toMatchObject({ status: 403 })
+  }
+  expect(await stand()).toStrictEqual(whole)
 })

@@ -235,8 +235,29 @@ const operations = {
   },
 }
 
-describe.each(Object.entries(operations))('%s', (_, prepare) => {
-  test.each(Object.entries(steps))(
+/** A long run kills more often. */
+const randomKills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 5)
+const isLongRun = process.env.KEYLEDGER_TEST_KILLS !== undefined
+
+type Operation = keyof typeof operations
+type StepName = keyof typeof steps
+/** A short run takes every step, and every operation, twice. */
+const shortRun: readonly (readonly [Operation, StepName])[] = [
+  ['mint', 'reserved'],
+  ['mint', 'not kept'],
+  ['import', 'recorded'],
+  ['import', 'not sent'],
+  ['activate', 'recorded'],
+  ['activate', 'not kept'],
+  ['deactivate', 'reserved'],
+  ['deactivate', 'not sent'],
+]
+
+describe.each(Object.entries(operations))('%s', (operation, prepare) => {
+  const isTried = (step: string) =>
+    isLongRun || shortRun.some(([ofOperation, name]) => ofOperation === operation && name === step)
+
+  test.each(Object.entries(steps).filter(([step]) => isTried(step)))(
     'killed when it was %s is done once and answered once',
     async (step, { hold, wanted, release, kill: end }) => {
       const { request, table, events, isOwn } = await prepare()
@@ -268,7 +289,7 @@ describe.each(Object.entries(operations))('%s', (_, prepare) => {
     },
   )
 
-  test('that only stood still is done once, and both hear the same', async () => {
+  test.runIf(isTried('reserved'))('that only stood still is done once, and both hear the same', async () => {
     const { request, table, events, isOwn } = await prepare()
     const key = `key-${made}-still`
     const server = await serve()
@@ -290,7 +311,7 @@ describe.each(Object.entries(operations))('%s', (_, prepare) => {
 test('a run whose process was killed is gone on with as soon as its lease has run out', {
   timeout: 90_000,
 }, async () => {
-  const { request, table, events, isOwn } = await (operations.mint ?? (() => Promise.reject(new Error())))()
+  const { request, table, events, isOwn } = await operations.mint()
   const server = await serve()
   await session.query(steps.recorded.hold(table))
   const broken = send(server.address, 'key-lease', request).catch(() => 'broken' as const)
@@ -303,9 +324,6 @@ test('a run whose process was killed is gone on with as soon as its lease has ru
   expect(answer).toMatchObject({ status: 201, replay: null })
   expect(await eventsOf(isOwn)).toStrictEqual(events)
 })
-
-/** A long run kills more often. */
-const randomKills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 5)
 
 test('killed at random moments under load, every key has one license in the end', {
   timeout: 120_000,
