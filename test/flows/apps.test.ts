@@ -1,5 +1,5 @@
 // Guarantee: over real sockets a limit is told with its headers, and neither a limit nor a trial begins anew when the
-// server is killed and starts again.
+// server is killed and starts again; nor do signed settings, which every server gives to the last byte the same.
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createHost, type Server } from '../harness/process.ts'
@@ -8,7 +8,7 @@ import { client, createVendor } from './vendor.ts'
 const host = createHost()
 const SdkKey = z.object({ sdkKey: z.string() })
 
-test('a trial and a spent limit outlive a kill', async () => {
+test('a trial, a spent limit and signed settings outlive a kill', async () => {
   const { environment } = await host.stores()
   const token = await createVendor(environment)
   const limited = {
@@ -27,13 +27,24 @@ test('a trial and a spent limit outlive a kill', async () => {
     const body = { instance_id: 'an install', state: 'trial', machine_hash: 'a-machine-that-stays-the-same' }
     return (await post(server, 'keyless', body)).json()
   }
+  const settings = async ({ address }: Server) =>
+    (await fetch(`${address}/acme/editor/config`, { headers: { 'x-service-sdk-key': sdkKey } })).text()
   const activate = (server: Server) =>
     post(server, 'activate', { license_key: 'ABCDEFGHIJ', instance_name: 'laptop' })
 
   const first = await host.serve(limited)
-  await client(first.address, token).send('POST', '/v1/products', { name: 'Editor', productId: 'editor' })
+  await client(first.address, token).send('POST', '/v1/products', {
+    name: 'Editor',
+    productId: 'editor',
+    trialDurationDays: 14,
+  })
+  const signed = await settings(first)
+  expect(JSON.parse(signed)).toMatchObject({
+    trial_duration_days: 14,
+    signature: expect.any(String) as string,
+  })
   const started = await beacon(first)
-  expect(started).toMatchObject({ received: true, trial_already_used: false })
+  expect(started).toMatchObject({ ...JSON.parse(signed), received: true, trial_already_used: false })
   for (let calls = 0; calls < 10; calls++) expect((await activate(first)).status).toBe(404)
   const refused = await activate(first)
   expect(refused.status).toBe(429)
@@ -45,7 +56,8 @@ test('a trial and a spent limit outlive a kill', async () => {
   })
   await first.end('SIGKILL')
 
-  const second = await host.serve(limited)
+  const [second, third] = await Promise.all([host.serve(limited), host.serve(limited)])
+  expect([await settings(second), await settings(third)]).toStrictEqual([signed, signed])
   expect(await beacon(second)).toStrictEqual(started)
   // What was being told when it was killed is lost: a unit, not a bucket.
   const statuses = [await activate(second), await activate(second), await activate(second)].map(
