@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi'
 import { z } from 'zod'
+import { readIcon } from './dashboard/assets.ts'
 import { describedWebhooks } from './described-webhooks.ts'
 import { withIdempotencyKeys } from './idempotency-description.ts'
 import { withOptionalBodies } from './optional-bodies.ts'
@@ -67,11 +68,16 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
     ...fastifyZodOpenApiTransformers,
     transformObject: withOptionalBodies(withIdempotencyKeys(fastifyZodOpenApiTransformers.transformObject)),
   })
+  const icon = readIcon()
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: true,
     uiConfig: { docExpansion: 'list', persistAuthorization: false },
-    theme: { title: 'keyledger API' },
+    logo: { type: 'image/svg+xml', content: icon },
+    theme: {
+      title: 'keyledger API',
+      favicon: [{ filename: 'icon.svg', rel: 'icon', sizes: 'any', type: 'image/svg+xml', content: icon }],
+    },
   })
 }
 

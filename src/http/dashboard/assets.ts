@@ -35,6 +35,9 @@ export const assets = Object.fromEntries(
   Object.entries(files).map(([name, path]) => [name, assetsRoot + prefix + basename(path)]),
 ) as Record<keyof typeof files, string>
 
+/** @returns the mark of keyledger, an SVG */
+export const readIcon = (): Buffer => readFileSync(files.icon)
+
 const served: ReadonlySet<string> = new Set(Object.values(files).map((path) => `/${basename(path)}`))
 
 /** Serves the files that pages refer to, and no others of the folders that they lie in. */
