@@ -28,6 +28,8 @@ export const licensesProjector: Projector = {
       ended_at timestamptz,
       revoked_at timestamptz,
       revoked_reason text,
+      refunded_at timestamptz,
+      sale_through int not null,
       subject_id text,
       email text,
       name text,
@@ -202,6 +204,7 @@ const writeLicenses = `
     revision = excluded.revision, key_hash = excluded.key_hash, display_key = excluded.display_key,
     seats_used = excluded.seats_used, expires_at = excluded.expires_at, ended_at = excluded.ended_at,
     revoked_at = excluded.revoked_at, revoked_reason = excluded.revoked_reason,
+    refunded_at = excluded.refunded_at, sale_through = excluded.sale_through,
     customer_id = excluded.customer_id
   where licenses.revision < excluded.revision`
 

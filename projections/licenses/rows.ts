@@ -19,6 +19,8 @@ export type LicenseRow = {
   ended_at: string | null
   revoked_at: string | null
   revoked_reason: string | null
+  refunded_at: string | null
+  sale_through: number
   subject_id: string | null
   email: string | null
   name: string | null
@@ -91,6 +93,8 @@ export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): Iss
     endedAt: row.ended_at,
     revokedAt: row.revoked_at,
     revokedReason: row.revoked_reason,
+    refundedAt: row.refunded_at,
+    saleThrough: row.sale_through,
     holder: row.subject_id === null ? null : { subjectId: row.subject_id, email: row.email, name: row.name },
     customerId: row.customer_id,
     source: row.source,
@@ -133,6 +137,8 @@ export function licenseColumns(license: IssuedLicense, revision: number): Record
     ended_at: license.endedAt,
     revoked_at: license.revokedAt,
     revoked_reason: license.revokedReason,
+    refunded_at: license.refundedAt,
+    sale_through: license.saleThrough,
     subject_id: license.holder?.subjectId ?? null,
     email: license.holder?.email ?? null,
     name: license.holder?.name ?? null,

@@ -5,7 +5,9 @@ import { IntegrationEvent } from './integration/events.ts'
 import { LicenseEvent } from './license/events.ts'
 import { LoginEvent } from './login/events.ts'
 import { MemberEvent } from './member/events.ts'
+import { NoticeEvent } from './notice/events.ts'
 import { ProductEvent } from './product/events.ts'
+import { SaleEvent } from './sale/events.ts'
 import { SigningEvent } from './signing/events.ts'
 import { TenantEvent } from './tenant/events.ts'
 import { TestPurchaseEvent } from './testpurchase/events.ts'
@@ -28,6 +30,8 @@ export const eventsOf = {
   trial: TrialEvent,
   confirmation: ConfirmationEvent,
   signing: SigningEvent,
+  sale: SaleEvent,
+  notice: NoticeEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

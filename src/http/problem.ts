@@ -140,6 +140,12 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     409,
     'nothing to buy through: connect a provider (POST /v1/integrations/{provider}/connect) or put the product into test mode (POST /v1/products/{productId}/test-mode)',
   ],
+  sale_not_found: [404, 'sale not found'],
+  sale_not_parked: [409, 'the sale has its license already; there is nothing to replay'],
+  sale_still_parked: [
+    409,
+    'the sale cannot be licensed yet; read it for the reason, put that right and replay it again',
+  ],
   key_type_in_use: [409, 'live licenses reference this key type; revoke them or let them expire first'],
   key_type_is_last: [409, 'this is the only key type of the product, which needs one; add another first'],
   confirmation_exists: [409, 'this confirmation exists already'],

@@ -75,6 +75,10 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'confirmation', event: eventsOf.confirmation.parse(shape) }
       case 'signing':
         return { ...place, category: 'signing', event: eventsOf.signing.parse(shape) }
+      case 'sale':
+        return { ...place, category: 'sale', event: eventsOf.sale.parse(shape) }
+      case 'notice':
+        return { ...place, category: 'notice', event: eventsOf.notice.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }

@@ -25,6 +25,13 @@ export const testPurchaseStream = (testPurchaseId: string): string => `testpurch
 export const trialStream = (tenantId: string, productId: string, machine: string): string =>
   `trial-${tenantId}.${productId}.${machine}`
 
+/** By the hash of the provider's own id of the sale, which may hold anything. */
+export const saleStream = (tenantId: string, provider: Provider, saleIdHash: string): string =>
+  `sale-${tenantId}.${provider}.${saleIdHash}`
+/** By the hash of a link by which the provider names a sale. */
+export const noticeStream = (tenantId: string, provider: Provider, linkHash: string): string =>
+  `notice-${tenantId}.${provider}.${linkHash}`
+
 /** The prefixes by which the ledger's own streams are told from whatever else a shared cluster holds. */
 export const ownPrefixes: readonly string[] = Object.keys(eventsOf).map((category) => `${category}-`)
 

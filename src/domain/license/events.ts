@@ -77,5 +77,27 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('LicenseRenewed'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
   z.object({ type: z.literal('LicenseExpired'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
   z.object({ type: z.literal('LicenseFellBack'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
+  /** The money for it went back: in full, or in a dispute that was lost. Whether it is revoked for that is another event. */
+  z.object({
+    type: z.literal('LicenseRefunded'),
+    data: z.strictObject({
+      saleId: z.string().min(1),
+      amount: z.int().min(0),
+      currency: z.string().min(1),
+      at: Moment,
+    }),
+  }),
+  /** The money is there after all; a revocation for its refund ends. */
+  z.object({
+    type: z.literal('LicenseReinstated'),
+    data: z.strictObject({ saleId: z.string().min(1), at: Moment }),
+  }),
+  /** Its subscription has ended: it runs until the end of what is paid, which may have been without an end before. */
+  z.object({ type: z.literal('SubscriptionEnded'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
+  /** It is as the first `through` facts of its sale want it; whoever knows fewer of them changes nothing any more. */
+  z.object({
+    type: z.literal('SaleFollowed'),
+    data: z.strictObject({ saleId: z.string().min(1), through: z.int().min(1), at: Moment }),
+  }),
 ])
 export type LicenseEvent = z.infer<typeof LicenseEvent>

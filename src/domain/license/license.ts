@@ -1,5 +1,6 @@
 import { Refusal } from '../refusal.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
+import { evolveBySale, followed, type SaleFollowing, type SaleWish } from './following.ts'
 
 /** A device that has ever sat on the license. */
 export type Seat = {
@@ -13,19 +14,18 @@ export type Seat = {
   deactivatedAt: string | null
 }
 
-export type IssuedLicense = Omit<LicenseTerms, 'at'> & {
-  status: 'issued'
-  revokedAt: string | null
-  revokedReason: string | null
-  /** The end of the paid period that has already been recorded as an expiry or a fall back. */
-  endedAt: string | null
-  seatsUsed: number
-  /**
-   * By device id. A decision about one device needs that device's seat and `seatsUsed`, and no other seat, so a
-   * license with thousands of devices is decided on without loading them.
-   */
-  seats: ReadonlyMap<string, Seat>
-}
+export type IssuedLicense = Omit<LicenseTerms, 'at'> &
+  SaleFollowing & {
+    status: 'issued'
+    /** The end of the paid period that has already been recorded as an expiry or a fall back. */
+    endedAt: string | null
+    seatsUsed: number
+    /**
+     * By device id. A decision about one device needs that device's seat and `seatsUsed`, and no other seat, so a
+     * license with thousands of devices is decided on without loading them.
+     */
+    seats: ReadonlyMap<string, Seat>
+  }
 
 export type License = { status: 'absent' } | IssuedLicense
 
@@ -40,6 +40,7 @@ export type LicenseCommand =
   | { type: 'RenewLicense'; expiresAt: string; at: string }
   | { type: 'EndPaidPeriod'; at: string }
   | { type: 'LinkCustomer'; customerId: string; at: string }
+  | ({ type: 'FollowSale' } & SaleWish)
 
 type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
 
@@ -105,6 +106,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       if (license.customerId !== null) throw new Refusal('license_of_another_customer')
       return [{ type: 'CustomerLinked', data: { customerId, at } }]
     }
+    case 'FollowSale':
+      return followed(license, command)
   }
 }
 
@@ -171,6 +174,8 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       status: 'issued',
       revokedAt: null,
       revokedReason: null,
+      refundedAt: null,
+      saleThrough: 0,
       endedAt: null,
       seatsUsed: 0,
       seats: new Map(),
@@ -202,6 +207,8 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     case 'LicenseExpired':
     case 'LicenseFellBack':
       return { ...license, endedAt: event.data.expiresAt }
+    default:
+      return { ...license, ...evolveBySale(license, event) }
   }
 }
 

@@ -1,0 +1,197 @@
+import { Refusal } from '../refusal.ts'
+import type { ParkedReason, SaleEvent, SaleFact } from './events.ts'
+import { type Facts, isNews, noFacts, type Standing, standingOf, withFact } from './facts.ts'
+
+type Received = Extract<SaleEvent, { type: 'SaleReceived' }>['data']
+
+/** A purchase that a provider told of, and what came of it. */
+export type Sale = { status: 'absent' } | KnownSale
+
+export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'occurredAt'> & {
+  /** `mapped` until its license exists. */
+  status: 'parked' | 'mapped' | 'licensed'
+  parked: { reason: ParkedReason; detail: string; at: string } | null
+  productId: string | null
+  keyTypeId: string | null
+  /** Since when it is known what to issue: the license's time counts from then. */
+  mappedAt: string | null
+  licensedAt: string | null
+  /** When the license was to end as it was issued. */
+  firstExpiresAt: string | null
+  facts: Facts
+  /** How many facts are recorded, and how many of them the license follows already. */
+  factCount: number
+  settledThrough: number
+  /** A link was added that later notifications may have named already. */
+  unboundLinks: boolean
+  duplicates: number
+  receivedAt: string
+}
+
+/** What is issued for a sale, or why nothing can be. */
+export type Resolution = { productId: string; keyTypeId: string } | { reason: ParkedReason; detail: string }
+
+export type SaleCommand =
+  | { type: 'ReceiveSale'; received: Received; resolution: Resolution }
+  | { type: 'ResolveSale'; resolution: Resolution; at: string }
+  | { type: 'ReceiveAgain'; notificationId: string; links: readonly string[]; at: string }
+  | { type: 'RecordFacts'; facts: readonly SaleFact[] }
+  | ({
+      type: 'RecordLicense'
+      license: { productId: string; keyTypeId: string; expiresAt: string | null }
+    } & LinksRead)
+  | ({ type: 'SettleSale'; through: number } & LinksRead)
+
+/** What was found where the sale's links lead: facts that were told before the sale came. */
+type LinksRead = { boundLinks: readonly string[]; kept: readonly SaleFact[]; at: string }
+
+export const absentSale: Sale = { status: 'absent' }
+
+/** More than a provider ever sends again; beyond them nothing is recorded. */
+const mostDuplicates = 20
+
+/** Whether something is left to do that needs nobody's help. */
+export function isOpen(sale: Sale): boolean {
+  if (sale.status === 'mapped') return true
+  return sale.status === 'licensed' && (sale.unboundLinks || sale.settledThrough < sale.factCount)
+}
+
+/** What the sale's license is to be now. */
+export const saleStanding = (sale: KnownSale): Standing => standingOf(sale, sale.facts)
+
+/**
+ * Returning no events means that the request was already true, or that the sale has moved on since it was made up.
+ * @throws Refusal `sale_not_found`
+ */
+export function decideSale(sale: Sale, command: SaleCommand): SaleEvent[] {
+  if (command.type === 'ReceiveSale') {
+    if (sale.status !== 'absent') return []
+    const { received, resolution } = command
+    return [{ type: 'SaleReceived', data: received }, ...resolved(resolution, received.at)]
+  }
+  if (sale.status === 'absent') throw new Refusal('sale_not_found')
+  switch (command.type) {
+    case 'ResolveSale':
+      return resolvedAnew(sale, command.resolution, command.at)
+    case 'ReceiveAgain': {
+      const { notificationId, at } = command
+      const links = command.links.filter((link) => !sale.links.includes(link))
+      const again: SaleEvent = { type: 'DuplicateReceived', data: { notificationId, at } }
+      return [
+        ...(sale.duplicates < mostDuplicates ? [again] : []),
+        ...(links.length > 0 ? [{ type: 'SaleLinked', data: { links, at } } as const] : []),
+      ]
+    }
+    case 'RecordFacts':
+      return newFacts(sale, command.facts)
+    case 'RecordLicense': {
+      // Also one that was parked while another process issued its license: the license exists.
+      if (sale.status === 'licensed' || !areAllBound(sale, command.boundLinks)) return []
+      const { license, kept, at } = command
+      const { saleId, provider: source, amount, currency, productName, customer, licenseId } = sale
+      return [
+        { type: 'SaleLicensed', data: { licenseId, ...license, at } },
+        {
+          type: 'SalePaymentRecorded',
+          data: { saleId, source, amount, currency, productName, customer, at },
+        },
+        ...newFacts(sale, kept),
+      ]
+    }
+    case 'SettleSale': {
+      if (sale.status !== 'licensed' || !areAllBound(sale, command.boundLinks)) return []
+      const { through, kept, at } = command
+      const more = newFacts(sale, kept)
+      const isSettled = through <= sale.settledThrough && !sale.unboundLinks
+      return isSettled ? more : [{ type: 'SaleSettled', data: { through, at } }, ...more]
+    }
+  }
+}
+
+const areAllBound = (sale: KnownSale, bound: readonly string[]): boolean =>
+  sale.links.every((link) => bound.includes(link))
+
+function resolved(resolution: Resolution, at: string): SaleEvent[] {
+  return 'reason' in resolution
+    ? [{ type: 'SaleParked', data: { ...resolution, at } }]
+    : [{ type: 'SaleMapped', data: { ...resolution, at } }]
+}
+
+/** A sale whose license exists stays as it is. */
+function resolvedAnew(sale: KnownSale, resolution: Resolution, at: string): SaleEvent[] {
+  if (sale.status === 'licensed') return []
+  const isSame =
+    'reason' in resolution
+      ? sale.parked?.reason === resolution.reason && sale.parked.detail === resolution.detail
+      : sale.status === 'mapped'
+  return isSame ? [] : resolved(resolution, at)
+}
+
+/** Those of the facts that tell anything new, each beside those before it. */
+function newFacts(sale: KnownSale, told: readonly SaleFact[]): SaleFact[] {
+  let { facts } = sale
+  return told.filter((fact) => {
+    if (!isNews(facts, fact)) return false
+    facts = withFact(facts, fact)
+    return true
+  })
+}
+
+/** Never refuses: what is recorded has happened. */
+export function evolveSale(sale: Sale, event: SaleEvent): Sale {
+  if (event.type === 'SaleReceived') return received(event.data)
+  if (sale.status === 'absent') return sale
+  switch (event.type) {
+    case 'SaleMapped': {
+      const { productId, keyTypeId, at } = event.data
+      return { ...sale, status: 'mapped', parked: null, productId, keyTypeId, mappedAt: at }
+    }
+    case 'SaleParked':
+      return {
+        ...sale,
+        status: 'parked',
+        parked: event.data,
+        productId: null,
+        keyTypeId: null,
+        mappedAt: null,
+      }
+    case 'SaleLicensed': {
+      const { productId, keyTypeId, expiresAt: firstExpiresAt, at: licensedAt } = event.data
+      const licensed = { productId, keyTypeId, firstExpiresAt, licensedAt, unboundLinks: false }
+      return { ...sale, ...licensed, status: 'licensed', parked: null }
+    }
+    case 'SalePaymentRecorded':
+      return sale
+    case 'SaleLinked':
+      return { ...sale, links: [...sale.links, ...event.data.links], unboundLinks: true }
+    case 'DuplicateReceived':
+      return { ...sale, duplicates: sale.duplicates + 1 }
+    case 'SaleSettled':
+      return {
+        ...sale,
+        settledThrough: Math.max(sale.settledThrough, event.data.through),
+        unboundLinks: false,
+      }
+    default:
+      return { ...sale, facts: withFact(sale.facts, event), factCount: sale.factCount + 1 }
+  }
+}
+
+function received({ at, notificationId: _, payload: __, occurredAt: ___, ...data }: Received): KnownSale {
+  return {
+    ...data,
+    status: 'mapped',
+    parked: null,
+    productId: null,
+    keyTypeId: null,
+    mappedAt: null,
+    licensedAt: null,
+    firstExpiresAt: null,
+    facts: noFacts,
+    factCount: 0,
+    settledThrough: 0,
+    unboundLinks: false,
+    duplicates: 0,
+    receivedAt: at,
+  }
+}
