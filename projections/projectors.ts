@@ -8,6 +8,7 @@ import { loginsProjector } from './logins/projector.ts'
 import { membersProjector } from './members/projector.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
+import { salesProjector } from './sales/projector.ts'
 import { signingProjector } from './signing/projector.ts'
 import { tenantsProjector } from './tenants/projector.ts'
 import { testPurchasesProjector } from './testpurchases/projector.ts'
@@ -28,6 +29,7 @@ export const projectors: readonly Projector[] = [
   licensesProjector,
   historyProjector,
   integrationsProjector,
+  salesProjector,
   testPurchasesProjector,
   trialsProjector,
   confirmationsProjector,

@@ -9,6 +9,7 @@ import { joinLimits } from '../limits/limits.ts'
 import { confirmationReactions } from '../reactions/confirmations.ts'
 import { expiryReaction } from '../reactions/expiries.ts'
 import { keepReacting } from '../reactions/reaction.ts'
+import { saleReaction } from '../reactions/sales.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner, testPurchaseReactions } from '../reactions/test-purchases.ts'
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
@@ -106,6 +107,11 @@ function runReactions({ services }: Stores, log: Logger, signal: AbortSignal): P
     expiryReaction(services, ({ license, error: err }) =>
       log.error({ err, license }, 'license.end_not_recorded'),
     ),
+  )
+  reactions.push(
+    saleReaction(services, {
+      onTrouble: ({ sale, error: err }) => log.error({ err, sale }, 'sale.not_carried_on'),
+    }),
   )
   return keepReacting(reactions, signal, ({ reaction, error: err }) =>
     log.warn({ err, reaction }, 'reaction.failed'),

@@ -1,19 +1,30 @@
 import type { Provider } from '../domain/integration/provider.ts'
 
-/** What a provider's notification means, whoever sent it. Money in minor units, currency lower case. */
+/** What was bought: named by us in metadata, or by the provider's own id, to be looked up in the tenant's mapping. */
+type Sold = { productId: string; keyTypeId?: string } | { providerProduct: string }
+
+/**
+ * What a provider's notification means, whoever sent it. Money in minor units, currency lower case. A `link` names the
+ * sale in another way than by its id, as `<kind>:<id>`. A notification that names a sale may come before it.
+ */
 export type PaymentNotification = {
   provider: Provider
   /** The provider's own id of this notification, or a hash of its body: a replay has the same. */
   notificationId: string
-  /** Livemode false, sandbox, test ping. */
+  /** Whether no real money was moved. */
   test: boolean
   /** When the provider says that it happened. */
   at: string
-} & (
+} & Happening
+
+type Happening =
   | {
       type: 'sold'
+      /** By which the provider tells this sale from all others. */
       saleId: string
+      /** The payment session, by which the tenant's own systems may know the sale. */
       sessionId: string
+      /** Every other name by which later notifications may speak of this sale. */
       links: string[]
       sold: Sold
       quantity: number
@@ -21,6 +32,7 @@ export type PaymentNotification = {
       amount: number
       currency: string
       productName?: string
+      /** How far the first payment of a subscription reaches; absent for what is paid once. */
       paidUntil?: string
     }
   | { type: 'renewed'; link: string; paymentId: string; paidUntil: string; amount: number; currency: string }
@@ -33,7 +45,3 @@ export type PaymentNotification = {
       currency?: string
     }
   | { type: 'ended'; link: string; paidUntil: string | null }
-)
-
-/** What was bought: named by us in metadata, or by the provider's own id, to be looked up in the tenant's mapping. */
-export type Sold = { productId: string; keyTypeId?: string } | { providerProduct: string }

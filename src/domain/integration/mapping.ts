@@ -75,3 +75,15 @@ export function isMappedSo(known: readonly ProductMapping[], productId: string, 
   const before = known.find((entry) => entry.productId === productId)
   return before ? sameJson(before.mapping, mapping) : soldIds(mapping).length === 0
 }
+
+/**
+ * The key type that a provider's id is sold as; null for the product's first one, as gumroad's permalinks lead to the
+ * product as a whole, and undefined for an id that the mapping does not hold.
+ */
+export function keyTypeSoldAs(mapping: Mapping, id: string): string | null | undefined {
+  if ('permalinks' in mapping) {
+    return mapping.permalinks.some((permalink) => nameOf(permalink) === nameOf(id)) ? null : undefined
+  }
+  const entries = soldAs(mapping)
+  return Object.hasOwn(entries, id) ? entries[id] : undefined
+}

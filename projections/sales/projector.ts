@@ -1,0 +1,52 @@
+import { folding } from '../../src/domain/recorded.ts'
+import { absentSale, evolveSale, isOpen, type Sale } from '../../src/domain/sale/sale.ts'
+import { type DocumentModel, projectDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+
+const sales: DocumentModel<Sale> = {
+  table: 'sales',
+  category: 'sale',
+  absent: absentSale,
+  fold: folding('sale', evolveSale),
+  columns: (sale) =>
+    sale.status === 'absent'
+      ? {}
+      : {
+          id: sale.id,
+          tenant_id: sale.tenantId,
+          provider: sale.provider,
+          sale_id: sale.saleId,
+          product_id: sale.productId,
+          license_id: sale.licenseId,
+          status: sale.status,
+          open: isOpen(sale),
+          received_at: sale.receivedAt,
+        },
+}
+
+export const salesProjector: Projector = {
+  name: 'sales',
+  tables: ['sales'],
+  ddl: `
+    create table sales (
+      stream text primary key,
+      revision int not null,
+      state jsonb not null,
+      id text not null unique,
+      tenant_id text not null,
+      provider text not null,
+      sale_id text not null,
+      product_id text,
+      license_id text not null unique,
+      status text not null,
+      open boolean not null,
+      received_at timestamptz not null
+    );
+    create index sales_by_age on sales (tenant_id, received_at desc, id desc);
+    create index sales_parked on sales (tenant_id, received_at desc, id desc) where status = 'parked';
+    -- What a reaction goes on with; next to nothing stands in it for long.
+    create index sales_open on sales (received_at) where open`,
+  async apply(db, entries) {
+    await projectDocuments(db, sales, entries)
+  },
+}

@@ -1,0 +1,80 @@
+import type { Pool } from 'pg'
+import type { Provider } from '../../src/domain/integration/provider.ts'
+import type { KnownSale } from '../../src/domain/sale/sale.ts'
+import { type Keyset, type PageOf, pageOf } from '../page.ts'
+
+export async function findSale(db: Pool, tenantId: string, id: string): Promise<KnownSale | undefined> {
+  const { rows } = await db.query<{ state: KnownSale }>({
+    name: 'find-sale',
+    text: 'select state from sales where tenant_id = $1 and id = $2',
+    values: [tenantId, id],
+  })
+  return rows[0]?.state
+}
+
+/** The sale that a license was issued for. It is received before its license is issued. */
+export async function findSaleOfLicense(
+  db: Pool,
+  tenantId: string,
+  licenseId: string,
+): Promise<KnownSale | undefined> {
+  const { rows } = await db.query<{ state: KnownSale }>({
+    name: 'find-sale-of-license',
+    text: 'select state from sales where tenant_id = $1 and license_id = $2',
+    values: [tenantId, licenseId],
+  })
+  return rows[0]?.state
+}
+
+export type SaleFilter = {
+  status?: KnownSale['status'] | undefined
+  provider?: Provider | undefined
+  productId?: string | undefined
+  licenseId?: string | undefined
+}
+
+/** Newest first, sales of one moment by id. */
+export async function listSales(
+  db: Pool,
+  tenantId: string,
+  filter: SaleFilter,
+  { after, limit }: Keyset,
+): Promise<PageOf<KnownSale>> {
+  const { rows } = await db.query<{ state: KnownSale }>(
+    `select state from sales
+     where tenant_id = $1
+       and ($2::text is null or status = $2)
+       and ($3::text is null or provider = $3)
+       and ($4::text is null or product_id = $4)
+       and ($5::text is null or license_id = $5)
+       and ($6::timestamptz is null or (received_at, id) < ($6, $7))
+     order by received_at desc, id desc limit $8`,
+    [
+      tenantId,
+      filter.status ?? null,
+      filter.provider ?? null,
+      filter.productId ?? null,
+      filter.licenseId ?? null,
+      after?.createdAt ?? null,
+      after?.id ?? null,
+      limit + 1,
+    ],
+  )
+  return pageOf(
+    rows.map(({ state }) => state),
+    limit,
+    ({ receivedAt, id }) => ({ createdAt: receivedAt, id }),
+  )
+}
+
+/** As many as one round of a reaction takes on. */
+const mostAtOnce = 100
+
+/** Those that are not where they should be, and were received before a moment; the oldest first. */
+export async function listOpenSales(db: Pool, receivedBefore: string): Promise<KnownSale[]> {
+  const { rows } = await db.query<{ state: KnownSale }>(
+    `select state from sales where open and received_at <= $1 order by received_at limit ${mostAtOnce}`,
+    [receivedBefore],
+  )
+  return rows.map(({ state }) => state)
+}

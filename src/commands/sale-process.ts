@@ -1,0 +1,165 @@
+import { foreignKey, newLicenseKey } from '../credentials/license-key.ts'
+import type { LicenseTerms } from '../domain/license/events.ts'
+import { decideLicense, evolveLicense, type IssuedLicense, type License } from '../domain/license/license.ts'
+import { findKeyType } from '../domain/product/product.ts'
+import type { ParkedReason } from '../domain/sale/events.ts'
+import { isOpen, type KnownSale, saleStanding } from '../domain/sale/sale.ts'
+import { licenseStream } from '../ledger/streams.ts'
+import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { issuedAs, loadLicense } from './license-stream.ts'
+import { termsOfSale } from './sale-mapping.ts'
+import { bindLinks, changeSale } from './sale-streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+
+type Issued = { license: IssuedLicense; licenseKey: string }
+
+/** Each step ends what another process would otherwise end, so only a crowd of them could need more. */
+const mostSteps = 50
+
+/**
+ * Carries a sale to where nothing is left to do: its license exists and is as everything that was told of the sale
+ * wants it. Any number of processes may do so at once, and each may be killed at any point: whoever comes next goes
+ * on from what is recorded.
+ * @returns the sale as it is now, and the license with its key if it was issued here and now
+ */
+export async function carryOn(
+  services: Services,
+  found: KnownSale,
+  origin: Origin,
+): Promise<{ sale: KnownSale; issued: Issued | undefined }> {
+  let sale = found
+  let issued: Issued | undefined
+  for (let step = 0; isOpen(sale); step++) {
+    if (step === mostSteps) throw new LedgerUnavailable(`too many others work on the sale ${sale.id}`)
+    if (sale.status === 'licensed') {
+      sale = await settle(services, sale, origin)
+      continue
+    }
+    const outcome = await licensed(services, sale, origin)
+    sale = outcome.sale
+    issued ??= outcome.issued
+  }
+  return { sale, issued }
+}
+
+async function licensed(
+  services: Services,
+  sale: KnownSale,
+  origin: Origin,
+): Promise<{ sale: KnownSale; issued?: Issued | undefined }> {
+  const [license, kept] = await Promise.all([
+    issue(services, sale, origin),
+    bindLinks(services, sale, origin),
+  ])
+  if ('reason' in license) {
+    const { sale: parked } = await changeSale(services, sale, origin, (at) => ({
+      type: 'ResolveSale',
+      resolution: license,
+      at,
+    }))
+    return { sale: parked }
+  }
+  const { productId, keyTypeId, expiresAt } = license.first
+  const after = await changeSale(services, sale, origin, (at) => ({
+    type: 'RecordLicense',
+    license: { productId, keyTypeId, expiresAt },
+    boundLinks: sale.links,
+    kept,
+    at,
+  }))
+  return { sale: after.sale, issued: license.issued }
+}
+
+type Issue = { first: IssuedLicense; issued?: Issued } | { reason: ParkedReason; detail: string }
+
+/** Issues the license that the sale has chosen; the first append to its stream is the claim, so there is only one. */
+async function issue(services: Services, sale: KnownSale, origin: Origin): Promise<Issue> {
+  const stream = licenseStream(sale.licenseId)
+  const before = await issuedAs(services.ledger, stream)
+  if (before.status === 'issued') return { first: before }
+  const at = momentOf(services)
+  const product = await services.findProduct(sale.tenantId, sale.productId ?? '')
+  if (!product) return { reason: 'product_not_found', detail: sale.productId ?? sale.id }
+  const keyType = findKeyType(product, sale.keyTypeId ?? '')
+  if (!keyType) return { reason: 'key_type_not_found', detail: sale.keyTypeId ?? sale.id }
+  const mappedAt = sale.mappedAt ?? sale.receivedAt
+  const terms = termsOfSale(keyType, sale, mappedAt)
+  if ('reason' in terms) return terms
+  const { licenseKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
+  const kept = await services.secrets.keep(sale.tenantId, sale.keyName, licenseKey)
+  const key = foreignKey(kept)
+  if (typeof key === 'string') throw new Error('a key made here can be taken in')
+  const issued: LicenseTerms = {
+    ...placeOf(sale),
+    productId: product.productId,
+    keyTypeId: keyType.keyTypeId,
+    ...key,
+    ...terms,
+    onExpiry: keyType.onExpiry,
+    createdAt: mappedAt,
+    at,
+  }
+  const { state, events } = await services.handle<License, 'license'>({
+    stream,
+    loaded: { state: before, revision: 'no_stream' },
+    load: () => loadLicense(services.ledger, stream),
+    decide: (license) =>
+      license.status === 'absent' ? decideLicense(license, { type: 'MintLicense', terms: issued }) : [],
+    cause: causeOf(origin, at),
+  })
+  const license = events.reduce(evolveLicense, state)
+  if (license.status === 'absent') throw new Error('a license that was issued is there')
+  if (events.length > 0) return { first: license, issued: { license, licenseKey: kept } }
+  const first = await issuedAs(services.ledger, stream)
+  if (first.status === 'absent') throw new Error('a license that was issued is there')
+  // Its own key was delivered and destroyed in the meantime: this one opens nothing.
+  if (first.keyHash !== key.keyHash) await services.secrets.destroy(sale.tenantId, sale.keyName)
+  return { first }
+}
+
+function placeOf(sale: KnownSale) {
+  return {
+    licenseId: sale.licenseId,
+    tenantId: sale.tenantId,
+    holder: sale.customer,
+    customerId: null,
+    source: sale.test ? ('test' as const) : ('sale' as const),
+    saleId: sale.saleId,
+    test: sale.test,
+    metadata: {},
+  }
+}
+
+/** Brings the license to where the facts want it, and says so. */
+async function settle(services: Services, sale: KnownSale, origin: Origin): Promise<KnownSale> {
+  const kept = sale.unboundLinks ? await bindLinks(services, sale, origin) : []
+  if (sale.settledThrough < sale.factCount) await followSale(services, sale, origin)
+  const after = await changeSale(services, sale, origin, (at) => ({
+    type: 'SettleSale',
+    through: sale.factCount,
+    boundLinks: sale.links,
+    kept,
+    at,
+  }))
+  return after.sale
+}
+
+async function followSale(services: Services, sale: KnownSale, origin: Origin): Promise<void> {
+  const stream = licenseStream(sale.licenseId)
+  const product = await services.findProduct(sale.tenantId, sale.productId ?? '')
+  const at = momentOf(services)
+  await services.handle<License, 'license'>({
+    stream,
+    load: () => loadLicense(services.ledger, stream),
+    decide: (license) =>
+      decideLicense(license, {
+        type: 'FollowSale',
+        saleId: sale.saleId,
+        through: sale.factCount,
+        ...saleStanding(sale),
+        keepRefunded: product?.settings.onRefund === 'keep',
+        at,
+      }),
+    cause: causeOf(origin, at),
+  })
+}

@@ -1,0 +1,275 @@
+import { hasTestMode } from '../../projections/products/test-mode.ts'
+import { findSale } from '../../projections/sales/queries.ts'
+import { findTestPurchase } from '../../projections/testpurchases/queries.ts'
+import { isId } from '../credentials/id.ts'
+import { sha256 } from '../credentials/sha256.ts'
+import type { IssuedLicense } from '../domain/license/license.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { type ParkedReason, SaleEvent, SaleFact } from '../domain/sale/events.ts'
+import type { KnownSale } from '../domain/sale/sale.ts'
+import type { PaymentNotification } from '../payments/notification.ts'
+import { saleKeyName } from './sale-key.ts'
+import { resolveSale } from './sale-mapping.ts'
+import { carryOn } from './sale-process.ts'
+import { bindLinks, changeSale, keepNotice, loadSale, saleOfLink } from './sale-streams.ts'
+import { momentOf, type Origin, type Services } from './services.ts'
+
+/** What came of a notification, when it was taken in. */
+export type ReceivedOutcome =
+  /** The raw key is nowhere else in the answer to anything. */
+  | { outcome: 'issued'; saleId: string; license: IssuedLicense; licenseKey: string }
+  /** The sale has its license already. */
+  | { outcome: 'duplicate' }
+  /** A renewal, refund, dispute or end, also of a sale that is not known yet. */
+  | { outcome: 'recorded' }
+  /** Paid and kept, but nobody knows what to issue. */
+  | { outcome: 'parked'; reason: ParkedReason; detail: string }
+  /** A test where nothing is tested. */
+  | { outcome: 'ignored'; reason: string }
+
+type Told<Type extends PaymentNotification['type']> = Extract<PaymentNotification, { type: Type }>
+type SoldNotification = Told<'sold'>
+
+/**
+ * Takes in what a payment provider tells, of a sale or of what became of it. The same may be told any number of times,
+ * at the same time and in any order; when it has been answered nothing of it can be lost any more.
+ * @param raw the notification as it came and was verified, which the vault keeps
+ * @throws Refusal `tenant_not_found`, and `tenant_suspended` or `tenant_closed` for a sale, which is kept nevertheless
+ */
+export async function receiveNotification(
+  services: Services,
+  tenantId: string,
+  notification: PaymentNotification,
+  raw: string,
+  origin: Origin,
+): Promise<ReceivedOutcome> {
+  return notification.type === 'sold'
+    ? receiveSale(services, tenantId, notification, raw, origin)
+    : receiveFact(services, tenantId, notification, raw, origin)
+}
+
+async function receiveSale(
+  services: Services,
+  tenantId: string,
+  notification: SoldNotification,
+  raw: string,
+  origin: Origin,
+): Promise<ReceivedOutcome> {
+  const place = { tenantId, provider: notification.provider, saleId: notification.saleId }
+  const found = await loadSale(services, place)
+  if (found.state.status === 'absent') {
+    const at = momentOf(services)
+    const resolved = await resolveSale(services, { tenantId, ...boughtIn(notification) }, at)
+    const isTestPurchase = await belongsToTestPurchase(services, tenantId, notification.saleId)
+    if (notification.test && !isTestPurchase && !resolved.product?.settings.testMode.enabled) {
+      return { outcome: 'ignored', reason: 'a test sale of a product that is not in test mode' }
+    }
+    const test = notification.test || isTestPurchase
+    const received = await receivedFrom(services, tenantId, { ...notification, test }, raw, at)
+    const { sale, changed } = await changeSale(
+      services,
+      place,
+      origin,
+      () => ({ type: 'ReceiveSale', received, resolution: resolved.resolution }),
+      found,
+    )
+    if (changed) return carriedOn(services, sale, origin)
+  }
+  return receiveAgain(services, tenantId, notification, origin)
+}
+
+async function receiveAgain(
+  services: Services,
+  tenantId: string,
+  notification: SoldNotification,
+  origin: Origin,
+): Promise<ReceivedOutcome> {
+  const { provider, saleId, notificationId } = notification
+  const { sale } = await changeSale(services, { tenantId, provider, saleId }, origin, (at) => ({
+    type: 'ReceiveAgain',
+    notificationId,
+    links: linksOf(notification),
+    at,
+  }))
+  const resolved = sale.status === 'parked' ? await resolveAgain(services, sale, origin) : sale
+  return carriedOn(services, resolved, origin)
+}
+
+/** Looks again whether it is known by now what to issue for a parked sale. */
+async function resolveAgain(services: Services, sale: KnownSale, origin: Origin): Promise<KnownSale> {
+  const { resolution } = await resolveSale(services, sale, momentOf(services))
+  const after = await changeSale(services, sale, origin, (at) => ({ type: 'ResolveSale', resolution, at }))
+  return after.sale
+}
+
+async function carriedOn(services: Services, found: KnownSale, origin: Origin): Promise<ReceivedOutcome> {
+  const { sale, issued } = await carryOn(services, found, origin)
+  if (issued) return { outcome: 'issued', saleId: sale.saleId, ...issued }
+  if (!sale.parked) return { outcome: 'duplicate' }
+  // What was told of it by another id than its own waits no longer for it to be licensed.
+  const facts = await bindLinks(services, sale, origin)
+  if (facts.length > 0) await changeSale(services, sale, origin, () => ({ type: 'RecordFacts', facts }))
+  const { reason, detail } = sale.parked
+  if (reason === 'tenant_suspended' || reason === 'tenant_closed') throw new Refusal(reason)
+  return { outcome: 'parked', reason, detail }
+}
+
+/** A test purchase of our own is a sale whose id is the purchase's. */
+async function belongsToTestPurchase(services: Services, tenantId: string, saleId: string): Promise<boolean> {
+  if (!isId('tp', saleId)) return false
+  const purchase = await findTestPurchase(services.db, tenantId, saleId)
+  return purchase?.status === 'running'
+}
+
+/**
+ * Tries a parked sale once more.
+ * @throws Refusal `sale_not_found`, `sale_not_parked`, `sale_still_parked`, `tenant_suspended`, `tenant_closed`
+ */
+export async function replaySale(
+  services: Services,
+  tenantId: string,
+  id: string,
+  origin: Origin,
+): Promise<KnownSale> {
+  const known = await findSale(services.db, tenantId, id)
+  if (!known) throw new Refusal('sale_not_found')
+  const { state: found } = await loadSale(services, known)
+  if (found.status !== 'parked') throw new Refusal('sale_not_parked')
+  const { outcome } = await carriedOn(services, await resolveAgain(services, found, origin), origin)
+  if (outcome === 'parked') throw new Refusal('sale_still_parked')
+  const { state: sale } = await loadSale(services, known)
+  if (sale.status === 'absent') throw new Refusal('sale_not_found')
+  return sale
+}
+
+async function receiveFact(
+  services: Services,
+  tenantId: string,
+  notification: Exclude<PaymentNotification, SoldNotification>,
+  raw: string,
+  origin: Origin,
+): Promise<ReceivedOutcome> {
+  const { provider, link } = notification
+  const place = { tenantId, provider, link }
+  const isKnown = (await saleOfLink(services, place)) !== null
+  if (notification.test && !isKnown && !(await hasTestMode(services.db, tenantId))) {
+    return { outcome: 'ignored', reason: 'a test of a tenant without a product in test mode' }
+  }
+  const payload = await keptPayload(services, tenantId, notification, raw)
+  const fact = factFrom(notification, payload, momentOf(services))
+  const saleId = await keepNotice(services, place, fact, origin)
+  if (saleId === null) return { outcome: 'recorded' }
+  const { sale } = await changeSale(services, { tenantId, provider, saleId }, origin, () => ({
+    type: 'RecordFacts',
+    facts: [fact],
+  }))
+  await carryOn(services, sale, origin)
+  return { outcome: 'recorded' }
+}
+
+/** The name under which the vault keeps a notification as it came, for as long as anybody may want to look at it. */
+async function keptPayload(
+  services: Services,
+  tenantId: string,
+  { provider, notificationId }: PaymentNotification,
+  raw: string,
+): Promise<string> {
+  const name = `notification.${provider}.${sha256(notificationId)}`
+  await services.secrets.keep(tenantId, name, raw)
+  return name
+}
+
+function linksOf({ saleId, links }: SoldNotification): string[] {
+  return [...new Set([`sale:${saleId}`, ...links])]
+}
+
+function boughtIn({ provider, sold, quantity, paidUntil }: SoldNotification) {
+  return {
+    provider,
+    sold: 'productId' in sold ? { productId: sold.productId, keyTypeId: sold.keyTypeId ?? null } : sold,
+    quantity,
+    paidUntil: paidUntil === undefined ? null : inUtc(paidUntil),
+  }
+}
+
+async function receivedFrom(
+  services: Services,
+  tenantId: string,
+  notification: SoldNotification,
+  raw: string,
+  at: string,
+) {
+  const { provider, saleId, sessionId, customer, amount, currency } = notification
+  const payload = await keptPayload(services, tenantId, notification, raw)
+  const licenseId = services.newId('lic')
+  const { data } = SaleReceived.parse({
+    type: 'SaleReceived',
+    data: {
+      id: services.deriveId('sal', tenantId, provider, saleId),
+      tenantId,
+      saleId,
+      sessionId,
+      links: linksOf(notification),
+      ...boughtIn(notification),
+      customer: await services.subjects.sealPerson(tenantId, customer.email, customer.name ?? null),
+      amount,
+      currency: currency.toLowerCase(),
+      productName: notification.productName ?? 'Unknown product',
+      test: notification.test,
+      licenseId,
+      keyName: saleKeyName(licenseId),
+      notificationId: notification.notificationId,
+      payload,
+      occurredAt: inUtc(notification.at),
+      at,
+    },
+  })
+  return data
+}
+
+const [SaleReceived] = SaleEvent.options
+
+/** Parsed, since nothing that a provider made up may stand in the log unreadable. */
+function factFrom(
+  notification: Exclude<PaymentNotification, SoldNotification>,
+  payload: string,
+  at: string,
+): SaleFact {
+  const { notificationId } = notification
+  const told = { notificationId, payload, occurredAt: inUtc(notification.at), at }
+  switch (notification.type) {
+    case 'renewed': {
+      const { paymentId, amount, currency } = notification
+      const paidUntil = inUtc(notification.paidUntil)
+      return SaleFact.parse({
+        type: 'SaleRenewed',
+        data: { ...told, paymentId, paidUntil, amount, currency },
+      })
+    }
+    case 'refunded': {
+      const { refundId, amount, currency, full } = notification
+      return SaleFact.parse({ type: 'SaleRefunded', data: { ...told, refundId, amount, currency, full } })
+    }
+    case 'ended': {
+      const paidUntil = notification.paidUntil === null ? null : inUtc(notification.paidUntil)
+      return SaleFact.parse({ type: 'SaleEnded', data: { ...told, paidUntil } })
+    }
+    default: {
+      const { type, disputeId, amount = null, currency = null } = notification
+      return SaleFact.parse({ type: disputeTypes[type], data: { ...told, disputeId, amount, currency } })
+    }
+  }
+}
+
+const disputeTypes = {
+  disputed: 'SaleDisputed',
+  dispute_won: 'DisputeWon',
+  dispute_lost: 'DisputeLost',
+} as const
+
+/** As the log writes moments; whole seconds, as licenses end. */
+function inUtc(moment: string): string {
+  const date = new Date(moment)
+  date.setUTCMilliseconds(0)
+  return date.toISOString()
+}

@@ -1,0 +1,40 @@
+import { listOpenSales } from '../../projections/sales/queries.ts'
+import { carryOn } from '../commands/sale-process.ts'
+import { loadSale } from '../commands/sale-streams.ts'
+import type { Services } from '../commands/services.ts'
+import { newId } from '../credentials/id.ts'
+import type { Reaction } from './reaction.ts'
+import { createSetAside } from './set-aside.ts'
+
+type Options = {
+  /** So long whoever received a sale is left to carry it on. */
+  graceMs?: number
+  /** Told of a sale that could not be carried on; it is tried again later. */
+  onTrouble: (trouble: { sale: string; error: unknown }) => void
+}
+
+/** Carries on the sales that were left half done by somebody who died. */
+export function saleReaction(services: Services, { graceMs = 10_000, onTrouble }: Options): Reaction {
+  const setAside = createSetAside(services.now)
+
+  async function round(): Promise<void> {
+    const before = new Date(services.now().getTime() - graceMs).toISOString()
+    const open = await listOpenSales(services.db, before)
+    const waiting = new Set(setAside.waiting())
+    for (const sale of open) {
+      if (waiting.has(sale.id)) continue
+      try {
+        const { state } = await loadSale(services, sale)
+        const origin = { requestId: newId('req'), actor: 'system:reactions' }
+        if (state.status !== 'absent') await carryOn(services, state, origin)
+        setAside.succeeded(sale.id)
+      } catch (error) {
+        onTrouble({ sale: sale.id, error })
+        setAside.failed(sale.id)
+      }
+    }
+    setAside.forgetOthersThan(open.map(({ id }) => id))
+  }
+
+  return { name: 'sales.resume', everyMs: 1000, round }
+}

@@ -1,0 +1,304 @@
+/**
+ * Every paid sale has exactly one license, however often it is told of; what is told of it later is followed by the
+ * license, and what nobody can license yet is kept.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { saleKeyName } from '../../src/commands/sale-key.ts'
+import { replaySale } from '../../src/commands/sales.ts'
+import { closeTenant, reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
+import { startTestPurchase } from '../../src/commands/test-purchases.ts'
+import { sha256 } from '../../src/credentials/sha256.ts'
+import { statusAt } from '../../src/domain/license/license.ts'
+import { licenseStream, noticeStream, saleStream } from '../../src/ledger/streams.ts'
+import { openTestApi, type TestApi } from '../harness/api.ts'
+import { beginning, eventsIn, origin } from '../harness/ledger.ts'
+import { month, purchase } from './notifications.ts'
+import { openShop, type Shop } from './shop.ts'
+
+let api: TestApi
+let shop: Shop
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterAll(() => api.close())
+beforeEach(async () => {
+  shop = await openShop(api)
+})
+
+const typesIn = async (stream: string) =>
+  (await eventsIn(api.ledger.services.ledger, stream)).map((entry) =>
+    entry.readable ? entry.event.type : 'unreadable',
+  )
+const saleStreamOf = (saleId: string, provider: 'stripe' | 'gumroad' = 'stripe') =>
+  saleStream(shop.tenantId, provider, sha256(saleId))
+
+async function onlySale() {
+  const [sale, ...others] = await shop.sales()
+  if (!sale || others.length > 0) throw new Error('there is not exactly one sale')
+  return sale
+}
+
+async function issuedFor(name: string, own: Parameters<typeof purchase>[1] = {}) {
+  const bought = purchase(name, own)
+  const outcome = await shop.tell(bought.sold())
+  if (outcome.outcome !== 'issued') throw new Error(`nothing was issued: ${outcome.outcome}`)
+  return { ...bought, ...outcome, licenseNow: async () => shop.licenseOf(await onlySale()) }
+}
+
+describe('a sale', () => {
+  test('is licensed once, and its key is told once', async () => {
+    const { sold, license, licenseKey } = await issuedFor('ada', {
+      sold: { productId: 'editor', keyTypeId: 'forever' },
+      quantity: 3,
+      productName: 'Editor',
+    })
+    expect(license).toMatchObject({
+      productId: 'editor',
+      keyTypeId: 'forever',
+      quantity: 3,
+      deviceLimit: 6,
+      expiresAt: null,
+      source: 'sale',
+      saleId: 'cs_ada',
+      test: false,
+    })
+    expect(await api.ledger.services.subjects.openPeople(shop.tenantId, [license.holder])).toStrictEqual([
+      { email: 'ada@example.com', name: 'Ada Lovelace' },
+    ])
+    const body = { product_id: 'editor', license_key: licenseKey, device_id: 'd' }
+    expect(await api.ask('POST', '/v1/licenses/activate', { token: shop.token, body })).toMatchObject({
+      body: { activated: true },
+    })
+    expect(await shop.tell(sold())).toStrictEqual({ outcome: 'duplicate' })
+    expect(await shop.tell(sold({ notificationId: 'evt_other' }))).toStrictEqual({ outcome: 'duplicate' })
+    const sale = await onlySale()
+    expect(sale).toMatchObject({ status: 'licensed', licenseId: license.licenseId, duplicates: 2 })
+    expect(await shop.saleOf(license.licenseId)).toMatchObject({ sessionId: 'cs_ada' })
+    expect(await typesIn(saleStreamOf('cs_ada'))).toStrictEqual([
+      'SaleReceived',
+      'SaleMapped',
+      'SaleLicensed',
+      'SalePaymentRecorded',
+      'DuplicateReceived',
+      'DuplicateReceived',
+    ])
+  })
+
+  test('leaves its key in the vault alone, and the notification as it came', async () => {
+    const { sold, license, licenseKey } = await issuedFor('ada')
+    const { secrets, ledger } = api.ledger.services
+    expect(await secrets.open(shop.tenantId, saleKeyName(license.licenseId))).toBe(licenseKey)
+    const [received] = await eventsIn(ledger, saleStreamOf('cs_ada'))
+    if (!received?.readable || received.event.type !== 'SaleReceived') throw new Error('no sale')
+    expect(await secrets.open(shop.tenantId, received.event.data.payload)).toBe(JSON.stringify(sold()))
+    const log = JSON.stringify(
+      [
+        ...(await eventsIn(ledger, saleStreamOf('cs_ada'))),
+        ...(await eventsIn(ledger, licenseStream(license.licenseId))),
+      ],
+      (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value),
+    )
+    for (const secret of [licenseKey, 'ada@example.com', 'Lovelace']) expect(log).not.toContain(secret)
+  })
+
+  test('told by many at once is licensed once, and all but one are told that it was before', async () => {
+    const { sold } = purchase('ada')
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => shop.tell(sold())))
+    expect(Object.groupBy(outcomes, ({ outcome }) => outcome)).toMatchObject({
+      issued: { length: 1 },
+      duplicate: { length: 9 },
+    })
+    await onlySale()
+  })
+
+  test('that is paid for longer than its key type lasts runs as long as it is paid', async () => {
+    const { license } = await issuedFor('ada', { paidUntil: month.second })
+    expect(license.expiresAt).toBe(month.second)
+  })
+
+  test('of one tenant is no sale of another', async () => {
+    await issuedFor('ada')
+    const other = await openShop(api)
+    expect(await other.tell(purchase('ada').sold())).toMatchObject({ outcome: 'issued' })
+  })
+})
+
+describe('a sale that nobody can license yet', () => {
+  const gumroad = purchase('ada', {
+    provider: 'gumroad',
+    sold: { providerProduct: 'https://a.gumroad.com/l/ed' },
+  })
+
+  test('is kept, and licensed when it is replayed once the mapping is there', async () => {
+    const parked = { outcome: 'parked', reason: 'no_mapping', detail: 'https://a.gumroad.com/l/ed' }
+    expect(await shop.tell(gumroad.sold())).toStrictEqual(parked)
+    const { id } = await onlySale()
+    const { services } = api.ledger
+    const replay = () => replaySale(services, shop.tenantId, id, origin)
+    await expect(replay()).rejects.toMatchObject({ code: 'sale_still_parked' })
+    expect(await shop.tell(gumroad.sold())).toStrictEqual(parked)
+
+    const { token } = shop
+    await api.ask('POST', '/v1/integrations/gumroad/connect', { token })
+    const body = { permalinks: ['ed'] }
+    await api.ask('POST', '/v1/products/editor/integrations/gumroad', { token, body })
+    expect(await replay()).toMatchObject({ status: 'licensed', productId: 'editor', keyTypeId: 'monthly' })
+    await expect(replay()).rejects.toMatchObject({ code: 'sale_not_parked' })
+    expect(await shop.tell(gumroad.sold())).toStrictEqual({ outcome: 'duplicate' })
+    expect(await typesIn(saleStreamOf('cs_ada', 'gumroad'))).toStrictEqual([
+      'SaleReceived',
+      'SaleParked',
+      'DuplicateReceived',
+      'SaleMapped',
+      'SaleLicensed',
+      'SalePaymentRecorded',
+      'DuplicateReceived',
+    ])
+  })
+
+  test.each([
+    ['product_not_found', { sold: { productId: 'player' } }, 'player'],
+    ['key_type_not_found', { sold: { productId: 'editor', keyTypeId: 'pro' } }, 'pro'],
+    ['quantity_not_allowed', { quantity: 2 }, '2 of monthly'],
+    [
+      'quantity_too_large',
+      { sold: { productId: 'editor', keyTypeId: 'forever' }, quantity: 11 },
+      '11 of forever',
+    ],
+  ])('says why: %s', async (reason, own, detail) => {
+    expect(await shop.tell(purchase('ada', own).sold())).toStrictEqual({ outcome: 'parked', reason, detail })
+    expect(await onlySale()).toMatchObject({ status: 'parked', parked: { reason, detail } })
+  })
+
+  test('since the tenant may not sell is kept too, and licensed when it may again', async () => {
+    const { services } = api.ledger
+    await suspendTenant(services, shop.tenantId, null, origin)
+    const { sold, refunded } = purchase('ada')
+    await expect(shop.tell(sold())).rejects.toMatchObject({ code: 'tenant_suspended' })
+    await expect(shop.tell(sold())).rejects.toMatchObject({ code: 'tenant_suspended' })
+    const { id } = await onlySale()
+    expect(await shop.tell(refunded('re_1', 100))).toStrictEqual({ outcome: 'recorded' })
+    await reinstateTenant(services, shop.tenantId, origin)
+    await replaySale(services, shop.tenantId, id, origin)
+    expect(await onlySale()).toMatchObject({
+      status: 'licensed',
+      facts: { refunds: [{ refundId: 're_1', full: false }] },
+    })
+  })
+
+  test('is kept of a closed tenant', async () => {
+    await closeTenant(api.ledger.services, shop.tenantId, null, origin)
+    await expect(shop.tell(purchase('ada').sold())).rejects.toMatchObject({ code: 'tenant_closed' })
+    expect(await onlySale()).toMatchObject({ status: 'parked', parked: { reason: 'tenant_closed' } })
+  })
+})
+
+describe('what is told later', () => {
+  test('extends the license by what was paid, and mints nothing', async () => {
+    const { renewed, license, licenseNow } = await issuedFor('ada')
+    expect(license.expiresAt).toBe(month.first)
+    expect(await shop.tell(renewed('in_1', month.second))).toStrictEqual({ outcome: 'recorded' })
+    expect(await shop.tell(renewed('in_1', month.second))).toStrictEqual({ outcome: 'recorded' })
+    expect(await licenseNow()).toMatchObject({ licenseId: license.licenseId, expiresAt: month.second })
+    expect(await typesIn(licenseStream(license.licenseId))).toStrictEqual([
+      'LicenseMinted',
+      'LicenseRenewed',
+      'SaleFollowed',
+    ])
+  })
+
+  test('ends the license with the paid period', async () => {
+    const { ended, licenseNow } = await issuedFor('ada', {
+      sold: { productId: 'editor', keyTypeId: 'forever' },
+    })
+    await shop.tell(ended(month.second))
+    const license = await licenseNow()
+    expect(license.expiresAt).toBe(month.second)
+    expect(statusAt(license, month.first)).toBe('active')
+    expect(statusAt(license, month.second)).toBe('expired')
+  })
+
+  test('revokes the license when all the money went back, and not for a part of it', async () => {
+    const { refunded, licenseNow, license } = await issuedFor('ada')
+    await shop.tell(refunded('re_1', 1000))
+    expect(await licenseNow()).toMatchObject({ revokedAt: null, refundedAt: null })
+    await shop.tell(refunded('re_2'))
+    expect(await licenseNow()).toMatchObject({ revokedAt: beginning, revokedReason: 'refunded' })
+    expect(await typesIn(licenseStream(license.licenseId))).toStrictEqual([
+      'LicenseMinted',
+      'SaleFollowed',
+      'LicenseRefunded',
+      'LicenseRevoked',
+      'SaleFollowed',
+    ])
+  })
+
+  test('leaves a refunded license of a product that keeps them, and says that it was refunded', async () => {
+    const body = { onRefund: 'keep' }
+    await api.ask('PATCH', '/v1/products/editor', { token: shop.token, body })
+    const { refunded, licenseNow } = await issuedFor('ada')
+    await shop.tell(refunded('re_1'))
+    expect(await licenseNow()).toMatchObject({ revokedAt: null, refundedAt: beginning })
+  })
+
+  test('revokes it for a lost dispute, and gives it back when the dispute is won', async () => {
+    const { dispute, licenseNow } = await issuedFor('ada')
+    await shop.tell(dispute('disputed'))
+    expect(await licenseNow()).toMatchObject({ revokedAt: null })
+    await shop.tell(dispute('dispute_lost'))
+    expect(await licenseNow()).toMatchObject({ revokedAt: beginning, revokedReason: 'refunded' })
+    await shop.tell(dispute('dispute_won'))
+    expect(await licenseNow()).toMatchObject({ revokedAt: null, revokedReason: null })
+    await shop.tell(dispute('dispute_lost'))
+    expect(await licenseNow()).toMatchObject({ revokedAt: null })
+  })
+
+  test('may come before the sale', async () => {
+    const { sold, refunded, renewed } = purchase('ada')
+    expect(await shop.tell(refunded('re_1'))).toStrictEqual({ outcome: 'recorded' })
+    expect(await shop.tell(refunded('re_1'))).toStrictEqual({ outcome: 'recorded' })
+    expect(await shop.tell(renewed('in_1', month.second))).toStrictEqual({ outcome: 'recorded' })
+    expect(await typesIn(noticeStream(shop.tenantId, 'stripe', sha256('payment:pi_ada')))).toStrictEqual([
+      'NoticeKept',
+    ])
+    expect(await shop.tell(sold())).toMatchObject({ outcome: 'issued' })
+    const sale = await onlySale()
+    expect(await shop.licenseOf(sale)).toMatchObject({ revokedReason: 'refunded', expiresAt: month.second })
+    expect(sale).toMatchObject({ factCount: 2, settledThrough: 2 })
+  })
+
+  test('may name the sale by an id that only its second notification brought', async () => {
+    const { sold, refunded } = purchase('ada')
+    await shop.tell(refunded('re_1'))
+    await shop.tell(sold({ links: [] }))
+    expect(await shop.licenseOf(await onlySale())).toMatchObject({ revokedAt: null })
+    expect(await shop.tell(sold())).toStrictEqual({ outcome: 'duplicate' })
+    expect(await shop.licenseOf(await onlySale())).toMatchObject({ revokedReason: 'refunded' })
+  })
+})
+
+describe('a test', () => {
+  const { sold, refunded } = purchase('ada', { test: true })
+
+  test('has no effect where the product is not in test mode', async () => {
+    expect(await shop.tell(sold())).toMatchObject({ outcome: 'ignored' })
+    expect(await shop.tell(refunded('re_1'))).toMatchObject({ outcome: 'ignored' })
+    expect(await shop.sales()).toStrictEqual([])
+  })
+
+  test('issues a license that is marked where it is', async () => {
+    const body = { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' }
+    await api.ask('POST', '/v1/products/editor/test-mode', { token: shop.token, body })
+    expect(await shop.tell(sold())).toMatchObject({ license: { source: 'test', test: true } })
+  })
+
+  test('that we ask for ourselves does so everywhere', async () => {
+    await api.ask('POST', '/v1/integrations/gumroad/connect', { token: shop.token })
+    const { services } = api.ledger
+    const product = await services.findProduct(shop.tenantId, 'editor')
+    if (!product) throw new Error('no product')
+    const { testPurchaseId } = await startTestPurchase(services, product, {}, origin)
+    const own = purchase('ada', { provider: 'gumroad', saleId: testPurchaseId })
+    expect(await shop.tell(own.sold())).toMatchObject({ outcome: 'issued', license: { test: true } })
+  })
+})

@@ -1,0 +1,46 @@
+import { findLicense } from '../../projections/licenses/queries.ts'
+import { findSaleOfLicense, listSales } from '../../projections/sales/queries.ts'
+import { type ReceivedOutcome, receiveNotification } from '../../src/commands/sales.ts'
+import type { Services } from '../../src/commands/services.ts'
+import type { IssuedLicense } from '../../src/domain/license/license.ts'
+import type { KnownSale } from '../../src/domain/sale/sale.ts'
+import type { PaymentNotification } from '../../src/payments/notification.ts'
+import { makeTenant, type TestApi, type TestTenant } from '../harness/api.ts'
+import { makeProduct } from '../http/samples.ts'
+
+const origin = { requestId: 'req_notification', actor: 'provider:stripe' }
+
+/** A tenant that sells `editor`: `monthly` first, and `forever`, which is sold in multiples. */
+export type Shop = TestTenant & {
+  tell(notification: PaymentNotification, services?: Services): Promise<ReceivedOutcome>
+  sales(): Promise<KnownSale[]>
+  licenseOf(sale: KnownSale): Promise<IssuedLicense>
+  saleOf(licenseId: string): Promise<KnownSale | undefined>
+}
+
+export async function openShop({ ledger, ask }: TestApi): Promise<Shop> {
+  const tenant = await makeTenant(ledger)
+  const { tenantId, token } = tenant
+  await makeProduct(ask, token, 'editor', {
+    keyTypes: [
+      { name: 'Monthly', duration: { count: 1, unit: 'month' } },
+      { name: 'Forever', duration: null, deviceLimit: 2, sellInMultiples: true, maxQuantity: 10 },
+    ],
+  })
+  const { services } = ledger
+  return {
+    ...tenant,
+    tell: (notification, own = services) =>
+      receiveNotification(own, tenantId, notification, JSON.stringify(notification), origin),
+    async sales() {
+      const { items } = await listSales(services.db, tenantId, {}, { after: undefined, limit: 100 })
+      return items
+    },
+    async licenseOf({ licenseId }) {
+      const entry = await findLicense(services.db, tenantId, licenseId)
+      if (!entry) throw new Error('the sale has no license')
+      return entry.license
+    },
+    saleOf: (licenseId) => findSaleOfLicense(services.db, tenantId, licenseId),
+  }
+}
