@@ -1,6 +1,7 @@
 import { clientKeysProjector } from './client-keys/projector.ts'
 import { confirmationsProjector } from './confirmations/projector.ts'
 import { customersProjector } from './customers/projector.ts'
+import { deliveriesProjector } from './deliveries/projector.ts'
 import { historyProjector } from './history/projector.ts'
 import { integrationsProjector } from './integrations/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
@@ -28,6 +29,7 @@ export const projectors: readonly Projector[] = [
   customersProjector,
   licensesProjector,
   historyProjector,
+  deliveriesProjector,
   integrationsProjector,
   salesProjector,
   testPurchasesProjector,

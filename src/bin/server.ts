@@ -2,17 +2,21 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Logger } from 'pino'
 import { keepProjecting } from '../../projections/runner/projector-role.ts'
 import type { Config } from '../config.ts'
+import type { LogEntry } from '../domain/recorded.ts'
 import { createApp } from '../http/app.ts'
 import { createCursors } from '../http/cursor.ts'
 import { keepSweeping } from '../idempotency/sweep.ts'
+import { follow } from '../ledger/follow.ts'
 import { joinLimits } from '../limits/limits.ts'
 import { confirmationReactions } from '../reactions/confirmations.ts'
+import { deliveryReaction, keyReaction } from '../reactions/deliveries.ts'
 import { expiryReaction } from '../reactions/expiries.ts'
-import { keepReacting } from '../reactions/reaction.ts'
+import { keepReacting, type Reaction } from '../reactions/reaction.ts'
 import { saleReaction } from '../reactions/sales.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner, testPurchaseReactions } from '../reactions/test-purchases.ts'
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
+import { startDispatching } from './dispatching.ts'
 import { CommandRefused } from './exit.ts'
 import { createReadiness } from './readiness.ts'
 import type { Role } from './roles.ts'
@@ -41,16 +45,29 @@ export async function startServer(
   try {
     const feed = connectNats(config, log)
     if (feed) undo.push(() => feed.close())
-    if (asked.includes('projector')) {
-      const projecting = runProjector(stores, log, stopping.signal)
-      undo.push(() => projecting)
-    }
     undo.push(
       keepSweeping(stores.services.idempotency, (err) => log.warn({ err }, 'idempotency.sweep_failed')),
     )
+    const ears: Ear[] = []
     if (asked.includes('reactions')) {
-      const reacting = runReactions(stores, log, stopping.signal)
+      const scheduling = deliveryReaction(stores.services, stores.readModels, ({ license, error: err }) =>
+        log.error({ err, license }, 'delivery.not_scheduled'),
+      )
+      ears.push(scheduling.hear)
+      const reacting = runReactions(stores, log, [scheduling], stopping.signal)
       undo.push(() => reacting)
+    }
+    if (asked.includes('dispatcher')) {
+      const dispatching = startDispatching(config, stores, log, undefined, stopping.signal)
+      ears.push(dispatching.hear)
+      undo.push(() => dispatching.finished)
+    }
+    if (asked.includes('projector')) {
+      const projecting = runProjector(stores, log, ears, stopping.signal)
+      undo.push(() => projecting)
+    } else if (ears.length > 0) {
+      const listening = listen(stores, log, ears, stopping.signal)
+      undo.push(() => listening)
     }
     if (!asked.includes('api')) return { address: undefined, stop }
     const { limits, leave } = await joinLimits(stores.db, config.limits, (err) =>
@@ -84,15 +101,48 @@ function connectNats({ natsUrl }: Config, log: Logger): Feed | undefined {
     : connectFeed(natsUrl, (err) => log.warn({ err }, 'nats.connect_failed'))
 }
 
-async function runProjector({ tail, readModels }: Stores, log: Logger, signal: AbortSignal): Promise<void> {
+/** Told of everything in the log as it comes. What was recorded before, or is missed, is found in the read models. */
+type Ear = (entry: LogEntry) => void
+
+async function* heardBy(ears: readonly Ear[], entries: AsyncIterable<LogEntry>): AsyncIterable<LogEntry> {
+  for await (const entry of entries) {
+    for (const ear of ears) ear(entry)
+    yield entry
+  }
+}
+
+/** For a process that does not follow the log for its read models. */
+async function listen(
+  { services: { ledger } }: Stores,
+  log: Logger,
+  ears: readonly Ear[],
+  signal: AbortSignal,
+): Promise<void> {
+  const entries = follow(ledger, await ledger.head(), signal, (err, retryInMs) =>
+    log.warn({ err, retry_in_ms: retryInMs }, 'log.subscription_lost'),
+  )
+  for await (const entry of entries) for (const ear of ears) ear(entry)
+}
+
+async function runProjector(
+  { tail, readModels }: Stores,
+  log: Logger,
+  ears: readonly Ear[],
+  signal: AbortSignal,
+): Promise<void> {
   const checkpoint = await readModels.checkpoint()
   const notices = tail.follow(checkpoint < 0n ? undefined : checkpoint, signal, (err, retryInMs) =>
     log.warn({ err, retry_in_ms: retryInMs }, 'projector.subscription_lost'),
   )
-  await keepProjecting(notices, readModels, (err) => log.warn({ err }, 'projector.behind'))
+  await keepProjecting(heardBy(ears, notices), readModels, (err) => log.warn({ err }, 'projector.behind'))
 }
 
-function runReactions({ services }: Stores, log: Logger, signal: AbortSignal): Promise<void> {
+function runReactions(
+  { services }: Stores,
+  log: Logger,
+  more: readonly Reaction[],
+  signal: AbortSignal,
+): Promise<void> {
   const reactions = confirmationReactions(services, {
     onTrouble: ({ confirmation, error: err }) =>
       log.error({ err, confirmation }, 'confirmation.not_executed'),
@@ -103,6 +153,7 @@ function runReactions({ services }: Stores, log: Logger, signal: AbortSignal): P
       log.error({ err, test_purchase: testPurchase }, 'test_purchase.not_run'),
     ),
   )
+  reactions.push(...more, keyReaction(services))
   reactions.push(
     expiryReaction(services, ({ license, error: err }) =>
       log.error({ err, license }, 'license.end_not_recorded'),

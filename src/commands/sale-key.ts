@@ -1,5 +1,8 @@
+/** How the names of raw keys in the vault begin. */
+export const saleKeyPrefix = 'sale-key.'
+
 /**
  * Where the vault keeps the raw key of a license that was sold: from just before the license exists until its
  * deliveries have ended.
  */
-export const saleKeyName = (licenseId: string): string => `sale-key.${licenseId}`
+export const saleKeyName = (licenseId: string): string => `${saleKeyPrefix}${licenseId}`

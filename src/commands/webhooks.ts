@@ -84,7 +84,8 @@ export async function removeWebhook(
   await destroyUnused(services, tenantId, events.reduce(evolveWebhook, state), at)
 }
 
-const webhookSecretName = (operationId: string): string => `webhook-secret.${operationId}`
+/** By which a signing secret lies in the vault. */
+export const webhookSecretName = (operationId: string): string => `webhook-secret.${operationId}`
 
 /** Every secret of the past, since a run that was killed may have left some. */
 async function destroyUnused(

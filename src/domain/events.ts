@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { ConfirmationEvent } from './confirmation/events.ts'
 import { CustomerEvent } from './customer/events.ts'
+import { DeliveryEvent } from './delivery/events.ts'
 import { IntegrationEvent } from './integration/events.ts'
 import { LicenseEvent } from './license/events.ts'
 import { LoginEvent } from './login/events.ts'
@@ -32,6 +33,7 @@ export const eventsOf = {
   signing: SigningEvent,
   sale: SaleEvent,
   notice: NoticeEvent,
+  delivery: DeliveryEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

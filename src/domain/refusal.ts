@@ -76,6 +76,7 @@ export type RefusalCode =
   | 'confirmation_denied'
   | 'confirmation_expired'
   | 'confirmation_consumed'
+  | 'delivery_not_found'
 
 /** A command that the rules do not allow. Nothing has been recorded. */
 export class Refusal extends Error {

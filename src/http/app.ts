@@ -19,6 +19,7 @@ import { honourIdempotencyKeys } from './idempotency.ts'
 import { cardAccountRoutes } from './management/card-account.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
 import { customerRoutes } from './management/customers.ts'
+import { deliveryRoutes } from './management/deliveries.ts'
 import { integrationRoutes } from './management/integrations.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseChangeRoutes } from './management/license-changes.ts'
@@ -123,6 +124,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   usageRoutes(routes, services)
   sdkKeyRoutes(routes, services)
   webhookRoutes(routes, services)
+  deliveryRoutes(routes, services, cursors)
   integrationRoutes(routes, services, cursors, options.baseUrl)
   cardAccountRoutes(routes, services, options.baseUrl)
   onboardingPages(routes, services, options.baseUrl)

@@ -163,6 +163,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     403,
     'the confirmation was used already; send the request without it for a new one',
   ],
+  delivery_not_found: [404, 'delivery not found'],
 }
 
 export function problemOfRefusal(code: RefusalCode): Problem {

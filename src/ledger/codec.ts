@@ -79,6 +79,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'sale', event: eventsOf.sale.parse(shape) }
       case 'notice':
         return { ...place, category: 'notice', event: eventsOf.notice.parse(shape) }
+      case 'delivery':
+        return { ...place, category: 'delivery', event: eventsOf.delivery.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }

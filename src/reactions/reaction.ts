@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import type { Bell } from './bell.ts'
 
 /** Something that has to follow from what is recorded, whoever recorded it and whatever has happened to them. */
 export type Reaction = {
@@ -8,6 +9,8 @@ export type Reaction = {
   round(): Promise<void>
   /** Asked after a round that went well: how soon something is due, when that is sooner than `everyMs`. */
   dueInMs?(): number
+  /** Rung when something is due at once. A round that has failed is not repeated any sooner for it. */
+  bell?: Bell
 }
 
 const longestPauseMs = 30_000
@@ -22,7 +25,7 @@ export async function keepReacting(
 }
 
 async function repeat(
-  { name, everyMs, round, dueInMs }: Reaction,
+  { name, everyMs, round, dueInMs, bell }: Reaction,
   signal: AbortSignal,
   onFailure: (failure: { reaction: string; error: unknown }) => void,
 ): Promise<void> {
@@ -36,6 +39,7 @@ async function repeat(
     }
     const due = failures === 0 ? dueInMs?.() : undefined
     const pauseMs = Math.min(longestPauseMs, everyMs * 2 ** failures, due ?? longestPauseMs)
-    await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined)
+    if (bell && failures === 0) await bell.heard(pauseMs, signal)
+    else await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined)
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { WebhookEventName } from '../domain/webhook/events.ts'
 
 /** The shape that payloads have since that day; a receiver sees in `version` which one it gets. */
-const payloadVersion = '2026-11-01'
+export const payloadVersion = '2026-11-01'
 
 const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_795_000_000 })
 
@@ -33,7 +33,11 @@ const device = {
 /** What each event says beside what all say. Only `license.created` ever carries a key. */
 const more: Record<WebhookEventName, z.ZodRawShape> = {
   'license.created': {
-    key: z.string().meta({ description: 'The raw key', example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' }),
+    key: z.string().nullable().meta({
+      description:
+        'The raw key. It is kept until the delivery has ended: null when it is asked for again after that',
+      example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y',
+    }),
     session_id: z.string().nullable().meta({ description: 'The payment session', example: 'cs_test_a1b2c3' }),
   },
   'license.activated': device,
@@ -52,6 +56,12 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
 /** The payload of an event as it is delivered. */
 const payloadOf = (event: WebhookEventName) =>
   z.object({ event: z.literal(event), ...common, ...more[event] })
+
+/** A payload as it is sent: what all say, and what its event says beside that. */
+export type Payload = z.infer<z.ZodObject<typeof common>> & {
+  event: WebhookEventName
+  [particular: string]: string | number | null
+}
 
 /** Every payload, in the order of the events. */
 export const payloads = WebhookEventName.options.map((event) => ({ event, payload: payloadOf(event) }))

@@ -1,4 +1,4 @@
-import { Resolver } from 'node:dns/promises'
+import { lookup, Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { faultOfUrl, hostOf, isPublicAddress, type TargetFault, type TargetRules } from './targets.ts'
 
@@ -34,4 +34,9 @@ export async function resolveByDns(host: string): Promise<string[]> {
   } finally {
     clearTimeout(late)
   }
+}
+
+/** As every other program on the machine understands names, for development: `localhost`, a neighbour in compose. */
+export async function resolveBySystem(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address)
 }

@@ -7,6 +7,7 @@ export type Things = {
   customer: string
   confirmation: string
   testPurchase: string
+  delivery: string
   ownCustomer: string
   unknownKey: string
 }
@@ -18,6 +19,9 @@ const customerId = (which: Which, { customer }: Things) =>
   which === 'owned' ? customer : 'cus_00000000000000000000000000'
 const licenseId = (which: Which, { license }: Things) =>
   which === 'owned' ? license.id : 'lic_00000000000000000000000000'
+
+const deliveryId = (which: Which, { delivery }: Things) =>
+  which === 'owned' ? delivery : 'whd_00000000000000000000000000'
 
 /** The owner's id in every place where a request can carry one, and in the same place one that nobody has. */
 export const places: [what: string, status: number, request: (which: Which, things: Things) => Request][] = [
@@ -249,6 +253,24 @@ export const places: [what: string, status: number, request: (which: Which, thin
     (which, owned) => ({
       method: 'GET',
       url: `/v1/test-purchase/${which === 'owned' ? owned.testPurchase : 'tp_00000000000000000000000000'}`,
+    }),
+  ],
+  [
+    'listing the deliveries of a license',
+    200,
+    (which, owned) => ({ method: 'GET', url: `/v1/webhook/deliveries?license=${licenseId(which, owned)}` }),
+  ],
+  [
+    'reading a delivery',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/webhook/deliveries/${deliveryId(which, owned)}` }),
+  ],
+  [
+    'asking for a delivery again',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/webhook/deliveries/${deliveryId(which, owned)}/redeliver`,
     }),
   ],
   ...(['activate', 'validate', 'deactivate'] as const).flatMap((what): typeof places => [

@@ -4,9 +4,11 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { newLicenseKey } from '../../src/credentials/license-key.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { pendingId } from '../harness/gate.ts'
+import { origin } from '../harness/ledger.ts'
 import { places, type Things } from './foreign-places.ts'
 import { makeCustomer, makeProduct, mint } from './samples.ts'
 import { templateOf } from './template.ts'
@@ -30,6 +32,7 @@ beforeAll(async () => {
     sameName: await mint(ask, owner.token, 'shared-name'),
     customer: await makeCustomer(ask, owner.token),
     testPurchase: await playPurchase(),
+    delivery: await owedDelivery(license.id),
     confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
     ownCustomer: await makeCustomer(ask, asking.token),
     unknownKey: newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey,
@@ -48,6 +51,26 @@ async function playPurchase(): Promise<string> {
   return z.object({ testPurchase: z.object({ id: z.string() }) }).parse(started.body).testPurchase.id
 }
 
+/** One that waits for its first try. */
+async function owedDelivery(licenseId: string): Promise<string> {
+  const { services } = api.ledger
+  await scheduleDelivery(
+    services,
+    {
+      tenantId: owner.tenantId,
+      channel: 'webhook',
+      event: 'license.activated',
+      licenseId,
+      licenseRevision: 0,
+      sequence: 1,
+    },
+    origin,
+  )
+  const { body } = await api.ask('GET', '/v1/webhook/deliveries', { token: owner.token })
+  const { items } = z.object({ items: z.array(z.looseObject({ id: z.string() })) }).parse(body)
+  return items[0]?.id ?? ''
+}
+
 /** The answer without what differs between any two requests. */
 function comparable({ status, text, headers }: Answer) {
   const { 'request-id': _, date: __, ...rest } = headers
@@ -63,6 +86,7 @@ const everythingOwned = async () => {
     '/v1/customers',
     `/v1/licenses/${owned.license.id}`,
     '/v1/integrations',
+    '/v1/webhook/deliveries',
   ]
   for (const url of urls) {
     answers.push((await api.ask('GET', url, { token })).text)
@@ -103,7 +127,7 @@ test("another tenant's product id is free to take", async () => {
 
 test('lists hold nothing of others', async () => {
   const fresh = await makeTenant(api.ledger)
-  for (const url of ['/v1/products', '/v1/licenses', '/v1/customers']) {
+  for (const url of ['/v1/products', '/v1/licenses', '/v1/customers', '/v1/webhook/deliveries']) {
     const { body } = await api.ask('GET', url, { token: fresh.token })
     expect(body).toStrictEqual({ items: [], nextCursor: null })
   }

@@ -7,6 +7,7 @@ export function templateOf(url: string): string {
     .replace(/(\/licenses\/)lic_[^/]+/, '$1{id}')
     .replace(/(\/customers\/)[^/]+/, '$1{id}')
     .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
+    .replace(/(\/deliveries\/)whd_[^/]+/, '$1{id}')
     .replace(/(\/test-purchase\/)tp_[^/]+/, '$1{id}')
     .replace(/(\/integrations\/)[^/]+/, '$1{provider}')
 }

@@ -17,6 +17,7 @@ import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
 import { commandLicense, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 import { anyCustomerStep, type CustomerStep, customersLife, liveAsCustomers } from './life-of-customers.ts'
+import { anyDeliveryStep, type DeliveryStep, deliveriesLife, liveAsDeliveries } from './life-of-deliveries.ts'
 import { anyInstallStep, type InstallStep, installsLife, liveAsInstalls } from './life-of-installs.ts'
 import { anyMemberStep, liveAsMembers, type MemberStep, membersLife } from './life-of-members.ts'
 import { type SellingStep, sell } from './selling.ts'
@@ -26,6 +27,7 @@ export type Step =
   | CustomerStep
   | MemberStep
   | InstallStep
+  | DeliveryStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'remint'; license: number; keepDevices: boolean }
@@ -79,6 +81,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: anyCustomerStep },
   { weight: 2, arbitrary: anyMemberStep },
   { weight: 2, arbitrary: anyInstallStep },
+  { weight: 2, arbitrary: anyDeliveryStep },
   fc.record({
     do: fc.constant('sell' as const),
     through: fc.constantFrom('gumroad' as const, 'paddle' as const, 'stripe' as const),
@@ -140,6 +143,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
   const licenses: Life['licenses'] = []
   const liveCustomers = liveAsCustomers(ledger, tenantId, productId)
   const liveMembers = liveAsMembers(ledger, tenantId)
+  const liveDeliveries = liveAsDeliveries(ledger, tenantId)
   const liveInstalls = liveAsInstalls(ledger, tenantId, productId)
   const picked = (index: number) => licenses[index % licenses.length]
 
@@ -265,6 +269,11 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
       case 'report':
       case 'crowd a machine':
         return liveInstalls(step)
+      case 'buy':
+      case 'schedule what is owed':
+      case 'try to deliver':
+      case 'deliver again':
+        return liveDeliveries(step)
       default:
         return liveCustomers(step, id)
     }
@@ -300,6 +309,7 @@ export const fullLife: readonly Step[] = [
   ...customersLife,
   ...membersLife,
   ...installsLife,
+  ...deliveriesLife,
   { do: 'add key type', keyType: 2, entitlement: 'a' },
   { do: 'change key type', keyType: 2, entitlement: 'b' },
   { do: 'sell', through: 'gumroad' },

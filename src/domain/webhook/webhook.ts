@@ -80,8 +80,11 @@ export function decideWebhook(webhook: Webhook, command: WebhookCommand): Webhoo
 
 /** The secrets that a delivery is signed with at a moment, the newest first; none without an endpoint. */
 export function secretsAt({ endpoint }: Webhook, now: string): WebhookSecret[] {
-  if (endpoint === null) return []
-  const { secret, former } = endpoint
+  return endpoint === null ? [] : secretsOf(endpoint, now)
+}
+
+/** As {@link secretsAt}, of an endpoint that is there. */
+export function secretsOf({ secret, former }: WebhookEndpoint, now: string): WebhookSecret[] {
   if (former === null || former.validUntil <= now) return [secret]
   const { validUntil: _, ...overlapping } = former
   return [secret, overlapping]

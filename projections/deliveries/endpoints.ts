@@ -1,0 +1,67 @@
+import type { ClientBase } from 'pg'
+import type { Recorded } from '../../src/domain/recorded.ts'
+import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhook/webhook.ts'
+import { writeRows } from '../pipeline.ts'
+
+/**
+ * Each tenant's webhook as it stood at the place in the log up to which deliveries have been found to be owed. The read
+ * model of webhooks may be ahead of that within a page.
+ */
+export const endpointsDdl = `
+  create table delivery_endpoints (
+    tenant_id text primary key,
+    revision int not null,
+    -- Of the last change: what was recorded before it was owed, or not, by the settings before.
+    position bigint not null,
+    state json not null
+  )`
+
+export type EndpointAt = { revision: number; position: bigint; state: Webhook }
+
+type Row = { tenant_id: string; revision: number; position: bigint; state: Webhook }
+
+export async function loadEndpoints(
+  db: ClientBase,
+  tenantIds: readonly string[],
+): Promise<Map<string, EndpointAt>> {
+  if (tenantIds.length === 0) return new Map()
+  const { rows } = await db.query<Row>({
+    name: 'delivery-endpoints-to-fold',
+    text: 'select * from delivery_endpoints where tenant_id = any($1)',
+    values: [tenantIds],
+  })
+  return new Map(rows.map(({ tenant_id, ...endpoint }) => [tenant_id, endpoint]))
+}
+
+/** @returns whether it was news */
+export function foldEndpoint(
+  endpoints: Map<string, EndpointAt>,
+  tenantId: string,
+  { revision, position, event }: Recorded<'webhook'>,
+): boolean {
+  const before = endpoints.get(tenantId)
+  if (before && before.revision >= revision) return false
+  endpoints.set(tenantId, { revision, position, state: evolveWebhook(before?.state ?? noWebhook, event) })
+  return true
+}
+
+export async function writeEndpoints(
+  db: ClientBase,
+  endpoints: ReadonlyMap<string, EndpointAt>,
+  changed: ReadonlySet<string>,
+): Promise<void> {
+  const rows = [...changed].flatMap((tenantId) => {
+    const endpoint = endpoints.get(tenantId)
+    // JSON knows no bigint.
+    return endpoint ? [{ tenant_id: tenantId, ...endpoint, position: String(endpoint.position) }] : []
+  })
+  await writeRows(
+    db,
+    'write-delivery-endpoints',
+    `insert into delivery_endpoints select * from json_populate_recordset(null::delivery_endpoints, $1)
+     on conflict (tenant_id) do update set
+       revision = excluded.revision, position = excluded.position, state = excluded.state
+     where delivery_endpoints.revision < excluded.revision`,
+    rows,
+  )
+}

@@ -1,0 +1,193 @@
+import type { ClientBase } from 'pg'
+import type { Channel } from '../../src/domain/delivery/events.ts'
+import { isMailOwed, publicNameOf } from '../../src/domain/delivery/owed.ts'
+import type { Recorded } from '../../src/domain/recorded.ts'
+import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
+import { inPipeline, writeRows } from '../pipeline.ts'
+import { type EndpointAt, foldEndpoint, loadEndpoints, writeEndpoints } from './endpoints.ts'
+
+/**
+ * What is owed to a receiver and not scheduled yet: found in the order of the log, so that every rebuild finds the
+ * same, with the same numbers, whenever a webhook was set, changed or removed.
+ */
+export const owedDdl = `
+  create table owed_deliveries (
+    license_id text not null,
+    license_revision int not null,
+    channel text not null,
+    tenant_id text not null,
+    event text not null,
+    sequence int,
+    event_id uuid not null,
+    correlation_id text not null,
+    position bigint not null,
+    primary key (license_id, license_revision, channel)
+  );
+  create index owed_deliveries_by_age on owed_deliveries (position);
+  -- The last number given within each license, and the event that got it.
+  create table delivery_sequences (
+    license_id text primary key,
+    revision int not null,
+    sequence int not null
+  )`
+
+type Owed = {
+  license_id: string
+  license_revision: number
+  channel: Channel
+  tenant_id: string
+  event: WebhookEventName
+  sequence: number | null
+  event_id: string
+  correlation_id: string
+  position: string
+}
+
+type RecordedLicense = Recorded<'license'>
+type Sequence = { revision: number; sequence: number }
+
+const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.length)
+const tenantOf = ({ stream }: Recorded<'webhook'>): string => stream.slice('webhook-'.length)
+
+const isWebhook = (recorded: Recorded): recorded is Recorded<'webhook'> => recorded.category === 'webhook'
+/** An event of a license that somebody outside may be told of. */
+const isTold = (recorded: Recorded): recorded is RecordedLicense =>
+  recorded.category === 'license' &&
+  (publicNameOf(recorded.event) !== undefined || isMailOwed(recorded.event))
+
+export async function projectOwed(db: ClientBase, entries: readonly Recorded[]): Promise<void> {
+  const own = entries.filter((entry) => isWebhook(entry) || isTold(entry))
+  if (own.length === 0) return
+  const told = own.filter(isTold)
+  const [tenants, sequences] = await inPipeline([
+    loadTenants(db, told, entries),
+    loadSequences(db, [...new Set(told.map(idOf))]),
+  ])
+  const endpoints = await loadEndpoints(db, [
+    ...new Set([...tenants.values(), ...own.filter(isWebhook).map(tenantOf)]),
+  ])
+  const changed = new Set<string>()
+  const numbered = new Map<string, Sequence>()
+  const owed: Owed[] = []
+  for (const entry of own) {
+    if (isWebhook(entry)) {
+      if (foldEndpoint(endpoints, tenantOf(entry), entry)) changed.add(tenantOf(entry))
+      continue
+    }
+    const license_id = idOf(entry)
+    const tenant_id = tenants.get(license_id)
+    const event = publicNameOf(entry.event)
+    if (tenant_id === undefined || event === undefined) continue
+    const row = {
+      license_id,
+      license_revision: entry.revision,
+      tenant_id,
+      event,
+      event_id: entry.id,
+      correlation_id: entry.metadata.correlationId,
+      // JSON knows no bigint.
+      position: String(entry.position),
+    }
+    if (isMailOwed(entry.event)) owed.push({ ...row, channel: 'mail', sequence: null })
+    const last = sequences.get(license_id) ?? { revision: -1, sequence: 0 }
+    if (last.revision >= entry.revision || !isWanted(endpoints.get(tenant_id), event, entry.position))
+      continue
+    const next = { revision: entry.revision, sequence: last.sequence + 1 }
+    sequences.set(license_id, next)
+    numbered.set(license_id, next)
+    owed.push({ ...row, channel: 'webhook', sequence: next.sequence })
+  }
+  await inPipeline([
+    writeEndpoints(db, endpoints, changed),
+    writeOwed(db, owed),
+    writeSequences(db, numbered),
+  ])
+}
+
+/** By the settings as they stood when the event was recorded. */
+function isWanted(endpoint: EndpointAt | undefined, event: WebhookEventName, position: bigint): boolean {
+  if (!endpoint || endpoint.position > position) return false
+  return endpoint.state.endpoint?.events.includes(event) ?? false
+}
+
+/** Whose each license is: its first event says so, which stands in this page or among the licenses already. */
+async function loadTenants(
+  db: ClientBase,
+  told: readonly RecordedLicense[],
+  entries: readonly Recorded[],
+): Promise<Map<string, string>> {
+  const tenants = new Map<string, string>()
+  for (const entry of entries) {
+    if (entry.category !== 'license') continue
+    const { event } = entry
+    if (event.type === 'LicenseMinted' || event.type === 'LicenseImported') {
+      tenants.set(event.data.licenseId, event.data.tenantId)
+    }
+  }
+  const others = [...new Set(told.map(idOf))].filter((id) => !tenants.has(id))
+  if (others.length === 0) return tenants
+  const { rows } = await db.query<{ license_id: string; tenant_id: string }>({
+    name: 'tenants-of-licenses',
+    text: 'select license_id, tenant_id from licenses where license_id = any($1)',
+    values: [others],
+  })
+  for (const { license_id, tenant_id } of rows) tenants.set(license_id, tenant_id)
+  return tenants
+}
+
+async function loadSequences(db: ClientBase, licenseIds: readonly string[]): Promise<Map<string, Sequence>> {
+  if (licenseIds.length === 0) return new Map()
+  const { rows } = await db.query<Sequence & { license_id: string }>({
+    name: 'delivery-sequences-to-fold',
+    text: 'select * from delivery_sequences where license_id = any($1)',
+    values: [licenseIds],
+  })
+  return new Map(rows.map(({ license_id, revision, sequence }) => [license_id, { revision, sequence }]))
+}
+
+/** What is scheduled already, as when the same events are applied again, is owed no more. */
+function writeOwed(db: ClientBase, owed: readonly Owed[]): Promise<void> {
+  return writeRows(
+    db,
+    'write-owed-deliveries',
+    `insert into owed_deliveries
+     select o.* from json_populate_recordset(null::owed_deliveries, $1) o
+     where not exists (
+       select from deliveries d
+       where d.license_id = o.license_id and d.license_revision = o.license_revision and d.channel = o.channel
+     )
+     on conflict do nothing`,
+    owed,
+  )
+}
+
+function writeSequences(db: ClientBase, numbered: ReadonlyMap<string, Sequence>): Promise<void> {
+  return writeRows(
+    db,
+    'write-delivery-sequences',
+    `insert into delivery_sequences select * from json_populate_recordset(null::delivery_sequences, $1)
+     on conflict (license_id) do update set revision = excluded.revision, sequence = excluded.sequence
+     where delivery_sequences.revision < excluded.revision`,
+    Array.from(numbered, ([license_id, last]) => ({ license_id, ...last })),
+  )
+}
+
+/** Takes what has been scheduled off the list. */
+export async function settleOwed(db: ClientBase, entries: readonly Recorded[]): Promise<void> {
+  const scheduled = entries.flatMap((entry) =>
+    entry.category === 'delivery' && entry.event.type === 'DeliveryScheduled' ? [entry.event.data] : [],
+  )
+  if (scheduled.length === 0) return
+  await db.query({
+    name: 'settle-owed-deliveries',
+    text: `delete from owed_deliveries o
+           using unnest($1::text[], $2::int[], $3::text[]) as s (license_id, license_revision, channel)
+           where o.license_id = s.license_id and o.license_revision = s.license_revision
+             and o.channel = s.channel`,
+    values: [
+      scheduled.map(({ licenseId }) => licenseId),
+      scheduled.map(({ licenseRevision }) => licenseRevision),
+      scheduled.map(({ channel }) => channel),
+    ],
+  })
+}

@@ -1,0 +1,62 @@
+import { absentDelivery, type Delivery, evolveDelivery } from '../../src/domain/delivery/delivery.ts'
+import { folding } from '../../src/domain/recorded.ts'
+import { type DocumentModel, projectDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+import { endpointsDdl } from './endpoints.ts'
+import { owedDdl, projectOwed, settleOwed } from './owed.ts'
+
+const deliveries: DocumentModel<Delivery> = {
+  table: 'deliveries',
+  category: 'delivery',
+  absent: absentDelivery,
+  fold: folding('delivery', evolveDelivery),
+  columns: (delivery) =>
+    delivery.status === 'absent'
+      ? {}
+      : {
+          delivery_id: delivery.deliveryId,
+          tenant_id: delivery.tenantId,
+          channel: delivery.channel,
+          event: delivery.event,
+          license_id: delivery.licenseId,
+          license_revision: delivery.licenseRevision,
+          status: delivery.status,
+          tries: delivery.attempts.length,
+          next_attempt_at: delivery.nextAttemptAt,
+          created_at: delivery.scheduledAt,
+        },
+}
+
+/** Every delivery that is owed, scheduled or ended. `next_attempt_at` is the schedule. */
+export const deliveriesProjector: Projector = {
+  name: 'deliveries',
+  tables: ['deliveries', 'owed_deliveries', 'delivery_sequences', 'delivery_endpoints'],
+  ddl: `
+    create table deliveries (
+      stream text primary key,
+      revision int not null,
+      state jsonb not null,
+      delivery_id text not null unique,
+      tenant_id text not null,
+      channel text not null,
+      event text not null,
+      license_id text not null,
+      license_revision int not null,
+      status text not null,
+      tries int not null,
+      next_attempt_at timestamptz,
+      created_at timestamptz not null,
+      -- An event goes to a receiver once: there is one webhook a tenant, and one customer a license.
+      unique (license_id, license_revision, channel)
+    ) with (fillfactor = 80);
+    create index deliveries_by_age on deliveries (tenant_id, channel, created_at desc, delivery_id desc);
+    create index deliveries_due on deliveries (channel, tenant_id, next_attempt_at)
+      where next_attempt_at is not null;
+    ${owedDdl};
+    ${endpointsDdl}`,
+  async apply(db, entries) {
+    await projectOwed(db, entries)
+    await projectDocuments(db, deliveries, entries)
+    await settleOwed(db, entries)
+  },
+}

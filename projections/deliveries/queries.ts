@@ -1,0 +1,77 @@
+import type { Pool } from 'pg'
+import type { KnownDelivery } from '../../src/domain/delivery/delivery.ts'
+import type { Channel } from '../../src/domain/delivery/events.ts'
+import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
+import { coalesce } from '../coalesce.ts'
+import { type Keyset, type PageOf, pageOf } from '../page.ts'
+
+export type DeliveryEntry = { delivery: KnownDelivery; revision: number }
+
+type EntryRow = { state: KnownDelivery; revision: number }
+const entryFrom = ({ state, revision }: EntryRow): DeliveryEntry => ({ delivery: state, revision })
+
+export async function findDelivery(
+  db: Pool,
+  tenantId: string,
+  deliveryId: string,
+): Promise<DeliveryEntry | undefined> {
+  const { rows } = await db.query<EntryRow>({
+    name: 'find-delivery',
+    text: 'select state, revision from deliveries where tenant_id = $1 and delivery_id = $2',
+    values: [tenantId, deliveryId],
+  })
+  return rows[0] && entryFrom(rows[0])
+}
+
+export type FindDelivery = (deliveryId: string) => Promise<DeliveryEntry | undefined>
+
+/** For the dispatcher, which works for all tenants; look-ups of one moment share a query. */
+export function createDeliveryLookup(db: Pool): FindDelivery {
+  return coalesce(async (ids) => {
+    const { rows } = await db.query<EntryRow & { delivery_id: string }>({
+      name: 'delivery-lookup',
+      text: 'select delivery_id, state, revision from deliveries where delivery_id = any($1)',
+      values: [ids],
+    })
+    const found = new Map(rows.map((row) => [row.delivery_id, entryFrom(row)]))
+    return ids.map((id) => found.get(id))
+  })
+}
+
+export type DeliveryFilter = {
+  channel?: Channel | undefined
+  status?: KnownDelivery['status'] | undefined
+  event?: WebhookEventName | undefined
+  licenseId?: string | undefined
+}
+
+/** Newest first, deliveries of one moment by id. */
+export async function listDeliveries(
+  db: Pool,
+  tenantId: string,
+  filter: DeliveryFilter,
+  { after, limit }: Keyset,
+): Promise<PageOf<KnownDelivery>> {
+  const { rows } = await db.query<{ state: KnownDelivery }>(
+    `select state from deliveries
+     where tenant_id = $1 and ($2::text is null or channel = $2) and ($3::text is null or status = $3)
+       and ($4::text is null or event = $4) and ($5::text is null or license_id = $5)
+       and ($6::timestamptz is null or (created_at, delivery_id) < ($6, $7))
+     order by created_at desc, delivery_id desc limit $8`,
+    [
+      tenantId,
+      filter.channel ?? null,
+      filter.status ?? null,
+      filter.event ?? null,
+      filter.licenseId ?? null,
+      after?.createdAt ?? null,
+      after?.id ?? null,
+      limit + 1,
+    ],
+  )
+  const deliveries = rows.map(({ state }) => state)
+  return pageOf(deliveries, limit, ({ scheduledAt, deliveryId }) => ({
+    createdAt: scheduledAt,
+    id: deliveryId,
+  }))
+}

@@ -1,0 +1,94 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import type { LogEntry } from '../domain/recorded.ts'
+import { type Channels, createAttempts, triesAtOnce } from '../webhooks/dispatcher.ts'
+import type { DispatchFeed } from '../webhooks/feed.ts'
+import { createLocalFeed } from '../webhooks/local-feed.ts'
+import { createPublisher } from '../webhooks/publisher.ts'
+import { resolveByDns, resolveBySystem } from '../webhooks/resolve.ts'
+import { createWebhookChannel } from '../webhooks/webhook-channel.ts'
+import type { Stores } from './stores.ts'
+
+export type Dispatching = {
+  hear(entry: LogEntry): void
+  /** Resolves when the signal has aborted and the tries that were being made have ended. */
+  finished: Promise<unknown>
+}
+
+/**
+ * Makes the deliveries that are due. With NATS any number of processes share the work; without it one of them does it
+ * all, and another takes over when it ends.
+ */
+export function startDispatching(
+  config: Config,
+  { services, readModels }: Stores,
+  log: Logger,
+  shared: DispatchFeed | undefined,
+  signal: AbortSignal,
+): Dispatching {
+  const feed = shared ?? createLocalFeed()
+  const allowPrivate = config.webhookAllowPrivate
+  const resolve = allowPrivate ? resolveBySystem : resolveByDns
+  const webhook = createWebhookChannel(services, { resolve, rules: { allowPrivate } })
+  const channels: Channels = { webhook }
+  const publisher = createPublisher({ ...services, feed, readModels }, ['webhook'], (err) =>
+    log.warn({ err }, 'delivery.not_published'),
+  )
+  const attempts = createAttempts(services, channels, ({ delivery, error: err }) =>
+    log.warn({ err, delivery }, 'delivery.not_attempted'),
+  )
+  const work = async (until: AbortSignal) => {
+    await Promise.all([publisher.run(until), feed.consume(attempts, triesAtOnce, until)])
+  }
+  const finished = shared ? work(signal) : oneAtATime(services.db, signal, work)
+  return { hear: publisher.hear, finished: Promise.all([finished, closeAfter(webhook, signal)]) }
+}
+
+/** So long tries that are being made may take to end; one that is cut off is made again by the next dispatcher. */
+const drainMs = 2000
+
+async function closeAfter(channel: { close(): Promise<void> }, signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+  await setTimeout(drainMs, undefined, { ref: false })
+  await channel.close()
+}
+
+/** Of all processes without a common feed; read by nobody else. */
+const dispatchLock = 7_214_510
+const lockRetryMs = 1000
+
+/** Works while this process holds the lock, which ends with its connection. */
+async function oneAtATime(
+  db: Pool,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  while (!signal.aborted) {
+    await whileLocked(db, signal, work).catch(() => undefined)
+    await setTimeout(lockRetryMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+async function whileLocked(
+  db: Pool,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const connection = await db.connect()
+  const lost = new AbortController()
+  const onError = () => lost.abort()
+  connection.on('error', onError)
+  try {
+    const { rows } = await connection.query<{ locked: boolean }>(
+      'select pg_try_advisory_lock($1) as locked',
+      [dispatchLock],
+    )
+    if (rows[0]?.locked) await work(AbortSignal.any([signal, lost.signal]))
+  } finally {
+    connection.off('error', onError)
+    // Ending the connection lets go of the lock whatever state it is in.
+    connection.release(true)
+  }
+}

@@ -1,0 +1,87 @@
+import { type DeliveryEntry, findDelivery } from '../../projections/deliveries/queries.ts'
+import {
+  type AttemptResult,
+  absentDelivery,
+  type Delivery,
+  decideDelivery,
+  evolveDelivery,
+  type KnownDelivery,
+} from '../domain/delivery/delivery.ts'
+import type { DeliveryEvent } from '../domain/delivery/events.ts'
+import { folding } from '../domain/recorded.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { loadFromLog } from '../ledger/load.ts'
+import { deliveryStream } from '../ledger/streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+
+type Owed = Omit<Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'], 'deliveryId' | 'at'>
+
+/**
+ * Puts what is owed on the schedule, due at once. The id follows from the event and the receiver, so that however
+ * many try there is one delivery of it.
+ */
+export async function scheduleDelivery(services: Services, owed: Owed, origin: Origin): Promise<void> {
+  const at = momentOf(services)
+  const { tenantId, channel, licenseId, licenseRevision } = owed
+  const deliveryId = services.deriveId('whd', channel, tenantId, licenseId, String(licenseRevision))
+  await services.handle<Delivery, 'delivery'>({
+    stream: deliveryStream(deliveryId),
+    loaded: { state: absentDelivery, revision: 'no_stream' },
+    load: () => loadDelivery(services, deliveryId),
+    decide: (delivery) => decideDelivery(delivery, { type: 'ScheduleDelivery', deliveryId, ...owed, at }),
+    cause: causeOf(origin, at),
+  })
+}
+
+/** Records what came of a try, unless the same try was recorded by somebody else. */
+export async function recordAttempt(
+  services: Services,
+  { delivery, revision }: DeliveryEntry,
+  made: { startedAt: string; durationMs: number; result: AttemptResult },
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const attempt = delivery.attempts.length + 1
+  await services.handle<Delivery, 'delivery'>({
+    stream: deliveryStream(delivery.deliveryId),
+    loaded: { state: delivery, revision },
+    load: () => loadDelivery(services, delivery.deliveryId),
+    decide: (known) => decideDelivery(known, { type: 'RecordAttempt', attempt, ...made, at }),
+    cause: causeOf(origin, at),
+  })
+}
+
+/**
+ * Has a delivery made once more, now, under the same id and with as many tries as at first.
+ * @throws Refusal `delivery_not_found`
+ */
+export async function askRedelivery(
+  services: Services,
+  tenantId: string,
+  deliveryId: string,
+  origin: Origin,
+): Promise<KnownDelivery> {
+  const at = momentOf(services)
+  const entry = await findDelivery(services.db, tenantId, deliveryId)
+  if (!entry) throw new Refusal('delivery_not_found')
+  const { state, events } = await services.handle<Delivery, 'delivery'>({
+    stream: deliveryStream(deliveryId),
+    loaded: { state: entry.delivery, revision: entry.revision },
+    load: () => loadDelivery(services, deliveryId),
+    decide: (delivery) => decideDelivery(delivery, { type: 'AskRedelivery', at }),
+    cause: causeOf(origin, at),
+    run: origin.run,
+  })
+  const delivery = events.reduce(evolveDelivery, state)
+  if (delivery.status === 'absent') throw new Refusal('delivery_not_found')
+  return delivery
+}
+
+function loadDelivery(services: Services, deliveryId: string) {
+  return loadFromLog(
+    services.ledger,
+    deliveryStream(deliveryId),
+    absentDelivery,
+    folding('delivery', evolveDelivery),
+  )
+}

@@ -1,0 +1,35 @@
+import type { LicenseEvent } from '../license/events.ts'
+import type { WebhookEventName } from '../webhook/events.ts'
+
+/**
+ * What an event of a license is called outside; undefined for what is nobody's concern there. A license is announced
+ * when it was sold, and not when its vendor made it by themselves.
+ */
+export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined {
+  switch (event.type) {
+    case 'LicenseMinted':
+      return isSold(event.data) ? 'license.created' : undefined
+    case 'DeviceActivated':
+      return 'license.activated'
+    case 'DeviceDeactivated':
+      return 'license.deactivated'
+    case 'LicenseExpired':
+    case 'LicenseFellBack':
+      return 'license.expired'
+    case 'LicenseRenewed':
+      return 'license.renewed'
+    case 'LicenseRevoked':
+      return 'license.revoked'
+    case 'LicenseReminted':
+      return 'license.reminted'
+    case 'LicenseImported':
+    case 'CustomerLinked':
+      return undefined
+  }
+}
+
+/** Whether a customer is owed a mail with the key: they have bought, and an address is known. */
+export const isMailOwed = (event: LicenseEvent): boolean =>
+  event.type === 'LicenseMinted' && isSold(event.data) && (event.data.holder?.email ?? null) !== null
+
+const isSold = ({ source }: { source: string }): boolean => source === 'sale' || source === 'test'

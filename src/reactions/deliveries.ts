@@ -1,0 +1,82 @@
+import { listOwedDeliveries, type OwedDelivery } from '../../projections/deliveries/due.ts'
+import { scheduleDelivery } from '../commands/deliveries.ts'
+import { destroySpentKeys } from '../commands/delivery-keys.ts'
+import type { Services } from '../commands/services.ts'
+import { newId } from '../credentials/id.ts'
+import { publicNameOf } from '../domain/delivery/owed.ts'
+import type { LogEntry } from '../domain/recorded.ts'
+import { createBell } from './bell.ts'
+import type { Reaction } from './reaction.ts'
+import { createSetAside } from './set-aside.ts'
+
+/** Told of a license with a delivery that could not be scheduled; it is tried again later. */
+type OnTrouble = (trouble: { license: string; error: unknown }) => void
+
+/** As many as are scheduled at the same time. */
+const lanes = 16
+const mostAtOnce = 500
+
+/**
+ * Puts everything that is owed to a receiver on the schedule. What is owed stands in a read model, in the transaction
+ * that brought the event there, so that nothing is forgotten by whoever dies in between.
+ */
+export function deliveryReaction(
+  services: Services,
+  readModels: { advanceTo(position: bigint): Promise<void> },
+  onTrouble: OnTrouble,
+): Reaction & { hear(entry: LogEntry): void } {
+  const bell = createBell()
+  let heard = -1n
+  const setAside = createSetAside(services.now)
+  let more = false
+
+  async function round(): Promise<void> {
+    if (heard >= 0n) await readModels.advanceTo(heard)
+    const owed = await listOwedDeliveries(services.db, { except: setAside.waiting(), most: mostAtOnce })
+    const left = owed.values()
+    const lane = async () => {
+      for (const one of left) await scheduleOne(one)
+    }
+    await Promise.all(Array.from({ length: lanes }, lane))
+    more = owed.length === mostAtOnce
+    setAside.forgetOthersThan(owed.map(({ licenseId }) => licenseId))
+  }
+
+  /** @throws what is no license's own fault: the stores do not answer */
+  async function scheduleOne({ eventId, correlationId, ...owed }: OwedDelivery): Promise<void> {
+    const { licenseId } = owed
+    const cause = { causationId: eventId, correlationId }
+    try {
+      await scheduleDelivery(services, owed, {
+        requestId: newId('req'),
+        actor: 'system:reactions',
+        ...cause,
+      })
+      setAside.succeeded(licenseId)
+    } catch (error) {
+      await services.ledger.head()
+      onTrouble({ license: licenseId, error })
+      setAside.failed(licenseId)
+    }
+  }
+
+  return {
+    name: 'deliveries.schedule',
+    everyMs: 500,
+    round,
+    dueInMs: () => (more ? 0 : 500),
+    bell,
+    hear(entry) {
+      if (!entry.readable || entry.category !== 'license' || publicNameOf(entry.event) === undefined) return
+      heard = entry.position
+      bell.ring()
+    },
+  }
+}
+
+/** Destroys the keys of sales whose deliveries have ended without anybody being left to do so. */
+export const keyReaction = (services: Services): Reaction => ({
+  name: 'deliveries.clear',
+  everyMs: 60_000,
+  round: () => destroySpentKeys(services),
+})

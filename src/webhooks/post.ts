@@ -1,0 +1,133 @@
+import { type Agent, errors } from 'undici'
+import type { AttemptResult } from '../domain/delivery/delivery.ts'
+import type { AttemptError } from '../domain/delivery/events.ts'
+import { NoTarget } from './connections.ts'
+import { faultOfUrl, type TargetRules } from './targets.ts'
+
+export type Post = { url: URL; headers: Record<string, string>; body: string }
+
+/** No more of an answer is read, and no more of that is kept. */
+const mostReadBytes = 65_536
+const mostKeptCharacters = 1024
+
+/**
+ * Posts once and says what came of it. Whatever goes wrong at the receiver is a result; only that the connections were closed by
+ * ourselves meanwhile is an error.
+ *
+ * | what happens                               | result                       |
+ * | ------------------------------------------ | ---------------------------- |
+ * | 2xx within the time                        | delivered                    |
+ * | 3xx                                        | `redirect`, not followed     |
+ * | any other status                           | `status`                     |
+ * | no status within the time                  | `timeout`                    |
+ * | an address that is not public              | `target_refused`             |
+ * | no address, no connection, no TLS, no HTTP | a word for it                |
+ *
+ * @param confidential what must not come back in the part of the answer that is kept
+ */
+export async function post(
+  agent: Agent,
+  rules: TargetRules,
+  { url, headers, body }: Post,
+  { timeLimitMs, confidential }: { timeLimitMs: number; confidential: readonly string[] },
+): Promise<AttemptResult> {
+  // Sockets ask nobody about an address that is written in the URL itself.
+  if (faultOfUrl(url, rules) !== undefined) return failed('target_refused')
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), timeLimitMs)
+  try {
+    const response = await agent.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: 'POST',
+      headers,
+      body,
+      signal: limit.signal,
+      headersTimeout: timeLimitMs,
+      bodyTimeout: timeLimitMs,
+    })
+    const { statusCode: status } = response
+    const excerpt = excerptOf(await readSome(response.body), confidential)
+    if (status >= 200 && status < 300) return { outcome: 'delivered', status, excerpt }
+    return failed(status >= 300 && status < 400 ? 'redirect' : 'status', status, excerpt)
+  } catch (error) {
+    if (limit.signal.aborted) return failed('timeout')
+    // We have stopped ourselves, which says nothing of the receiver.
+    if (error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError) throw error
+    return failed(errorOf(error))
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const failed = (
+  error: AttemptError,
+  status: number | null = null,
+  excerpt: string | null = null,
+): AttemptResult => ({ outcome: 'failed', error, status, excerpt })
+
+/** The beginning of a body. One that breaks off, or never ends, is what has come of it: the status is known by then. */
+async function readSome(body: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      if (!(chunk instanceof Uint8Array)) break
+      chunks.push(Buffer.from(chunk.subarray(0, mostReadBytes - bytes)))
+      bytes += chunk.length
+      // Leaving the loop ends the connection, so that nobody reads the rest.
+      if (bytes >= mostReadBytes) break
+    }
+  } catch {
+    return Buffer.concat(chunks)
+  }
+  return Buffer.concat(chunks)
+}
+
+/**
+ * What is kept of an answer: text that every store can hold, without the key or the person that a receiver may repeat
+ * from what it was sent.
+ */
+function excerptOf(bytes: Buffer, confidential: readonly string[]): string | null {
+  if (bytes.length === 0) return null
+  const text = new TextDecoder().decode(bytes).replaceAll('\0', '')
+  const spellings = confidential.flatMap((secret) => [
+    secret,
+    secret.replaceAll('-', ''),
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+  ])
+  const pattern = [...new Set(spellings)]
+    .filter((spelling) => spelling.length > 0)
+    .sort((a, b) => b.length - a.length)
+    .map((spelling) => spelling.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&'))
+    .join('|')
+  const clean = pattern === '' ? text : text.replace(new RegExp(pattern, 'gi'), '…')
+  // Cut between characters, so that no half of one is left.
+  return clean.slice(0, mostKeptCharacters).toWellFormed()
+}
+
+const codes: Record<string, AttemptError> = {
+  ECONNREFUSED: 'connection_refused',
+  ECONNRESET: 'connection_lost',
+  EPIPE: 'connection_lost',
+  EHOSTUNREACH: 'connection_refused',
+  ENETUNREACH: 'connection_refused',
+  ETIMEDOUT: 'timeout',
+  ENOTFOUND: 'name_not_found',
+  EAI_AGAIN: 'name_not_found',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  UND_ERR_SOCKET: 'connection_lost',
+}
+
+function errorOf(error: unknown): AttemptError {
+  if (error instanceof AggregateError) return errorOf(error.errors[0])
+  if (error instanceof NoTarget) return error.reason
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (/^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO|HOSTNAME_)/.test(code)) return 'tls'
+  if (/^(?:HPE_|UND_ERR_HEADERS_OVERFLOW)/.test(code) || error instanceof errors.HTTPParserError)
+    return 'protocol'
+  return codes[code] ?? 'internal'
+}

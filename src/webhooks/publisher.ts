@@ -1,0 +1,183 @@
+import type { Pool } from 'pg'
+import { type DueAttempt, listDueAttempts, listDueAttemptsOf } from '../../projections/deliveries/due.ts'
+import type { Channel } from '../domain/delivery/events.ts'
+import type { LogEntry } from '../domain/recorded.ts'
+import { type Bell, createBell } from '../reactions/bell.ts'
+import type { DispatchFeed } from './feed.ts'
+
+/**
+ * Of one receiver no more are under way at once: one that hangs holds that many places, and leaves the others theirs.
+ * After a failure it is only a few, until one succeeds.
+ */
+const mostOfEach = 32
+const mostOfTroubled = 2
+/** Longer than a try may take: what was published before that and is not done was lost, and is published again. */
+const lostAfterMs = 20_000
+/** So often everything that is due is looked for, whoever has made it due. */
+const sweepMs = 1000
+
+type Receiver = { channel: Channel; tenantId: string }
+const nameOf = ({ channel, tenantId }: Receiver): string => `${channel} ${tenantId}`
+
+export type Publisher = {
+  /** Told of everything in the log as it comes, so that fresh deliveries need not wait to be found. */
+  hear(entry: LogEntry): void
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** Publishes what is due. The schedule is a read model; what stands in memory here only spares it questions. */
+export function createPublisher(
+  {
+    db,
+    now,
+    feed,
+    readModels,
+  }: {
+    db: Pool
+    now: () => Date
+    feed: DispatchFeed
+    readModels: { advanceTo(position: bigint): Promise<void> }
+  },
+  channels: readonly Channel[],
+  onFailure: (error: unknown) => void,
+): Publisher {
+  const bell = createBell()
+  const underWay = createUnderWay(() => performance.now())
+  let heard = -1n
+  let fresh: DueAttempt[] = []
+  let sweepAt = 0
+
+  function hear(entry: LogEntry): void {
+    if (!entry.readable || entry.category !== 'delivery') return
+    const { event, stream, position } = entry
+    if (event.type === 'DeliveryScheduled') {
+      const { deliveryId, channel, tenantId } = event.data
+      if (channels.includes(channel)) fresh.push({ deliveryId, attempt: 1, channel, tenantId })
+    } else if (event.type === 'RedeliveryAsked') {
+      sweepAt = 0
+    } else {
+      const failed = event.type === 'DeliveryAttempted' ? event.data.error !== null : undefined
+      if (!underWay.done(stream.slice('delivery-'.length), failed)) return
+    }
+    heard = position
+    bell.ring()
+  }
+
+  async function publish(jobs: readonly DueAttempt[]): Promise<void> {
+    const admitted = jobs.filter((job) => underWay.admit(job))
+    if (admitted.length === 0) return
+    try {
+      await feed.publish(admitted)
+    } catch (error) {
+      for (const { deliveryId } of admitted) underWay.done(deliveryId, undefined)
+      throw error
+    }
+  }
+
+  async function round(): Promise<void> {
+    const taken = fresh
+    fresh = []
+    if (heard >= 0n) await readModels.advanceTo(heard)
+    await publish(taken)
+    const moment = now().toISOString()
+    for (const receiver of underWay.withRoom()) {
+      const found = { except: underWay.of(receiver), most: mostOfEach }
+      const due = await listDueAttemptsOf(db, moment, receiver, found)
+      if (due.length === 0) underWay.noneLeft(receiver)
+      await publish(due)
+    }
+    if (performance.now() < sweepAt) return
+    sweepAt = performance.now() + sweepMs
+    underWay.forgetLost()
+    await publish(await listDueAttempts(db, moment, { channels, mostOfEach }))
+  }
+
+  return {
+    hear,
+    async run(signal) {
+      for (let failures = 0; !signal.aborted; ) {
+        try {
+          await round()
+          failures = 0
+        } catch (error) {
+          onFailure(error)
+          failures++
+        }
+        await pause(bell, failures, signal)
+      }
+    },
+  }
+}
+
+async function pause(bell: Bell, failures: number, signal: AbortSignal): Promise<void> {
+  const pauseMs = sweepMs * 2 ** Math.min(failures, 4)
+  // While something does not answer, nobody is listened to who would only have it asked more often.
+  await (failures === 0 ? bell : createBell()).heard(pauseMs, signal)
+}
+
+/** What has been published and is not known to be done, by receiver. */
+function createUnderWay(now: () => number) {
+  const jobs = new Map<string, { receiver: string; lostAt: number }>()
+  const receivers = new Map<
+    string,
+    Receiver & { deliveryIds: Set<string>; turnedAway: boolean; troubled: boolean }
+  >()
+
+  function receiverOf({ channel, tenantId }: Receiver) {
+    const name = nameOf({ channel, tenantId })
+    const known = receivers.get(name) ?? {
+      channel,
+      tenantId,
+      deliveryIds: new Set<string>(),
+      turnedAway: false,
+      troubled: false,
+    }
+    receivers.set(name, known)
+    return known
+  }
+
+  function done(deliveryId: string, failed: boolean | undefined): boolean {
+    const job = jobs.get(deliveryId)
+    const receiver = job && receivers.get(job.receiver)
+    if (!receiver) return false
+    jobs.delete(deliveryId)
+    receiver.deliveryIds.delete(deliveryId)
+    if (failed !== undefined) receiver.troubled = failed
+    if (receiver.deliveryIds.size === 0 && !receiver.turnedAway && !receiver.troubled) {
+      receivers.delete(nameOf(receiver))
+    }
+    return receiver.turnedAway
+  }
+
+  return {
+    /** Whether it may be published now; if not, its receiver is asked about again when it has room. */
+    admit(job: DueAttempt): boolean {
+      if (jobs.has(job.deliveryId)) return false
+      const receiver = receiverOf(job)
+      const most = receiver.troubled ? mostOfTroubled : mostOfEach
+      if (receiver.deliveryIds.size >= most) {
+        receiver.turnedAway = true
+        return false
+      }
+      receiver.deliveryIds.add(job.deliveryId)
+      jobs.set(job.deliveryId, { receiver: nameOf(job), lostAt: now() + lostAfterMs })
+      return true
+    },
+    /** @returns whether its receiver has more to come */
+    done,
+    /** Receivers that had more than was published, and have become half free. */
+    withRoom: (): Receiver[] =>
+      [...receivers.values()].filter(
+        ({ turnedAway, troubled, deliveryIds }) =>
+          turnedAway && deliveryIds.size <= (troubled ? mostOfTroubled : mostOfEach) / 2,
+      ),
+    of: (receiver: Receiver): string[] => [...(receivers.get(nameOf(receiver))?.deliveryIds ?? [])],
+    noneLeft(receiver: Receiver): void {
+      const known = receivers.get(nameOf(receiver))
+      if (known) known.turnedAway = false
+    },
+    forgetLost(): void {
+      for (const [deliveryId, { lostAt }] of jobs) if (lostAt <= now()) done(deliveryId, undefined)
+    },
+  }
+}

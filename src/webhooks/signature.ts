@@ -1,0 +1,43 @@
+import { createHmac } from 'node:crypto'
+
+/** What is signed: the id of the delivery, the second of this try, and the body as it is sent. */
+export type Signed = { id: string; timestamp: number; body: string }
+
+/** The headers by which a receiver knows that a delivery is ours, and when this try was made. */
+export type SignatureHeaders = {
+  'x-service-signature': string
+  'webhook-id': string
+  'webhook-timestamp': string
+  'webhook-signature': string
+}
+
+/**
+ * Signs a delivery in both ways, with each secret: while a secret rotates there are two, and a receiver that knows
+ * either of them accepts.
+ *
+ * | header                | signed with             | over                       | written as                 |
+ * | --------------------- | ----------------------- | -------------------------- | -------------------------- |
+ * | `X-Service-Signature` | the secret's whole text | `<timestamp>.<body>`       | `t=<timestamp>,v1=<hex>`   |
+ * | `webhook-signature`   | the bytes it encodes    | `<id>.<timestamp>.<body>`  | `v1,<base64>`              |
+ *
+ * @param secrets `whsec_…`, the newest first
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export function signatureHeaders(
+  secrets: readonly string[],
+  { id, timestamp, body }: Signed,
+): SignatureHeaders {
+  const own = secrets.map((secret) => `v1=${hmac(secret, `${timestamp}.${body}`).digest('hex')}`)
+  const standard = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+    return `v1,${hmac(key, `${id}.${timestamp}.${body}`).digest('base64')}`
+  })
+  return {
+    'x-service-signature': [`t=${timestamp}`, ...own].join(','),
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': standard.join(' '),
+  }
+}
+
+const hmac = (key: string | Uint8Array, text: string) => createHmac('sha256', key).update(text)

@@ -1,0 +1,78 @@
+import { findWebhook } from '../../projections/webhooks/queries.ts'
+import type { Services } from '../commands/services.ts'
+import { webhookSecretName } from '../commands/webhooks.ts'
+import type { KnownDelivery } from '../domain/delivery/delivery.ts'
+import { secretsOf, type WebhookEndpoint } from '../domain/webhook/webhook.ts'
+import type { DeliveryChannel } from './channel.ts'
+import { createConnections } from './connections.ts'
+import { post } from './post.ts'
+import { publicEventOf } from './public-events.ts'
+import type { Resolve } from './resolve.ts'
+import { signatureHeaders } from './signature.ts'
+import type { TargetRules } from './targets.ts'
+
+type Options = {
+  resolve: Resolve
+  rules: TargetRules
+  /** How long a receiver has to answer. */
+  timeLimitMs?: number
+}
+
+export type WebhookChannel = DeliveryChannel & { close(): Promise<void> }
+
+/**
+ * Delivers to a tenant's webhook, wherever it is set now: a delivery that waits goes to a new address, and to none when
+ * the webhook has been removed.
+ */
+export function createWebhookChannel(
+  services: Services,
+  { resolve, rules, timeLimitMs = 15_000 }: Options,
+): WebhookChannel {
+  const agent = createConnections(resolve, rules)
+  const secrets = createSecretCache(services)
+
+  async function deliver(delivery: KnownDelivery) {
+    const { tenantId, deliveryId: id } = delivery
+    const [{ endpoint }, { payload, confidential }] = await Promise.all([
+      findWebhook(services.db, tenantId),
+      publicEventOf(services, delivery),
+    ])
+    if (endpoint === null) return { outcome: 'unwanted' } as const
+    const now = services.now()
+    const keys = await secrets.of(tenantId, endpoint, now.toISOString())
+    const body = JSON.stringify(payload)
+    const timestamp = Math.floor(now.getTime() / 1000)
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'keyledger',
+      ...signatureHeaders(keys, { id, timestamp, body }),
+    }
+    return post(agent, rules, { url: new URL(endpoint.url), headers, body }, { timeLimitMs, confidential })
+  }
+
+  return { deliver, close: () => agent.destroy() }
+}
+
+/** More tenants than deliver at the same time. */
+const mostKept = 2000
+
+/** Opening a secret costs more than signing with it. The settings, read each time, say which are in use. */
+function createSecretCache(services: Services) {
+  const opened = new Map<string, string>()
+
+  async function open(tenantId: string, operationId: string): Promise<string> {
+    const name = `${tenantId} ${operationId}`
+    const known = opened.get(name)
+    if (known !== undefined) return known
+    const secret = await services.secrets.open(tenantId, webhookSecretName(operationId))
+    if (secret === undefined) throw new Error(`the signing secret of ${operationId} is gone`)
+    if (opened.size >= mostKept) opened.clear()
+    opened.set(name, secret)
+    return secret
+  }
+
+  return {
+    of: (tenantId: string, endpoint: WebhookEndpoint, now: string): Promise<string[]> =>
+      Promise.all(secretsOf(endpoint, now).map(({ operationId }) => open(tenantId, operationId))),
+  }
+}

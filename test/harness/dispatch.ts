@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { saleKeyName } from '../../src/commands/sale-key.ts'
+import { setWebhook } from '../../src/commands/webhooks.ts'
+import { newLicenseKey } from '../../src/credentials/license-key.ts'
+import type { Channel } from '../../src/domain/delivery/events.ts'
+import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
+import { follow } from '../../src/ledger/follow.ts'
+import { deliveryReaction } from '../../src/reactions/deliveries.ts'
+import { keepReacting } from '../../src/reactions/reaction.ts'
+import { type Channels, createAttempts } from '../../src/webhooks/dispatcher.ts'
+import type { DispatchFeed } from '../../src/webhooks/feed.ts'
+import { createLocalFeed } from '../../src/webhooks/local-feed.ts'
+import { createPublisher } from '../../src/webhooks/publisher.ts'
+import type { Resolve } from '../../src/webhooks/resolve.ts'
+import { createWebhookChannel } from '../../src/webhooks/webhook-channel.ts'
+import { terms } from '../domain/license-samples.ts'
+import { commandLicense, origin, type TestLedger } from './ledger.ts'
+
+/** Whoever delivers, beside a test: schedules what is owed, publishes what is due, makes tries and records them. */
+export type TestDispatch = {
+  trouble: unknown[]
+  stop(): Promise<void>
+}
+
+type Options = {
+  /** Beside, or instead of, a webhook that may go anywhere. */
+  channels?: Channels
+  feed?: DispatchFeed
+  resolve?: Resolve
+  allowPrivate?: boolean
+  timeLimitMs?: number
+}
+
+export async function startDispatch(ledger: TestLedger, options: Options = {}): Promise<TestDispatch> {
+  const { services, readModels } = ledger
+  const { resolve = async () => ['127.0.0.1'], allowPrivate = true, timeLimitMs = 2000 } = options
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const trouble: unknown[] = []
+  const onTrouble = (error: unknown) => void (signal.aborted || trouble.push(error))
+  const webhook = createWebhookChannel(services, { resolve, rules: { allowPrivate }, timeLimitMs })
+  const channels: Channels = { webhook, ...options.channels }
+  const feed = options.feed ?? createLocalFeed({ pauseMs: 50 })
+  const known: Channel[] = ['webhook', 'mail']
+  const publisher = createPublisher(
+    { ...services, feed, readModels },
+    known.filter((channel) => channels[channel] !== undefined),
+    onTrouble,
+  )
+  const scheduling = deliveryReaction(services, readModels, onTrouble)
+  const hearing = hear(ledger, signal, [publisher.hear, scheduling.hear])
+  const running = Promise.all([
+    hearing,
+    keepReacting([scheduling], signal, onTrouble),
+    publisher.run(signal),
+    feed.consume(createAttempts(services, channels, onTrouble), 64, signal),
+  ])
+  return {
+    trouble,
+    async stop() {
+      stopping.abort()
+      await webhook.close()
+      await running
+    },
+  }
+}
+
+async function hear(
+  { services: { ledger } }: TestLedger,
+  signal: AbortSignal,
+  ears: readonly ReturnType<typeof deliveryReaction>['hear'][],
+): Promise<void> {
+  for await (const entry of follow(ledger, await ledger.head(), signal, () => undefined)) {
+    for (const ear of ears) ear(entry)
+  }
+}
+
+let wishes = 0
+
+/** Sets where events go, also to an address that no vendor may set. @returns the signing secret when it is new */
+export async function pointWebhook(
+  { services }: TestLedger,
+  tenantId: string,
+  url: string,
+  { events, rotateSecret = false }: { events?: WebhookEventName[]; rotateSecret?: boolean } = {},
+): Promise<string | undefined> {
+  const operationId = `cnf_test_${++wishes}`
+  const { secret } = await setWebhook(services, tenantId, { url, events, rotateSecret }, operationId, origin)
+  return secret
+}
+
+/** A license as a sale makes it: its raw key lies sealed for the deliveries that carry it. */
+export async function sellLicense(
+  ledger: TestLedger,
+  tenantId: string,
+  { email = 'ada@example.com', saleId = `cs_test_${randomBytes(6).toString('hex')}` } = {},
+): Promise<{ licenseId: string; licenseKey: string; saleId: string }> {
+  const { services } = ledger
+  const { licenseKey, keyHash, displayKey } = newLicenseKey('ACME', services.randomBytes)
+  const licenseId = services.newId('lic')
+  const at = services.now().toISOString()
+  await services.secrets.keep(tenantId, saleKeyName(licenseId), licenseKey)
+  const holder = await services.subjects.sealPerson(tenantId, email, 'Ada Lovelace')
+  const own = { licenseId, tenantId, keyHash, displayKey, saleId, holder, createdAt: at, at }
+  await commandLicense(ledger, licenseId, {
+    type: 'MintLicense',
+    terms: { ...terms, ...own, expiresAt: null, deviceLimit: 5, source: 'sale' },
+  })
+  return { licenseId, licenseKey, saleId }
+}
