@@ -1,11 +1,15 @@
+import { createHmac } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
+import type { MasterKey } from '../vault/master-key.ts'
 import { type Channels, createAttempts, triesAtOnce } from '../webhooks/dispatcher.ts'
 import type { DispatchFeed } from '../webhooks/feed.ts'
 import { createLocalFeed } from '../webhooks/local-feed.ts'
+import type { Feed } from '../webhooks/nats.ts'
+import { createNatsFeed } from '../webhooks/nats-feed.ts'
 import { createPublisher } from '../webhooks/publisher.ts'
 import { resolveByDns, resolveBySystem } from '../webhooks/resolve.ts'
 import { createWebhookChannel } from '../webhooks/webhook-channel.ts'
@@ -23,12 +27,12 @@ export type Dispatching = {
  */
 export function startDispatching(
   config: Config,
-  { services, readModels }: Stores,
+  { services, readModels, masterKey }: Stores,
   log: Logger,
-  shared: DispatchFeed | undefined,
+  nats: Feed | undefined,
   signal: AbortSignal,
 ): Dispatching {
-  const feed = shared ?? createLocalFeed()
+  const feed = nats ? feedThrough(nats, log, masterKey) : createLocalFeed()
   const allowPrivate = config.webhookAllowPrivate
   const resolve = allowPrivate ? resolveBySystem : resolveByDns
   const webhook = createWebhookChannel(services, { resolve, rules: { allowPrivate } })
@@ -42,8 +46,16 @@ export function startDispatching(
   const work = async (until: AbortSignal) => {
     await Promise.all([publisher.run(until), feed.consume(attempts, triesAtOnce, until)])
   }
-  const finished = shared ? work(signal) : oneAtATime(services.db, signal, work)
+  const finished = nats ? work(signal) : oneAtATime(services.db, signal, work)
   return { hear: publisher.hear, finished: Promise.all([finished, closeAfter(webhook, signal)]) }
+}
+
+/** Ledgers that share a NATS have streams of their own, named by what only one ledger has. */
+function feedThrough(nats: Feed, log: Logger, { derivedIds }: MasterKey): DispatchFeed {
+  const own = createHmac('sha256', derivedIds).update('nats stream').digest('hex').slice(0, 12)
+  return createNatsFeed(nats.connection, `keyledger_${own}`, {
+    onFailure: (err) => log.warn({ err }, 'nats.feed_interrupted'),
+  })
 }
 
 /** So long tries that are being made may take to end; one that is cut off is made again by the next dispatcher. */

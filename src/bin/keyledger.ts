@@ -9,6 +9,7 @@ import { projectionCommands } from './commands/projections.ts'
 import { serveCommand } from './commands/serve.ts'
 import { tenantCommands } from './commands/tenant.ts'
 import { tokenCommands } from './commands/token.ts'
+import { webhookCommands } from './commands/webhook.ts'
 import { reportFailure } from './exit.ts'
 
 const program = new Command('keyledger')
@@ -23,6 +24,7 @@ tenantCommands(program)
 memberCommands(program)
 tokenCommands(program)
 keyCommands(program)
+webhookCommands(program)
 licenseCommands(program)
 confirmationCommands(program)
 projectionCommands(program)

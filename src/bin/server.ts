@@ -58,7 +58,7 @@ export async function startServer(
       undo.push(() => reacting)
     }
     if (asked.includes('dispatcher')) {
-      const dispatching = startDispatching(config, stores, log, undefined, stopping.signal)
+      const dispatching = startDispatching(config, stores, log, feed, stopping.signal)
       ears.push(dispatching.hear)
       undo.push(() => dispatching.finished)
     }

@@ -84,6 +84,15 @@ export async function removeWebhook(
   await destroyUnused(services, tenantId, events.reduce(evolveWebhook, state), at)
 }
 
+/** The secret that is in use, for an operator on the host; undefined without a webhook. */
+export async function revealWebhookSecret(services: Services, tenantId: string): Promise<string | undefined> {
+  const { state } = await loadWebhook(services, tenantId)
+  const { endpoint } = state
+  return endpoint === null
+    ? undefined
+    : services.secrets.open(tenantId, webhookSecretName(endpoint.secret.operationId))
+}
+
 /** By which a signing secret lies in the vault. */
 export const webhookSecretName = (operationId: string): string => `webhook-secret.${operationId}`
 

@@ -16,6 +16,9 @@ type OnTrouble = (trouble: { delivery: string; error: unknown }) => void
 /** As many tries as one process makes at once. */
 export const triesAtOnce = 512
 
+/** Whoever published it may be ahead by that much. */
+const clocksDifferMs = 5000
+
 /**
  * Makes tries and records them. A try that was made and could not be recorded is made again, under the same id: what
  * is owed is delivered at least once.
@@ -30,7 +33,8 @@ export function createAttempts(services: Services, channels: Channels, onTrouble
     // Somebody else has made and recorded this one, or it has been put off.
     if (!delivery || delivery.attempts.length + 1 !== job.attempt) return
     const now = services.now()
-    if (delivery.nextAttemptAt === null || Date.parse(delivery.nextAttemptAt) > now.getTime()) return
+    const { nextAttemptAt } = delivery
+    if (nextAttemptAt === null || Date.parse(nextAttemptAt) > now.getTime() + clocksDifferMs) return
     const channel = channels[delivery.channel]
     if (!channel) throw new Error(`nobody delivers by ${delivery.channel} here`)
     const started = performance.now()

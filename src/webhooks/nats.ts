@@ -4,6 +4,8 @@ import type { NatsConnection } from 'nats'
 /** The connection to NATS, which feeds the dispatcher. It may be down at any time: nothing is kept there alone. */
 export type Feed = {
   isConnected(): boolean
+  /** Undefined until it has connected for the first time. */
+  connection(): NatsConnection | undefined
   /** Resolves when the first try to connect has ended, either way. */
   firstTry: Promise<void>
   close(): Promise<void>
@@ -46,6 +48,7 @@ export function connectFeed(url: string, onFailure: (error: unknown) => void): F
 
   return {
     isConnected: () => connected,
+    connection: () => connection,
     firstTry,
     async close() {
       closing.abort()

@@ -1,0 +1,170 @@
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { type Command, InvalidArgumentError } from 'commander'
+import { z } from 'zod'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { removeWebhook, revealWebhookSecret, setWebhook } from '../../commands/webhooks.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { WebhookEventName } from '../../domain/webhook/events.ts'
+import { setWebhook as settings } from '../../gate/operations/set-webhook.ts'
+import { isVerified, type Verdict, verifyDelivery } from '../../webhooks/verify.ts'
+import { parsed } from '../arguments.ts'
+import { CommandRefused } from '../exit.ts'
+import { type OutputOptions, print } from '../output.ts'
+import { withStores } from '../with-stores.ts'
+
+type SetOptions = OutputOptions & { tenant: string; events?: string; rotateSecret?: boolean }
+
+/** `keyledger webhook …` for operators, and `keyledger webhooks …` for whoever writes a receiver. */
+export function webhookCommands(program: Command): void {
+  const webhook = program.command('webhook').description("Where a tenant's license events are delivered")
+
+  webhook
+    .command('set <url>')
+    .description('Deliver license events to an address')
+    .requiredOption('--tenant <id>')
+    .option('--events <list>', `comma-separated, of ${WebhookEventName.options.join(', ')}`)
+    .option('--rotate-secret', 'the former secret goes on beside the new one for 24 hours')
+    .option('--json', 'print {url, secret}')
+    .action(set)
+
+  webhook
+    .command('remove')
+    .description('Deliver nothing any more; the signing secret is destroyed')
+    .requiredOption('--tenant <id>')
+    .action((options: { tenant: string }) =>
+      withStores(async ({ services }, origin) => {
+        if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
+        await removeWebhook(services, options.tenant, origin.requestId, origin)
+      }),
+    )
+
+  const webhooks = program.command('webhooks').description('Tools for whoever receives deliveries')
+
+  webhooks
+    .command('listen')
+    .description('Receive deliveries on this machine, check their signatures and print them')
+    .requiredOption('--secret <whsec_…>', 'the signing secret', parseSecret)
+    .option('--port <number>', 'where to listen on 127.0.0.1', '4242')
+    .option('--json', 'print one JSON value a line')
+    .action(listen)
+
+  webhooks
+    .command('verify')
+    .description('Check the signatures of one delivery, whose body is read from stdin')
+    .requiredOption('--secret <whsec_…>', 'the signing secret', parseSecret)
+    .option('--signature <text>', 'the header X-Service-Signature')
+    .option('--id <text>', 'the header webhook-id')
+    .option('--timestamp <seconds>', 'the header webhook-timestamp')
+    .option('--standard-signature <text>', 'the header webhook-signature')
+    .option('--at <moment>', 'when it arrived, in ISO 8601; now when absent')
+    .option('--json', 'print {verified, own, standard}')
+    .action(verify)
+}
+
+function parseSecret(secret: string): string {
+  if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) {
+    throw new InvalidArgumentError('a signing secret is whsec_ and base64')
+  }
+  return secret
+}
+
+async function set(url: string, options: SetOptions): Promise<void> {
+  const { tenant: tenantId, rotateSecret = false } = options
+  const events =
+    options.events === undefined
+      ? undefined
+      : parsed(z.array(WebhookEventName).min(1), options.events.split(','), '--events')
+  await withStores(async ({ services }, origin) => {
+    if (!(await findTenant(services.db, tenantId))) throw new Refusal('tenant_not_found')
+    const body = { url, ...(events && { events }), rotateSecret }
+    parsed(settings.parts.body ?? z.unknown(), body, 'The webhook')
+    await settings.check(services, tenantId, { parameters: {}, query: {}, body })
+    const asked = { url, events, rotateSecret }
+    const { secret } = await setWebhook(services, tenantId, asked, origin.requestId, origin)
+    const shown = { url, secret: secret ?? (await revealWebhookSecret(services, tenantId)) }
+    print(options, shown, () => [`License events go to ${url}, signed with ${shown.secret}`])
+  })
+}
+
+type ListenOptions = OutputOptions & { secret: string; port: string }
+
+async function listen({ secret, port, json }: ListenOptions): Promise<void> {
+  const number = parsed(z.coerce.number().int().min(0).max(65_535), port, '--port')
+  const server = createServer((request, response) => {
+    void text(request).then(
+      (body) => {
+        const headers = Object.fromEntries(
+          Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+        )
+        const verdict = verifyDelivery(secret, { headers, body }, new Date())
+        response.writeHead(isVerified(verdict) ? 204 : 400).end()
+        print({ json: false }, undefined, () => [json ? lineOf(verdict, body) : told(verdict, body)])
+      },
+      () => response.destroy(),
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.on('error', (error) =>
+      reject(new CommandRefused(`Cannot listen on port ${number}: ${error.message}`)),
+    )
+    server.listen(number, '127.0.0.1', () => resolve())
+  })
+  const address = server.address()
+  const listening = `http://127.0.0.1:${typeof address === 'object' ? address?.port : number}`
+  process.stderr.write(`Listening on ${listening}. Ctrl-C ends it.\n`)
+  await new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve)
+  })
+  server.closeAllConnections()
+  server.close()
+}
+
+const lineOf = (verdict: Verdict, body: string): string =>
+  JSON.stringify({ verified: isVerified(verdict), ...verdict, payload: jsonIn(body) })
+
+function told(verdict: Verdict, body: string): string {
+  const payload = jsonIn(body)
+  const shown = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)
+  return `${isVerified(verdict) ? 'verified' : 'NOT VERIFIED'} (${inWords(verdict)})\n${shown}`
+}
+
+function inWords({ own, standard }: Verdict): string {
+  const word = (verdict: boolean | undefined) =>
+    verdict === undefined ? 'is missing' : verdict ? 'is right' : 'is wrong'
+  return `X-Service-Signature ${word(own)}, webhook-signature ${word(standard)}`
+}
+
+/** As text when it is no JSON. */
+function jsonIn(body: string): unknown {
+  try {
+    return JSON.parse(body) as unknown
+  } catch {
+    return body
+  }
+}
+
+type VerifyOptions = OutputOptions & {
+  secret: string
+  signature?: string
+  id?: string
+  timestamp?: string
+  standardSignature?: string
+  at?: string
+}
+
+async function verify(options: VerifyOptions): Promise<void> {
+  const headers = {
+    'x-service-signature': options.signature,
+    'webhook-id': options.id,
+    'webhook-timestamp': options.timestamp,
+    'webhook-signature': options.standardSignature,
+  }
+  const at = parsed(z.iso.datetime({ offset: true }).optional(), options.at, '--at')
+  const now = at === undefined ? new Date() : new Date(at)
+  const verdict = verifyDelivery(options.secret, { headers, body: await text(process.stdin) }, now)
+  const verified = isVerified(verdict)
+  if (!verified && !options.json) throw new CommandRefused(`Not verified: ${inWords(verdict)}`)
+  print(options, { verified, ...verdict }, () => [`Verified: ${inWords(verdict)}`])
+  if (!verified) process.exitCode = 1
+}

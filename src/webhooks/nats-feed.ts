@@ -1,0 +1,153 @@
+import { setTimeout } from 'node:timers/promises'
+import type { JsMsg, NatsConnection } from 'nats'
+import { z } from 'zod'
+import { Channel } from '../domain/delivery/events.ts'
+import { type DispatchFeed, type Handler, jobName } from './feed.ts'
+
+const Job = z.object({
+  deliveryId: z.string(),
+  attempt: z.int().positive(),
+  channel: Channel,
+  tenantId: z.string(),
+})
+
+/** So long a job that nobody has acknowledged is taken to be lost: longer than a try and its record take. */
+const ackWaitMs = 30_000
+/** So long NATS knows a job that was published twice. */
+const knownMs = 30_000
+/** Whoever publishes does so again: nothing old has to be kept. */
+const maxAgeMs = 600_000
+/** Over all processes; more than are ever made at once. */
+const mostUnacknowledged = 5000
+const fetchMs = 2000
+
+const nanos = (milliseconds: number): number => milliseconds * 1_000_000
+
+/**
+ * Through a JetStream work queue: any number of processes publish and consume. Whatever NATS loses was only a copy: the
+ * stream is made again when it is gone, and filled again with what is due.
+ * @param connection undefined as long as NATS is not there
+ * @param name of the stream, so that several ledgers can share a NATS
+ */
+export function createNatsFeed(
+  connection: () => NatsConnection | undefined,
+  name: string,
+  { pauseMs = 1000, onFailure }: { pauseMs?: number; onFailure: (error: unknown) => void },
+): DispatchFeed {
+  const subject = `${name}.due`
+  let ready: { on: NatsConnection; made: Promise<void> } | undefined
+
+  function connected(): NatsConnection {
+    const nats = connection()
+    if (!nats) throw new Error('NATS is not connected')
+    return nats
+  }
+
+  /** Makes the stream and its consumer once a connection, and again after something has failed. */
+  function prepared(nats: NatsConnection): Promise<void> {
+    if (ready?.on !== nats) ready = { on: nats, made: prepare(nats) }
+    return ready.made
+  }
+
+  async function prepare(nats: NatsConnection): Promise<void> {
+    const { AckPolicy, RetentionPolicy } = await import('nats')
+    const manager = await nats.jetstreamManager()
+    const settings = {
+      subjects: [subject],
+      duplicate_window: nanos(knownMs),
+      max_age: nanos(maxAgeMs),
+    }
+    await manager.streams.add({ name, retention: RetentionPolicy.Workqueue, ...settings })
+    await manager.consumers.add(name, {
+      durable_name: name,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(ackWaitMs),
+      max_ack_pending: mostUnacknowledged,
+    })
+  }
+
+  return {
+    async publish(jobs) {
+      try {
+        const nats = connected()
+        await prepared(nats)
+        const stream = nats.jetstream()
+        const published = jobs.map((job) =>
+          stream.publish(subject, JSON.stringify(job), { msgID: jobName(job) }),
+        )
+        const failed = (await Promise.allSettled(published)).find(({ status }) => status === 'rejected')
+        if (failed?.status === 'rejected') throw failed.reason
+      } catch (error) {
+        ready = undefined
+        throw error
+      }
+    },
+    async consume(handler, atOnce, signal) {
+      const slots = createSlots(atOnce)
+      while (!signal.aborted) {
+        try {
+          const nats = connected()
+          await prepared(nats)
+          await takeBatch(nats, name, slots, (message) => handle(message, handler, pauseMs), signal)
+        } catch (error) {
+          ready = undefined
+          if (!signal.aborted) onFailure(error)
+          await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined)
+        }
+      }
+      await slots.allFree()
+    },
+  }
+}
+
+async function handle(message: JsMsg, handler: Handler, pauseMs: number): Promise<void> {
+  try {
+    await handler(Job.parse(JSON.parse(message.string())))
+    message.ack()
+  } catch {
+    message.nak(pauseMs)
+  }
+}
+
+async function takeBatch(
+  nats: NatsConnection,
+  name: string,
+  slots: Slots,
+  handleOne: (message: JsMsg) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const free = await slots.someFree()
+  const consumer = await nats.jetstream().consumers.get(name, name)
+  const messages = await consumer.fetch({ max_messages: free, expires: fetchMs })
+  const stop = () => void messages.close()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    for await (const message of messages) slots.run(() => handleOne(message))
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+type Slots = ReturnType<typeof createSlots>
+
+/** So many at the same time; more are only asked for when a good part of them is free. */
+function createSlots(most: number) {
+  let free = most
+  let changed = Promise.withResolvers<void>()
+  const until = async (enough: number) => {
+    while (free < enough) await changed.promise
+    return free
+  }
+  return {
+    someFree: () => until(Math.ceil(most / 4)),
+    allFree: () => until(most),
+    run(work: () => Promise<void>): void {
+      free--
+      void work().finally(() => {
+        free++
+        changed.resolve()
+        changed = Promise.withResolvers()
+      })
+    },
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Whatever carries jobs to dispatchers: each that is published is handed out, once as long as it is not done, again when
+ * its handler has failed, and to no more handlers at once than asked for. NATS besides may be shared, be away, and forget.
+ */
+import { setTimeout } from 'node:timers/promises'
+import { connect, type NatsConnection } from 'nats'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { DueAttempt } from '../../projections/deliveries/due.ts'
+import { type DispatchFeed, type Handler, jobName } from '../../src/webhooks/feed.ts'
+import { createLocalFeed } from '../../src/webhooks/local-feed.ts'
+import { createNatsFeed } from '../../src/webhooks/nats-feed.ts'
+import { uniqueId } from '../harness/ledger.ts'
+import { startNats } from '../harness/nats-server.ts'
+import { createHost, freePort } from '../harness/process.ts'
+
+const host = createHost()
+const patience = { timeout: 20_000, interval: 10 }
+let nats: NatsConnection
+let stream: string
+beforeAll(async () => {
+  const port = await freePort()
+  startNats(host, port, host.path('nats'))
+  const servers = `nats://127.0.0.1:${port}`
+  nats = await connect({
+    servers,
+    maxReconnectAttempts: -1,
+    waitOnFirstConnect: true,
+    reconnectTimeWait: 100,
+  })
+})
+afterAll(() => nats.close())
+beforeEach(() => {
+  stream = uniqueId('keyledger')
+})
+
+const failures: unknown[] = []
+const overNats = () =>
+  createNatsFeed(() => nats, stream, { pauseMs: 50, onFailure: (error) => void failures.push(error) })
+const kinds: [string, () => DispatchFeed][] = [
+  ['in this process', () => createLocalFeed({ pauseMs: 50 })],
+  ['through NATS', overNats],
+]
+
+const job = (name: string, attempt = 1): DueAttempt => ({
+  deliveryId: `whd_${name}`,
+  attempt,
+  channel: 'webhook',
+  tenantId: 'acme',
+})
+const jobs = (count: number) => Array.from({ length: count }, (_, index) => job(String(index)))
+
+/** Consumers that are ended after each test. */
+const consuming: { stop: () => void; ended: Promise<void> }[] = []
+afterEach(async () => {
+  for (const { stop, ended } of consuming.splice(0)) {
+    stop()
+    await ended
+  }
+})
+function consume(feed: DispatchFeed, handler: Handler, atOnce = 8): void {
+  const stopping = new AbortController()
+  const ended = feed.consume(handler, atOnce, stopping.signal)
+  consuming.push({ stop: () => stopping.abort(), ended })
+}
+
+describe.each(kinds)('a feed %s', (_, create) => {
+  test('hands out everything once, whether it is listened to before or after', async () => {
+    const feed = create()
+    const handled: string[] = []
+    await feed.publish(jobs(20))
+    consume(feed, async (one) => void handled.push(jobName(one)))
+    await feed.publish([job('late')])
+    await expect.poll(() => handled.length, patience).toBe(21)
+    await setTimeout(100)
+    expect(handled.toSorted()).toStrictEqual([...jobs(20), job('late')].map(jobName).toSorted())
+  })
+
+  test('does not hand out what is published again while it is not done; the next try is another job', async () => {
+    const feed = create()
+    const handled: string[] = []
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+    consume(feed, async (one) => {
+      handled.push(jobName(one))
+      await gate
+    })
+    for (let times = 0; times < 3; times++) await feed.publish([job('same')])
+    await feed.publish([job('same', 2)])
+    await expect.poll(() => handled.length, patience).toBe(2)
+    await setTimeout(100)
+    open()
+    expect(handled.toSorted()).toStrictEqual(['whd_same.1', 'whd_same.2'])
+  })
+
+  test('hands out again what failed', async () => {
+    const feed = create()
+    let tries = 0
+    consume(feed, async () => {
+      tries++
+      if (tries < 3) throw new Error('not now')
+    })
+    await feed.publish([job('stubborn')])
+    await expect.poll(() => tries, patience).toBe(3)
+    await setTimeout(150)
+    expect(tries).toBe(3)
+  })
+
+  test('hands out no more at once than asked for, and ends when those are done', async () => {
+    const feed = create()
+    let running = 0
+    let most = 0
+    let done = 0
+    consume(
+      feed,
+      async () => {
+        running++
+        most = Math.max(most, running)
+        await setTimeout(5)
+        running--
+        done++
+      },
+      4,
+    )
+    await feed.publish(jobs(40))
+    await expect.poll(() => done, patience).toBe(40)
+    expect(most).toBeLessThanOrEqual(4)
+    const [{ stop, ended } = { stop: () => undefined, ended: Promise.resolve() }] = consuming
+    stop()
+    await ended
+    expect(running).toBe(0)
+  })
+})
+
+describe('NATS', () => {
+  test('shares the work among consumers, each job going to one', async () => {
+    const handled: string[][] = [[], []]
+    for (const own of handled) {
+      consume(overNats(), async (one) => {
+        own.push(jobName(one))
+        await setTimeout(2)
+      })
+    }
+    await overNats().publish(jobs(200))
+    await expect.poll(() => handled.flat().length, patience).toBe(200)
+    expect(new Set(handled.flat()).size).toBe(200)
+    for (const own of handled) expect(own).not.toStrictEqual([])
+  })
+
+  test('may lose its stream: the next that is published is carried again', async () => {
+    const feed = overNats()
+    const handled: string[] = []
+    consume(feed, async (one) => void handled.push(jobName(one)))
+    await feed.publish([job('before')])
+    await expect.poll(() => handled, patience).toStrictEqual(['whd_before.1'])
+    await (await nats.jetstreamManager()).streams.delete(stream)
+    // The publisher tries again what could not be published.
+    await expect
+      .poll(async () => {
+        await feed.publish([job('after')]).catch(() => undefined)
+        return handled.includes('whd_after.1')
+      }, patience)
+      .toBe(true)
+  })
+
+  test('that is not there takes nothing, and says so', async () => {
+    const feed = createNatsFeed(() => undefined, stream, { onFailure: () => undefined })
+    await expect(feed.publish([job('lost')])).rejects.toThrow('NATS is not connected')
+  })
+})
