@@ -18,12 +18,17 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
       return 'license.expired'
     case 'LicenseRenewed':
       return 'license.renewed'
+    case 'LicenseRefunded':
+      return 'license.refunded'
     case 'LicenseRevoked':
       return 'license.revoked'
     case 'LicenseReminted':
       return 'license.reminted'
     case 'LicenseImported':
     case 'CustomerLinked':
+    case 'LicenseReinstated':
+    case 'SubscriptionEnded':
+    case 'SaleFollowed':
       return undefined
   }
 }
