@@ -6,6 +6,7 @@ import { keyCommands } from './commands/keys.ts'
 import { licenseCommands } from './commands/license.ts'
 import { memberCommands } from './commands/member.ts'
 import { projectionCommands } from './commands/projections.ts'
+import { saleCommands } from './commands/sales.ts'
 import { serveCommand } from './commands/serve.ts'
 import { tenantCommands } from './commands/tenant.ts'
 import { tokenCommands } from './commands/token.ts'
@@ -26,6 +27,7 @@ tokenCommands(program)
 keyCommands(program)
 webhookCommands(program)
 licenseCommands(program)
+saleCommands(program)
 confirmationCommands(program)
 projectionCommands(program)
 

@@ -17,3 +17,12 @@ export function table(rows: readonly (readonly string[])[]): string[] {
       .trimEnd(),
   )
 }
+
+/** One line a field; what is nested follows indented. */
+export function fields(view: object, indent = ''): string[] {
+  return Object.entries(view).flatMap(([name, value]: [string, unknown]) =>
+    Array.isArray(value) && value.some((item) => typeof item === 'object')
+      ? [`${indent}${name}:`, ...value.flatMap((item: object) => ['', ...fields(item, `${indent}  `)])]
+      : [`${indent}${name}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`],
+  )
+}

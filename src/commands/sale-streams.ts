@@ -20,11 +20,11 @@ import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 /** What names a sale: the provider that told of it, and the provider's own id of it. */
 export type SalePlace = { tenantId: string; provider: Provider; saleId: string }
 
-const streamOf = ({ tenantId, provider, saleId }: SalePlace): string =>
+export const saleStreamOf = ({ tenantId, provider, saleId }: SalePlace): string =>
   saleStream(tenantId, provider, sha256(saleId))
 
 export function loadSale(services: Services, place: SalePlace): Promise<Loaded<Sale>> {
-  return loadFromLog(services.ledger, streamOf(place), absentSale, folding('sale', evolveSale))
+  return loadFromLog(services.ledger, saleStreamOf(place), absentSale, folding('sale', evolveSale))
 }
 
 /**
@@ -41,7 +41,7 @@ export async function changeSale(
 ): Promise<{ sale: KnownSale; changed: boolean }> {
   const at = momentOf(services)
   const { state, events } = await services.handle<Sale, 'sale'>({
-    stream: streamOf(place),
+    stream: saleStreamOf(place),
     load: () => loadSale(services, place),
     loaded,
     decide: (sale) => decideSale(sale, command(at)),

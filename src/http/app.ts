@@ -28,6 +28,7 @@ import { licenseImportRoutes } from './management/license-import.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { loginRoutes } from './management/login.ts'
 import { productRoutes } from './management/products.ts'
+import { saleRoutes } from './management/sales.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
 import { sellingRoutes } from './management/selling.ts'
 import { testPurchaseRoutes } from './management/test-purchases.ts'
@@ -129,6 +130,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   cardAccountRoutes(routes, services, options.baseUrl)
   onboardingPages(routes, services, options.baseUrl)
   sellingRoutes(routes, services)
+  saleRoutes(routes, services, cursors)
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
   runtimeRoutes(routes, services, authority)
   clientRoutes(routes, services, clientAuthority)

@@ -45,6 +45,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'SDK key', description: 'The key by which apps of a tenant are known' },
         { name: 'Webhook', description: 'Where license events are delivered' },
         { name: 'Integrations', description: 'Payment providers, and what they sell' },
+        { name: 'Sales', description: 'What payment providers have told of as sold' },
         { name: 'Test purchases', description: 'Purchases played through without paying' },
         { name: 'Tokens', description: 'Access tokens' },
         { name: 'Login', description: 'Sign in a program that has no browser, and sign it out' },

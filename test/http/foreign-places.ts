@@ -8,6 +8,7 @@ export type Things = {
   confirmation: string
   testPurchase: string
   delivery: string
+  sale: string
   ownCustomer: string
   unknownKey: string
 }
@@ -19,6 +20,8 @@ const customerId = (which: Which, { customer }: Things) =>
   which === 'owned' ? customer : 'cus_00000000000000000000000000'
 const licenseId = (which: Which, { license }: Things) =>
   which === 'owned' ? license.id : 'lic_00000000000000000000000000'
+const saleId = (which: Which, { sale }: Things) =>
+  which === 'owned' ? sale : 'sal_00000000000000000000000000'
 
 const deliveryId = (which: Which, { delivery }: Things) =>
   which === 'owned' ? delivery : 'whd_00000000000000000000000000'
@@ -272,6 +275,13 @@ export const places: [what: string, status: number, request: (which: Which, thin
       method: 'POST',
       url: `/v1/webhook/deliveries/${deliveryId(which, owned)}/redeliver`,
     }),
+  ],
+  ['listing the sales of a product', 200, (which) => ({ method: 'GET', url: `/v1/sales?product=${which}` })],
+  ['reading a sale', 404, (which, owned) => ({ method: 'GET', url: `/v1/sales/${saleId(which, owned)}` })],
+  [
+    'replaying a sale',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/sales/${saleId(which, owned)}/replay` }),
   ],
   ...(['activate', 'validate', 'deactivate'] as const).flatMap((what): typeof places => [
     [

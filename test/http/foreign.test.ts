@@ -9,6 +9,7 @@ import { newLicenseKey } from '../../src/credentials/license-key.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { pendingId } from '../harness/gate.ts'
 import { origin } from '../harness/ledger.ts'
+import { parkedSale } from '../sales/shop.ts'
 import { places, type Things } from './foreign-places.ts'
 import { makeCustomer, makeProduct, mint } from './samples.ts'
 import { templateOf } from './template.ts'
@@ -33,6 +34,7 @@ beforeAll(async () => {
     customer: await makeCustomer(ask, owner.token),
     testPurchase: await playPurchase(),
     delivery: await owedDelivery(license.id),
+    sale: await parkedSale(api.ledger, owner.tenantId),
     confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
     ownCustomer: await makeCustomer(ask, asking.token),
     unknownKey: newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey,
@@ -87,6 +89,7 @@ const everythingOwned = async () => {
     `/v1/licenses/${owned.license.id}`,
     '/v1/integrations',
     '/v1/webhook/deliveries',
+    '/v1/sales',
   ]
   for (const url of urls) {
     answers.push((await api.ask('GET', url, { token })).text)
@@ -155,6 +158,7 @@ test('every route that needs a token and takes an id is among these', async () =
     'POST /v1/products',
     'GET /v1/customers',
     'POST /v1/customers',
+    'GET /v1/sales/parked',
     'GET /v1/sdk-key',
     'POST /v1/sdk-key/rotate',
     'GET /v1/webhook',

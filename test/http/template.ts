@@ -9,5 +9,6 @@ export function templateOf(url: string): string {
     .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
     .replace(/(\/deliveries\/)whd_[^/]+/, '$1{id}')
     .replace(/(\/test-purchase\/)tp_[^/]+/, '$1{id}')
+    .replace(/(\/sales\/)sal_[^/]+/, '$1{id}')
     .replace(/(\/integrations\/)[^/]+/, '$1{provider}')
 }

@@ -96,6 +96,19 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       'end test mode' as const,
     ),
   }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        'sold' as const,
+        'sold to nobody' as const,
+        'refunded' as const,
+        'renewed' as const,
+        'told of a stranger' as const,
+      ),
+      sale: fc.nat({ max: 1 }),
+    }),
+  },
   fc.record({
     do: fc.constant('ask for a revocation' as const),
     license,
@@ -254,6 +267,11 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
       case 'rotate':
       case 'stop selling':
       case 'buy for a test':
+      case 'sold':
+      case 'sold to nobody':
+      case 'refunded':
+      case 'renewed':
+      case 'told of a stranger':
       case 'test mode':
       case 'end test mode':
         return sell(ledger, { tenantId, productId }, step)
@@ -318,6 +336,12 @@ export const fullLife: readonly Step[] = [
   { do: 'map' },
   { do: 'rotate' },
   { do: 'buy for a test' },
+  { do: 'refunded', sale: 0 },
+  { do: 'sold', sale: 0 },
+  { do: 'sold', sale: 0 },
+  { do: 'renewed', sale: 0 },
+  { do: 'sold to nobody', sale: 1 },
+  { do: 'told of a stranger', sale: 0 },
   { do: 'stop selling' },
   { do: 'test mode' },
   { do: 'end test mode' },

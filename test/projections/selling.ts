@@ -6,15 +6,20 @@ import {
   rotateSecret,
 } from '../../src/commands/integrations.ts'
 import { decided } from '../../src/commands/products.ts'
+import { receiveNotification } from '../../src/commands/sales.ts'
+import type { Services } from '../../src/commands/services.ts'
 import { disableTestMode, enableTestMode } from '../../src/commands/test-mode.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
+import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { createTestPurchaseDriver } from '../../src/reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../../src/reactions/test-purchases.ts'
 import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
+import { month, purchase } from '../sales/notifications.ts'
 
 /** What a vendor does to sell, and stops doing. */
 export type SellingStep =
   | { do: 'sell'; through: 'gumroad' | 'paddle' | 'stripe' }
+  | { do: 'sold' | 'refunded' | 'renewed' | 'sold to nobody' | 'told of a stranger'; sale: number }
   | { do: 'map' | 'rotate' | 'stop selling' | 'buy for a test' | 'test mode' | 'end test mode' }
 
 /** No provider is asked: accounts and prices are recorded as if it had answered. */
@@ -72,6 +77,16 @@ export async function sell(
       const { testPurchaseId } = await startTestPurchase(services, product, { provider: 'gumroad' }, origin)
       return createTestPurchaseRunner(services, createTestPurchaseDriver(services))(testPurchaseId, origin)
     }
+    case 'sold':
+      return tell(services, tenantId, saleNumber(step.sale).sold())
+    case 'sold to nobody':
+      return tell(services, tenantId, saleNumber(step.sale).sold({ sold: { productId: 'unknown' } }))
+    case 'refunded':
+      return tell(services, tenantId, saleNumber(step.sale).refunded('re_1'))
+    case 'renewed':
+      return tell(services, tenantId, saleNumber(step.sale).renewed('in_1', month.second))
+    case 'told of a stranger':
+      return tell(services, tenantId, purchase('stranger').ended(null))
     case 'test mode': {
       const keys = { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' }
       return enableTestMode(services, product, keys, operation, origin)
@@ -80,3 +95,8 @@ export async function sell(
       return disableTestMode(services, product, origin)
   }
 }
+
+const saleNumber = (number: number) => purchase(`sale${number}`)
+
+const tell = (services: Services, tenantId: string, told: PaymentNotification) =>
+  receiveNotification(services, tenantId, told, JSON.stringify(told), origin)

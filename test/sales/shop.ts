@@ -6,7 +6,9 @@ import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import type { KnownSale } from '../../src/domain/sale/sale.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { makeTenant, type TestApi, type TestTenant } from '../harness/api.ts'
+import type { TestLedger } from '../harness/ledger.ts'
 import { makeProduct } from '../http/samples.ts'
+import { purchase } from './notifications.ts'
 
 const origin = { requestId: 'req_notification', actor: 'provider:stripe' }
 
@@ -43,4 +45,22 @@ export async function openShop({ ledger, ask }: TestApi): Promise<Shop> {
     },
     saleOf: (licenseId) => findSaleOfLicense(services.db, tenantId, licenseId),
   }
+}
+
+/** A sale that is paid and has no license. @returns its id */
+export async function parkedSale(
+  { services }: Pick<TestLedger, 'services'>,
+  tenantId: string,
+): Promise<string> {
+  const { sold } = purchase('parked', { sold: { productId: 'unknown' } })
+  await receiveNotification(services, tenantId, sold(), '{}', origin)
+  const { items } = await listSales(
+    services.db,
+    tenantId,
+    { status: 'parked' },
+    { after: undefined, limit: 1 },
+  )
+  const [sale] = items
+  if (!sale) throw new Error('no sale is parked')
+  return sale.id
 }

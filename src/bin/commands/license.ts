@@ -11,7 +11,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { deviceView, licenseView } from '../../http/management/license-schemas.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { licenseAt } from '../license-at.ts'
-import { type OutputOptions, print, table } from '../output.ts'
+import { fields, type OutputOptions, print, table } from '../output.ts'
 import { withStores } from '../with-stores.ts'
 
 /** `keyledger license …`: what support staff and auditors ask about one license. */
@@ -26,7 +26,7 @@ export function licenseCommands(program: Command): void {
       withStores(async ({ services }) => {
         const entry = await requireLicense(services, id)
         const view = await viewNow(services, entry)
-        print(options, view, () => lines(view))
+        print(options, view, () => fields(view))
       }),
     )
 
@@ -43,7 +43,7 @@ export function licenseCommands(program: Command): void {
           print(options, history, () => table(history.map(historyRow)))
         } else {
           const past = await licenseAt(services, id, options.at)
-          print(options, past, () => lines(past))
+          print(options, past, () => fields(past))
         }
       }),
     )
@@ -82,13 +82,4 @@ async function viewNow(services: Services, entry: LicenseEntry) {
 function historyRow({ revision, at, type, actor, data }: HistoryEntry): string[] {
   const about = data.reason ?? data.deviceId ?? data.displayKey ?? data.expiresAt ?? data.customerId ?? ''
   return [String(revision), at, type, actor, String(about)]
-}
-
-/** One line a field; what is nested follows indented. */
-function lines(view: object, indent = ''): string[] {
-  return Object.entries(view).flatMap(([name, value]: [string, unknown]) =>
-    Array.isArray(value) && value.some((item) => typeof item === 'object')
-      ? [`${indent}${name}:`, ...value.flatMap((item: object) => ['', ...lines(item, `${indent}  `)])]
-      : [`${indent}${name}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`],
-  )
 }

@@ -8,8 +8,8 @@ type Received = Extract<SaleEvent, { type: 'SaleReceived' }>['data']
 export type Sale = { status: 'absent' } | KnownSale
 
 export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'occurredAt'> & {
-  /** `mapped` until its license exists. */
-  status: 'parked' | 'mapped' | 'licensed'
+  /** `received` until its license exists. */
+  status: 'parked' | 'received' | 'licensed'
   parked: { reason: ParkedReason; detail: string; at: string } | null
   productId: string | null
   keyTypeId: string | null
@@ -52,7 +52,7 @@ const mostDuplicates = 20
 
 /** Whether something is left to do that needs nobody's help. */
 export function isOpen(sale: Sale): boolean {
-  if (sale.status === 'mapped') return true
+  if (sale.status === 'received') return true
   return sale.status === 'licensed' && (sale.unboundLinks || sale.settledThrough < sale.factCount)
 }
 
@@ -123,7 +123,7 @@ function resolvedAnew(sale: KnownSale, resolution: Resolution, at: string): Sale
   const isSame =
     'reason' in resolution
       ? sale.parked?.reason === resolution.reason && sale.parked.detail === resolution.detail
-      : sale.status === 'mapped'
+      : sale.status === 'received'
   return isSame ? [] : resolved(resolution, at)
 }
 
@@ -144,7 +144,7 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
   switch (event.type) {
     case 'SaleMapped': {
       const { productId, keyTypeId, at } = event.data
-      return { ...sale, status: 'mapped', parked: null, productId, keyTypeId, mappedAt: at }
+      return { ...sale, status: 'received', parked: null, productId, keyTypeId, mappedAt: at }
     }
     case 'SaleParked':
       return {
@@ -180,7 +180,7 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
 function received({ at, notificationId: _, payload: __, occurredAt: ___, ...data }: Received): KnownSale {
   return {
     ...data,
-    status: 'mapped',
+    status: 'received',
     parked: null,
     productId: null,
     keyTypeId: null,

@@ -1,0 +1,90 @@
+import type { Command } from 'commander'
+import { findSale, listSales } from '../../../projections/sales/queries.ts'
+import { readSaleHistory } from '../../commands/sale-history.ts'
+import { replaySale } from '../../commands/sales.ts'
+import type { Services } from '../../commands/services.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { KnownSale } from '../../domain/sale/sale.ts'
+import { saleDetailView, saleView } from '../../http/management/sale-schemas.ts'
+import { fields, type OutputOptions, print, table } from '../output.ts'
+import { withStores } from '../with-stores.ts'
+
+type ListOptions = OutputOptions & { tenant: string; parked?: boolean }
+
+/** As many as stand on a screen or two; programs page through `GET /v1/sales`. */
+const mostListed = 100
+
+/** `keyledger sales …`: what payment providers have told of as sold. */
+export function saleCommands(program: Command): void {
+  const sales = program.command('sales').description('What payment providers have told of as sold')
+
+  sales
+    .command('list')
+    .description(`The newest ${mostListed} of a tenant, the newest first`)
+    .requiredOption('--tenant <id>')
+    .option('--parked', 'only those that are paid and have no license yet')
+    .option('--json', 'print an array')
+    .action((options: ListOptions) =>
+      withStores(async ({ services }) => {
+        const filter = options.parked ? { status: 'parked' as const } : {}
+        const page = { after: undefined, limit: mostListed }
+        const { items } = await listSales(services.db, options.tenant, filter, page)
+        const customers = items.map(({ customer }) => customer)
+        const people = await services.subjects.openPeople(options.tenant, customers)
+        const views = items.map((sale, index) => saleView(sale, people[index] ?? nobody))
+        print(options, views, () =>
+          views.length === 0
+            ? ['There are none.']
+            : table([
+                ['SALE', 'PROVIDER', 'STATUS', 'PRODUCT', 'LICENSE', 'RECEIVED', 'WHY PARKED'],
+                ...views.map((sale) => [
+                  sale.id,
+                  sale.provider,
+                  sale.status,
+                  sale.productId ?? '-',
+                  sale.licenseId ?? '-',
+                  sale.receivedAt,
+                  sale.parked === null ? '' : `${sale.parked.reason}: ${sale.parked.detail}`,
+                ]),
+              ]),
+        )
+      }),
+    )
+
+  sales
+    .command('show <id>')
+    .description('A sale with everything that was told of it')
+    .option('--json', 'print the sale')
+    .action((id: string, options: OutputOptions) =>
+      withStores(async ({ services }) => {
+        const view = await viewOf(services, await requireSale(services, id))
+        print(options, view, () => fields(view))
+      }),
+    )
+
+  sales
+    .command('replay <id>')
+    .description('License a parked sale, once what it waited for is there')
+    .option('--json', 'print the sale')
+    .action((id: string, options: OutputOptions) =>
+      withStores(async ({ services }, origin) => {
+        const { tenantId } = await requireSale(services, id)
+        const sale = await replaySale(services, tenantId, id, origin)
+        const view = await viewOf(services, sale)
+        print(options, view, () => [`Sale ${id} has the license ${sale.licenseId}.`])
+      }),
+    )
+}
+
+const nobody = { email: null, name: null }
+
+async function requireSale(services: Services, id: string): Promise<KnownSale> {
+  const sale = await findSale(services.db, null, id)
+  if (!sale) throw new Refusal('sale_not_found')
+  return sale
+}
+
+async function viewOf(services: Services, sale: KnownSale) {
+  const [person = nobody] = await services.subjects.openPeople(sale.tenantId, [sale.customer])
+  return saleDetailView(sale, person, await readSaleHistory(services, sale))
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { findSale, listSales, type SaleFilter } from '../../../projections/sales/queries.ts'
+import { readSaleHistory } from '../../commands/sale-history.ts'
+import { replaySale } from '../../commands/sales.ts'
+import type { Services } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
+import { Provider } from '../../domain/integration/provider.ts'
+import type { KnownSale } from '../../domain/sale/sale.ts'
+import { Slug } from '../../domain/values.ts'
+import { callerIn, originOf } from '../authenticate.ts'
+import type { Cursors } from '../cursor.ts'
+import { notFound } from '../problem.ts'
+import { answer, errors, pageOf, pageQuery } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { answerPage } from './page.ts'
+import { SaleStatus, saleDetailOut, saleDetailView, saleOut, saleView } from './sale-schemas.ts'
+
+const onlyId = z.strictObject({ id: z.string() })
+const oneSale = z.object({ sale: saleDetailOut })
+
+export function saleRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  listRoute(app, services, cursors)
+  parkedRoute(app, services, cursors)
+  readRoute(app, services)
+  replayRoute(app, services)
+}
+
+function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/sales',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listSales',
+        tags: ['Sales'],
+        summary: 'List what payment providers have told of as sold, newest first',
+        querystring: z.strictObject({
+          ...pageQuery,
+          status: SaleStatus.optional(),
+          provider: Provider.optional(),
+          product: Slug.optional(),
+        }),
+        response: { 200: answer('A page of sales', pageOf(saleOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { status, provider, product: productId } = request.query
+      const { tenantId } = callerIn(request)
+      return answerSales(services, cursors, tenantId, { status, provider, productId }, request.query)
+    },
+  )
+}
+
+function parkedRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/sales/parked',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listParkedSales',
+        tags: ['Sales'],
+        summary: 'List the sales that are paid and have no license yet, newest first',
+        description: 'Each says why. Put that right, for instance by a mapping, and replay it.',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of parked sales', pageOf(saleOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) =>
+      answerSales(services, cursors, callerIn(request).tenantId, { status: 'parked' }, request.query),
+  )
+}
+
+function answerSales(
+  services: Services,
+  cursors: Cursors,
+  tenantId: string,
+  filter: SaleFilter,
+  query: { cursor?: string | undefined; limit: number },
+) {
+  const { status = null, provider = null, productId = null } = filter
+  return answerPage(
+    cursors,
+    [tenantId, 'sales', status, provider, productId],
+    query,
+    (keyset) => listSales(services.db, tenantId, filter, keyset),
+    async (sales) => {
+      const customers = sales.map(({ customer }) => customer)
+      const people = await services.subjects.openPeople(tenantId, customers)
+      return sales.map((sale, index) => saleView(sale, people[index] ?? nobody))
+    },
+  )
+}
+
+const nobody = { email: null, name: null }
+
+function readRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/sales/:id',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'getSale',
+        tags: ['Sales'],
+        summary: 'Read a sale with everything that was told of it',
+        params: onlyId,
+        response: { 200: answer('The sale', oneSale), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { id } = request.params
+      const sale = isId('sal', id) ? await findSale(services.db, tenantId, id) : undefined
+      if (!sale) throw notFound('sale')
+      return shown(services, sale)
+    },
+  )
+}
+
+function replayRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/sales/:id/replay',
+    {
+      config: { scope: 'licenses:write' },
+      schema: {
+        operationId: 'replaySale',
+        tags: ['Sales'],
+        summary: 'License a parked sale, once what it waited for is there',
+        description:
+          'The license begins now. Its key goes the way of every sale: by mail and `license.created`; it is not in the answer.',
+        params: onlyId,
+        response: { 200: answer('The sale, licensed', oneSale), ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { id } = request.params
+      if (!isId('sal', id)) throw notFound('sale')
+      return shown(services, await replaySale(services, tenantId, id, originOf(request)))
+    },
+  )
+}
+
+async function shown(services: Services, sale: KnownSale): Promise<z.infer<typeof oneSale>> {
+  const [person] = await services.subjects.openPeople(sale.tenantId, [sale.customer])
+  return { sale: saleDetailView(sale, person ?? nobody, await readSaleHistory(services, sale)) }
+}
