@@ -1,0 +1,159 @@
+/**
+ * Whoever is killed, and wherever: every paid sale ends with exactly one license, which is as everything that was told
+ * of the sale wants it, in whatever order that came.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listOpenSales } from '../../projections/sales/queries.ts'
+import { saleKeyName } from '../../src/commands/sale-key.ts'
+import { foreignKey } from '../../src/credentials/license-key.ts'
+import type { KnownSale } from '../../src/domain/sale/sale.ts'
+import { licenseStream } from '../../src/ledger/streams.ts'
+import type { PaymentNotification } from '../../src/payments/notification.ts'
+import { saleReaction } from '../../src/reactions/sales.ts'
+import { openTestApi, type TestApi } from '../harness/api.ts'
+import { eventsIn } from '../harness/ledger.ts'
+import { Killed, mortal } from './mortal.ts'
+import { month, purchase } from './notifications.ts'
+import { openShop, type Shop } from './shop.ts'
+
+const manySales = Number(process.env.KEYLEDGER_TEST_SALES ?? 12)
+
+let api: TestApi
+let shop: Shop
+beforeAll(async () => {
+  api = await openTestApi()
+  shop = await openShop(api)
+})
+afterAll(() => api.close())
+
+/** What another process does that is started later: its projector reads what was written last, its reactions act. */
+async function react(): Promise<void> {
+  api.ledger.clock.advance(11_000)
+  await api.ledger.readModels.catchUp()
+  const onTrouble = ({ error }: { error: unknown }) => {
+    throw error
+  }
+  await saleReaction(api.ledger.services, { onTrouble }).round()
+  expect(await listOpenSales(api.ledger.db, '9999-01-01T00:00:00.000Z')).toStrictEqual([])
+}
+
+/** @returns whether it was answered */
+async function told(notification: PaymentNotification, dieAt: number): Promise<boolean> {
+  try {
+    await shop.tell(notification, mortal(api.ledger, dieAt))
+    return true
+  } catch (error) {
+    if (error instanceof Killed) return false
+    throw error
+  }
+}
+
+/** The license that is the sale's only one, whose key is the one that is kept. */
+async function onlyLicenseOf(sale: KnownSale) {
+  const license = await shop.licenseOf(sale)
+  const events = await eventsIn(api.ledger.services.ledger, licenseStream(sale.licenseId))
+  const minted = events.filter((entry) => entry.readable && entry.event.type === 'LicenseMinted')
+  expect(minted).toHaveLength(1)
+  const { rows } = await api.ledger.db.query('select from licenses where tenant_id = $1 and sale_id = $2', [
+    shop.tenantId,
+    sale.saleId,
+  ])
+  expect(rows).toHaveLength(1)
+  const key = await api.ledger.services.secrets.open(shop.tenantId, saleKeyName(license.licenseId))
+  expect(foreignKey(key ?? '')).toMatchObject({ keyHash: license.keyHash })
+  return license
+}
+
+async function saleCalled(saleId: string): Promise<KnownSale> {
+  const { rows } = await api.ledger.db.query<{ state: KnownSale }>(
+    'select state from sales where tenant_id = $1 and sale_id = $2',
+    [shop.tenantId, saleId],
+  )
+  const [row] = rows
+  if (!row) throw new Error(`there is no sale ${saleId}`)
+  return row.state
+}
+
+test('killed at each single write of a sale and of what follows it', { timeout: 120_000 }, async () => {
+  let deaths = 0
+  for (let dieAt = 1, died = true; died; dieAt++) {
+    const { sold, refunded, renewed, dispute } = purchase(`k${dieAt}`)
+    const all = [refunded('re_1', 10), sold(), renewed('in_1', month.second), dispute('dispute_lost')]
+    died = false
+    for (const notification of all) {
+      if (await told(notification, dieAt)) continue
+      died = true
+      deaths++
+      await react()
+      // Whoever was not answered tells it again.
+      await shop.tell(notification)
+    }
+    await react()
+    const license = await onlyLicenseOf(await saleCalled(`cs_k${dieAt}`))
+    expect(license).toMatchObject({ revokedReason: 'refunded', expiresAt: month.second })
+  }
+  // Of a sale alone: the notification, the intent, the key, the license, three links and the record.
+  expect(deaths).toBeGreaterThan(16)
+})
+
+test(`${manySales} sales, told in any order and again and again, with deaths: as if told once in order`, {
+  timeout: 60_000 + manySales * 2000,
+}, async () => {
+  const purchases = Array.from({ length: manySales }, (_, number) => {
+    const { sold, refunded, renewed, dispute, ended } = purchase(`r${number}`)
+    const later = [
+      refunded('re_1', 10),
+      refunded('re_2'),
+      renewed('in_1', month.second),
+      renewed('in_2', month.third),
+      dispute('disputed'),
+      dispute('dispute_lost'),
+      dispute('dispute_won'),
+      ended(month.second),
+    ].filter(() => Math.random() < 0.4)
+    return { saleId: `cs_r${number}`, told: [sold(), ...later] }
+  })
+  const waiting = purchases
+    .flatMap((bought) => bought.told)
+    .flatMap((notification) => Array.from({ length: 1 + Math.floor(Math.random() * 5) }, () => notification))
+    .map((notification) => ({ notification, order: Math.random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ notification }) => notification)
+  const lane = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const dieAt = Math.random() < 0.3 ? 1 + Math.floor(Math.random() * 16) : Number.POSITIVE_INFINITY
+      if (!(await told(next, dieAt))) waiting.unshift(next)
+    }
+  }
+  await Promise.all(Array.from({ length: 6 }, lane))
+  await react()
+
+  for (const bought of purchases) {
+    const types = bought.told.map((notification) => notification.type)
+    const fully = bought.told.some((notification) => notification.type === 'refunded' && notification.full)
+    const lost = types.includes('dispute_lost') && !types.includes('dispute_won')
+    const ends = bought.told.flatMap((notification) =>
+      'paidUntil' in notification && notification.paidUntil ? [notification.paidUntil] : [],
+    )
+    const license = await onlyLicenseOf(await saleCalled(bought.saleId))
+    expect({
+      told: types,
+      refunded: license.refundedAt !== null,
+      reason: license.revokedReason,
+      expiresAt: license.expiresAt,
+    }).toStrictEqual({
+      told: types,
+      refunded: fully || lost,
+      reason: fully || lost ? 'refunded' : null,
+      expiresAt: ends.sort().at(-1) ?? firstEnd(license.createdAt),
+    })
+  }
+})
+
+/** A month after it was issued, in whole seconds. */
+function firstEnd(createdAt: string): string {
+  const end = new Date(createdAt)
+  end.setUTCMilliseconds(0)
+  end.setUTCMonth(end.getUTCMonth() + 1)
+  return end.toISOString()
+}

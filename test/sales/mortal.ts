@@ -1,0 +1,42 @@
+import type { Services } from '../../src/commands/services.ts'
+import { createHandle } from '../../src/ledger/handle.ts'
+import { createTurns } from '../../src/ledger/turns.ts'
+import type { TestLedger } from '../harness/ledger.ts'
+
+/** What a process that was killed answers: nothing. */
+export class Killed extends Error {}
+
+/**
+ * The services of another process, which dies at its nth chance: there is one before and one after each thing that it
+ * writes. What it was just writing may still be written, as with a real one; after that it writes nothing any more.
+ */
+export function mortal({ services, readModels }: TestLedger, dieAt: number): Services {
+  let chances = 0
+  const live = () => {
+    chances++
+    if (chances >= dieAt) throw new Killed(`killed at chance ${chances}`)
+  }
+  const ledger: Services['ledger'] = {
+    ...services.ledger,
+    async append(...args) {
+      live()
+      const outcome = await services.ledger.append(...args)
+      live()
+      return outcome
+    },
+  }
+  return {
+    ...services,
+    ledger,
+    handle: createHandle(ledger, readModels, createTurns()),
+    secrets: {
+      ...services.secrets,
+      async keep(...args) {
+        live()
+        const kept = await services.secrets.keep(...args)
+        live()
+        return kept
+      },
+    },
+  }
+}
