@@ -24,6 +24,8 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
       return 'license.revoked'
     case 'LicenseReminted':
       return 'license.reminted'
+    case 'LicenseRefunded':
+      return 'license.refunded'
     case 'LicenseImported':
     case 'CustomerLinked':
     case 'LicenseReinstated':
