@@ -7,6 +7,8 @@ export type DeliveryContent = {
   at: string
   issued: LicenseTerms
   deviceName: string | null
+  /** The payment session of the sale that the license was issued for. */
+  sessionId: string | null
 }
 
 /** All of it has happened and stays as it is, so every try of a delivery says the same. */
@@ -21,11 +23,14 @@ export async function readContent(
     at: string
     issued: unknown
     device_name: string | null
+    session_id: string | null
   }>({
     name: 'delivery-content',
-    text: `select e.type, e.data, e.at, i.data as issued, d.name as device_name
+    text: `select e.type, e.data, e.at, i.data as issued, d.name as device_name,
+             s.state ->> 'sessionId' as session_id
            from license_history e
              join license_history i on i.license_id = e.license_id and i.revision = 0
+             left join sales s on s.license_id = e.license_id
              left join devices d on d.license_id = e.license_id and d.device_id = e.data ->> 'deviceId'
            where e.license_id = $1 and e.revision = $2`,
     values: [licenseId, revision],
@@ -37,5 +42,6 @@ export async function readContent(
     at: row.at,
     issued: LicenseTerms.parse(row.issued),
     deviceName: row.device_name,
+    sessionId: row.session_id,
   }
 }

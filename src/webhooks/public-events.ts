@@ -38,10 +38,10 @@ export async function publicEventOf(services: Services, delivery: KnownDelivery)
 }
 
 /** What an event says beside what all say. */
-function particulars({ event, issued, deviceName }: DeliveryContent, key: string | undefined) {
+function particulars({ event, issued, deviceName, sessionId }: DeliveryContent, key: string | undefined) {
   switch (event.type) {
     case 'LicenseMinted':
-      return { key: key ?? null, session_id: issued.saleId }
+      return { key: key ?? null, session_id: sessionId ?? issued.saleId }
     case 'DeviceActivated':
       return {
         device_id: event.data.deviceId,
@@ -54,6 +54,8 @@ function particulars({ event, issued, deviceName }: DeliveryContent, key: string
         instance_id: event.data.instanceId,
         device_name: deviceName ?? '',
       }
+    case 'LicenseRefunded':
+      return { sale_id: event.data.saleId, amount: event.data.amount, currency: event.data.currency }
     case 'LicenseRenewed':
       return { expires_at: unixSeconds(event.data.expiresAt) }
     default:

@@ -11,8 +11,6 @@ import type { DispatchFeed } from './feed.ts'
  */
 const mostOfEach = 32
 const mostOfTroubled = 2
-/** Longer than a try may take: what was published before that and is not done was lost, and is published again. */
-const lostAfterMs = 20_000
 /** So often everything that is due is looked for, whoever has made it due. */
 const sweepMs = 1000
 
@@ -25,7 +23,11 @@ export type Publisher = {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Publishes what is due. The schedule is a read model; what stands in memory here only spares it questions. */
+/**
+ * Publishes what is due. The schedule is a read model; what stands in memory here only spares it questions.
+ * @param lostAfterMs longer than a try may take: what was published before that and is not done was lost, and is
+ *   published again
+ */
 export function createPublisher(
   {
     db,
@@ -40,9 +42,10 @@ export function createPublisher(
   },
   channels: readonly Channel[],
   onFailure: (error: unknown) => void,
+  { lostAfterMs = 20_000 } = {},
 ): Publisher {
   const bell = createBell()
-  const underWay = createUnderWay(() => performance.now())
+  const underWay = createUnderWay(lostAfterMs)
   let heard = -1n
   let fresh: DueAttempt[] = []
   let sweepAt = 0
@@ -116,7 +119,7 @@ async function pause(bell: Bell, failures: number, signal: AbortSignal): Promise
 }
 
 /** What has been published and is not known to be done, by receiver. */
-function createUnderWay(now: () => number) {
+function createUnderWay(lostAfterMs: number) {
   const jobs = new Map<string, { receiver: string; lostAt: number }>()
   const receivers = new Map<
     string,
@@ -160,7 +163,7 @@ function createUnderWay(now: () => number) {
         return false
       }
       receiver.deliveryIds.add(job.deliveryId)
-      jobs.set(job.deliveryId, { receiver: nameOf(job), lostAt: now() + lostAfterMs })
+      jobs.set(job.deliveryId, { receiver: nameOf(job), lostAt: performance.now() + lostAfterMs })
       return true
     },
     /** @returns whether its receiver has more to come */
@@ -177,7 +180,8 @@ function createUnderWay(now: () => number) {
       if (known) known.turnedAway = false
     },
     forgetLost(): void {
-      for (const [deliveryId, { lostAt }] of jobs) if (lostAt <= now()) done(deliveryId, undefined)
+      for (const [deliveryId, { lostAt }] of jobs)
+        if (lostAt <= performance.now()) done(deliveryId, undefined)
     },
   }
 }

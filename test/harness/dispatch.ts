@@ -29,6 +29,7 @@ type Options = {
   resolve?: Resolve
   allowPrivate?: boolean
   timeLimitMs?: number
+  lostAfterMs?: number
 }
 
 export async function startDispatch(ledger: TestLedger, options: Options = {}): Promise<TestDispatch> {
@@ -46,6 +47,7 @@ export async function startDispatch(ledger: TestLedger, options: Options = {}): 
     { ...services, feed, readModels },
     known.filter((channel) => channels[channel] !== undefined),
     onTrouble,
+    options.lostAfterMs === undefined ? {} : { lostAfterMs: options.lostAfterMs },
   )
   const scheduling = deliveryReaction(services, readModels, onTrouble)
   const hearing = hear(ledger, signal, [publisher.hear, scheduling.hear])

@@ -1,0 +1,92 @@
+// Guarantee: what an operator sets on the host is delivered by the running server, through NATS as without it, and the
+// command line's own receiver and verifier accept it and nothing else.
+import { createHmac } from 'node:crypto'
+import { beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { client, createVendor } from '../flows/vendor.ts'
+import { startNats } from '../harness/nats-server.ts'
+import { createHost, type Environment, freePort, program } from '../harness/process.ts'
+
+const host = createHost()
+const patience = { timeout: 20_000, interval: 50 }
+let environment: Environment
+beforeAll(async () => {
+  ;({ environment } = await host.stores())
+})
+
+const Set_ = z.strictObject({ url: z.string(), secret: z.string() })
+const Line = z.looseObject({ verified: z.boolean(), payload: z.looseObject({ event: z.string() }) })
+
+test.each([
+  ['without NATS', 'acme'],
+  ['through NATS', 'globex'],
+])('a delivery arrives %s, and is verified', async (how, tenant) => {
+  const natsPort = await freePort()
+  const nats = how === 'through NATS' ? startNats(host, natsPort, host.path('nats')) : undefined
+  const own = {
+    ...environment,
+    KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: 'true',
+    ...(nats && { KEYLEDGER_NATS_URL: `nats://127.0.0.1:${natsPort}` }),
+  }
+  const server = await host.serve(own)
+  const vendor = client(server.address, await createVendor(own, tenant))
+  await vendor.createProduct(2)
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}/hook`
+  const { secret } = await host.json(Set_, ['webhook', 'set', url, '--tenant', tenant], own)
+  // Set again, it says the same.
+  expect(await host.json(Set_, ['webhook', 'set', url, '--tenant', tenant], own)).toStrictEqual({
+    url,
+    secret,
+  })
+  const listener = host.start(
+    ['node', program, 'webhooks', 'listen', '--secret', secret, '--port', String(port), '--json'],
+    own,
+  )
+  await expect.poll(() => listener.stderr(), patience).toContain('Listening')
+  const { licenseKey } = await vendor.mint({ email: 'ada@example.com' })
+  await vendor.activate(licenseKey, 'laptop')
+  await expect.poll(() => listener.stdout(), patience).toContain('\n')
+  expect(Line.parse(JSON.parse(listener.stdout()))).toMatchObject({
+    verified: true,
+    own: true,
+    standard: true,
+    payload: {
+      event: 'license.activated',
+      sequence: 1,
+      device_id: 'laptop',
+      customer_email: 'ada@example.com',
+    },
+  })
+  const forged = await fetch(url, {
+    method: 'POST',
+    headers: { 'x-service-signature': 't=1,v1=00' },
+    body: '{}',
+  })
+  expect(forged.status).toBe(400)
+  await listener.end('SIGINT')
+  await server.end('SIGTERM')
+  await nats?.end('SIGKILL')
+})
+
+test('one delivery is verified by hand', async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const signature = createHmac('sha256', secret).update('1772366400.{}').digest('hex')
+  const args = ['webhooks', 'verify', '--secret', secret, '--at', '2026-03-01T12:00:03Z']
+  const verified = async (sent: string, body: string) => {
+    const command = [process.execPath, program, ...args, '--signature', `t=1772366400,v1=${sent}`]
+    const running = host.start(['sh', '-c', 'printf %s "$0" | "$@"', body, ...command], environment)
+    return (await running.finished).code
+  }
+  expect(await verified(signature, '{}')).toBe(0)
+  expect(await verified(signature, '{ }')).toBe(1)
+  expect(await verified(`0${signature.slice(1)}`, '{}')).toBe(signature.startsWith('0') ? 0 : 1)
+})
+
+test('an address inside is refused', async () => {
+  const { code, stderr } = await host.run(
+    ['webhook', 'set', 'https://10.0.0.1/', '--tenant', 'acme'],
+    environment,
+  )
+  expect({ code, stderr }).toStrictEqual({ code: 1, stderr: expect.stringContaining('public address') })
+})

@@ -1,0 +1,231 @@
+/**
+ * Every delivery stands in a log with each of its tries, to be read and asked for again by its vendor alone. The key of
+ * a sale is kept for the deliveries that carry it, and is gone with the last of them.
+ */
+import { connect } from 'nats'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { saleKeyName } from '../../src/commands/sale-key.ts'
+import type { Services } from '../../src/commands/services.ts'
+import type { KnownDelivery } from '../../src/domain/delivery/delivery.ts'
+import type { Handle } from '../../src/ledger/handle.ts'
+import { createNatsFeed } from '../../src/webhooks/nats-feed.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { pointWebhook, sellLicense, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { beginning, commandLicense, uniqueId } from '../harness/ledger.ts'
+import { startNats } from '../harness/nats-server.ts'
+import { createHost, freePort } from '../harness/process.ts'
+import { type StandIn, startStandIn } from '../harness/stand-in.ts'
+import { purchase } from '../sales/notifications.ts'
+import { openShop } from '../sales/shop.ts'
+
+const host = createHost()
+let api: TestApi
+let tenant: TestTenant
+let receiver: StandIn
+let dispatch: TestDispatch | undefined
+beforeAll(async () => {
+  api = await openTestApi()
+  receiver = await startStandIn(() => ({ status: 200, body: { ok: true } }))
+})
+afterAll(async () => {
+  await receiver.close()
+  await api.close()
+})
+beforeEach(async () => {
+  receiver.asked.length = 0
+  receiver.health = 'well'
+  api.ledger.clock.set(beginning)
+  tenant = await makeTenant(api.ledger)
+})
+afterEach(async () => {
+  await dispatch?.stop()
+  dispatch = undefined
+})
+
+const patience = { timeout: 20_000, interval: 20 }
+const Attempt = z.strictObject({
+  attempt: z.int(),
+  at: z.string(),
+  durationMs: z.int(),
+  status: z.int().nullable(),
+  error: z.string().nullable(),
+  excerpt: z.string().nullable(),
+  nextAttemptAt: z.string().nullable(),
+})
+const Delivery = z.looseObject({
+  id: z.string(),
+  event: z.string(),
+  sequence: z.int(),
+  status: z.string(),
+  attempts: z.array(Attempt),
+})
+const Page = z.strictObject({ items: z.array(Delivery), nextCursor: z.string().nullable() })
+const list = async (query = '') =>
+  Page.parse((await api.ask('GET', `/v1/webhook/deliveries${query}`, { token: tenant.token })).body)
+const bodies = () =>
+  receiver.asked.map(({ body }) => z.looseObject({ id: z.string() }).parse(JSON.parse(body)))
+const point = () => pointWebhook(api.ledger, tenant.tenantId, `${receiver.url}/hook`)
+const delivered = (count = 1) =>
+  expect.poll(async () => (await list('?status=delivered&limit=100')).items.length, patience).toBe(count)
+
+describe('the log of deliveries', () => {
+  test('holds every try, and shows the payload with the key masked', async () => {
+    dispatch = await startDispatch(api.ledger)
+    await point()
+    const { licenseId, licenseKey, saleId } = await sellLicense(api.ledger, tenant.tenantId)
+    await delivered()
+    const { items } = await list(`?event=license.created&license=${licenseId}`)
+    expect(items).toMatchObject([
+      { event: 'license.created', sequence: 1, attempts: [{ attempt: 1, status: 200, error: null }] },
+    ])
+    const { body, text } = await api.ask('GET', `/v1/webhook/deliveries/${items[0]?.id}`, {
+      token: tenant.token,
+    })
+    expect(text).not.toContain(licenseKey)
+    expect(body).toMatchObject({
+      delivery: {
+        payload: { key: `ACME…${licenseKey.slice(-7, -2).replace('-', '').slice(-4)}`, session_id: saleId },
+      },
+    })
+    expect((await list('?status=abandoned')).items).toStrictEqual([])
+  })
+
+  test('takes a wish to deliver once more, under the same id, when the key is kept no longer', async () => {
+    const mail = { deliver: async () => ({ outcome: 'unwanted' }) as const }
+    dispatch = await startDispatch(api.ledger, { channels: { mail } })
+    await point()
+    const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
+    await delivered()
+    const keyKept = () => api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
+    await expect.poll(keyKept, patience).toBe(undefined)
+    const [{ id = '' } = {}] = (await list()).items
+    const again = await api.ask('POST', `/v1/webhook/deliveries/${id}/redeliver`, { token: tenant.token })
+    expect(again).toMatchObject({ status: 202, body: { delivery: { id, status: 'pending' } } })
+    await expect.poll(() => bodies().length, patience).toBe(2)
+    const [first, second] = bodies()
+    expect(second).toStrictEqual({ ...first, key: null })
+    await delivered()
+    expect((await list()).items[0]?.attempts).toHaveLength(2)
+  })
+
+  test('refuses filters that mean nothing, and pages', async () => {
+    const { token } = tenant
+    for (const query of ['?status=lost', '?event=license.exploded', '?cursor=nonsense', '?limit=0', '?a=1']) {
+      expect((await api.ask('GET', `/v1/webhook/deliveries${query}`, { token })).status).toBe(400)
+    }
+    dispatch = await startDispatch(api.ledger)
+    await point()
+    await Promise.all([1, 2, 3].map(() => sellLicense(api.ledger, tenant.tenantId)))
+    await delivered(3)
+    const first = await list('?limit=2')
+    const rest = await list(`?limit=2&cursor=${first.nextCursor}`)
+    expect(new Set([...first.items, ...rest.items].map(({ id }) => id)).size).toBe(3)
+    expect(rest.nextCursor).toBe(null)
+  })
+})
+
+test('a sale goes to the vendor and to the customer with one key, which is then gone', async () => {
+  const shop = await openShop(api)
+  tenant = shop
+  const mailed: KnownDelivery[] = []
+  const mail = {
+    deliver: async (delivery: KnownDelivery) => {
+      // Those of other tests' tenants are made good by this one too.
+      if (delivery.tenantId === shop.tenantId) mailed.push(delivery)
+      return { outcome: 'delivered', status: 250, excerpt: null } as const
+    },
+  }
+  dispatch = await startDispatch(api.ledger, { channels: { mail } })
+  await point()
+  const { sold, refunded } = purchase('ada')
+  const outcome = await shop.tell(sold())
+  if (outcome.outcome !== 'issued') throw new Error(`the sale was ${outcome.outcome}`)
+  const { licenseId } = outcome.license
+  await delivered()
+  expect(bodies()).toMatchObject([
+    {
+      event: 'license.created',
+      key: outcome.licenseKey,
+      session_id: sold().sessionId,
+      license_id: licenseId,
+    },
+  ])
+  await expect.poll(() => mailed.map((delivery) => delivery.licenseId), patience).toStrictEqual([licenseId])
+  const keyKept = () => api.ledger.services.secrets.open(shop.tenantId, saleKeyName(licenseId))
+  await expect.poll(keyKept, patience).toBe(undefined)
+  await shop.tell(refunded('re_1'))
+  await delivered(3)
+  expect(
+    bodies()
+      .slice(1)
+      .toSorted((a, b) => Number(a.sequence) - Number(b.sequence)),
+  ).toMatchObject([
+    { event: 'license.refunded', sequence: 2, sale_id: sold().saleId, amount: 4900, currency: 'usd' },
+    { event: 'license.revoked', sequence: 3 },
+  ])
+})
+
+test('a dispatcher that dies after each try has delivered everything, once more under the same id', async () => {
+  const dying = (services: Services): Services => {
+    let left = 3
+    const handle = (async (command: Parameters<Handle>[0]) => {
+      if (command.stream.startsWith('delivery-') && command.loaded?.revision === 0 && left-- > 0) {
+        throw new Error('killed')
+      }
+      return services.handle(command)
+    }) as Handle
+    return { ...services, handle }
+  }
+  dispatch = await startDispatch({ ...api.ledger, services: dying(api.ledger.services) })
+  await point()
+  await sellLicense(api.ledger, tenant.tenantId)
+  await delivered()
+  expect(bodies().length).toBeGreaterThan(1)
+  expect(new Set(receiver.asked.map(({ body }) => body)).size).toBe(1)
+  expect((await list()).items[0]?.attempts).toHaveLength(1)
+})
+
+test('a NATS that loses its stream in the middle loses no delivery', async () => {
+  const port = await freePort()
+  startNats(host, port, host.path('nats'))
+  const nats = await connect({ servers: `nats://127.0.0.1:${port}`, waitOnFirstConnect: true })
+  try {
+    const stream = uniqueId('keyledger')
+    const feed = createNatsFeed(() => nats, stream, { pauseMs: 50, onFailure: () => undefined })
+    dispatch = await startDispatch(api.ledger, { feed, lostAfterMs: 500 })
+    await point()
+    const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
+    const activate = (device: number) =>
+      commandLicense(api.ledger, licenseId, {
+        type: 'ActivateDevice',
+        deviceId: `device-${device % 5}`,
+        instanceId: `ins_${device}`,
+        installId: null,
+        name: `Device ${device}`,
+        platform: null,
+        at: beginning,
+      })
+    const deactivate = (device: number) =>
+      commandLicense(api.ledger, licenseId, {
+        type: 'DeactivateDevice',
+        deviceId: `device-${device % 5}`,
+        at: beginning,
+      })
+    const manager = await nats.jetstreamManager()
+    for (let device = 0; device < 20; device++) {
+      await activate(device)
+      if (device % 5 === 2) await manager.streams.delete(stream).catch(() => undefined)
+      await deactivate(device)
+    }
+    await delivered(41)
+    const sequences = (await list('?limit=100')).items.map(({ sequence }) => sequence)
+    expect(sequences.toSorted((a, b) => a - b)).toStrictEqual(
+      Array.from({ length: 41 }, (_, index) => index + 1),
+    )
+    await dispatch.stop()
+    dispatch = undefined
+  } finally {
+    await nats.close()
+  }
+}, 60_000)
