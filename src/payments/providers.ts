@@ -1,6 +1,6 @@
 import type { Marketplace } from '../domain/integration/provider.ts'
-import { checkApiKey as checkLemonSqueezyKey } from './lemonsqueezy/api.ts'
-import { checkApiKey as checkPaddleKey } from './paddle/api.ts'
+import { checkApiKey as checkLemonSqueezyKey, readSubscription } from './lemonsqueezy/api.ts'
+import { checkApiKey as checkPaddleKey, isSandboxKey, readCustomer } from './paddle/api.ts'
 import { checkApiKey as checkPolarKey } from './polar/api.ts'
 import { type CardProvider, createStripe } from './stripe/api.ts'
 
@@ -24,7 +24,23 @@ export type Providers = {
    * @throws ProviderRefused, ProviderUnavailable
    */
   checkApiKey(provider: Exclude<Marketplace, 'gumroad'>, apiKey: string): Promise<void>
+  /**
+   * Reads a subscription of lemonsqueezy's.
+   * @returns the order that began it and how far it is paid; undefined when there is none
+   * @throws ProviderRefused, ProviderUnavailable
+   */
+  readSubscription(apiKey: string, subscriptionId: string): Promise<PaidSubscription | undefined>
+  /**
+   * Reads a customer of paddle's.
+   * @throws ProviderRefused, ProviderUnavailable
+   */
+  readCustomer(apiKey: string, customerId: string): Promise<PaddleCustomer | undefined>
+  /** Whether what a connection tells of moves no money. */
+  isSandbox(provider: 'paddle' | 'polar', apiKey: string | undefined): boolean
 }
+
+type PaidSubscription = { orderId: string; paidUntil: string }
+type PaddleCustomer = { email: string; name?: string }
 
 export function createProviders(settings: ProviderSettings): Providers {
   const { timeLimitMs } = settings
@@ -40,5 +56,11 @@ export function createProviders(settings: ProviderSettings): Providers {
           return checkPolarKey(settings.polarApiUrl, apiKey, timeLimitMs)
       }
     },
+    readSubscription: (apiKey, id) => readSubscription(settings.lemonsqueezyApiUrl, apiKey, id, timeLimitMs),
+    readCustomer: (apiKey, id) => readCustomer(settings.paddleApiUrl, apiKey, id, timeLimitMs),
+    isSandbox: (provider, apiKey) =>
+      provider === 'paddle'
+        ? apiKey !== undefined && isSandboxKey(apiKey)
+        : new URL(settings.polarApiUrl).hostname === 'sandbox-api.polar.sh',
   }
 }
