@@ -37,6 +37,7 @@ import { usageRoutes } from './management/usage.ts'
 import { webhookRoutes } from './management/webhook.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
 import { acceptEmptyBodies } from './optional-bodies.ts'
+import { notificationRoutes } from './payments/notifications.ts'
 import { onboardingPages } from './payments/onboarding.ts'
 import { invalid, noSuchPath } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
@@ -131,6 +132,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   onboardingPages(routes, services, options.baseUrl)
   sellingRoutes(routes, services)
   saleRoutes(routes, services, cursors)
+  notificationRoutes(routes, services)
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
   runtimeRoutes(routes, services, authority)
   clientRoutes(routes, services, clientAuthority)

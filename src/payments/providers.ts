@@ -7,6 +7,8 @@ import { type CardProvider, createStripe } from './stripe/api.ts'
 export type ProviderSettings = {
   /** The platform's own key at the card provider; without it no account can be connected. */
   stripeSecretKey: string | undefined
+  /** What the card provider signs the notifications of all connected accounts with; without it none is taken. */
+  stripeWebhookSecret: string | undefined
   stripeApiUrl: string
   lemonsqueezyApiUrl: string
   /** Undefined: paddle's own, live or sandbox by the key. */
@@ -19,6 +21,8 @@ export type ProviderSettings = {
 /** The payment providers, as far as they are asked. Nobody else knows their SDKs. */
 export type Providers = {
   card: CardProvider
+  /** What the card provider signs its notifications with; undefined when the platform has none. */
+  cardWebhookSecret: string | undefined
   /**
    * Tries an API key with a call that changes nothing.
    * @throws ProviderRefused, ProviderUnavailable
@@ -45,6 +49,7 @@ type PaddleCustomer = { email: string; name?: string }
 export function createProviders(settings: ProviderSettings): Providers {
   const { timeLimitMs } = settings
   return {
+    cardWebhookSecret: settings.stripeWebhookSecret,
     card: createStripe(settings.stripeApiUrl, settings.stripeSecretKey, timeLimitMs),
     async checkApiKey(provider, apiKey) {
       switch (provider) {

@@ -205,6 +205,7 @@ export async function commandLicense(
 const nobody = 'http://127.0.0.1:1'
 const unreachableProviders: ProviderSettings = {
   stripeSecretKey: undefined,
+  stripeWebhookSecret: undefined,
   stripeApiUrl: nobody,
   lemonsqueezyApiUrl: nobody,
   paddleApiUrl: nobody,
