@@ -37,8 +37,7 @@ import { usageRoutes } from './management/usage.ts'
 import { webhookRoutes } from './management/webhook.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
 import { acceptEmptyBodies } from './optional-bodies.ts'
-import { notificationRoutes } from './payments/notifications.ts'
-import { onboardingPages } from './payments/onboarding.ts'
+import { paymentRoutes } from './payments/routes.ts'
 import { invalid, noSuchPath } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
 import { compileWhenFirstUsed } from './serializers.ts'
@@ -129,10 +128,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   deliveryRoutes(routes, services, cursors)
   integrationRoutes(routes, services, cursors, options.baseUrl)
   cardAccountRoutes(routes, services, options.baseUrl)
-  onboardingPages(routes, services, options.baseUrl)
+  paymentRoutes(routes, services, options.limits, options.baseUrl)
   sellingRoutes(routes, services)
   saleRoutes(routes, services, cursors)
-  notificationRoutes(routes, services)
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
   runtimeRoutes(routes, services, authority)
   clientRoutes(routes, services, clientAuthority)

@@ -10,6 +10,8 @@ export type ProviderSettings = {
   /** What the card provider signs the notifications of all connected accounts with; without it none is taken. */
   stripeWebhookSecret: string | undefined
   stripeApiUrl: string
+  /** What of each sale goes to the platform, in hundredths of a percent. */
+  platformFeeBasisPoints: number
   lemonsqueezyApiUrl: string
   /** Undefined: paddle's own, live or sandbox by the key. */
   paddleApiUrl: string | undefined
@@ -50,7 +52,12 @@ export function createProviders(settings: ProviderSettings): Providers {
   const { timeLimitMs } = settings
   return {
     cardWebhookSecret: settings.stripeWebhookSecret,
-    card: createStripe(settings.stripeApiUrl, settings.stripeSecretKey, timeLimitMs),
+    card: createStripe(
+      settings.stripeApiUrl,
+      settings.stripeSecretKey,
+      timeLimitMs,
+      settings.platformFeeBasisPoints,
+    ),
     async checkApiKey(provider, apiKey) {
       switch (provider) {
         case 'lemonsqueezy':

@@ -207,6 +207,7 @@ const unreachableProviders: ProviderSettings = {
   stripeSecretKey: undefined,
   stripeWebhookSecret: undefined,
   stripeApiUrl: nobody,
+  platformFeeBasisPoints: 50,
   lemonsqueezyApiUrl: nobody,
   paddleApiUrl: nobody,
   polarApiUrl: nobody,

@@ -121,6 +121,16 @@ async function startStripe(): Promise<StripeStandIn> {
     }
   }
 
+  /** @see https://docs.stripe.com/api/checkout/sessions/create */
+  function checkoutSession(asked: Asked): Answered {
+    const form = new URLSearchParams(asked.body)
+    const found = price(form.get('line_items[0][price]') ?? '', asked)
+    if (found.status !== 200) return found
+    const id = `cs_test_${randomBytes(8).toString('hex')}`
+    const url = `https://checkout.stripe.com/c/pay/${id}`
+    return { status: 200, body: { id, object: 'checkout.session', mode: form.get('mode'), url } }
+  }
+
   const standIn = await startStandIn((asked) => {
     const { method, path, key } = asked
     if (key === undefined || !keys.has(key)) {
@@ -133,6 +143,7 @@ async function startStripe(): Promise<StripeStandIn> {
     if (method === 'POST' && path === '/v1/accounts') return openAccount(asked)
     if (method === 'POST' && path === '/v1/account_links') return linkTo(asked)
     if (method === 'GET' && what === 'accounts' && id) return accounts.has(id) ? account(id) : noAccess(id)
+    if (method === 'POST' && path === '/v1/checkout/sessions') return checkoutSession(asked)
     if (method === 'GET' && what === 'prices' && id) return price(decodeURIComponent(id), asked)
     return stripeError(404, {
       message: `Unrecognized request URL (${method}: ${path}).`,
@@ -267,6 +278,7 @@ export async function startProviders(): Promise<ProviderStandIns> {
       stripeSecretKey: platformKey,
       stripeWebhookSecret: platformWebhookSecret,
       stripeApiUrl: stripe.url,
+      platformFeeBasisPoints: 50,
       lemonsqueezyApiUrl: lemonsqueezy.url,
       paddleApiUrl: paddle.url,
       polarApiUrl: polar.url,
