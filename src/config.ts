@@ -67,6 +67,7 @@ const Environment = z.object({
   KEYLEDGER_STRIPE_API_URL: api
     .refine((value) => !URL.canParse(value) || new URL(value).pathname === '/', 'must have no path')
     .default('https://api.stripe.com'),
+  KEYLEDGER_PLATFORM_FEE_BASIS_POINTS: z.coerce.number().int().min(0).max(10_000).default(50),
   KEYLEDGER_LEMONSQUEEZY_API_URL: api.default('https://api.lemonsqueezy.com'),
   KEYLEDGER_PADDLE_API_URL: api.optional(),
   KEYLEDGER_POLAR_API_URL: api.default('https://api.polar.sh'),
@@ -80,6 +81,7 @@ const Environment = z.object({
   KEYLEDGER_LIMIT_CLIENT_CONFIG: rate.default({ perMinute: 60, burst: 120 }),
   KEYLEDGER_LIMIT_CLIENT_TENANT: rate.default({ perMinute: 12_000, burst: 12_000 }),
   KEYLEDGER_LIMIT_CLIENT_INSTANCE: rate.default({ perMinute: 30, burst: 30 }),
+  KEYLEDGER_LIMIT_CHECKOUT: rate.default({ perMinute: 20, burst: 20 }),
   /** An hour, unlike the others. */
   KEYLEDGER_LIMIT_CLIENT_NEW_INSTANCES: rate.default({ perMinute: 1000, burst: 1000 }),
   KEYLEDGER_TRUST_PROXY: networks.optional(),
@@ -109,6 +111,8 @@ export type Config = {
     stripeSecretKey: string | undefined
     stripeWebhookSecret: string | undefined
     stripeApiUrl: string
+    /** What of each sale goes to the platform, in hundredths of a percent. */
+    platformFeeBasisPoints: number
     lemonsqueezyApiUrl: string
     /** Undefined: paddle's own. */
     paddleApiUrl: string | undefined
@@ -154,6 +158,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
       stripeSecretKey: data.KEYLEDGER_STRIPE_SECRET_KEY,
       stripeWebhookSecret: data.KEYLEDGER_STRIPE_WEBHOOK_SECRET,
       stripeApiUrl: data.KEYLEDGER_STRIPE_API_URL,
+      platformFeeBasisPoints: data.KEYLEDGER_PLATFORM_FEE_BASIS_POINTS,
       lemonsqueezyApiUrl: data.KEYLEDGER_LEMONSQUEEZY_API_URL,
       paddleApiUrl: data.KEYLEDGER_PADDLE_API_URL,
       polarApiUrl: data.KEYLEDGER_POLAR_API_URL,
@@ -177,6 +182,7 @@ function limitsIn(data: z.infer<typeof Environment>): Rates {
     clientConfig: data.KEYLEDGER_LIMIT_CLIENT_CONFIG ?? undefined,
     clientTenant: data.KEYLEDGER_LIMIT_CLIENT_TENANT ?? undefined,
     clientInstance: data.KEYLEDGER_LIMIT_CLIENT_INSTANCE ?? undefined,
+    checkout: data.KEYLEDGER_LIMIT_CHECKOUT ?? undefined,
     clientNewInstances: newInstances
       ? { perMinute: newInstances.perMinute / 60, burst: newInstances.burst }
       : undefined,

@@ -36,6 +36,7 @@ test('the limits of the client interface are on, each as documented', () =>
     clientConfig: { perMinute: 60, burst: 120 },
     clientTenant: { perMinute: 12_000, burst: 12_000 },
     clientInstance: { perMinute: 30, burst: 30 },
+    checkout: { perMinute: 20, burst: 20 },
     // 1000 an hour.
     clientNewInstances: { perMinute: 1000 / 60, burst: 1000 },
   }))

@@ -29,7 +29,8 @@ export const integrationsProjector: Projector = {
       tenant_id text not null,
       provider text not null,
       unique (tenant_id, provider)
-    )`,
+    );
+    create index on integrations ((state->>'accountId')) where provider = 'stripe'`,
   async apply(db, entries) {
     await projectDocuments(db, integrations, entries)
   },

@@ -37,3 +37,16 @@ export async function listPricedProducts(db: Pool, tenantId: string): Promise<Pr
   )
   return rows.map(({ product_id, prices }) => ({ productId: product_id, prices }))
 }
+
+/** The connection to the card provider's account, whosever it is. */
+export async function findIntegrationOfAccount(
+  db: Pool,
+  accountId: string,
+): Promise<KnownIntegration | undefined> {
+  const { rows } = await db.query<{ state: KnownIntegration }>({
+    name: 'find-integration-of-account',
+    text: "select state from integrations where provider = 'stripe' and state->>'accountId' = $1",
+    values: [accountId],
+  })
+  return rows[0]?.state
+}

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { confirmationCommands } from './commands/confirmations.ts'
 import { demoCommand } from './commands/demo.ts'
 import { hostCommands } from './commands/host.ts'
+import { integrationCommands } from './commands/integrations.ts'
 import { keyCommands } from './commands/keys.ts'
 import { licenseCommands } from './commands/license.ts'
 import { memberCommands } from './commands/member.ts'
@@ -26,6 +27,7 @@ memberCommands(program)
 tokenCommands(program)
 keyCommands(program)
 webhookCommands(program)
+integrationCommands(program)
 licenseCommands(program)
 saleCommands(program)
 confirmationCommands(program)

@@ -53,6 +53,7 @@ export type RefusalCode =
   | 'mapping_taken'
   | 'mapping_key_type_not_found'
   | 'mapping_price_not_found'
+  | 'key_type_without_price'
   | 'platform_key_missing'
   | 'platform_key_refused'
   | 'platform_secret'

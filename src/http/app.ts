@@ -37,7 +37,7 @@ import { usageRoutes } from './management/usage.ts'
 import { webhookRoutes } from './management/webhook.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
 import { acceptEmptyBodies } from './optional-bodies.ts'
-import { onboardingPages } from './payments/onboarding.ts'
+import { paymentRoutes } from './payments/routes.ts'
 import { invalid, noSuchPath } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
 import { compileWhenFirstUsed } from './serializers.ts'
@@ -128,7 +128,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   deliveryRoutes(routes, services, cursors)
   integrationRoutes(routes, services, cursors, options.baseUrl)
   cardAccountRoutes(routes, services, options.baseUrl)
-  onboardingPages(routes, services, options.baseUrl)
+  paymentRoutes(routes, services, options.limits, options.baseUrl)
   sellingRoutes(routes, services)
   saleRoutes(routes, services, cursors)
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))

@@ -113,6 +113,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     422,
     'the mapping names a price that the card provider does not have, or has archived',
   ],
+  key_type_without_price: [
+    422,
+    'the key type has no price at the card provider; say at which it is sold, and verify it',
+  ],
   platform_key_missing: [
     422,
     'the card provider is not set up on this installation; its operator has to set KEYLEDGER_STRIPE_SECRET_KEY',

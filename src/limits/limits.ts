@@ -23,6 +23,8 @@ const limitNames = [
   'clientInstance',
   /** Anonymous instances that one tenant has not seen before. */
   'clientNewInstances',
+  /** Checkouts of one tenant; those begun at a buy link, of one address. */
+  'checkout',
 ] as const
 export type LimitName = (typeof limitNames)[number]
 

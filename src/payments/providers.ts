@@ -1,13 +1,17 @@
 import type { Marketplace } from '../domain/integration/provider.ts'
-import { checkApiKey as checkLemonSqueezyKey } from './lemonsqueezy/api.ts'
-import { checkApiKey as checkPaddleKey } from './paddle/api.ts'
+import { checkApiKey as checkLemonSqueezyKey, readSubscription } from './lemonsqueezy/api.ts'
+import { checkApiKey as checkPaddleKey, isSandboxKey, readCustomer } from './paddle/api.ts'
 import { checkApiKey as checkPolarKey } from './polar/api.ts'
 import { type CardProvider, createStripe } from './stripe/api.ts'
 
 export type ProviderSettings = {
   /** The platform's own key at the card provider; without it no account can be connected. */
   stripeSecretKey: string | undefined
+  /** What the card provider signs the notifications of all connected accounts with; without it none is taken. */
+  stripeWebhookSecret: string | undefined
   stripeApiUrl: string
+  /** What of each sale goes to the platform, in hundredths of a percent. */
+  platformFeeBasisPoints: number
   lemonsqueezyApiUrl: string
   /** Undefined: paddle's own, live or sandbox by the key. */
   paddleApiUrl: string | undefined
@@ -19,17 +23,41 @@ export type ProviderSettings = {
 /** The payment providers, as far as they are asked. Nobody else knows their SDKs. */
 export type Providers = {
   card: CardProvider
+  /** What the card provider signs its notifications with; undefined when the platform has none. */
+  cardWebhookSecret: string | undefined
   /**
    * Tries an API key with a call that changes nothing.
    * @throws ProviderRefused, ProviderUnavailable
    */
   checkApiKey(provider: Exclude<Marketplace, 'gumroad'>, apiKey: string): Promise<void>
+  /**
+   * Reads a subscription of lemonsqueezy's.
+   * @returns the order that began it and how far it is paid; undefined when there is none
+   * @throws ProviderRefused, ProviderUnavailable
+   */
+  readSubscription(apiKey: string, subscriptionId: string): Promise<PaidSubscription | undefined>
+  /**
+   * Reads a customer of paddle's.
+   * @throws ProviderRefused, ProviderUnavailable
+   */
+  readCustomer(apiKey: string, customerId: string): Promise<PaddleCustomer | undefined>
+  /** Whether what a connection tells of moves no money. */
+  isSandbox(provider: 'paddle' | 'polar', apiKey: string | undefined): boolean
 }
+
+type PaidSubscription = { orderId: string; paidUntil: string }
+type PaddleCustomer = { email: string; name?: string }
 
 export function createProviders(settings: ProviderSettings): Providers {
   const { timeLimitMs } = settings
   return {
-    card: createStripe(settings.stripeApiUrl, settings.stripeSecretKey, timeLimitMs),
+    cardWebhookSecret: settings.stripeWebhookSecret,
+    card: createStripe(
+      settings.stripeApiUrl,
+      settings.stripeSecretKey,
+      timeLimitMs,
+      settings.platformFeeBasisPoints,
+    ),
     async checkApiKey(provider, apiKey) {
       switch (provider) {
         case 'lemonsqueezy':
@@ -40,5 +68,11 @@ export function createProviders(settings: ProviderSettings): Providers {
           return checkPolarKey(settings.polarApiUrl, apiKey, timeLimitMs)
       }
     },
+    readSubscription: (apiKey, id) => readSubscription(settings.lemonsqueezyApiUrl, apiKey, id, timeLimitMs),
+    readCustomer: (apiKey, id) => readCustomer(settings.paddleApiUrl, apiKey, id, timeLimitMs),
+    isSandbox: (provider, apiKey) =>
+      provider === 'paddle'
+        ? apiKey !== undefined && isSandboxKey(apiKey)
+        : new URL(settings.polarApiUrl).hostname === 'sandbox-api.polar.sh',
   }
 }

@@ -141,6 +141,34 @@ describe('keys', () => {
     )
     expect((await keyledger('sdk-key', 'show', '--tenant', 'nobody')).code).toBe(1)
   })
+
+  test('of checkouts: another one each time, and none of a tenant that is not there', async () => {
+    await keyledger('tenant', 'create', 'seller')
+    const create = (...more: string[]) => keyledger('checkout-key', 'create', '--tenant', 'seller', ...more)
+    const { stdout } = await create()
+    expect(stdout).toMatch(/^kl_chk_\w{38}\n$/)
+    const { checkoutKey } = z
+      .strictObject({ checkoutKey: z.string() })
+      .parse(JSON.parse((await create('--json')).stdout))
+    expect(checkoutKey).not.toBe(stdout.trim())
+    expect((await keyledger('checkout-key', 'create', '--tenant', 'nobody')).code).toBe(1)
+  })
+
+  test('of payment providers: what to enter there is shown once', async () => {
+    await keyledger('tenant', 'create', 'shop')
+    const connect = (provider: string, ...more: string[]) =>
+      keyledger('integrations', 'connect', provider, '--tenant', 'shop', ...more)
+    const shown = JSON.parse((await connect('gumroad', '--json')).stdout) as unknown
+    const ping = (path: string) =>
+      expect.stringMatching(new RegExp(`/webhooks/gumroad/shop${path}\\?token=[\\w-]{43}$`)) as string
+    expect(shown).toStrictEqual({ pingUrl: ping(''), resourcesUrl: ping('/resources') })
+    expect((await connect('gumroad')).code).toBe(1)
+    expect((await connect('lemonsqueezy')).stdout).toMatch(
+      /^webhookUrl {2}\S+\/webhooks\/lemonsqueezy\/shop\nwebhookSecret {2}[\w-]{32}\n$/,
+    )
+    expect((await connect('stripe')).code).toBe(1)
+    expect((await connect('ebay')).code).toBe(2)
+  })
 })
 
 describe('license', () => {

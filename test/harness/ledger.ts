@@ -205,7 +205,9 @@ export async function commandLicense(
 const nobody = 'http://127.0.0.1:1'
 const unreachableProviders: ProviderSettings = {
   stripeSecretKey: undefined,
+  stripeWebhookSecret: undefined,
   stripeApiUrl: nobody,
+  platformFeeBasisPoints: 50,
   lemonsqueezyApiUrl: nobody,
   paddleApiUrl: nobody,
   polarApiUrl: nobody,

@@ -4,6 +4,8 @@ import { type Answered, type Asked, type StandIn, startStandIn } from './stand-i
 
 /** The platform's own key at the card provider, in tests. */
 export const platformKey = 'sk_test_platform_canary_5d1e'
+/** What stripe signs its notifications with, in tests. */
+export const platformWebhookSecret = 'whsec_platform_canary_77c0'
 export const goodKey = 'key_canary_good_93ab'
 /** A key that is good, and may not do what it is tried with. */
 export const poorKey = 'key_canary_poor_77aa'
@@ -119,6 +121,16 @@ async function startStripe(): Promise<StripeStandIn> {
     }
   }
 
+  /** @see https://docs.stripe.com/api/checkout/sessions/create */
+  function checkoutSession(asked: Asked): Answered {
+    const form = new URLSearchParams(asked.body)
+    const found = price(form.get('line_items[0][price]') ?? '', asked)
+    if (found.status !== 200) return found
+    const id = `cs_test_${randomBytes(8).toString('hex')}`
+    const url = `https://checkout.stripe.com/c/pay/${id}`
+    return { status: 200, body: { id, object: 'checkout.session', mode: form.get('mode'), url } }
+  }
+
   const standIn = await startStandIn((asked) => {
     const { method, path, key } = asked
     if (key === undefined || !keys.has(key)) {
@@ -131,6 +143,7 @@ async function startStripe(): Promise<StripeStandIn> {
     if (method === 'POST' && path === '/v1/accounts') return openAccount(asked)
     if (method === 'POST' && path === '/v1/account_links') return linkTo(asked)
     if (method === 'GET' && what === 'accounts' && id) return accounts.has(id) ? account(id) : noAccess(id)
+    if (method === 'POST' && path === '/v1/checkout/sessions') return checkoutSession(asked)
     if (method === 'GET' && what === 'prices' && id) return price(decodeURIComponent(id), asked)
     return stripeError(404, {
       message: `Unrecognized request URL (${method}: ${path}).`,
@@ -139,6 +152,20 @@ async function startStripe(): Promise<StripeStandIn> {
   })
   return Object.assign(standIn, { accounts, prices, keys })
 }
+
+/** @see https://developer.paddle.com/api-reference/customers/get-customer */
+const paddleCustomer = (id: string) => ({
+  id,
+  status: 'active',
+  custom_data: null,
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+  marketing_consent: false,
+  locale: 'en',
+  created_at: '2026-02-01T12:00:00.000Z',
+  updated_at: '2026-02-01T12:00:00.000Z',
+  import_meta: null,
+})
 
 /** @see https://developer.paddle.com/api-reference/event-types/list-event-types */
 function startPaddle(): Promise<StandIn> {
@@ -158,6 +185,9 @@ function startPaddle(): Promise<StandIn> {
     })
     if (key === poorKey) return error('forbidden', "You aren't permitted to perform this request.")
     if (key !== goodKey) return error('invalid_token', 'Invalid or revoked API key.')
+    if (method === 'GET' && path.startsWith('/customers/ctm_')) {
+      return { status: 200, body: { data: paddleCustomer(path.slice('/customers/'.length)), meta } }
+    }
     if (method !== 'GET' || path !== '/event-types') return error('not_found', 'Entity not found')
     const data = [
       {
@@ -202,6 +232,10 @@ function startLemonSqueezy(): Promise<StandIn> {
     })
     if (key === poorKey) return error(403, 'Forbidden')
     if (key !== goodKey) return error(401, 'Unauthenticated.')
+    if (method === 'GET' && path === '/v1/subscriptions/9') {
+      const attributes = { order_id: 1, status: 'active', renews_at: '2026-05-01T12:00:00.000000Z' }
+      return { status: 200, body: { jsonapi, data: { type: 'subscriptions', id: '9', attributes } } }
+    }
     if (method !== 'GET' || path !== '/v1/users/me') return error(404, 'Not Found')
     const attributes = {
       name: 'John Doe',
@@ -242,7 +276,9 @@ export async function startProviders(): Promise<ProviderStandIns> {
     lemonsqueezy,
     settings: {
       stripeSecretKey: platformKey,
+      stripeWebhookSecret: platformWebhookSecret,
       stripeApiUrl: stripe.url,
+      platformFeeBasisPoints: 50,
       lemonsqueezyApiUrl: lemonsqueezy.url,
       paddleApiUrl: paddle.url,
       polarApiUrl: polar.url,

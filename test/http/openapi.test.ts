@@ -197,6 +197,14 @@ const statuses: Record<string, number[]> = {
   'POST /{tenantId}/{productId}/keyless': [200, 400, 401, 403, 404],
   'GET /{tenantId}/{productId}/config': [200, 401, 403, 404],
   'GET /{tenantId}/.well-known/service-keys': [200, 304, 404],
+  'POST /api/stripe/webhook/connect': [200, 204, 400, 401, 403],
+  'POST /api/{tenantId}/checkout': [200, 400, 401, 403, 404, 409, 422],
+  'GET /{tenantId}/{productId}/pricing': [200, 403, 404],
+  'POST /webhooks/gumroad/{tenantId}': [200, 204, 400, 403],
+  'POST /webhooks/gumroad/{tenantId}/resources': [200, 204, 400, 403],
+  'POST /webhooks/lemonsqueezy/{tenantId}': [200, 204, 400, 403, 422],
+  'POST /webhooks/paddle/{tenantId}': [200, 204, 400, 403, 422],
+  'POST /webhooks/polar/{tenantId}': [200, 204, 400, 403, 422],
 }
 
 test('every operation of the contract is described with all its statuses', () => {
@@ -241,8 +249,14 @@ test('whoever needs no token is said so, and everybody else may be told 401', ()
     'GET /readyz',
     'GET /v1/openapi.json',
     'GET /{tenantId}/.well-known/service-keys',
+    'GET /{tenantId}/{productId}/pricing',
     'POST /v1/login/device',
     'POST /v1/login/device/token',
+    'POST /webhooks/gumroad/{tenantId}',
+    'POST /webhooks/gumroad/{tenantId}/resources',
+    'POST /webhooks/lemonsqueezy/{tenantId}',
+    'POST /webhooks/paddle/{tenantId}',
+    'POST /webhooks/polar/{tenantId}',
   ])
   for (const { route, operation } of operations) {
     expect({ route, refuses: '401' in operation.responses }).toStrictEqual({

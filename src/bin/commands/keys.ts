@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
-import { revealSdkKey } from '../../commands/client-keys.ts'
+import { issueCheckoutKey, revealSdkKey } from '../../commands/client-keys.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { rotateSigningKey } from '../../commands/signing-keys.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -11,7 +11,7 @@ import { withStores } from '../with-stores.ts'
 
 type TenantOptions = OutputOptions & { tenant: string }
 
-/** `keyledger keys …` and `keyledger sdk-key …`: what a tenant signs with, and what its apps are known by. */
+/** `keyledger keys …`, `sdk-key …`, `checkout-key …`: what a tenant signs with, and what its apps and servers are known by. */
 export function keyCommands(program: Command): void {
   const keys = program.command('keys').description('The keys that leases and settings are signed with')
 
@@ -51,6 +51,20 @@ export function keyCommands(program: Command): void {
       withStores(async ({ services }, origin) => {
         const sdkKey = await revealSdkKey(services, options.tenant, origin.requestId, origin)
         print(options, { sdkKey }, () => [sdkKey])
+      }),
+    )
+
+  program
+    .command('checkout-key')
+    .description("The key with which a vendor's own server sends customers to pay")
+    .command('create')
+    .description('Print another checkout key; the former one is good no more')
+    .requiredOption('--tenant <id>')
+    .option('--json', 'print {checkoutKey}')
+    .action((options: TenantOptions) =>
+      withStores(async ({ services }, origin) => {
+        const { checkoutKey } = await issueCheckoutKey(services, options.tenant, origin)
+        print(options, { checkoutKey }, () => [checkoutKey])
       }),
     )
 }

@@ -4,6 +4,10 @@ import { z } from 'zod'
 export const Marketplace = z.enum(['gumroad', 'lemonsqueezy', 'paddle', 'polar'])
 export type Marketplace = z.infer<typeof Marketplace>
 
+/** Those that sign what they send with a secret of the connection. */
+export const SigningMarketplace = Marketplace.exclude(['gumroad'])
+export type SigningMarketplace = z.infer<typeof SigningMarketplace>
+
 /** Every payment provider, in the order in which they are listed; the first is the card provider. */
 export const Provider = z.enum(['stripe', ...Marketplace.options])
 export type Provider = z.infer<typeof Provider>

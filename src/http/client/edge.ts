@@ -64,7 +64,7 @@ const isReserved = ({ params }: FastifyRequest): boolean =>
   reservedTenantIds.has((params as { tenantId?: string }).tenantId ?? '')
 
 /** The client interface stands at the root: `/v1/products/activate` fits its templates, and is none of it. */
-const passOverReserved: onRequestHookHandler = (request, reply, done) => {
+export const passOverReserved: onRequestHookHandler = (request, reply, done) => {
   if (isReserved(request)) reply.callNotFound()
   else done()
 }

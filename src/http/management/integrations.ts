@@ -15,6 +15,7 @@ import { rotateProviderSecret } from '../../gate/operations/rotate-provider-secr
 import { callerIn, originOf } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
 import { gatedRoute } from '../gate.ts'
+import { pingUrlOf } from '../payments/addresses.ts'
 import { answer, errors, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
 import {
@@ -40,10 +41,8 @@ export function integrationRoutes(app: ZodApp, services: Services, cursors: Curs
   configureRoute(app, services)
 }
 
-/** Gumroad calls it for each sale; the token is all that it proves itself with. */
 function shownOnce(baseUrl: string, tenantId: string, token: string | undefined): { pingUrl?: string } {
-  if (token === undefined) return {}
-  return { pingUrl: `${baseUrl}/webhooks/gumroad/${tenantId}?token=${encodeURIComponent(token)}` }
+  return token === undefined ? {} : { pingUrl: pingUrlOf(baseUrl, tenantId, token) }
 }
 
 /** The providers are always the same five and have no age: they keep the order of the contract. */

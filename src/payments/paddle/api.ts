@@ -1,4 +1,5 @@
 import type { Environment } from '@paddle/paddle-node-sdk'
+import { z } from 'zod'
 import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 
 /**
@@ -12,12 +13,7 @@ export async function checkApiKey(
   apiKey: string,
   timeLimitMs: number,
 ): Promise<void> {
-  // Loading it takes a fifth of a second, which only those who connect paddle have to wait for.
-  const { ApiError, Environment: Known, Paddle } = await import('@paddle/paddle-node-sdk')
-  // The SDK takes an address in the place of a name, which its types do not say.
-  const elsewhere = apiUrl as Environment | undefined
-  const environment = elsewhere ?? (apiKey.includes('_sdbx_') ? Known.sandbox : Known.production)
-  const paddle = new Paddle(apiKey, { environment })
+  const { paddle, troubleOf } = await connect(apiUrl, apiKey)
   await ask(
     'paddle',
     timeLimitMs,
@@ -25,13 +21,49 @@ export async function checkApiKey(
       const types = await paddle.eventTypes.list()
       if (!Array.isArray(types)) throw new Error('no list')
     },
-    (error) => {
-      if (!(error instanceof ApiError)) return new ProviderUnavailable('paddle', 'no usable answer')
-      const isRefusal = error.type === 'request_error' && error.code !== 'too_many_requests'
-      if (!isRefusal) {
-        return new ProviderUnavailable('paddle', 'an error of its own', error.retryAfter ?? undefined)
-      }
-      return new ProviderRefused('paddle', error.code === 'forbidden' ? 'permission' : 'key')
-    },
+    troubleOf,
   )
+}
+
+/** Keys of the sandbox say so themselves. */
+export const isSandboxKey = (apiKey: string): boolean => apiKey.includes('_sdbx_')
+
+/**
+ * @see https://developer.paddle.com/api-reference/customers/get-customer
+ * @throws ProviderRefused for a customer that the key does not lead to, ProviderUnavailable
+ */
+export async function readCustomer(
+  apiUrl: string | undefined,
+  apiKey: string,
+  customerId: string,
+  timeLimitMs: number,
+): Promise<{ email: string; name?: string }> {
+  const { paddle, troubleOf } = await connect(apiUrl, apiKey)
+  const { email, name } = await ask(
+    'paddle',
+    timeLimitMs,
+    async () => Customer.parse(await paddle.customers.get(customerId)),
+    troubleOf,
+  )
+  return { email, ...(name && { name }) }
+}
+
+const Customer = z.object({ email: z.string().min(1), name: z.string().nullish() })
+
+async function connect(apiUrl: string | undefined, apiKey: string) {
+  // Loading it takes a fifth of a second, which only those who connect paddle have to wait for.
+  const { ApiError, Environment: Known, Paddle } = await import('@paddle/paddle-node-sdk')
+  // The SDK takes an address in the place of a name, which its types do not say.
+  const elsewhere = apiUrl as Environment | undefined
+  const environment = elsewhere ?? (apiKey.includes('_sdbx_') ? Known.sandbox : Known.production)
+  const paddle = new Paddle(apiKey, { environment })
+  const troubleOf = (error: unknown) => {
+    if (!(error instanceof ApiError)) return new ProviderUnavailable('paddle', 'no usable answer')
+    const isRefusal = error.type === 'request_error' && error.code !== 'too_many_requests'
+    if (!isRefusal) {
+      return new ProviderUnavailable('paddle', 'an error of its own', error.retryAfter ?? undefined)
+    }
+    return new ProviderRefused('paddle', error.code === 'forbidden' ? 'permission' : 'key')
+  }
+  return { paddle, troubleOf }
 }

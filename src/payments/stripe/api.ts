@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 import { createCall } from './call.ts'
+import { type CheckoutAsked, sessionFor } from './checkout.ts'
 
 /** In whose name the card provider is asked: a connected account's, or with a product's own test key. */
 export type CardAccess = { accountId: string } | { testKey: string }
@@ -33,6 +34,8 @@ export type CardProvider = {
   readAccount(accountId: string): Promise<CardAccount>
   /** Each price that there is, by its id. All of them, or an error. */
   readPrices(access: CardAccess, priceIds: readonly string[]): Promise<Map<string, CardPrice>>
+  /** Opens a page at which a customer pays. @returns its address */
+  openCheckout(access: CardAccess, asked: CheckoutAsked): Promise<string>
 }
 
 const Account = z.object({
@@ -59,12 +62,16 @@ export function createStripe(
   apiUrl: string,
   platformKey: string | undefined,
   timeLimitMs: number,
+  feeBasisPoints: number,
 ): CardProvider {
   const call = createCall(apiUrl, platformKey, timeLimitMs)
 
+  /** A product's own test key, or the platform's in the name of an account. */
+  const inNameOf = (access: CardAccess): [string | undefined, { stripeAccount?: string }] =>
+    'testKey' in access ? [access.testKey, {}] : [platformKey, { stripeAccount: access.accountId }]
+
   async function readPrice(access: CardAccess, priceId: string): Promise<CardPrice | undefined> {
-    const [key, options] =
-      'testKey' in access ? [access.testKey, {}] : [platformKey, { stripeAccount: access.accountId }]
+    const [key, options] = inNameOf(access)
     try {
       const price = await call(key, Price, (stripe) => stripe.prices.retrieve(priceId, {}, options))
       // An id such as `.` leads elsewhere than to a price.
@@ -115,6 +122,13 @@ export function createStripe(
         waiting.length = 0
       }
       return found
+    },
+    async openCheckout(access, asked) {
+      const [key, options] = inNameOf(access)
+      // With a product's own test keys nobody is in between.
+      const session = sessionFor(asked, 'testKey' in access ? 0 : feeBasisPoints)
+      const { url } = await call(key, Link, (stripe) => stripe.checkout.sessions.create(session, options))
+      return url
     },
   }
 }

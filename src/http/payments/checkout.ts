@@ -1,0 +1,100 @@
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import { z } from 'zod'
+import { createClientKeyLookup } from '../../../projections/client-keys/queries.ts'
+import { openCheckout } from '../../commands/checkout.ts'
+import type { Services } from '../../commands/services.ts'
+import type { Limiter } from '../../limits/limiter.ts'
+import type { Limits } from '../../limits/limits.ts'
+import { knownClientKey } from '../client-key.ts'
+import { requireProduct } from '../management/products.ts'
+import { Problem, rateLimited, unavailable } from '../problem.ts'
+import { answer, errors, text } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+
+/** Where a customer is sent back to. Stripe fills in `{CHECKOUT_SESSION_ID}`. */
+const backUrl = z
+  .url()
+  .max(2000)
+  .refine((url) => /^https?:$/.test(new URL(url).protocol), 'must begin with https:// or http://')
+
+const checkoutIn = z.object({
+  product_id: text(63).meta({ example: 'editor' }),
+  key_type_id: text(63).meta({ example: 'pro' }),
+  success_url: backUrl.meta({ example: 'https://acme.example/thanks' }),
+  cancel_url: backUrl.meta({ example: 'https://acme.example/prices' }),
+  customer_email: z.email().max(254).meta({ example: 'ada@example.com' }),
+  quantity: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(1)
+    .meta({ description: 'Seats, for key types that are sold in multiples' }),
+})
+
+/** A vendor's own server sends a customer to pay. */
+export function checkoutRoute(app: ZodApp, services: Services, limits: Limits): void {
+  app.post(
+    '/api/:tenantId/checkout',
+    {
+      onRequest: admitting(services, limits.checkout),
+      schema: {
+        operationId: 'createCheckout',
+        tags: ['Checkout'],
+        summary: 'Open a page at which a customer pays for a key type',
+        description:
+          "The page is the card provider's, on the tenant's connected account; a platform fee goes off what the account " +
+          'gets. The license is issued when the provider says that it was paid. 20 a minute of one tenant.',
+        security: [{ checkoutKey: [] }],
+        params: z.object({ tenantId: z.string().meta({ example: 'acme' }) }),
+        body: checkoutIn,
+        response: {
+          200: answer(
+            'Send the customer there',
+            z.object({ url: z.string().meta({ example: 'https://checkout.stripe.com/c/pay/cs_live_a1' }) }),
+          ),
+          ...errors(400, 403, 404, 409, 422),
+        },
+      },
+    },
+    async (request) => {
+      const { body } = request
+      const product = await requireProduct(services, request.params.tenantId, body.product_id)
+      const url = await openCheckout(services, product, {
+        keyTypeId: body.key_type_id,
+        quantity: body.quantity,
+        customerEmail: body.customer_email,
+        successUrl: body.success_url,
+        cancelUrl: body.cancel_url,
+      })
+      return { url }
+    },
+  )
+}
+
+/** The key is checked before the body is read; then how often it was used, and what the tenant may do. */
+function admitting({ db }: Services, limiter: Limiter | undefined): onRequestHookHandler {
+  const findClientKey = createClientKeyLookup(db)
+  const admit = async (request: FastifyRequest) => {
+    const { tenantId } = request.params as { tenantId: string }
+    const presented = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    const known = presented === undefined ? undefined : await knownClientKey(findClientKey, 'chk', presented)
+    if (known?.tenantId !== tenantId) {
+      throw new Problem(401, 'unauthorized', 'send the checkout key: Authorization: Bearer <checkout key>', {
+        'www-authenticate': 'Bearer',
+      })
+    }
+    if (known.uncertain) throw unavailable('the state of this key cannot be read at the moment')
+    const waitMs = await limiter?.take(tenantId)
+    if (waitMs) throw rateLimited(waitMs)
+    refuseInactive(known.tenantStatus)
+  }
+  return (request, _reply, done) => {
+    admit(request).then(() => done(), done)
+  }
+}
+
+/** @throws Problem 403 where no licenses are sold */
+export function refuseInactive(status: 'active' | 'suspended' | 'closed'): void {
+  if (status === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
+  if (status === 'suspended') throw new Problem(403, 'forbidden', 'the tenant is suspended: nothing is sold')
+}

@@ -1,0 +1,238 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import {
+  type Incoming,
+  type Trusted,
+  trustGumroad,
+  trustSigned,
+  trustStripe,
+} from '../../commands/notifications.ts'
+import { type ReceivedOutcome, receiveNotification } from '../../commands/sales.ts'
+import type { Services } from '../../commands/services.ts'
+import { type Provider, SigningMarketplace } from '../../domain/integration/provider.ts'
+import { invalid, Problem, unavailable } from '../problem.ts'
+import { answer, errorBody, errorsWith } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+
+const received = z.object({
+  received: z.literal(true),
+  duplicate: z.literal(true).optional().meta({ description: 'The sale had been issued before' }),
+  parked: z.literal(true).optional().meta({ description: 'Kept, until it is known what to issue for it' }),
+})
+const issued = received.extend({
+  license_id: z.string().optional().meta({ example: 'lic_01m7y9kcqbebn8xnyp0ja0sn44' }),
+  license_key: z.string().optional().meta({
+    example: 'ACME-KHFGN-MH4R5-QM12N-WQVSA-AQJ41-K',
+    description: 'The raw key, in this answer once',
+  }),
+})
+
+const common = { tags: ['Notifications'], security: [] }
+const nothing = { description: 'Nothing that is acted on' }
+const tenantPath = z.object({ tenantId: z.string().meta({ example: 'acme' }) })
+
+/**
+ * Where payment providers tell of sales, and of what becomes of them. Bodies are taken as the bytes that they are,
+ * since signatures are over those.
+ */
+export function notificationRoutes(app: ZodApp, services: Services): void {
+  void app.register(async (bare: ZodApp) => {
+    bare.removeAllContentTypeParsers()
+    bare.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    stripeRoute(bare, services)
+    gumroadRoutes(bare, services)
+    for (const provider of SigningMarketplace.options) signedRoute(bare, services, provider)
+  })
+}
+
+function stripeRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/api/stripe/webhook/connect',
+    {
+      schema: {
+        ...common,
+        security: [{ stripeSignature: [] }],
+        operationId: 'receiveStripeEvent',
+        summary: 'An event of a connected account, as stripe sends it',
+        description:
+          'The header `Stripe-Signature` vouches for it. The tenant is the one whose account it names.',
+        response: {
+          200: answer('Taken in', received),
+          204: nothing,
+          ...errorsWith(errorBody, 400, 401, 403),
+        },
+      },
+    },
+    async (request, reply) => {
+      const secret = services.providers.cardWebhookSecret
+      if (secret === undefined) throw unavailable('notifications of stripe are not set up here', 60)
+      const trusted = await trustStripe(services, secret, incomingOf(request))
+      if (trusted === 'untrusted') throw new Problem(401, 'unauthorized', 'Invalid signature')
+      if (!trusted) throw invalid('Invalid request')
+      const outcome = await take(services, 'stripe', trusted, request)
+      return acknowledge(reply, outcome)
+    },
+  )
+}
+
+function gumroadRoutes(app: ZodApp, services: Services): void {
+  const query = z.object({
+    token: z.string().optional().meta({ description: 'The token of the ping address' }),
+  })
+  const shown = { ...common, params: tenantPath, querystring: query }
+  app.post(
+    '/webhooks/gumroad/:tenantId',
+    {
+      // Whatever is wrong with a token is answered alike.
+      attachValidation: true,
+      schema: {
+        ...shown,
+        operationId: 'receiveGumroadPing',
+        summary: "Gumroad's ping of a sale",
+        response: {
+          200: answer('Issued, or known already', issued),
+          204: nothing,
+          ...errorsWith(errorBody, 400, 403),
+        },
+      },
+    },
+    async (request, reply) => {
+      const outcome = await take(services, 'gumroad', await gumroadTrusts(services, 'ping', request), request)
+      if (outcome?.outcome === 'parked') throw invalid(whyParked(outcome))
+      if (outcome?.outcome !== 'issued') return acknowledge(reply, outcome)
+      const { license, licenseKey } = outcome
+      return { received: true as const, license_id: license.licenseId, license_key: licenseKey }
+    },
+  )
+  app.post(
+    '/webhooks/gumroad/:tenantId/resources',
+    {
+      attachValidation: true,
+      schema: {
+        ...shown,
+        operationId: 'receiveGumroadResource',
+        summary:
+          'What gumroad sends to addresses that are subscribed through its API: refunds, disputes, endings',
+        response: { 200: answer('Taken in', received), 204: nothing, ...errorsWith(errorBody, 400, 403) },
+      },
+    },
+    async (request, reply) => {
+      const trusted = await gumroadTrusts(services, 'resource', request)
+      return acknowledge(reply, await take(services, 'gumroad', trusted, request))
+    },
+  )
+}
+
+async function gumroadTrusts(
+  services: Services,
+  kind: 'ping' | 'resource',
+  request: FastifyRequest,
+): Promise<Trusted> {
+  const { token } = Object(request.query) as { token?: unknown }
+  const address = { kind, token: typeof token === 'string' ? token : '' }
+  const trusted = await trustGumroad(services, tenantIn(request), address, incomingOf(request))
+  if (!trusted) throw invalid('Invalid request')
+  return trusted
+}
+
+const operations: Record<SigningMarketplace, { operationId: string; summary: string; vouches: string }> = {
+  lemonsqueezy: {
+    operationId: 'receiveLemonSqueezyEvent',
+    summary: 'An event as Lemon Squeezy sends it',
+    vouches: 'The header `X-Signature` vouches',
+  },
+  paddle: {
+    operationId: 'receivePaddleNotification',
+    summary: 'A notification as Paddle sends it',
+    vouches: 'The header `Paddle-Signature` vouches',
+  },
+  polar: {
+    operationId: 'receivePolarEvent',
+    summary: 'An event as Polar sends it',
+    vouches: 'The headers of Standard Webhooks vouch',
+  },
+}
+
+function signedRoute(app: ZodApp, services: Services, provider: SigningMarketplace): void {
+  const { operationId, summary, vouches } = operations[provider]
+  app.post(
+    `/webhooks/${provider}/:tenantId`,
+    {
+      schema: {
+        ...common,
+        operationId,
+        summary,
+        description:
+          `${vouches} for it, made with the secret that the provider was connected with. A sale of which nobody knows ` +
+          'what to issue is kept, and answered with `parked`.',
+        params: tenantPath,
+        response: {
+          200: answer('Taken in', received),
+          204: nothing,
+          ...errorsWith(errorBody, 400, 403, 422),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = request.params
+      const trusted = await trustSigned(services, tenantId, provider, incomingOf(request))
+      if (!trusted) throw invalid('Invalid request')
+      return acknowledge(reply, await take(services, provider, trusted, request))
+    },
+  )
+}
+
+const tenantIn = ({ params }: FastifyRequest): string => {
+  const { tenantId } = params as { tenantId?: unknown }
+  return typeof tenantId === 'string' ? tenantId : ''
+}
+
+function incomingOf({ body, headers }: FastifyRequest): Incoming {
+  const header = (name: string) => {
+    const value = headers[name]
+    return typeof value === 'string' ? value : ''
+  }
+  return { raw: Buffer.isBuffer(body) ? body : Buffer.alloc(0), header }
+}
+
+/** @returns undefined for what is not acted on */
+async function take(
+  services: Services,
+  provider: Provider,
+  { tenantId, translated }: Trusted,
+  request: FastifyRequest,
+): Promise<ReceivedOutcome | undefined> {
+  switch (translated.type) {
+    case 'ignored':
+      return undefined
+    case 'incomplete':
+      throw invalid('Missing required fields')
+    case 'unanswerable':
+      throw new Problem(
+        422,
+        'invalid_request',
+        `connect ${provider} with an apiKey, or send the customer's e-mail`,
+      )
+    default: {
+      const raw = incomingOf(request).raw.toString('utf8')
+      const origin = { requestId: request.id, actor: `provider:${provider}` }
+      return receiveNotification(services, tenantId, translated, raw, origin)
+    }
+  }
+}
+
+/** The key is in no answer but gumroad's: providers keep answers in their logs. */
+function acknowledge(reply: FastifyReply, outcome: ReceivedOutcome | undefined) {
+  if (outcome === undefined || outcome.outcome === 'ignored') return reply.code(204).send()
+  return {
+    received: true as const,
+    ...(outcome.outcome === 'duplicate' && { duplicate: true as const }),
+    ...(outcome.outcome === 'parked' && { parked: true as const }),
+  }
+}
+
+function whyParked({ reason, detail }: Extract<ReceivedOutcome, { outcome: 'parked' }>): string {
+  if (reason === 'no_mapping') return `No product mapping for permalink '${detail}'`
+  if (reason === 'product_not_found') return `Product '${detail}' not found`
+  return `Kept, and not issued: ${reason.replaceAll('_', ' ')}`
+}

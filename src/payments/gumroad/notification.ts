@@ -1,0 +1,117 @@
+import { hash } from 'node:crypto'
+import { ignored, incomplete, momentFrom, type Translated } from '../translated.ts'
+
+/**
+ * Reads a ping: gumroad's form for a sale, or for a payment that renews one. Anything but a real sale is ignored.
+ * @param now for a form that does not say when it happened
+ * @see https://gumroad.com/ping
+ */
+export function translatePing(raw: string, now: Date): Translated {
+  const form = new URLSearchParams(raw)
+  if (form.get('resource_name') !== 'sale' || form.get('test') === 'true') return ignored
+  const saleId = form.get('sale_id')
+  const email = form.get('email')
+  if (!saleId || !email) return incomplete
+  const at = momentFrom(form.get('sale_timestamp')) ?? now.toISOString()
+  const subscriptionId = form.get('subscription_id')
+  const paidUntil = subscriptionId ? endOfPeriod(at, form.get('recurrence')) : undefined
+  const money = {
+    amount: countOf(form.get('price')) ?? 0,
+    currency: (form.get('currency') || 'usd').toLowerCase(),
+  }
+  const common = { ...sender, notificationId: hash('sha256', raw, 'hex'), at, ...money }
+  if (form.get('is_recurring_charge') === 'true') {
+    if (!subscriptionId || paidUntil === undefined) return incomplete
+    return {
+      type: 'renewed',
+      ...common,
+      link: `subscription:${subscriptionId}`,
+      paymentId: saleId,
+      paidUntil,
+    }
+  }
+  const name = form.get('full_name')
+  return {
+    type: 'sold',
+    ...common,
+    saleId,
+    sessionId: `gr_${saleId}`,
+    links: [`sale:${saleId}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
+    sold: { providerProduct: form.get('product_permalink') ?? '' },
+    quantity: countOf(form.get('quantity')) || 1,
+    customer: { email, ...(name && { name }) },
+    productName: form.get('product_name') || 'Unknown product',
+    ...(paidUntil !== undefined && { paidUntil }),
+  }
+}
+
+/**
+ * Reads what gumroad sends to addresses that were subscribed through its API. What sells, renews or only announces is
+ * ignored here: sales come as pings, and a subscription that was cancelled goes on until it has ended.
+ * @see https://gumroad.com/api#resource-subscriptions
+ */
+export function translateResource(raw: string, now: Date): Translated {
+  const form = new URLSearchParams(raw)
+  if (form.get('test') === 'true') return ignored
+  const notificationId = hash('sha256', raw, 'hex')
+  const resource = form.get('resource_name')
+  if (resource === 'subscription_ended') {
+    const subscriptionId = form.get('subscription_id')
+    if (!subscriptionId) return incomplete
+    const endedAt = momentFrom(form.get('ended_at'))
+    return {
+      type: 'ended',
+      ...sender,
+      notificationId,
+      at: endedAt ?? now.toISOString(),
+      link: `subscription:${subscriptionId}`,
+      paidUntil: endedAt ?? null,
+    }
+  }
+  if (resource !== 'refund' && resource !== 'dispute' && resource !== 'dispute_won') return ignored
+  const saleId = form.get('sale_id')
+  if (!saleId) return incomplete
+  // The form repeats the sale, with its time: when this happened is not said.
+  const about = { ...sender, notificationId, at: now.toISOString(), link: `sale:${saleId}` }
+  if (resource !== 'refund') {
+    // The money of a dispute is gone at once, and no word comes when it is lost: only when it is won.
+    return { type: resource === 'dispute' ? 'dispute_lost' : 'dispute_won', ...about, disputeId: saleId }
+  }
+  const full = form.get('refunded') === 'true'
+  return {
+    type: 'refunded',
+    ...about,
+    refundId: full ? saleId : notificationId,
+    // Of a refund in part gumroad does not say how much it was.
+    amount: full ? (countOf(form.get('price')) ?? 0) : 0,
+    currency: (form.get('currency') || 'usd').toLowerCase(),
+    full,
+  }
+}
+
+const sender = { provider: 'gumroad', test: false } as const
+
+const monthsOf = new Map([
+  ['monthly', 1],
+  ['quarterly', 3],
+  ['biannually', 6],
+  ['yearly', 12],
+  ['every_two_years', 24],
+])
+
+/** How far a payment reaches; undefined for a rhythm that nobody knows. */
+function endOfPeriod(from: string, recurrence: string | null): string | undefined {
+  const months = monthsOf.get(recurrence ?? '')
+  if (months === undefined) return undefined
+  const end = new Date(from)
+  const day = end.getUTCDate()
+  end.setUTCMonth(end.getUTCMonth() + months)
+  // What begins on the 31st ends on the last day of a shorter month, not in the one after it.
+  if (end.getUTCDate() !== day) end.setUTCDate(0)
+  return end.toISOString()
+}
+
+/** Undefined for what is no whole number. */
+function countOf(text: string | null): number | undefined {
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}

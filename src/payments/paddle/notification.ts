@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import { hmac, isAmong, isFresh } from '../signature.ts'
+import { ignored, incomplete, momentFrom, parsedAs, type Translated, unanswerable } from '../translated.ts'
+
+/**
+ * `ts=…;h1=…`, with more than one `h1` while a secret is replaced.
+ * @see https://developer.paddle.com/webhooks/signature-verification
+ */
+export function verifyPaddle(raw: Buffer, signature: string, secret: string, now: Date): boolean {
+  const parts = signature.split(';').map((part) => part.split('=', 2))
+  const valuesOf = (name: string) => parts.flatMap(([key, value = '']) => (key === name ? [value] : []))
+  const [seconds = ''] = valuesOf('ts')
+  return isFresh(seconds, now) && isAmong(hmac(secret, `${seconds}:`, raw), valuesOf('h1'), 'hex')
+}
+
+export type PaddleContext = {
+  /** Whether the connection is to paddle's sandbox, which notifications do not say. */
+  test: boolean
+  /** Whether something is sold under a price's id. */
+  isMapped(priceId: string): boolean
+  /** Reads who bought, which transactions do not say; undefined when the connection has no key to ask with. */
+  readCustomer: ((customerId: string) => Promise<Customer | undefined>) | undefined
+}
+type Customer = { email: string; name?: string }
+
+const Id = z.string().min(1).max(255)
+const Event = z.object({
+  notification_id: Id.optional(),
+  event_id: Id,
+  event_type: z.string(),
+  occurred_at: z.string(),
+  data: z.unknown(),
+})
+type Event = z.infer<typeof Event>
+
+/** Money is written as a whole number of minor units, in a text. */
+const Amount = z
+  .string()
+  .regex(/^-?\d{1,15}$/)
+  .transform(Number)
+
+/** @see https://developer.paddle.com/webhooks/overview */
+export async function translatePaddle(raw: string, context: PaddleContext): Promise<Translated> {
+  const event = parsedAs(Event, raw)
+  const at = momentFrom(event?.occurred_at)
+  if (!event || !at) return incomplete
+  const common = { provider: 'paddle', notificationId: event.event_id, test: context.test, at } as const
+  return (await translate(event, common, context)) ?? incomplete
+}
+
+type Common = { provider: 'paddle'; notificationId: string; test: boolean; at: string }
+
+/** @returns undefined when the event lacks what it should have */
+async function translate(
+  event: Event,
+  common: Common,
+  context: PaddleContext,
+): Promise<Translated | undefined> {
+  switch (event.event_type) {
+    case 'transaction.completed':
+      return paidBy(event, common, context)
+    case 'adjustment.created':
+    case 'adjustment.updated':
+      return adjustedBy(event, common)
+    case 'subscription.canceled':
+      return endedBy(event, common)
+    default:
+      return ignored
+  }
+}
+
+const Transaction = z.object({
+  id: Id,
+  customer_id: Id.nullish(),
+  origin: z.string(),
+  subscription_id: Id.nullish(),
+  currency_code: z.string().length(3),
+  custom_data: z.record(z.string(), z.unknown()).nullish(),
+  billing_period: z.object({ ends_at: z.string() }).nullish(),
+  items: z
+    .array(
+      z.object({
+        price: z.object({ id: Id, name: z.string().nullish(), description: z.string().nullish() }),
+        quantity: z.int().positive(),
+      }),
+    )
+    .min(1),
+  details: z.object({ totals: z.object({ grand_total: Amount }) }),
+})
+type Transaction = z.infer<typeof Transaction>
+
+async function paidBy(event: Event, common: Common, context: PaddleContext): Promise<Translated | undefined> {
+  const transaction = Transaction.safeParse(event.data).data
+  if (!transaction) return undefined
+  const { id, subscription_id: subscriptionId, billing_period: period } = transaction
+  const paidUntil = momentFrom(period?.ends_at)
+  const amount = transaction.details.totals.grand_total
+  const currency = transaction.currency_code.toLowerCase()
+  if (transaction.origin === 'subscription_recurring') {
+    if (!subscriptionId || !paidUntil) return undefined
+    const link = `subscription:${subscriptionId}`
+    return { type: 'renewed', ...common, link, paymentId: id, paidUntil, amount, currency }
+  }
+  // What is charged for changing a subscription sells nothing anew.
+  if (transaction.origin.startsWith('subscription_')) return ignored
+  const item = transaction.items.find(({ price }) => context.isMapped(price.id)) ?? transaction.items[0]
+  if (!item) return undefined
+  const customer = await customerOf(transaction, context)
+  if (!customer) return context.readCustomer ? undefined : unanswerable
+  const productName = item.price.name ?? item.price.description
+  return {
+    type: 'sold',
+    ...common,
+    saleId: id,
+    sessionId: id,
+    links: [`transaction:${id}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
+    sold: { providerProduct: item.price.id },
+    quantity: item.quantity,
+    customer,
+    amount,
+    currency,
+    ...(productName && { productName }),
+    ...(subscriptionId && paidUntil && { paidUntil }),
+  }
+}
+
+/** An address among the vendor's own data spares asking for it. */
+async function customerOf(
+  { custom_data: data, customer_id: customerId }: Transaction,
+  { readCustomer }: PaddleContext,
+): Promise<Customer | undefined> {
+  const given = data?.customer_email ?? data?.email
+  if (typeof given === 'string' && given !== '') return { email: given }
+  return customerId ? readCustomer?.(customerId) : undefined
+}
+
+const Adjustment = z.object({
+  id: Id,
+  action: z.string(),
+  type: z.string().nullish(),
+  transaction_id: Id,
+  status: z.string(),
+  currency_code: z.string().length(3),
+  items: z.array(z.object({ type: z.string() })).default([]),
+  totals: z.object({ total: Amount }),
+})
+
+/** Paddle answers a chargeback itself: by the time that it says so, the money is gone. */
+function adjustedBy(event: Event, common: Common): Translated | undefined {
+  const adjustment = Adjustment.safeParse(event.data).data
+  if (!adjustment) return undefined
+  if (adjustment.status !== 'approved') return ignored
+  const { id, action, transaction_id: transactionId, totals } = adjustment
+  const about = { ...common, link: `transaction:${transactionId}` }
+  const money = { amount: Math.abs(totals.total), currency: adjustment.currency_code.toLowerCase() }
+  switch (action) {
+    case 'refund': {
+      const full = adjustment.type
+        ? adjustment.type === 'full'
+        : adjustment.items.length > 0 && adjustment.items.every(({ type }) => type === 'full')
+      return { type: 'refunded', ...about, refundId: id, ...money, full }
+    }
+    case 'chargeback':
+      return { type: 'dispute_lost', ...about, disputeId: transactionId, ...money }
+    case 'chargeback_reverse':
+      return { type: 'dispute_won', ...about, disputeId: transactionId, ...money }
+    case 'chargeback_warning':
+      return { type: 'disputed', ...about, disputeId: transactionId, ...money }
+    default:
+      return ignored
+  }
+}
+
+const Subscription = z.object({
+  id: Id,
+  current_billing_period: z.object({ ends_at: z.string() }).nullish(),
+})
+
+function endedBy(event: Event, common: Common): Translated | undefined {
+  const subscription = Subscription.safeParse(event.data).data
+  if (!subscription) return undefined
+  const paidUntil = momentFrom(subscription.current_billing_period?.ends_at) ?? null
+  return { type: 'ended', ...common, link: `subscription:${subscription.id}`, paidUntil }
+}

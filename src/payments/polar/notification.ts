@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { hmac, isAmong, isFresh } from '../signature.ts'
+import { ignored, incomplete, momentFrom, parsedAs, type Translated } from '../translated.ts'
+
+/** The headers of Standard Webhooks. */
+export type PolarHeaders = { id: string; timestamp: string; signature: string }
+
+/**
+ * Standard Webhooks, but for the key: it is the secret's own bytes, not what the secret says in base64.
+ * @see https://polar.sh/docs/integrate/webhooks/delivery
+ */
+export function verifyPolar(raw: Buffer, headers: PolarHeaders, secret: string, now: Date): boolean {
+  const { id, timestamp, signature } = headers
+  const signatures = signature
+    .split(' ')
+    .flatMap((entry) => (entry.startsWith('v1,') ? [entry.slice(3)] : []))
+  return isFresh(timestamp, now) && isAmong(hmac(secret, `${id}.${timestamp}.`, raw), signatures, 'base64')
+}
+
+const Id = z.string().min(1).max(255)
+const Event = z.object({ type: z.string(), timestamp: z.string().nullish(), data: z.unknown() })
+type Event = z.infer<typeof Event>
+type Common = { provider: 'polar'; notificationId: string; test: boolean; at: string }
+
+/**
+ * @param notificationId the message's id, from its header
+ * @param test whether the connection is to polar's sandbox, which notifications do not say
+ * @param now for a notification that does not say when it happened
+ * @see https://polar.sh/docs/integrate/webhooks/events
+ */
+export function translatePolar(raw: string, notificationId: string, test: boolean, now: Date): Translated {
+  const event = parsedAs(Event, raw)
+  if (!event) return incomplete
+  const at = momentFrom(event.timestamp) ?? now.toISOString()
+  return translate(event, { provider: 'polar', notificationId, test, at }) ?? incomplete
+}
+
+/** @returns undefined when the event lacks what it should have */
+function translate(event: Event, common: Common): Translated | undefined {
+  switch (event.type) {
+    case 'order.paid':
+      return paidBy(event, common)
+    case 'order.refunded':
+      return refundedBy(event, common)
+    case 'subscription.revoked':
+      return endedBy(event, common)
+    default:
+      return ignored
+  }
+}
+
+const Order = z.object({
+  id: Id,
+  billing_reason: z.string(),
+  status: z.string(),
+  total_amount: z.int(),
+  refunded_amount: z.int().nullish(),
+  refunded_tax_amount: z.int().nullish(),
+  currency: z.string().length(3),
+  product_id: Id.nullish(),
+  subscription_id: Id.nullish(),
+  checkout_id: Id.nullish(),
+  seats: z.int().positive().nullish(),
+  customer: z.object({ email: z.string().min(1), name: z.string().nullish() }),
+  product: z.object({ name: z.string() }).nullish(),
+  subscription: z.object({ current_period_end: z.string().nullish() }).nullish(),
+})
+
+function paidBy({ data }: Event, common: Common): Translated | undefined {
+  const order = Order.safeParse(data).data
+  if (!order) return undefined
+  const { id, subscription_id: subscriptionId, total_amount: amount } = order
+  const currency = order.currency.toLowerCase()
+  const paidUntil = momentFrom(order.subscription?.current_period_end)
+  if (order.billing_reason === 'subscription_cycle') {
+    if (!subscriptionId || !paidUntil) return undefined
+    const link = `subscription:${subscriptionId}`
+    return { type: 'renewed', ...common, link, paymentId: id, paidUntil, amount, currency }
+  }
+  if (order.billing_reason !== 'purchase' && order.billing_reason !== 'subscription_create') return ignored
+  if (!order.product_id) return undefined
+  const { customer, product, seats } = order
+  return {
+    type: 'sold',
+    ...common,
+    saleId: id,
+    sessionId: order.checkout_id ?? id,
+    links: [`order:${id}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
+    sold: { providerProduct: order.product_id },
+    quantity: seats ?? 1,
+    customer: { email: customer.email, ...(customer.name && { name: customer.name }) },
+    amount,
+    currency,
+    ...(product && { productName: product.name }),
+    ...(subscriptionId && paidUntil && { paidUntil }),
+  }
+}
+
+function refundedBy({ data }: Event, common: Common): Translated | undefined {
+  const order = Order.safeParse(data).data
+  if (!order) return undefined
+  if (order.status !== 'refunded' && order.status !== 'partially_refunded') return ignored
+  const amount = (order.refunded_amount ?? 0) + (order.refunded_tax_amount ?? 0)
+  return {
+    type: 'refunded',
+    ...common,
+    link: `order:${order.id}`,
+    refundId: `${order.id}.${amount}`,
+    amount,
+    currency: order.currency.toLowerCase(),
+    full: order.status === 'refunded',
+  }
+}
+
+const Subscription = z.object({
+  id: Id,
+  ended_at: z.string().nullish(),
+  current_period_end: z.string().nullish(),
+})
+
+/** Access ends when polar says so, which of a subscription that was not paid is before its period's end. */
+function endedBy({ data }: Event, common: Common): Translated | undefined {
+  const subscription = Subscription.safeParse(data).data
+  if (!subscription) return undefined
+  const paidUntil = momentFrom(subscription.ended_at) ?? momentFrom(subscription.current_period_end) ?? null
+  return { type: 'ended', ...common, link: `subscription:${subscription.id}`, paidUntil }
+}

@@ -1,0 +1,30 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** How old a signature may be, in seconds; a copy of it that is sent later is refused. */
+export const signatureLifetime = 300
+
+/** HMAC-SHA256 of the pieces in a row. */
+export function hmac(key: string, ...pieces: (string | Uint8Array)[]): Buffer {
+  const mac = createHmac('sha256', key)
+  for (const piece of pieces) mac.update(piece)
+  return mac.digest()
+}
+
+/** Whether one of the signatures is the expected one, in a time that does not tell where they differ. */
+export function isAmong(
+  expected: Buffer,
+  signatures: readonly string[],
+  encoding: 'hex' | 'base64',
+): boolean {
+  const wanted = Buffer.from(expected.toString(encoding))
+  return signatures.some((signature) => {
+    const given = Buffer.from(signature)
+    return given.length === wanted.length && timingSafeEqual(given, wanted)
+  })
+}
+
+/** Whether a signature's time, in seconds, is near enough to now, before or after. */
+export function isFresh(seconds: string, now: Date): boolean {
+  if (!/^\d{1,12}$/.test(seconds)) return false
+  return Math.abs(now.getTime() / 1000 - Number(seconds)) <= signatureLifetime
+}

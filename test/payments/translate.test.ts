@@ -1,0 +1,141 @@
+/** Each provider's documented notifications, and what each of them comes to. */
+import { describe, expect, test } from 'vitest'
+import { translatePing, translateResource } from '../../src/payments/gumroad/notification.ts'
+import { translateLemonSqueezy } from '../../src/payments/lemonsqueezy/notification.ts'
+import { type PaddleContext, translatePaddle } from '../../src/payments/paddle/notification.ts'
+import { translatePolar } from '../../src/payments/polar/notification.ts'
+import { translateStripe } from '../../src/payments/stripe/notification.ts'
+import { goldenOf } from './golden.ts'
+
+const now = new Date('2026-03-01T12:00:00.000Z')
+const incomplete = { type: 'incomplete' }
+
+describe('stripe', () => {
+  test.each(goldenOf('stripe'))('$name', ({ raw, means }) => {
+    expect(translateStripe(raw)).toMatchObject({ accountId: 'acct_1T8oxK0AcRNJbwd4', translated: means })
+  })
+
+  test('names a tenant in metadata only in test mode', () => {
+    const of = (name: string) => translateStripe(rawOf(name))?.testTenantId
+    expect(of('session-completed')).toBeUndefined()
+    expect(of('session-completed-test-mode')).toBe('acme')
+  })
+
+  test('is incomplete without what it takes, and no event at all when it is none', () => {
+    const raw = rawOf('session-completed').replaceAll('ada@example.com', '')
+    expect(translateStripe(raw)?.translated).toStrictEqual(incomplete)
+    for (const nothing of ['', '[]', '{}', 'null', '{"id":1}', '{']) {
+      expect(translateStripe(nothing)).toBeUndefined()
+    }
+  })
+
+  const rawOf = (wanted: string) => goldenOf('stripe').find(({ name }) => name === wanted)?.raw ?? ''
+})
+
+describe('gumroad', () => {
+  const translate = (name: string) => (name.startsWith('ping') ? translatePing : translateResource)
+
+  test.each(goldenOf('gumroad'))('$name', ({ name, raw, means }) => {
+    expect(translate(name)(raw, now)).toMatchObject(means)
+  })
+
+  test('a ping with what is required alone is a sale with the defaults', () => {
+    const raw = 'resource_name=sale&sale_id=s1&email=ada%40example.com&product_permalink=editor'
+    expect(translatePing(raw, now)).toMatchObject({
+      saleId: 's1',
+      customer: { email: 'ada@example.com' },
+      quantity: 1,
+      amount: 0,
+      currency: 'usd',
+      productName: 'Unknown product',
+      at: now.toISOString(),
+    })
+  })
+
+  test.each(['sale_id=s1', 'email=a%40b.c', 'sale_id=&email=a%40b.c'])(
+    'a sale with %s alone is incomplete',
+    (some) => {
+      expect(translatePing(`resource_name=sale&${some}`, now)).toStrictEqual(incomplete)
+    },
+  )
+
+  test('a ping of anything but a sale, and a resource that is one, are ignored', () => {
+    for (const { name, raw } of goldenOf('gumroad')) {
+      const other = name.startsWith('ping') ? translateResource : translatePing
+      expect(other(raw, now)).toStrictEqual({ type: 'ignored' })
+    }
+  })
+
+  test('a resource that names no sale is incomplete', () => {
+    expect(translateResource('resource_name=refund', now)).toStrictEqual(incomplete)
+    expect(translateResource('resource_name=subscription_ended', now)).toStrictEqual(incomplete)
+  })
+})
+
+describe('lemonsqueezy', () => {
+  const read = async () => ({ orderId: '1', paidUntil: '2026-04-01T12:00:00.000Z' })
+
+  test.each(goldenOf('lemonsqueezy'))('$name', async ({ raw, means }) => {
+    expect(await translateLemonSqueezy(raw, read)).toMatchObject(means)
+  })
+
+  test('without a key to ask with, a subscription says itself how far it is paid', async () => {
+    const said = await Promise.all(
+      goldenOf('lemonsqueezy').map(async ({ name, raw }) => [
+        name,
+        await translateLemonSqueezy(raw, undefined),
+      ]),
+    )
+    expect(Object.fromEntries(said)).toMatchObject({
+      'subscription-created': { type: 'renewed', link: 'order:1', paidUntil: '2026-04-01T12:00:00.000Z' },
+      'payment-success-renewal': { type: 'ignored' },
+    })
+  })
+
+  test.each(['', '{}', '{"meta":{"event_name":"order_created"},"data":{"id":"1"}}'])(
+    '%s is incomplete',
+    async (raw) => {
+      expect(await translateLemonSqueezy(raw, read)).toStrictEqual(incomplete)
+    },
+  )
+})
+
+describe('paddle', () => {
+  const context: PaddleContext = {
+    test: false,
+    isMapped: () => false,
+    readCustomer: async () => ({ email: 'ada@example.com', name: 'Ada Lovelace' }),
+  }
+  const [sale = ''] = goldenOf('paddle').flatMap(({ name, raw }) =>
+    name === 'transaction-completed' ? [raw] : [],
+  )
+
+  test.each(goldenOf('paddle'))('$name', async ({ raw, means }) => {
+    expect(await translatePaddle(raw, context)).toMatchObject(means)
+  })
+
+  test('of several things in one transaction the one that is mapped is sold', async () => {
+    const items = '"items":[{"price":{"id":"pri_support"},"quantity":1},'
+    const raw = sale.replace('"items":[', items)
+    const isMapped = (id: string) => id === 'pri_01gsz8x8sawmvhz1pv30nge1ke'
+    expect(await translatePaddle(raw, { ...context, isMapped })).toMatchObject({ quantity: 3 })
+    expect(await translatePaddle(raw, context)).toMatchObject({ sold: { providerProduct: 'pri_support' } })
+  })
+
+  test('without a key to ask with, nobody knows who bought', async () => {
+    expect(await translatePaddle(sale, { ...context, readCustomer: undefined })).toStrictEqual({
+      type: 'unanswerable',
+    })
+    expect(await translatePaddle('{}', context)).toStrictEqual(incomplete)
+  })
+})
+
+describe('polar', () => {
+  test.each(goldenOf('polar'))('$name', ({ raw, means }) => {
+    expect(translatePolar(raw, 'msg_1', false, now)).toMatchObject(means)
+  })
+
+  test('is incomplete without what it takes', () => {
+    expect(translatePolar('{"type":"order.paid","data":{}}', 'msg_1', false, now)).toStrictEqual(incomplete)
+  })
+})
