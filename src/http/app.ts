@@ -27,6 +27,7 @@ import { licenseExportRoutes } from './management/license-export.ts'
 import { licenseImportRoutes } from './management/license-import.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { loginRoutes } from './management/login.ts'
+import { mailRoutes } from './management/mail.ts'
 import { productRoutes } from './management/products.ts'
 import { saleRoutes } from './management/sales.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
@@ -117,6 +118,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   confirmationRoutes(routes, services)
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
+  mailRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
   licenseChangeRoutes(routes, services)
   licenseImportRoutes(routes, services)
