@@ -17,7 +17,7 @@ const KeptMail = z.strictObject({
   text: z.string(),
   html: z.string().nullable(),
 })
-type KeptMail = z.infer<typeof KeptMail>
+export type KeptMail = z.infer<typeof KeptMail>
 
 /** Mails that nobody sends: files that only the owner of the data directory can read. */
 export type Mailbox = Mailer & {

@@ -10,7 +10,9 @@ import { assetsRoot, serveAssets } from './assets.ts'
 import { confirmRoutes } from './confirm.ts'
 import { devicePages } from './device.ts'
 import { answerFailures } from './failures.ts'
+import { integrationPages } from './integrations.ts'
 import { queryOf } from './lists.ts'
+import { mailboxPages } from './mailbox.ts'
 import { memberPages } from './members.ts'
 import { overviewPage } from './overview.ts'
 import { pagesOf, partsOf } from './page.ts'
@@ -74,6 +76,8 @@ function routes(app: FastifyInstance, rooms: Rooms): void {
   approvalPages(app, rooms)
   devicePages(app, rooms)
   recordPages(app, rooms)
+  integrationPages(app, rooms)
+  mailboxPages(app, rooms)
   tokenPages(app, rooms)
   memberPages(app, rooms)
   settingPages(app, rooms)
