@@ -8,9 +8,11 @@ import { notice as noticeBox } from './parts.ts'
 export type NavItem =
   | 'overview'
   | 'approvals'
+  | 'sales'
   | 'licenses'
   | 'customers'
   | 'products'
+  | 'deliveries'
   | 'integrations'
   | 'mailbox'
   | 'tokens'
@@ -78,9 +80,11 @@ function brand(element: 'header' | 'a'): Html {
 const entries: readonly (readonly [item: NavItem, label: string, href: string])[] = [
   ['overview', 'Overview', '/dashboard'],
   ['approvals', 'Approvals', '/dashboard/approvals'],
+  ['sales', 'Sales', '/dashboard/sales'],
   ['licenses', 'Licenses', '/dashboard/licenses'],
   ['customers', 'Customers', '/dashboard/customers'],
   ['products', 'Products', '/dashboard/products'],
+  ['deliveries', 'Deliveries', '/dashboard/deliveries'],
 ]
 
 const settingEntries: readonly (readonly [item: NavItem, label: string, href: string])[] = [

@@ -14,7 +14,7 @@ type Product = { productId: string; name: string; keyTypes: readonly KeyType[] }
 
 type Integrations = { tenantId: string; providers: readonly Shown[]; products: readonly Product[] }
 
-const providerNames: Record<Provider, string> = {
+export const providerNames: Record<Provider, string> = {
   stripe: 'Stripe',
   gumroad: 'Gumroad',
   lemonsqueezy: 'Lemon Squeezy',
