@@ -55,6 +55,10 @@ export function createProviders(settings: ProviderSettings): Providers {
   const { timeLimitMs } = settings
   return {
     cardWebhookSecret: settings.stripeWebhookSecret,
+    cardSetup: {
+      hasPlatformKey: settings.stripeSecretKey !== undefined,
+      hasNotificationSecret: settings.stripeWebhookSecret !== undefined,
+    },
     card: createStripe(
       settings.stripeApiUrl,
       settings.stripeSecretKey,
