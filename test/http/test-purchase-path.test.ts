@@ -92,6 +92,7 @@ test.each(Object.entries(mappings))('through %s', async (provider, mapping) => {
 test('through stripe, in test mode', async () => {
   const testKeys = { publishableKey: 'pk_test_own', secretKey: 'sk_test_own' }
   await post('/v1/products/editor/test-mode', testKeys)
+  standIns.stripe.keys.add(testKeys.secretKey)
   standIns.stripe.prices.set('price_once', { owner: testKeys.secretKey })
   await post('/v1/products/editor/integrations/stripe', { prices: { pro: 'price_once' } })
   const purchase = await outcome({ productId: 'editor' })
