@@ -23,6 +23,12 @@ module.exports = {
       { path: '^node_modules/nats/' },
     ),
     only(
+      'only-mail-knows-how-mail-is-sent',
+      'Everybody else writes a mail and hands it over.',
+      { path: '^(src|projections)/', pathNot: '^src/mail/' },
+      { path: '^node_modules/nodemailer/' },
+    ),
+    only(
       'only-payments-know-the-providers',
       'Each provider has one folder, and everybody else speaks of payments.',
       { path: '^(src|projections)/', pathNot: '^src/payments/' },
@@ -73,7 +79,7 @@ module.exports = {
     only(
       'commands-know-no-edge',
       'The same command serves HTTP, the command line and reactions.',
-      { path: '^src/(access|commands|credentials|vault|usage|gate|reactions|limits|idempotency)/' },
+      { path: '^src/(access|commands|credentials|vault|usage|gate|mail|reactions|limits|idempotency)/' },
       { path: ['^src/(http|bin)/', '^infra/'] },
     ),
     only(

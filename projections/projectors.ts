@@ -6,6 +6,7 @@ import { historyProjector } from './history/projector.ts'
 import { integrationsProjector } from './integrations/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
 import { loginsProjector } from './logins/projector.ts'
+import { mailsProjector } from './mails/projector.ts'
 import { membersProjector } from './members/projector.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
@@ -32,6 +33,7 @@ export const projectors: readonly Projector[] = [
   deliveriesProjector,
   integrationsProjector,
   salesProjector,
+  mailsProjector,
   testPurchasesProjector,
   trialsProjector,
   confirmationsProjector,

@@ -47,6 +47,13 @@ const networks = z
   .transform((text) => text.split(',').map((network) => network.trim()))
   .refine((list) => list.every(isNetwork), 'must be addresses or networks, separated by commas')
 
+/** `licenses@example.com`, or `Example Ltd <licenses@example.com>`. */
+const sender = z
+  .string()
+  .transform((value) => /^(?:([^<>"\p{Cc}]*?)\s*<([^<>]+)>|([^<>]+))$/u.exec(value.trim()))
+  .transform((found) => ({ name: found?.[1]?.trim() || null, email: found?.[2] ?? found?.[3] ?? '' }))
+  .pipe(z.object({ name: z.string().nullable(), email: z.email('must be an address, or Name <address>') }))
+
 /** Every variable that keyledger reads. Each is described in docs/reference/configuration.md. */
 const Environment = z.object({
   KEYLEDGER_PORT: port.default(8080),
@@ -58,6 +65,10 @@ const Environment = z.object({
   KEYLEDGER_NATS_URL: url('nats', 'tls').optional(),
   KEYLEDGER_MASTER_KEY: z.string().min(1).optional(),
   KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false']).default('false'),
+  KEYLEDGER_SMTP_URL: url('smtp', 'smtps')
+    .refine((value) => URL.canParse(value), 'must be an address')
+    .optional(),
+  KEYLEDGER_MAIL_FROM: sender.optional(),
   KEYLEDGER_STRIPE_SECRET_KEY: z
     .string()
     .regex(/^(sk|rk)_\S+$/, 'must begin with sk_ or rk_')
@@ -106,6 +117,12 @@ export type Config = {
   masterKey: string | undefined
   /** For development: webhooks may go to any address, also without https. */
   webhookAllowPrivate: boolean
+  mail: {
+    /** Undefined: mails are kept in the data directory. */
+    smtpUrl: string | undefined
+    /** Who mails come from where a product names nobody. */
+    from: { name: string | null; email: string }
+  }
   payments: {
     /** Undefined: no account can be connected to the card provider. */
     stripeSecretKey: string | undefined
@@ -154,6 +171,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     natsUrl: data.KEYLEDGER_NATS_URL,
     masterKey: data.KEYLEDGER_MASTER_KEY,
     webhookAllowPrivate: data.KEYLEDGER_WEBHOOK_ALLOW_PRIVATE === 'true',
+    mail: mailIn(data),
     payments: {
       stripeSecretKey: data.KEYLEDGER_STRIPE_SECRET_KEY,
       stripeWebhookSecret: data.KEYLEDGER_STRIPE_WEBHOOK_SECRET,
@@ -167,6 +185,17 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     trustProxy: data.KEYLEDGER_TRUST_PROXY,
     logLevel: data.KEYLEDGER_LOG_LEVEL,
   }
+}
+
+/** Nobody takes mail from an address that is not theirs, so the one to send from has to be said. */
+function mailIn(data: z.infer<typeof Environment>): Config['mail'] {
+  const { KEYLEDGER_SMTP_URL: smtpUrl, KEYLEDGER_MAIL_FROM: from } = data
+  if (smtpUrl !== undefined && from === undefined) {
+    throw new ConfigError(
+      'The configuration is not usable.\n  KEYLEDGER_MAIL_FROM: must be given with KEYLEDGER_SMTP_URL: the address that mails come from',
+    )
+  }
+  return { smtpUrl, from: from ?? { name: null, email: 'no-reply@localhost.invalid' } }
 }
 
 function limitsIn(data: z.infer<typeof Environment>): Rates {

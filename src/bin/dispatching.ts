@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
+import { createMailChannel } from '../mail/channel.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { type Channels, createAttempts, triesAtOnce } from '../webhooks/dispatcher.ts'
 import type { DispatchFeed } from '../webhooks/feed.ts'
@@ -36,8 +37,8 @@ export function startDispatching(
   const allowPrivate = config.webhookAllowPrivate
   const resolve = allowPrivate ? resolveBySystem : resolveByDns
   const webhook = createWebhookChannel(services, { resolve, rules: { allowPrivate } })
-  const channels: Channels = { webhook }
-  const publisher = createPublisher({ ...services, feed, readModels }, ['webhook'], (err) =>
+  const channels: Channels = { webhook, mail: createMailChannel(services) }
+  const publisher = createPublisher({ ...services, feed, readModels }, ['webhook', 'mail'], (err) =>
     log.warn({ err }, 'delivery.not_published'),
   )
   const attempts = createAttempts(services, channels, ({ delivery, error: err }) =>

@@ -18,6 +18,7 @@ import { createTestPurchaseRunner, testPurchaseReactions } from '../reactions/te
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
 import { startDispatching } from './dispatching.ts'
 import { CommandRefused } from './exit.ts'
+import { sendTo } from './own-address.ts'
 import { createReadiness } from './readiness.ts'
 import type { Role } from './roles.ts'
 import type { Stores } from './stores.ts'
@@ -54,7 +55,7 @@ export async function startServer(
         log.error({ err, license }, 'delivery.not_scheduled'),
       )
       ears.push(scheduling.hear)
-      const reacting = runReactions(stores, log, [scheduling], stopping.signal)
+      const reacting = runReactions(config, stores, log, [scheduling], stopping.signal)
       undo.push(() => reacting)
     }
     if (asked.includes('dispatcher')) {
@@ -79,7 +80,7 @@ export async function startServer(
       cursors: createCursors(stores.masterKey.cursors),
       cookieKey: stores.masterKey.cookies,
       readiness: createReadiness(stores.services, feed),
-      baseUrl: config.baseUrl ?? `http://localhost:${config.port}`,
+      baseUrl: baseUrlOf(config),
       limits,
       trustProxy: config.trustProxy,
       log: log as FastifyBaseLogger,
@@ -137,7 +138,10 @@ async function runProjector(
   await keepProjecting(heardBy(ears, notices), readModels, (err) => log.warn({ err }, 'projector.behind'))
 }
 
+const baseUrlOf = ({ baseUrl, port }: Config): string => baseUrl ?? `http://localhost:${port}`
+
 function runReactions(
+  config: Config,
   { services }: Stores,
   log: Logger,
   more: readonly Reaction[],
@@ -147,7 +151,10 @@ function runReactions(
     onTrouble: ({ confirmation, error: err }) =>
       log.error({ err, confirmation }, 'confirmation.not_executed'),
   })
-  const runTestPurchase = createTestPurchaseRunner(services, createTestPurchaseDriver(services))
+  const runTestPurchase = createTestPurchaseRunner(
+    services,
+    createTestPurchaseDriver(services, sendTo(baseUrlOf(config))),
+  )
   reactions.push(
     ...testPurchaseReactions(services, runTestPurchase, ({ testPurchase, error: err }) =>
       log.error({ err, test_purchase: testPurchase }, 'test_purchase.not_run'),

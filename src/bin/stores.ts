@@ -17,6 +17,7 @@ import { createHandle } from '../ledger/handle.ts'
 import { connectLedger } from '../ledger/ledger.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
 import { createTurns } from '../ledger/turns.ts'
+import { createMailing } from '../mail/mailing.ts'
 import { createProviders } from '../payments/providers.ts'
 import { createSignSettings } from '../signing/settings.ts'
 import { createSigner } from '../signing/signer.ts'
@@ -90,17 +91,13 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       onFailure: (err) => log.warn({ err }, 'projection.round_failed'),
     })
     const now = () => new Date()
-    const usage = createUsageCounter(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
-    undo.push(() => usage.stop())
-    const tokenUse = createTokenUse(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
-    undo.push(() => tokenUse.stop())
-    const telemetry = createDeviceTelemetry(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
-    undo.push(() => telemetry.stop())
+    const counters = createCounters(db, now, log)
+    undo.push(() => stopAll(Object.values(counters)))
     const secrets = createSecrets(db, masterKey)
     const signer = createSigner(secrets)
     undo.push(() => signer.close())
-    const installs = createInstalls(db, now, (err) => log.warn({ err }, 'usage.flush_failed'))
-    undo.push(() => installs.stop())
+    const mailing = createMailing(config.mail, config.dataDirectory)
+    undo.push(() => mailing.mailer.close())
     const services: Services = {
       ledger,
       handle: createHandle(ledger, readModels, createTurns()),
@@ -112,13 +109,11 @@ export async function openStores(config: Config, log: Logger, supervise = false)
       signer,
       signSettings: createSignSettings(signer),
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
-      usage,
-      tokenUse,
-      telemetry,
-      installs,
+      ...counters,
       attempts: createAttempts(db, now),
       fingerprint: createFingerprint(masterKey),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
+      mailing,
       idempotency: createIdempotency(db, masterKey, now),
       now,
       randomBytes,
@@ -130,6 +125,21 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     await close()
     throw error
   }
+}
+
+/** What is counted in memory and written down now and then. */
+function createCounters(db: Pool, now: () => Date, log: Logger) {
+  const onFailure = (err: unknown) => log.warn({ err }, 'usage.flush_failed')
+  return {
+    usage: createUsageCounter(db, now, onFailure),
+    tokenUse: createTokenUse(db, now, onFailure),
+    telemetry: createDeviceTelemetry(db, now, onFailure),
+    installs: createInstalls(db, now, onFailure),
+  }
+}
+
+async function stopAll(all: readonly { stop(): Promise<unknown> }[]): Promise<void> {
+  for (const one of all) await one.stop()
 }
 
 function addressOf(url: string | undefined): string {

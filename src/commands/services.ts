@@ -7,6 +7,7 @@ import type { RandomBytes } from '../credentials/random.ts'
 import type { Idempotency } from '../idempotency/idempotency.ts'
 import type { Handle } from '../ledger/handle.ts'
 import type { Cause, Ledger } from '../ledger/ledger.ts'
+import type { Mailing } from '../mail/mailing.ts'
 import type { Providers } from '../payments/providers.ts'
 import type { SignSettings } from '../signing/settings.ts'
 import type { Signer } from '../signing/signer.ts'
@@ -40,6 +41,7 @@ export type Services = Lookups & {
   fingerprint: Fingerprint
   /** Whether events may be delivered to an address. */
   checkTarget: CheckTarget
+  mailing: Mailing
   idempotency: Idempotency
   now: () => Date
   randomBytes: RandomBytes

@@ -14,6 +14,7 @@ import {
 } from '../domain/testpurchase/test-purchase.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { testPurchaseStream } from '../ledger/streams.ts'
+import { loadSale } from './sale-streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /**
@@ -90,6 +91,16 @@ export async function changeTestPurchase(
   const purchase = events.reduce(evolveTestPurchase, state)
   if (purchase.status === 'absent') throw new Refusal('test_purchase_not_found')
   return purchase
+}
+
+/** What was issued for a purchase; undefined until its last stage is done. */
+export async function licenseOfTestPurchase(
+  services: Services,
+  { tenantId, provider, testPurchaseId: saleId, status }: KnownTestPurchase,
+): Promise<string | undefined> {
+  if (status !== 'succeeded') return undefined
+  const { state: sale } = await loadSale(services, { tenantId, provider, saleId })
+  return sale.status === 'licensed' ? sale.licenseId : undefined
 }
 
 export function loadTestPurchase(services: Services, testPurchaseId: string) {

@@ -5,6 +5,7 @@ import { DeliveryEvent } from './delivery/events.ts'
 import { IntegrationEvent } from './integration/events.ts'
 import { LicenseEvent } from './license/events.ts'
 import { LoginEvent } from './login/events.ts'
+import { MailEvent } from './mail/events.ts'
 import { MemberEvent } from './member/events.ts'
 import { NoticeEvent } from './notice/events.ts'
 import { ProductEvent } from './product/events.ts'
@@ -26,6 +27,7 @@ export const eventsOf = {
   login: LoginEvent,
   customer: CustomerEvent,
   webhook: WebhookEvent,
+  mail: MailEvent,
   integration: IntegrationEvent,
   testpurchase: TestPurchaseEvent,
   trial: TrialEvent,

@@ -4,7 +4,7 @@ import { type FastifyZodOpenApiTypeProvider, validatorCompiler } from 'fastify-z
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
 import type { Limits } from '../limits/limits.ts'
-import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
+import { createTestPurchaseDriver, type SendNotification } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../reactions/test-purchases.ts'
 import { admit, authenticate } from './authenticate.ts'
 import { admitClient } from './client/admit.ts'
@@ -27,6 +27,7 @@ import { licenseExportRoutes } from './management/license-export.ts'
 import { licenseImportRoutes } from './management/license-import.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { loginRoutes } from './management/login.ts'
+import { mailRoutes } from './management/mail.ts'
 import { productRoutes } from './management/products.ts'
 import { saleRoutes } from './management/sales.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
@@ -44,6 +45,7 @@ import { compileWhenFirstUsed } from './serializers.ts'
 import { healthRoutes, type Readiness } from './system/health.ts'
 import { metricsRoutes } from './system/metrics.ts'
 import { answerUnknownRoutes } from './wrong-method.ts'
+import type { ZodApp } from './zod-app.ts'
 
 export type AppOptions = {
   services: Services
@@ -63,7 +65,7 @@ export type AppOptions = {
 
 /** Composes every edge into one application. It does not listen. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { services, cursors, readiness } = options
+  const { services, readiness } = options
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -112,11 +114,26 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   metricsRoutes(routes, readiness, services)
   healthRoutes(routes, readiness)
   openApiRoute(routes)
+  managementRoutes(app, routes, options)
+  runtimeRoutes(routes, services, authority)
+  clientRoutes(routes, services, clientAuthority)
+  await dashboard(app, options)
+  await app.ready()
+  return app
+}
+
+/** What vendors' programs call, and what providers and customers call beside it. */
+function managementRoutes(
+  app: FastifyInstance,
+  routes: ZodApp,
+  { services, cursors, baseUrl, limits }: AppOptions,
+): void {
   tokenRoutes(routes)
-  loginRoutes(routes, services, options.baseUrl)
+  loginRoutes(routes, services, baseUrl)
   confirmationRoutes(routes, services)
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
+  mailRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
   licenseChangeRoutes(routes, services)
   licenseImportRoutes(routes, services)
@@ -126,9 +143,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   sdkKeyRoutes(routes, services)
   webhookRoutes(routes, services)
   deliveryRoutes(routes, services, cursors)
-  integrationRoutes(routes, services, cursors, options.baseUrl)
-  cardAccountRoutes(routes, services, options.baseUrl)
-  paymentRoutes(routes, services, options.limits, options.baseUrl)
+  integrationRoutes(routes, services, cursors, baseUrl)
+  cardAccountRoutes(routes, services, baseUrl)
+  paymentRoutes(routes, services, limits, baseUrl)
   sellingRoutes(routes, services)
   saleRoutes(routes, services, cursors)
   testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
@@ -137,6 +154,19 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await dashboard(app, options)
   await app.ready()
   return app
+  testPurchaseRoutes(
+    routes,
+    services,
+    createTestPurchaseRunner(services, createTestPurchaseDriver(services, sendWithin(app))),
+  )
+}
+
+/** To the same routes as over the network, so that nothing of a notification is taken on trust. */
+export function sendWithin(app: FastifyInstance): SendNotification {
+  return async ({ path, headers, body }) => {
+    const answer = await app.inject({ method: 'POST', url: path, headers, payload: body })
+    return { status: answer.statusCode, body: answer.body }
+  }
 }
 
 /** Successes are counted in the metrics; what failed is worth a line with the id that the caller was given. */

@@ -65,6 +65,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'customer', event: eventsOf.customer.parse(shape) }
       case 'webhook':
         return { ...place, category: 'webhook', event: eventsOf.webhook.parse(shape) }
+      case 'mail':
+        return { ...place, category: 'mail', event: eventsOf.mail.parse(shape) }
       case 'integration':
         return { ...place, category: 'integration', event: eventsOf.integration.parse(shape) }
       case 'testpurchase':

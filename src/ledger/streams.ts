@@ -16,6 +16,8 @@ export const signingStream = (tenantId: string): string => `signing-${tenantId}`
 /** Neither id can hold a dot, so the pair reads back unambiguously. */
 export const productStream = (tenantId: string, productId: string): string =>
   `product-${tenantId}.${productId}`
+/** How one product's customers are sent their keys. */
+export const mailStream = (tenantId: string, productId: string): string => `mail-${tenantId}.${productId}`
 /** Neither a tenant's id nor a provider's name can hold a dot. */
 export const integrationStream = (tenantId: string, provider: Provider): string =>
   `integration-${tenantId}.${provider}`

@@ -1,21 +1,30 @@
 import { findIntegration } from '../../projections/integrations/queries.ts'
+import { listMembers } from '../../projections/members/queries.ts'
+import { emailOf } from '../commands/members.ts'
 import { cardAccessOf } from '../commands/prices.ts'
+import { loadSale } from '../commands/sale-streams.ts'
 import type { Services } from '../commands/services.ts'
 import { type Mapping, soldIds } from '../domain/integration/mapping.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import type { KnownTestPurchase } from '../domain/testpurchase/test-purchase.ts'
+import { type SignedNotification, type TestSale, testNotification } from '../payments/test-notification.ts'
 import type { StageOutcome, TestPurchaseDriver } from './test-purchases.ts'
 
+/** Sends a notification to where the provider sends its own. Undefined when nobody answers there. */
+export type SendNotification = (
+  notification: SignedNotification,
+) => Promise<{ status: number; body: string } | undefined>
+
 /**
- * Runs what there is of a purchase: the checkout finds out what would be sold. Payment notifications are not received
- * yet, so there is nothing that the later stages could see, and they say so.
+ * Plays a purchase through on the path of a real one: the notification is of the provider's shape, signed with what the
+ * provider signs with, and taken in by the address that takes the provider's own. Only the payment is left out.
  */
-export function createTestPurchaseDriver(services: Services): TestPurchaseDriver {
+export function createTestPurchaseDriver(services: Services, send: SendNotification): TestPurchaseDriver {
   return {
     checkout: (purchase) =>
       purchase.provider === 'stripe' ? checkPrice(services, purchase) : checkMapping(services, purchase),
-    webhook: async () => failed('payment notifications are not yet received by this version'),
-    license_minted: async () => failed('no payment notification was received, so nothing was minted'),
+    webhook: (purchase) => notify(services, purchase, send),
+    license_minted: (purchase) => findLicense(services, purchase),
   }
 }
 
@@ -41,17 +50,21 @@ async function checkPrice(services: Services, purchase: KnownTestPurchase): Prom
 }
 
 async function checkMapping(services: Services, purchase: KnownTestPurchase): Promise<StageOutcome> {
-  const { tenantId, productId, keyTypeId, provider } = purchase
-  const integration = await findIntegration(services.db, tenantId, provider)
-  if (integration?.status !== 'connected') return failed(`${provider} is not connected any more`)
-  const mapping = integration.mappings.find((entry) => entry.productId === productId)?.mapping
-  const id = mapping && idSelling(mapping, keyTypeId)
-  if (id === undefined) {
+  const { productId, keyTypeId, provider } = purchase
+  const { status, soldAs } = await mappedAs(services, purchase)
+  if (status !== 'connected') return failed(`${provider} is not connected any more`)
+  if (soldAs === undefined) {
     return failed(
       `nothing at ${provider} is mapped to the key type ${keyTypeId}; map it at …/${productId}/integrations/${provider}`,
     )
   }
-  return done(`nothing was paid; ${provider} sells it as ${id}`)
+  return done(`nothing was paid; ${provider} sells it as ${soldAs}`)
+}
+
+async function mappedAs(services: Services, { tenantId, productId, keyTypeId, provider }: KnownTestPurchase) {
+  const integration = await findIntegration(services.db, tenantId, provider)
+  const mapping = integration?.mappings.find((entry) => entry.productId === productId)?.mapping
+  return { status: integration?.status, soldAs: mapping && idSelling(mapping, keyTypeId) }
 }
 
 /** What a customer would buy there to get the key type; gumroad sells whatever the product's first one is. */
@@ -59,4 +72,68 @@ function idSelling(mapping: Mapping, keyTypeId: string): string | undefined {
   if ('permalinks' in mapping) return soldIds(mapping)[0]
   const entries = Object.entries(Object.values(mapping)[0] ?? {})
   return entries.find(([, target]) => target === keyTypeId)?.[0]
+}
+
+async function notify(
+  services: Services,
+  purchase: KnownTestPurchase,
+  send: SendNotification,
+): Promise<StageOutcome> {
+  const { provider } = purchase
+  const secret = await secretOf(services, purchase)
+  if (secret === undefined) {
+    return failed(
+      provider === 'stripe'
+        ? 'nobody could sign a notification: KEYLEDGER_STRIPE_WEBHOOK_SECRET is not set'
+        : `nobody could sign a notification: ${provider} is not connected any more`,
+    )
+  }
+  const sale = await saleOf(services, purchase)
+  const answer = await send(testNotification(provider, sale, secret, services.now()))
+  if (!answer) return failed('the service does not answer at KEYLEDGER_BASE_URL, where providers send to')
+  const { status, body } = answer
+  if (status === 200) return done(`a notification signed as ${provider} signs was answered with 200`)
+  // A successful answer may hold the key; one of another kind says why.
+  const why = status >= 400 ? `: ${body.slice(0, 300)}` : ''
+  return failed(`a notification signed as ${provider} signs was answered with ${status}${why}`)
+}
+
+async function secretOf(
+  services: Services,
+  { tenantId, provider }: KnownTestPurchase,
+): Promise<string | undefined> {
+  if (provider === 'stripe') return services.providers.cardWebhookSecret
+  const integration = await findIntegration(services.db, tenantId, provider)
+  const name = integration?.credentials.webhookSecret ?? integration?.credentials.pingToken?.name
+  return name === undefined ? undefined : services.secrets.open(tenantId, name)
+}
+
+async function saleOf(services: Services, purchase: KnownTestPurchase): Promise<TestSale> {
+  const { testPurchaseId, tenantId, productId, keyTypeId, provider } = purchase
+  const integration = await findIntegration(services.db, tenantId, provider)
+  return {
+    tenantId,
+    saleId: testPurchaseId,
+    productId,
+    keyTypeId,
+    soldAs: (await mappedAs(services, purchase)).soldAs ?? '',
+    email: await addressFor(services, tenantId),
+    accountId: integration?.status === 'connected' ? integration.accountId : null,
+  }
+}
+
+/** The mail with the key goes to whoever owns the workspace; where nobody does, to an address that takes none. */
+async function addressFor(services: Services, tenantId: string): Promise<string> {
+  const members = await listMembers(services.db, tenantId)
+  const owner = members.find(({ role }) => role === 'owner')
+  return (owner && (await emailOf(services, owner))) ?? 'test-purchase@keyledger.invalid'
+}
+
+async function findLicense(services: Services, purchase: KnownTestPurchase): Promise<StageOutcome> {
+  const { tenantId, provider, testPurchaseId: saleId } = purchase
+  const { state: sale } = await loadSale(services, { tenantId, provider, saleId })
+  if (sale.status === 'absent') return failed('the notification was answered, but no sale was recorded')
+  if (sale.parked) return failed(`the sale is parked: ${sale.parked.reason} (${sale.parked.detail})`)
+  if (sale.status !== 'licensed') return failed('the sale is recorded, and has no license yet')
+  return done(`the license ${sale.licenseId} was issued, marked as a test`)
 }

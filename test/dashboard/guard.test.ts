@@ -157,6 +157,11 @@ const needed: Record<
   'GET /dashboard/settings/webhook': 'manage_settings',
   'POST /dashboard/settings/webhook': 'manage_settings',
   'POST /dashboard/settings/webhook/remove': 'manage_settings',
+  'POST /dashboard/sales/:id/replay': 'manage_settings',
+  'POST /dashboard/deliveries/:id/redeliver': 'manage_settings',
+  'GET /dashboard/mailbox': 'manage_settings',
+  'GET /dashboard/mailbox/:id': 'manage_settings',
+  'GET /dashboard/mailbox/:id/html': 'manage_settings',
   'POST /dashboard/approvals/:id/approve': 'decide_confirmations',
   'POST /dashboard/approvals/:id/deny': 'decide_confirmations',
 }

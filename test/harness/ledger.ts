@@ -29,6 +29,7 @@ import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/
 import { loadFromLog } from '../../src/ledger/load.ts'
 import { licenseStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
+import { createMailing, type Mailing } from '../../src/mail/mailing.ts'
 import { createProviders, type ProviderSettings } from '../../src/payments/providers.ts'
 import { createSignSettings } from '../../src/signing/settings.ts'
 import { createSigner } from '../../src/signing/signer.ts'
@@ -98,7 +99,7 @@ export const beginning = '2026-03-01T12:00:00.000Z'
  * against a shared event store finds other files' events in it, so it names its tenants by {@link uniqueId}.
  */
 export async function openTestLedger(
-  options: { limits?: LedgerLimits; providers?: Partial<ProviderSettings> } = {},
+  options: { limits?: LedgerLimits; providers?: Partial<ProviderSettings>; mailing?: Mailing } = {},
 ): Promise<TestLedger> {
   const undo: (() => unknown)[] = []
   const store = await eventStoreFor(undo)
@@ -131,6 +132,8 @@ export async function openTestLedger(
   undo.push(() => signer.close())
   const installs = createInstalls(db, clock.now, () => undefined, 3_600_000)
   undo.push(() => installs.stop())
+  const mailDirectory = temporaryDirectory()
+  undo.push(() => rmSync(mailDirectory, { recursive: true, force: true }))
   const services: Services = {
     ledger,
     handle: createHandle(ledger, readModels, createTurns()),
@@ -149,6 +152,7 @@ export async function openTestLedger(
     attempts: createAttempts(db, clock.now),
     fingerprint: createFingerprint(masterKey),
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),
+    mailing: options.mailing ?? createMailing({ smtpUrl: undefined, from: serviceAddress }, mailDirectory),
     idempotency: createIdempotency(db, masterKey, clock.now),
     now: clock.now,
     randomBytes,
@@ -200,6 +204,9 @@ export async function commandLicense(
   })
   return events
 }
+
+/** Who mails come from in tests. */
+const serviceAddress = { name: null, email: 'licenses@keyledger.example' }
 
 /** Nobody listens there: no test asks a real provider. */
 const nobody = 'http://127.0.0.1:1'

@@ -277,6 +277,7 @@ export async function startProviders(): Promise<ProviderStandIns> {
     settings: {
       stripeSecretKey: platformKey,
       stripeWebhookSecret: platformWebhookSecret,
+      stripeWebhookSecret: undefined,
       stripeApiUrl: stripe.url,
       platformFeeBasisPoints: 50,
       lemonsqueezyApiUrl: lemonsqueezy.url,

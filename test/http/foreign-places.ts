@@ -34,6 +34,12 @@ export const places: [what: string, status: number, request: (which: Which, thin
     404,
     (which) => ({ method: 'PATCH', url: `/v1/products/${which}`, body: { name: 'Mine' } }),
   ],
+  ['reading how keys are sent', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/mail` })],
+  [
+    'saying how keys are sent',
+    404,
+    (which) => ({ method: 'PUT', url: `/v1/products/${which}/mail`, body: { enabled: false } }),
+  ],
   ['listing key types', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/key-types` })],
   [
     'adding a key type that the owner has',

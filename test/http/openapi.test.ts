@@ -145,6 +145,8 @@ const statuses: Record<string, number[]> = {
   'POST /v1/products': [201, 400, 401, 402, 403, 409, 422],
   'GET /v1/products/{productId}': [200, 400, 401, 403, 404],
   'PATCH /v1/products/{productId}': [200, 400, 401, 403, 404],
+  'GET /v1/products/{productId}/mail': [200, 400, 401, 403, 404],
+  'PUT /v1/products/{productId}/mail': [200, 400, 401, 403, 404],
   'GET /v1/products/{productId}/key-types': [200, 400, 401, 403, 404],
   'POST /v1/products/{productId}/key-types': [201, 400, 401, 403, 404, 409, 422],
   'PATCH /v1/products/{productId}/key-types/{keyTypeId}': [200, 400, 401, 403, 404, 422],

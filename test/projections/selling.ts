@@ -75,7 +75,8 @@ export async function sell(
       return disconnect(services, tenantId, 'stripe', origin)
     case 'buy for a test': {
       const { testPurchaseId } = await startTestPurchase(services, product, { provider: 'gumroad' }, origin)
-      return createTestPurchaseRunner(services, createTestPurchaseDriver(services))(testPurchaseId, origin)
+      const driver = createTestPurchaseDriver(services, async () => undefined)
+      return createTestPurchaseRunner(services, driver)(testPurchaseId, origin)
     }
     case 'sold':
       return tell(services, tenantId, saleNumber(step.sale).sold())

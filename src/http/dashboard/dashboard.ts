@@ -8,15 +8,19 @@ import { accountRoutes } from './account.ts'
 import { approvalPages } from './approvals.ts'
 import { assetsRoot, serveAssets } from './assets.ts'
 import { confirmRoutes } from './confirm.ts'
+import { deliveryPages } from './deliveries.ts'
 import { devicePages } from './device.ts'
 import { answerFailures } from './failures.ts'
+import { integrationPages } from './integrations.ts'
 import { queryOf } from './lists.ts'
+import { mailboxPages } from './mailbox.ts'
 import { memberPages } from './members.ts'
 import { overviewPage } from './overview.ts'
 import { pagesOf, partsOf } from './page.ts'
 import { recordPages } from './records.ts'
 import { home } from './return-path.ts'
 import type { Rooms } from './rooms.ts'
+import { salePages } from './sales.ts'
 import { guardPages, refuseForeignForms } from './security.ts'
 import { keepSessions } from './session.ts'
 import { settingPages } from './settings.ts'
@@ -74,6 +78,10 @@ function routes(app: FastifyInstance, rooms: Rooms): void {
   approvalPages(app, rooms)
   devicePages(app, rooms)
   recordPages(app, rooms)
+  salePages(app, rooms)
+  deliveryPages(app, rooms)
+  integrationPages(app, rooms)
+  mailboxPages(app, rooms)
   tokenPages(app, rooms)
   memberPages(app, rooms)
   settingPages(app, rooms)

@@ -7,7 +7,16 @@ const one = z
   .transform((value) => [value].flat()[0])
   .transform((value) => (value === '' ? undefined : value))
 
-const Query = z.object({ cursor: one, show: one, product: one, status: one, code: one })
+const Query = z.object({
+  cursor: one,
+  show: one,
+  product: one,
+  status: one,
+  provider: one,
+  channel: one,
+  event: one,
+  code: one,
+})
 
 /** What a list's address says: the first one counts of what is said twice, and an empty filter filters nothing. */
 export const queryOf = (request: FastifyRequest): z.infer<typeof Query> => Query.parse(request.query)

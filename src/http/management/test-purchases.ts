@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { findTestPurchase } from '../../../projections/testpurchases/queries.ts'
 import type { Services } from '../../commands/services.ts'
-import { startTestPurchase } from '../../commands/test-purchases.ts'
+import { licenseOfTestPurchase, startTestPurchase } from '../../commands/test-purchases.ts'
 import { isId } from '../../credentials/id.ts'
 import { Provider } from '../../domain/integration/provider.ts'
 import { Stage } from '../../domain/testpurchase/events.ts'
@@ -31,6 +31,7 @@ const testPurchaseOut = z
         detail: z.string().nullable(),
       }),
     ),
+    licenseId: z.string().optional().meta({ description: 'Once it has succeeded' }),
     startedAt: momentOut,
   })
   .meta({ id: 'TestPurchase' })
@@ -59,7 +60,7 @@ function startRoute(app: ZodApp, services: Services, run: RunTestPurchase): void
         tags: ['Test purchases'],
         summary: 'Play a purchase through, to see that a product is sold as it should be',
         description:
-          'Nothing is paid. Payment notifications are not received by this version: a purchase shows what would be sold and then fails at the stage `webhook`.',
+          'Nothing is paid. A notification in the shape of the provider, signed as the provider signs, is sent to the address that takes its own; the license that it leads to is marked as a test. Its key is mailed to the owner of the workspace.',
         body: z
           .strictObject({
             productId: Slug,
@@ -117,12 +118,22 @@ function pollRoute(app: ZodApp, services: Services): void {
       const { id } = request.params
       const purchase = isId('tp', id) ? await findTestPurchase(services.db, tenantId, id) : undefined
       if (!purchase) throw notFound('test purchase')
-      return retryAfter(reply).send({ testPurchase: view(purchase) })
+      const licenseId = await licenseOfTestPurchase(services, purchase)
+      return retryAfter(reply).send({ testPurchase: view(purchase, licenseId) })
     },
   )
 }
 
-function view(purchase: KnownTestPurchase): z.infer<typeof testPurchaseOut> {
+function view(purchase: KnownTestPurchase, licenseId?: string): z.infer<typeof testPurchaseOut> {
   const { testPurchaseId: id, productId, keyTypeId, provider, status, stages, startedAt } = purchase
-  return { id, productId, keyTypeId, provider, status, stages: [...stages], startedAt }
+  return {
+    id,
+    productId,
+    keyTypeId,
+    provider,
+    status,
+    stages: [...stages],
+    ...(licenseId && { licenseId }),
+    startedAt,
+  }
 }

@@ -1,3 +1,4 @@
+import { may } from '../../../domain/member/roles.ts'
 import { assets } from '../assets.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { Notice } from '../session.ts'
@@ -7,9 +8,13 @@ import { notice as noticeBox } from './parts.ts'
 export type NavItem =
   | 'overview'
   | 'approvals'
+  | 'sales'
   | 'licenses'
   | 'customers'
   | 'products'
+  | 'deliveries'
+  | 'integrations'
+  | 'mailbox'
   | 'tokens'
   | 'members'
   | 'settings'
@@ -20,6 +25,8 @@ export type Frame = {
   nav: NavItem | undefined
   notice: Notice | undefined
   signed: Signed | undefined
+  /** Whether mails are kept here instead of being sent. */
+  hasMailbox: boolean
   token: string
 }
 
@@ -34,7 +41,7 @@ const htmxConfig = JSON.stringify({
 })
 
 /** A whole page. Somebody who has not signed in sees only its content, in the middle. */
-export function frame({ title, nav, notice, signed, token }: Frame, content: Html): Html {
+export function frame({ title, nav, notice, signed, hasMailbox, token }: Frame, content: Html): Html {
   const shown = notice && noticeBox(notice.kind, notice.text)
   const main = html`<main id="content" tabindex="-1">${shown}${content}</main>`
   return html`<html lang="en">
@@ -53,7 +60,7 @@ export function frame({ title, nav, notice, signed, token }: Frame, content: Htm
     </head>
     <body class=${signed ? 'app' : 'alone'}>
       <a class="skip" href="#content">Skip to the content</a>
-      ${signed ? sidebar(signed, nav, token) : brand('header')} ${main}
+      ${signed ? sidebar({ signed, hasMailbox, nav, token }) : brand('header')} ${main}
     </body>
   </html>`
 }
@@ -73,18 +80,24 @@ function brand(element: 'header' | 'a'): Html {
 const entries: readonly (readonly [item: NavItem, label: string, href: string])[] = [
   ['overview', 'Overview', '/dashboard'],
   ['approvals', 'Approvals', '/dashboard/approvals'],
+  ['sales', 'Sales', '/dashboard/sales'],
   ['licenses', 'Licenses', '/dashboard/licenses'],
   ['customers', 'Customers', '/dashboard/customers'],
   ['products', 'Products', '/dashboard/products'],
+  ['deliveries', 'Deliveries', '/dashboard/deliveries'],
 ]
 
 const settingEntries: readonly (readonly [item: NavItem, label: string, href: string])[] = [
+  ['integrations', 'Integrations', '/dashboard/integrations'],
   ['tokens', 'API tokens', '/dashboard/tokens'],
   ['members', 'Members', '/dashboard/members'],
   ['settings', 'Settings', '/dashboard/settings'],
 ]
 
-function sidebar(signed: Signed, nav: NavItem | undefined, token: string): Html {
+type Sidebar = Pick<Frame, 'hasMailbox' | 'nav' | 'token'> & { signed: Signed }
+
+function sidebar({ signed, hasMailbox, nav, token }: Sidebar): Html {
+  const mayReadMails = hasMailbox && may(signed.role, 'manage_settings')
   const link = ([item, label, href]: (typeof entries)[number]): Content =>
     html`<li><a href=${href} aria-current=${item === nav ? 'page' : undefined}>${label}</a></li>`
   return html`<header class="side"><div class="side-in">
@@ -97,7 +110,7 @@ function sidebar(signed: Signed, nav: NavItem | undefined, token: string): Html 
         ${entries.map(link)}
       </ul>
       <ul class="nav-settings">
-        ${settingEntries.map(link)}
+        ${settingEntries.map(link)} ${mayReadMails && link(['mailbox', 'Mailbox', '/dashboard/mailbox'])}
       </ul>
     </nav>
     <div class="me">

@@ -6,6 +6,7 @@ import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { entitlementTags } from './licenses.ts'
 import { ago, dayOf } from './moments.ts'
+import { money } from './money.ts'
 import { badge, empty, facts, heading, pager, section, table } from './parts.ts'
 
 type Products = { products: readonly PresentProduct[]; cursor: string | undefined; next: string | null }
@@ -114,9 +115,7 @@ function keyTypeCard(keyType: KeyType): Html {
 
 function priceWords({ unitAmount, currency, interval, priceId }: NonNullable<KeyType['price']>): string {
   if (unitAmount === null || currency === null) return priceId
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
-  const amount = unitAmount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2)
-  return `${format.format(amount)}${interval === null ? '' : ` a ${interval}`}`
+  return `${money(unitAmount, currency)}${interval === null ? '' : ` a ${interval}`}`
 }
 
 /** The largest unit that it is a whole number of. */

@@ -1,0 +1,12 @@
+import type { Pool } from 'pg'
+import { type ProductMail, usualMail } from '../../src/domain/mail/mail.ts'
+
+/** How a product's customers are sent their keys: as usual, where nothing was said. */
+export async function findMail(db: Pool, tenantId: string, productId: string): Promise<ProductMail> {
+  const { rows } = await db.query<{ state: ProductMail }>({
+    name: 'find-mail',
+    text: 'select state from mails where tenant_id = $1 and product_id = $2',
+    values: [tenantId, productId],
+  })
+  return rows[0]?.state ?? usualMail
+}

@@ -1,0 +1,47 @@
+import { sameJson } from '../equality.ts'
+import type { MailEvent, MailSettings } from './events.ts'
+
+/** How one product's customers are sent their keys. */
+export type ProductMail = {
+  /** Undefined before the first settings. */
+  tenantId: string | undefined
+  productId: string | undefined
+  settings: MailSettings
+  updatedAt: string | null
+}
+
+export type MailCommand = {
+  type: 'ChangeMailSettings'
+  tenantId: string
+  productId: string
+  settings: MailSettings
+  at: string
+}
+
+/** Everybody is written to, in the installation's own words, until a product says otherwise. */
+const usualSettings: MailSettings = {
+  enabled: true,
+  from: null,
+  replyTo: null,
+  subject: null,
+  text: null,
+  html: null,
+}
+
+export const usualMail: ProductMail = {
+  tenantId: undefined,
+  productId: undefined,
+  settings: usualSettings,
+  updatedAt: null,
+}
+
+/** Settings that stand already change nothing. Nothing is refused. */
+export function decideMail(mail: ProductMail, { type: _, ...data }: MailCommand): MailEvent[] {
+  return sameJson(mail.settings, data.settings) ? [] : [{ type: 'MailSettingsChanged', data }]
+}
+
+/** Never refuses: what is recorded has happened. */
+export function evolveMail(_mail: ProductMail, event: MailEvent): ProductMail {
+  const { at, ...changed } = event.data
+  return { ...changed, updatedAt: at }
+}

@@ -1,0 +1,158 @@
+import type { MailSettings } from './events.ts'
+
+/** What a template may have filled in, and what each stands for. */
+export const placeholders = {
+  greeting: 'Hello and the name, or just Hello',
+  customer_name: 'the name, empty when the provider told none',
+  customer_email: 'the address that the mail goes to',
+  vendor_name: 'the name of the workspace',
+  product_name: 'the name of the product',
+  key_type_name: 'the name of the key type',
+  license_key: 'the key, which every template must hold',
+  quantity: 'how many were bought',
+  devices: 'on how many devices it works, or unlimited',
+  expires_on: 'the day on which it ends, or never',
+  sale_id: "the provider's own id of the sale",
+} as const satisfies Record<string, string>
+
+type Placeholder = keyof typeof placeholders
+
+/** What is filled in, as it is known when the mail is written. */
+export type MailFacts = {
+  customer: { email: string; name: string | null }
+  vendorName: string
+  productName: string
+  keyTypeName: string
+  licenseKey: string
+  quantity: number
+  deviceLimit: number | null
+  expiresAt: string | null
+  saleId: string
+}
+
+export type Correspondent = { name: string | null; email: string }
+
+/** A mail as it is written, before anybody takes it. */
+export type WrittenMail = {
+  from: Correspondent
+  replyTo: string | null
+  to: Correspondent
+  subject: string
+  text: string
+  /** Null: text alone. */
+  html: string | null
+}
+
+const usualSubject = 'Your license key for {{product_name}}'
+
+const usualText = `{{greeting}},
+
+thank you for buying {{product_name}} ({{key_type_name}}). This is your license key:
+
+    {{license_key}}
+
+It works on this many devices: {{devices}}.
+It ends: {{expires_on}}.
+
+Please keep this mail: the key is sent only once.
+
+{{vendor_name}}
+`
+
+const usualHtml = `<!doctype html>
+<html lang="en">
+  <head><meta charset="utf-8"><title>{{product_name}}</title></head>
+  <body style="margin:0;padding:24px;background:#f4f4f1;color:#1d1d1b;font:16px/1.5 system-ui,sans-serif">
+    <div style="max-width:560px;margin:0 auto;padding:32px;background:#fff;border-radius:8px">
+      <p>{{greeting}},</p>
+      <p>thank you for buying <strong>{{product_name}}</strong> ({{key_type_name}}). This is your license key:</p>
+      <p style="padding:16px;background:#f4f4f1;border-radius:6px;font:600 17px/1.4 ui-monospace,monospace">{{license_key}}</p>
+      <p>It works on this many devices: {{devices}}.<br>It ends: {{expires_on}}.</p>
+      <p>Please keep this mail: the key is sent only once.</p>
+      <p>{{vendor_name}}</p>
+    </div>
+  </body>
+</html>
+`
+
+const place = /\{\{\s*([a-z_]+)\s*\}\}/g
+
+const isPlaceholder = (name: string): name is Placeholder => Object.hasOwn(placeholders, name)
+
+/** Names between double braces that nothing stands for. */
+export function unknownPlaceholders(template: string): string[] {
+  return [...template.matchAll(place)].map(([, name = '']) => name).filter((name) => !isPlaceholder(name))
+}
+
+/** Whether the customer would read the key. */
+export const holdsKey = (template: string): boolean =>
+  [...template.matchAll(place)].some(([, name]) => name === 'license_key')
+
+/**
+ * Writes the mail by which a customer is sent their key.
+ * @param sender who it comes from where the product names nobody
+ */
+export function writeMail(settings: MailSettings, facts: MailFacts, sender: Correspondent): WrittenMail {
+  const values = valuesOf(facts)
+  const { text, html } = templatesOf(settings)
+  return {
+    from: settings.from ?? { ...sender, name: sender.name ?? facts.vendorName },
+    replyTo: settings.replyTo,
+    to: { email: facts.customer.email, name: facts.customer.name && oneLine(facts.customer.name) },
+    subject: oneLine(fill(settings.subject ?? usualSubject, values, (value) => value)),
+    text: fill(text, values, (value) => value),
+    html: html === null ? null : fill(html, values, escapeHtml),
+  }
+}
+
+/** Own words are never mixed with ours: text without HTML of its own is sent alone. */
+function templatesOf({ text, html }: MailSettings): { text: string; html: string | null } {
+  return text === null ? { text: usualText, html: usualHtml } : { text, html }
+}
+
+const day = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  timeZone: 'UTC',
+})
+
+function valuesOf(facts: MailFacts): Record<Placeholder, string> {
+  const { customer, quantity, deviceLimit, expiresAt } = facts
+  const name = oneLine(customer.name ?? '')
+  return {
+    greeting: name === '' ? 'Hello' : `Hello ${name}`,
+    customer_name: name,
+    customer_email: customer.email,
+    vendor_name: facts.vendorName,
+    product_name: facts.productName,
+    key_type_name: facts.keyTypeName,
+    license_key: facts.licenseKey,
+    quantity: String(quantity),
+    devices: deviceLimit === null ? 'unlimited' : String(deviceLimit),
+    expires_on: expiresAt === null ? 'never' : day.format(new Date(expiresAt)),
+    sale_id: facts.saleId,
+  }
+}
+
+/** Every place at once: what is filled in is never looked through for places again. */
+function fill(
+  template: string,
+  values: Record<Placeholder, string>,
+  write: (value: string) => string,
+): string {
+  return template.replace(place, (whole, name: string) => (isPlaceholder(name) ? write(values[name]) : whole))
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
+
+/** Text of a header: no line of a customer's own may begin there. */
+const oneLine = (value: string): string => value.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()

@@ -1,0 +1,106 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type DeliveryFilter, findDelivery, listDeliveries } from '../../../projections/deliveries/queries.ts'
+import { findWebhook } from '../../../projections/webhooks/queries.ts'
+import { askRedelivery } from '../../commands/deliveries.ts'
+import type { Services } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
+import type { KnownDelivery } from '../../domain/delivery/delivery.ts'
+import { Channel } from '../../domain/delivery/events.ts'
+import { may } from '../../domain/member/roles.ts'
+import { WebhookEventName } from '../../domain/webhook/events.ts'
+import { shownPayload } from '../../webhooks/public-events.ts'
+import { notFound } from '../problem.ts'
+import { queryOf } from './lists.ts'
+import type { Rooms } from './rooms.ts'
+import { originOfMember, signedOf } from './signed.ts'
+import { deliveriesView, deliveryView } from './views/deliveries.ts'
+
+const hidden = { schema: { hide: true } } as const
+const member = { config: { page: 'member' }, ...hidden } as const
+const manage = { config: { page: 'manage_settings' }, ...hidden } as const
+
+const pageSize = 50
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+const statuses: readonly string[] = ['pending', 'delivered', 'abandoned'] satisfies KnownDelivery['status'][]
+const isStatus = (asked: string | undefined): asked is KnownDelivery['status'] =>
+  asked !== undefined && statuses.includes(asked)
+
+/** What left, or is on its way: to the webhook, and to customers by mail. */
+export function deliveryPages(app: FastifyInstance, rooms: Rooms): void {
+  listPage(app, rooms)
+  onePage(app, rooms)
+  redeliverForm(app, rooms)
+}
+
+/** @throws Problem 404 */
+async function deliveryOf(services: Services, request: OneRequest): Promise<KnownDelivery> {
+  const { id } = request.params
+  const { tenantId } = signedOf(request)
+  const entry = isId('whd', id) ? await findDelivery(services.db, tenantId, id) : undefined
+  if (!entry) throw notFound('delivery')
+  return entry.delivery
+}
+
+function filterIn(request: FastifyRequest): DeliveryFilter {
+  const { status, channel, event } = queryOf(request)
+  return {
+    status: isStatus(status) ? status : undefined,
+    channel: Channel.safeParse(channel).data,
+    event: WebhookEventName.safeParse(event).data,
+  }
+}
+
+function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+  app.get('/deliveries', member, async (request, reply) => {
+    const { tenantId } = signedOf(request)
+    const { cursor } = queryOf(request)
+    const filter = filterIn(request)
+    const { status, channel, event } = filter
+    const boundTo = [tenantId, 'dashboard deliveries', status ?? null, channel ?? null, event ?? null]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    const { items: deliveries, next } = await listDeliveries(services.db, tenantId, filter, keyset)
+    return show(reply, {
+      title: 'Deliveries',
+      nav: 'deliveries',
+      content: (view) =>
+        deliveriesView(view, {
+          deliveries,
+          filter: { status, channel, event },
+          cursor,
+          next: cursors.write(boundTo, next),
+        }),
+    })
+  })
+}
+
+function onePage(app: FastifyInstance, { services, show }: Rooms): void {
+  app.get('/deliveries/:id', member, async (request: OneRequest, reply) => {
+    const { tenantId, role } = signedOf(request)
+    const delivery = await deliveryOf(services, request)
+    const { endpoint } = await findWebhook(services.db, tenantId)
+    const payload = delivery.channel === 'webhook' ? await shownPayload(services, delivery) : undefined
+    return show(reply, {
+      title: delivery.event,
+      nav: 'deliveries',
+      content: (view) =>
+        deliveryView(view, {
+          delivery,
+          payload,
+          url: endpoint?.url,
+          hasMailbox: services.mailing.mailbox !== undefined && may(role, 'manage_settings'),
+          mayRedeliver: may(role, 'manage_settings'),
+        }),
+    })
+  })
+}
+
+function redeliverForm(app: FastifyInstance, { services }: Rooms): void {
+  app.post('/deliveries/:id/redeliver', manage, async (request: OneRequest, reply) => {
+    const { deliveryId, tenantId } = await deliveryOf(services, request)
+    await askRedelivery(services, tenantId, deliveryId, originOfMember(request))
+    request.session.notice = { kind: 'done', text: 'It is delivered once more, now.' }
+    return reply.redirect(`/dashboard/deliveries/${deliveryId}`, 303)
+  })
+}

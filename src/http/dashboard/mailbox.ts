@@ -1,0 +1,51 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { KeptMail } from '../../mail/mailbox.ts'
+import { notFound } from '../problem.ts'
+import type { Rooms } from './rooms.ts'
+import { signedOf } from './signed.ts'
+import { mailboxView, mailView } from './views/mailbox.ts'
+
+/** Mails hold keys, which nobody reads who could not also set up where they are sent. */
+const manage = { config: { page: 'manage_settings' }, schema: { hide: true } } as const
+
+const mostMails = 200
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+/** What a mail of somebody else may do in a browser: be looked at, with the styles that it brings. */
+const mailPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
+
+/** The mails that no mail server takes. With a mail server there is nothing here. */
+export function mailboxPages(app: FastifyInstance, { services, show }: Rooms): void {
+  const { mailbox } = services.mailing
+
+  /** @throws Problem 404 */
+  const mailOf = async (request: OneRequest): Promise<KeptMail> => {
+    const mail = await mailbox?.find(signedOf(request).tenantId, request.params.id)
+    if (!mail) throw notFound('mail')
+    return mail
+  }
+
+  app.get('/mailbox', manage, async (request, reply) => {
+    if (!mailbox) throw notFound('mailbox')
+    const { tenantId } = signedOf(request)
+    const mails = await mailbox.list(tenantId, mostMails)
+    return show(reply, {
+      title: 'Mailbox',
+      nav: 'mailbox',
+      content: (view) => mailboxView(view, mails),
+    })
+  })
+
+  app.get('/mailbox/:id', manage, async (request: OneRequest, reply) => {
+    const mail = await mailOf(request)
+    return show(reply, { title: mail.subject, nav: 'mailbox', content: () => mailView(mail) })
+  })
+
+  app.get('/mailbox/:id/html', manage, async (request: OneRequest, reply) => {
+    const { html } = await mailOf(request)
+    if (html === null) throw notFound('HTML of this mail')
+    return reply.header('content-security-policy', mailPolicy).type('text/html; charset=utf-8').send(html)
+  })
+}

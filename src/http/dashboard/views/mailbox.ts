@@ -1,0 +1,56 @@
+import type { Correspondent } from '../../../domain/mail/template.ts'
+import type { KeptMail } from '../../../mail/mailbox.ts'
+import { type Content, type Html, html } from '../html.ts'
+import type { View } from '../page.ts'
+import { ago, moment } from './moments.ts'
+import { empty, facts, heading, section, table } from './parts.ts'
+
+export function mailboxView(view: View, mails: readonly KeptMail[]): Html {
+  return html`<div>
+    ${heading(
+      'Mailbox',
+      html`No mail server is set up, so what would be sent to customers stays here. Whoever runs the installation sets
+        <code>KEYLEDGER_SMTP_URL</code>.`,
+    )}
+    ${
+      mails.length === 0
+        ? empty('No mails yet', 'A customer is written to when a sale has become a license.')
+        : html`<div class="sheeted">
+            ${table({
+              caption: 'Mails, newest first',
+              columns: [{ label: 'Mail' }, { label: 'To', wide: true }, { label: 'Written', wide: true }],
+              rows: mails.map(({ deliveryId, subject, to, at }): Content[] => [
+                html`<a href=${`/dashboard/mailbox/${deliveryId}`}>${subject}</a>`,
+                to.email,
+                ago(at, view.now),
+              ]),
+            })}
+          </div>`
+    }
+  </div>`
+}
+
+const nameAnd = ({ name, email }: Correspondent): string => (name === null ? email : `${name} <${email}>`)
+
+export function mailView({ deliveryId, at, from, to, replyTo, subject, text, html: body }: KeptMail): Html {
+  return html`<div>
+    ${heading(subject, html`<code>${deliveryId}</code>`)}
+    <div class="sheet">
+      ${facts([
+        ['From', nameAnd(from)],
+        ['To', nameAnd(to)],
+        ...(replyTo === null ? [] : [['Answers go to', replyTo] as const]),
+        ['Written', moment(at)],
+        ['Delivery', html`<a href=${`/dashboard/deliveries/${deliveryId}`}>its attempts</a>`],
+      ])}
+    </div>
+    ${section('Text', html`<pre tabindex="0">${text}</pre>`)}
+    ${
+      body !== null &&
+      section(
+        'HTML',
+        html`<p><a class="button second" href=${`/dashboard/mailbox/${deliveryId}/html`}>Show it as a mail program does</a></p>`,
+      )
+    }
+  </div>`
+}

@@ -1,0 +1,112 @@
+import type { KnownDelivery } from '../../../domain/delivery/delivery.ts'
+import type { SaleEvent } from '../../../domain/sale/events.ts'
+import { type Content, type Html, html } from '../html.ts'
+import { deliveryBadge, deliveryWords } from './deliveries.ts'
+import { moment } from './moments.ts'
+import { money } from './money.ts'
+import { badge } from './parts.ts'
+
+type Entry = { at: string; words: Content }
+
+/** What happened to a sale and to what followed from it, in one order. */
+export function storyView(story: readonly SaleEvent[], deliveries: readonly KnownDelivery[]): Html {
+  const entries = [
+    ...story.flatMap((event): Entry[] => {
+      const words = eventWords(event)
+      return words === null ? [] : [{ at: event.data.at, words }]
+    }),
+    ...deliveries.map((delivery): Entry => ({ at: delivery.scheduledAt, words: ofDelivery(delivery) })),
+  ]
+  const inOrder = entries.sort((one, other) => one.at.localeCompare(other.at))
+  return html`<ol class="history sheet">
+    ${inOrder.map(
+      ({ at, words }) => html`<li>
+        ${moment(at)}
+        <div>${words}</div>
+      </li>`,
+    )}
+  </ol>`
+}
+
+const told = (title: string, more: Content): Html =>
+  html`<span><strong>${title}</strong><span class="sub">${more}</span></span>`
+
+/** Null for what is bookkeeping. */
+function eventWords(event: SaleEvent): Content {
+  switch (event.type) {
+    case 'SaleReceived':
+      return told('Notification verified and kept', html`<code>${event.data.notificationId}</code>`)
+    case 'SaleMapped':
+      return told('Found out what to issue', `${event.data.productId}, ${event.data.keyTypeId}`)
+    case 'SaleParked':
+      return told('Parked', `${event.data.reason}: ${event.data.detail}`)
+    case 'SaleLicensed':
+      return told('License issued', html`<code>${event.data.licenseId}</code>`)
+    case 'SalePaymentRecorded':
+      return told('Payment recorded', money(event.data.amount, event.data.currency))
+    case 'DuplicateReceived':
+      return html`<span
+        ><strong>Notified again</strong> ${badge('plain', 'ignored')}<span class="sub"
+          ><code>${event.data.notificationId}</code></span
+        ></span
+      >`
+    case 'SaleLinked':
+    case 'SaleSettled':
+      return null
+    default:
+      return factWords(event)
+  }
+}
+
+type Fact = Exclude<
+  SaleEvent,
+  {
+    type:
+      | 'SaleReceived'
+      | 'SaleMapped'
+      | 'SaleParked'
+      | 'SaleLicensed'
+      | 'SalePaymentRecorded'
+      | 'DuplicateReceived'
+      | 'SaleLinked'
+      | 'SaleSettled'
+  }
+>
+
+function factWords(fact: Fact): Content {
+  switch (fact.type) {
+    case 'SaleRenewed':
+      return told('Renewed', html`paid until ${moment(fact.data.paidUntil)}`)
+    case 'SaleRefunded': {
+      const { amount, currency, full } = fact.data
+      return told(full ? 'Refunded in full' : 'Refunded in part', money(amount, currency))
+    }
+    case 'SaleDisputed':
+      return told('Disputed', disputed(fact.data))
+    case 'DisputeWon':
+      return told('Dispute won', disputed(fact.data))
+    case 'DisputeLost':
+      return told('Dispute lost', disputed(fact.data))
+    case 'SaleEnded': {
+      const { paidUntil } = fact.data
+      return told(
+        'Subscription ended',
+        paidUntil === null ? 'at once' : html`paid until ${moment(paidUntil)}`,
+      )
+    }
+  }
+}
+
+type Dispute = { disputeId: string; amount: number | null; currency: string | null }
+
+const disputed = ({ disputeId, amount, currency }: Dispute): Content =>
+  amount === null || currency === null ? disputeId : `${disputeId}, ${money(amount, currency)}`
+
+function ofDelivery(delivery: KnownDelivery): Html {
+  const what = delivery.channel === 'mail' ? 'Mail with the key' : `Webhook ${delivery.event}`
+  return html`<span
+    ><strong>${what}</strong> ${deliveryBadge(delivery)}<span class="sub"
+      ><a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${deliveryWords(delivery)}</a></span
+    ></span
+  >`
+}

@@ -1,0 +1,231 @@
+import type { KnownDelivery } from '../../../domain/delivery/delivery.ts'
+import { Provider } from '../../../domain/integration/provider.ts'
+import type { ParkedReason, SaleEvent } from '../../../domain/sale/events.ts'
+import { type KnownSale, saleStanding } from '../../../domain/sale/sale.ts'
+import { type Content, type Html, html } from '../html.ts'
+import type { View } from '../page.ts'
+import { deliveryBadge, deliveryWords } from './deliveries.ts'
+import { providerNames } from './integrations.ts'
+import { ago, moment } from './moments.ts'
+import { money } from './money.ts'
+import {
+  badge,
+  empty,
+  facts,
+  heading,
+  notice,
+  pager,
+  section,
+  select,
+  type Tone,
+  table,
+  tokenField,
+} from './parts.ts'
+import { storyView } from './sale-story.ts'
+
+type Row = { sale: KnownSale; email: string | null }
+
+type Sales = {
+  sales: readonly Row[]
+  filter: { status: KnownSale['status'] | undefined; provider: Provider | undefined }
+  cursor: string | undefined
+  next: string | null
+}
+
+const statuses: Record<KnownSale['status'], readonly [tone: Tone, words: string]> = {
+  parked: ['bad', 'parked'],
+  mapped: ['warn', 'being issued'],
+  licensed: ['good', 'licensed'],
+}
+
+function statusBadges(sale: KnownSale): Html {
+  const isRefunded = saleStanding(sale).refund !== null
+  return html`<span
+    >${badge(...statuses[sale.status])} ${isRefunded && badge('plain', 'money gone back')}
+    ${sale.test && badge('plain', 'test')}</span
+  >`
+}
+
+export function salesView(view: View, { sales, filter, cursor, next }: Sales): Html {
+  const isFiltered = filter.status !== undefined || filter.provider !== undefined
+  return html`<div>
+    ${heading('Sales', 'What providers have told of, newest first. A sale that is parked was paid and has no license yet.')}
+    <form
+      class="filters"
+      method="get"
+      action="/dashboard/sales"
+      hx-get="/dashboard/sales"
+      hx-trigger="change"
+      hx-target="#sales"
+      hx-select="#sales"
+      hx-swap="outerHTML"
+      hx-push-url="true"
+    >
+      ${select('status', 'Status', [
+        { value: '', label: 'Any status' },
+        ...Object.entries(statuses).map(([value, [, label]]) => ({
+          value,
+          label,
+          selected: value === filter.status,
+        })),
+      ])}
+      ${select('provider', 'Provider', [
+        { value: '', label: 'All providers' },
+        ...Provider.options.map((value) => ({
+          value,
+          label: providerNames[value],
+          selected: value === filter.provider,
+        })),
+      ])}
+      <button class="second">Show</button>
+    </form>
+    <div id="sales">
+      ${sales.length === 0 ? noSales(isFiltered) : html`<div class="sheeted">${salesTable(view, sales)}</div>`}
+      ${pager('/dashboard/sales', { ...filter, cursor }, next)}
+    </div>
+  </div>`
+}
+
+const noSales = (isFiltered: boolean): Html =>
+  isFiltered
+    ? empty('No sale is like that', 'Choose another status or provider.')
+    : empty(
+        'No sales yet',
+        'Each provider says what it still lacks before its sales arrive here.',
+        html`<a href="/dashboard/integrations">See the integrations</a>`,
+      )
+
+function salesTable(view: View, sales: readonly Row[]): Html {
+  return table({
+    caption: 'Sales',
+    columns: [
+      { label: 'Sale' },
+      { label: 'Provider', wide: true },
+      { label: 'Amount', wide: true, number: true },
+      { label: 'Status' },
+      { label: 'Received', wide: true },
+    ],
+    rows: sales.map(({ sale, email }): Content[] => [
+      html`<span
+        ><a href=${`/dashboard/sales/${sale.id}`}>${email ?? 'somebody erased'}</a
+        ><span class="sub">${sale.productName}</span></span
+      >`,
+      providerNames[sale.provider],
+      money(sale.amount, sale.currency),
+      statusBadges(sale),
+      ago(sale.receivedAt, view.now),
+    ]),
+  })
+}
+
+type OneSale = {
+  sale: KnownSale
+  email: string | null
+  /** Of its license, once there is one. */
+  displayKey: string | undefined
+  story: readonly SaleEvent[]
+  deliveries: readonly KnownDelivery[]
+  mayReplay: boolean
+}
+
+export function saleView(view: View, one: OneSale): Html {
+  const { sale, email, story, deliveries } = one
+  return html`<div>
+    ${heading(email ?? 'A sale', html`<code>${sale.id}</code>`)} ${sale.parked && parkedBox(view, one)}
+    <div class="sheet">
+      ${facts([
+        ['Status', statusBadges(sale)],
+        ['Sold', sale.quantity === 1 ? sale.productName : `${sale.quantity} × ${sale.productName}`],
+        ['Amount', money(sale.amount, sale.currency)],
+        ['Provider', providerNames[sale.provider]],
+        ['Its id there', html`<code>${sale.saleId}</code>`],
+        ...(sale.productId === null
+          ? []
+          : [
+              [
+                'Product',
+                html`<a href=${`/dashboard/products/${sale.productId}`}>${sale.productId}</a>`,
+              ] as const,
+            ]),
+        ['Received', moment(sale.receivedAt)],
+      ])}
+    </div>
+    ${section('How far it has come', stages(one))}
+    ${section('What happened', storyView(story, deliveries), 'Everything that was told of it and done about it, oldest first.')}
+  </div>`
+}
+
+const reasons: Record<ParkedReason, string> = {
+  no_mapping: 'Nothing says which product this is at the provider. Map it, then try again.',
+  product_not_found: 'It is of a product that is not here. Map it to another, then try again.',
+  key_type_not_found: 'It is of a key type that is not here. Map it to another, then try again.',
+  quantity_not_allowed:
+    'More than one was bought of a key type that is not sold in multiples. Allow it, then try again.',
+  quantity_too_large: 'More were bought than the key type allows. Allow more, then try again.',
+  tenant_suspended: 'The workspace was suspended when it came. Try again once it no longer is.',
+  tenant_closed: 'The workspace is closed.',
+}
+
+function parkedBox({ token }: View, { sale, mayReplay }: OneSale): Content {
+  if (sale.parked === null) return null
+  const { reason, detail } = sale.parked
+  return html`<div class="stack">
+    ${notice('warn', html`Parked: it is paid, and has no license yet. ${reasons[reason]} <code>${detail}</code>`)}
+    ${
+      mayReplay &&
+      html`<form method="post" action=${`/dashboard/sales/${sale.id}/replay`}>
+        ${tokenField(token)}
+        <button>Try again</button>
+      </form>`
+    }
+  </div>`
+}
+
+/** The five steps of a sale, each as far as it has come. */
+function stages({ sale, displayKey, deliveries }: OneSale): Html {
+  const mail = deliveries.find(({ channel }) => channel === 'mail')
+  const webhook = deliveries.find(
+    ({ channel, event }) => channel === 'webhook' && event === 'license.created',
+  )
+  const again = sale.duplicates === 1 ? '1 more notification' : `${sale.duplicates} more notifications`
+  const rows: Content[][] = [
+    ['Notification', badge('good', 'verified'), moment(sale.receivedAt)],
+    [
+      'Dedupe',
+      sale.duplicates === 0 ? badge('good', 'told once') : badge('plain', 'ignored'),
+      sale.duplicates === 0 ? 'no other notification of the same sale' : `${again} of the same sale`,
+    ],
+    ['License', badge(...statuses[sale.status]), licenseWords(sale, displayKey)],
+    [
+      'Mail',
+      mail ? deliveryBadge(mail) : notYet(sale),
+      mail ? deliveryLink(mail) : afterLicense(sale, 'no mail is owed'),
+    ],
+    [
+      'Webhook',
+      webhook ? deliveryBadge(webhook) : notYet(sale),
+      webhook ? deliveryLink(webhook) : afterLicense(sale, 'no webhook wanted license.created'),
+    ],
+  ]
+  return html`<div class="sheeted">
+    ${table({ caption: 'Stages', columns: [{ label: 'Stage' }, { label: 'State' }, { label: 'Detail' }], rows })}
+  </div>`
+}
+
+const notYet = ({ status }: KnownSale): Html =>
+  status === 'licensed' ? badge('plain', 'none') : badge('plain', 'waits')
+
+const afterLicense = ({ status }: KnownSale, words: string): string =>
+  status === 'licensed' ? words : 'once there is a license'
+
+const deliveryLink = (delivery: KnownDelivery): Html =>
+  html`<a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${deliveryWords(delivery)}</a>`
+
+function licenseWords({ licenseId, licensedAt, parked }: KnownSale, displayKey: string | undefined): Content {
+  if (displayKey === undefined) return parked ? reasons[parked.reason] : 'not there yet'
+  return html`<span
+    ><a class="mono" href=${`/dashboard/licenses/${licenseId}`}>${displayKey}</a>${
+      licensedAt !== null && html`<span class="sub">${moment(licensedAt)}</span>`
+    }</span
+  >`
+}

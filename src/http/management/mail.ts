@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { findMail } from '../../../projections/mails/queries.ts'
+import { changeMail } from '../../commands/mails.ts'
+import type { Services } from '../../commands/services.ts'
+import { MailSettings } from '../../domain/mail/events.ts'
+import { holdsKey, placeholders, unknownPlaceholders } from '../../domain/mail/template.ts'
+import { isStorable, Slug } from '../../domain/values.ts'
+import { callerIn, originOf } from '../authenticate.ts'
+import { answer, errors } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { requireProduct } from './products.ts'
+
+const onlyProductId = z.strictObject({ productId: Slug })
+
+const known = Object.keys(placeholders)
+  .map((name) => `{{${name}}}`)
+  .join(', ')
+
+const filled = (template: string | null) => template === null || unknownPlaceholders(template).length === 0
+const withKey = (template: string | null) => template === null || holdsKey(template)
+const keepable = (value: string | null) => value === null || isStorable(value)
+const inOneLine = (value: string | null) => value === null || !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value)
+const noSuchPlace = `may only fill in ${known}`
+const noText = 'must be well-formed text without NUL'
+
+const { shape } = MailSettings
+const template = (field: 'text' | 'html') =>
+  shape[field]
+    .refine(keepable, noText)
+    .refine(filled, noSuchPlace)
+    .refine(withKey, 'must hold {{license_key}}, or customers would never read their key')
+
+const fromIn = shape.from.refine(
+  (from) => from === null || (keepable(from.name) && inOneLine(from.name)),
+  'must have a name of one line',
+)
+
+const mailIn = z
+  .strictObject({
+    enabled: z.boolean().default(true),
+    from: fromIn.default(null),
+    replyTo: shape.replyTo.default(null),
+    subject: shape.subject
+      .refine(keepable, noText)
+      .refine(inOneLine, 'must be one line')
+      .refine(filled, noSuchPlace)
+      .default(null),
+    text: template('text').default(null).meta({ description: 'null: words of the service itself' }),
+    html: template('html').default(null).meta({ description: 'null beside a text: the text is sent alone' }),
+  })
+  .refine(({ text, html }) => html === null || text !== null, {
+    path: ['text'],
+    message: 'must be sent beside html, for mail programs that show none',
+  })
+  .meta({
+    example: {
+      from: { name: 'Acme', email: 'licenses@acme.example' },
+      replyTo: 'support@acme.example',
+      subject: 'Your key for {{product_name}}',
+      text: '{{greeting}},\n\nyour key: {{license_key}}\n',
+    },
+  })
+
+const mailOut = z.object({ mail: MailSettings.meta({ id: 'ProductMail' }) })
+
+const described =
+  'The mail by which a customer is sent the key after a sale. What is null is as the service does it by itself: its ' +
+  `own sender, its own words. Templates may fill in ${known}; values are escaped in HTML.`
+
+export function mailRoutes(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/products/:productId/mail',
+    {
+      config: { scope: 'products:read' },
+      schema: {
+        operationId: 'getProductMail',
+        tags: ['Products'],
+        summary: 'Read how the customers of a product are sent their keys',
+        description: described,
+        params: onlyProductId,
+        response: { 200: answer('The settings', mailOut), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { productId } = await requireProduct(services, tenantId, request.params.productId)
+      return { mail: (await findMail(services.db, tenantId, productId)).settings }
+    },
+  )
+  app.put(
+    '/v1/products/:productId/mail',
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'setProductMail',
+        tags: ['Products'],
+        summary: 'Say how the customers of a product are sent their keys; a field left out is as usual again',
+        description: described,
+        params: onlyProductId,
+        body: mailIn,
+        response: { 200: answer('The settings', mailOut), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const product = await requireProduct(services, tenantId, request.params.productId)
+      const { settings } = await changeMail(services, product, request.body, originOf(request))
+      return { mail: settings }
+    },
+  )
+}

@@ -1,0 +1,86 @@
+import { findLicense } from '../../projections/licenses/queries.ts'
+import { findMail } from '../../projections/mails/queries.ts'
+import { findTenant } from '../../projections/tenants/queries.ts'
+import { saleKeyName } from '../commands/sale-key.ts'
+import { momentOf, type Services } from '../commands/services.ts'
+import { keyHashOf } from '../credentials/license-key.ts'
+import type { AttemptResult, KnownDelivery } from '../domain/delivery/delivery.ts'
+import type { AttemptError } from '../domain/delivery/events.ts'
+import type { IssuedLicense } from '../domain/license/license.ts'
+import { type MailFacts, writeMail } from '../domain/mail/template.ts'
+import { findKeyType } from '../domain/product/product.ts'
+import type { DeliveryChannel } from '../webhooks/channel.ts'
+import type { MailProblem, Sending } from './mailer.ts'
+
+const unwanted: AttemptResult = { outcome: 'unwanted' }
+
+/**
+ * Sends the customer of a sale their key. Nothing is sent where the product wants no mails, where the person has been
+ * erased, and where the key has been destroyed or replaced since: there is nothing left to tell.
+ */
+export function createMailChannel(services: Services): DeliveryChannel {
+  return {
+    async deliver(delivery) {
+      const { tenantId, deliveryId, licenseId } = delivery
+      const license = (await findLicense(services.db, tenantId, licenseId))?.license
+      if (!license) throw new Error(`the license ${licenseId} is not known yet`)
+      const { settings } = await findMail(services.db, tenantId, license.productId)
+      if (!settings.enabled) return unwanted
+      const facts = await factsOf(services, delivery, license)
+      if (!facts) return unwanted
+      const { mailer, from } = services.mailing
+      const mail = writeMail(settings, facts, from)
+      const sending = await mailer.send({ ...mail, tenantId, deliveryId, at: momentOf(services) })
+      return resultOf(sending, facts)
+    },
+  }
+}
+
+async function factsOf(
+  services: Services,
+  { tenantId }: KnownDelivery,
+  license: IssuedLicense,
+): Promise<MailFacts | undefined> {
+  const licenseKey = await services.secrets.open(tenantId, saleKeyName(license.licenseId))
+  // One that was reminted since has another key, which whoever reminted it was told.
+  if (licenseKey === undefined || keyHashOf(licenseKey) !== license.keyHash) return undefined
+  const [person] = await services.subjects.openPeople(tenantId, [license.holder])
+  if (!person?.email) return undefined
+  const product = await services.findProduct(tenantId, license.productId)
+  const tenant = await findTenant(services.db, tenantId)
+  const { productId, keyTypeId, quantity, deviceLimit, expiresAt, saleId } = license
+  return {
+    customer: { email: person.email, name: person.name },
+    vendorName: tenant?.name ?? tenantId,
+    productName: product?.name ?? productId,
+    keyTypeName: (product && findKeyType(product, keyTypeId)?.name) ?? keyTypeId,
+    licenseKey,
+    quantity,
+    deviceLimit,
+    expiresAt,
+    saleId: saleId ?? '',
+  }
+}
+
+const errors: Record<MailProblem, AttemptError> = {
+  refused: 'mail_refused',
+  authentication: 'mail_refused',
+  timeout: 'timeout',
+  connection: 'connection_refused',
+  name: 'name_not_found',
+  tls: 'tls',
+  internal: 'internal',
+}
+
+function resultOf(sending: Sending, { customer, licenseKey }: MailFacts): AttemptResult {
+  const { status } = sending
+  const excerpt = sending.answer && withoutAll(sending.answer, [licenseKey, customer.email, customer.name])
+  return sending.taken
+    ? { outcome: 'delivered', status, excerpt }
+    : { outcome: 'failed', error: errors[sending.problem], status, excerpt }
+}
+
+/** Mail servers repeat addresses, and what is recorded of their answers stays for ever. */
+function withoutAll(text: string, secrets: readonly (string | null)[]): string {
+  return secrets.reduce<string>((rest, secret) => (secret ? rest.replaceAll(secret, '…') : rest), text)
+}

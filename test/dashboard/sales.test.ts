@@ -1,0 +1,119 @@
+/**
+ * A sale's page tells its whole story, from the notification to what left for the vendor and the customer, also of what
+ * was ignored; what is parked is tried again there. No page shows a key.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listSales } from '../../projections/sales/queries.ts'
+import { createMailChannel } from '../../src/mail/channel.ts'
+import { openTestApi, type TestApi } from '../harness/api.ts'
+import { pointWebhook, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { type StandIn, startStandIn } from '../harness/stand-in.ts'
+import { makeProduct } from '../http/samples.ts'
+import { purchase } from '../sales/notifications.ts'
+import { openShop, type Shop } from '../sales/shop.ts'
+import { type Client, clientOf } from './client.ts'
+import { makeMember } from './members.ts'
+
+let api: TestApi
+let shop: Shop
+let owner: Client
+let receiver: StandIn
+let dispatch: TestDispatch
+beforeAll(async () => {
+  api = await openTestApi()
+  const { ledger } = api
+  shop = await openShop(api)
+  receiver = await startStandIn(() => ({ status: 202, body: { ok: true } }))
+  await pointWebhook(ledger, shop.tenantId, `${receiver.url}/hook`)
+  dispatch = await startDispatch(ledger, { channels: { mail: createMailChannel(ledger.services) } })
+  owner = clientOf(api.app, '192.0.2.1')
+  await owner.signIn(await makeMember(ledger, shop.tenantId, 'owner'))
+})
+afterAll(async () => {
+  await dispatch.stop()
+  await receiver.close()
+  await api.close()
+})
+
+const words = (text: string) =>
+  text
+    .replace(/.*<main/s, '<main')
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll('&quot;', '"')
+    .replaceAll(/\s+/g, ' ')
+
+const pathOf = async (saleId: string) => {
+  const { items } = await listSales(api.ledger.db, shop.tenantId, {}, { after: undefined, limit: 100 })
+  return `/dashboard/sales/${items.find((sale) => sale.saleId === saleId)?.id}`
+}
+
+const keyIn = (body: string) => /"key":"([^"]+)"/.exec(body)?.[1] ?? 'none'
+
+test('a sale is told from its notification to its deliveries, and the one that came again as ignored', async () => {
+  const { sold, refunded } = purchase('ada')
+  await shop.tell(sold())
+  await shop.tell(sold({ notificationId: 'evt_again' }))
+  const path = await pathOf('cs_ada')
+  await expect
+    .poll(async () => words((await owner.get(path)).text), { timeout: 10_000, interval: 50 })
+    .toMatch(
+      /Notification verified .* Dedupe ignored 1 more notification .* License licensed .* Mail delivered 1 try Webhook delivered 1 try/,
+    )
+  const { text } = await owner.get(path)
+  const key = keyIn(receiver.asked[0]?.body ?? '')
+  expect(key).toMatch(/^[A-Z]+-/)
+  expect(text).not.toContain(key)
+  expect(words(text)).toMatch(/Notification verified and kept evt_ada_sold/)
+  expect(words(text)).toMatch(/Notified again ignored evt_again/)
+  await shop.tell(refunded('re_1'))
+  expect(words((await owner.get(path)).text)).toMatch(/money gone back .* Refunded in full \$49\.00/)
+  expect((await owner.get('/dashboard/sales?status=licensed')).text).toContain('ada@example.com')
+  expect(words((await owner.get('/dashboard/sales?provider=paddle')).text)).toContain('No sale is like that')
+})
+
+test('a delivery is shown with its tries and what it says, and is made again', async () => {
+  const list = await owner.get('/dashboard/deliveries?channel=webhook&event=license.created')
+  const path = /href="(\/dashboard\/deliveries\/whd_\w+)"/.exec(list.text)?.[1] ?? ''
+  const { text } = await owner.get(path)
+  const [first] = receiver.asked
+  const key = keyIn(first?.body ?? '')
+  expect(text).not.toContain(key)
+  expect(words(text)).toMatch(
+    /Status delivered .* taken 202 .* Payload .* "customer_email": "ada@example\.com"/,
+  )
+  expect(words(text)).toContain('…')
+  expect(words(text)).toContain('openssl dgst -sha256 -hmac "$SECRET" -hex')
+  const id = path.split('/').at(-1)
+  const times = () =>
+    receiver.asked.filter(({ body }) => body.includes(`"${id}"`) && body.includes('license.created')).length
+  const before = times()
+  expect(await owner.post(`${path}/redeliver`)).toMatchObject({ status: 303, location: path })
+  await expect.poll(times, { timeout: 10_000, interval: 50 }).toBe(before + 1)
+  expect((await owner.get('/dashboard/deliveries?status=abandoned')).text).toContain(
+    'No delivery is like that',
+  )
+})
+
+test('a sale that is parked says why, and is tried again', async () => {
+  await shop.tell(purchase('grace', { sold: { productId: 'player' } }).sold())
+  const path = await pathOf('cs_grace')
+  expect(words((await owner.get('/dashboard/sales?status=parked')).text)).toContain('grace@example.com')
+  expect(words((await owner.get(path)).text)).toMatch(
+    /Parked: .* of a product that is not here.* player Try again/,
+  )
+  await owner.post(`${path}/replay`)
+  expect(words((await owner.get(path)).text)).toContain('Parked')
+  await makeProduct(api.ask, shop.token, 'player')
+  expect(await owner.post(`${path}/replay`)).toMatchObject({ status: 303, location: path })
+  expect(words((await owner.get(path)).text)).toMatch(/The sale has its license now\..* License licensed/)
+})
+
+test('another workspace sees nothing of it', async () => {
+  const other = await openShop(api)
+  const stranger = clientOf(api.app, '192.0.2.2')
+  await stranger.signIn(await makeMember(api.ledger, other.tenantId, 'owner'))
+  const path = await pathOf('cs_ada')
+  expect((await stranger.get(path)).status).toBe(404)
+  expect((await stranger.post(`${path}/replay`)).status).toBe(404)
+  expect((await stranger.get('/dashboard/sales')).text).not.toContain('ada@example.com')
+})

@@ -1,0 +1,127 @@
+/**
+ * What a vendor sees of their selling: what each provider still lacks until nothing does, and the mails that no server
+ * takes, which nobody reads who may not.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { issueCheckoutKey } from '../../src/commands/client-keys.ts'
+import { decided } from '../../src/commands/products.ts'
+import { newId } from '../../src/credentials/id.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { origin } from '../harness/ledger.ts'
+import { makeProduct } from '../http/samples.ts'
+import { type Client, clientOf } from './client.ts'
+import { makeMember } from './members.ts'
+
+let api: TestApi
+let tenant: TestTenant
+let owner: Client
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Pro' }, { name: 'Team' }] })
+  owner = await clientAs('owner', '192.0.2.1')
+})
+afterAll(() => api.close())
+
+async function clientAs(role: 'owner' | 'auditor', address: string): Promise<Client> {
+  const client = clientOf(api.app, address)
+  await client.signIn(await makeMember(api.ledger, tenant.tenantId, role))
+  return client
+}
+
+const post = (url: string, body: unknown) => api.ask('POST', url, { token: tenant.token, body })
+
+/** What the page says of one provider. */
+async function shown(name: string): Promise<string> {
+  const { text } = await owner.get('/dashboard/integrations')
+  const part = new RegExp(`<h2>${name}</h2>.*?</section>`, 's').exec(text)?.[0] ?? ''
+  return part.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
+}
+
+describe('integrations', () => {
+  test('say what is missing until nothing is', async () => {
+    expect(await shown('Polar')).toMatch(/not connected.*It is not connected\. Send/)
+    await post('/v1/integrations/polar/connect', { webhookSecret: 'polar_whs_1' })
+    expect(await shown('Polar')).toMatch(/connected, not ready.*Nothing tells which product a sale is of/)
+    await post('/v1/products/editor/integrations/polar', { products: { one: 'pro', two: 'team' } })
+    expect(await shown('Polar')).toMatch(/ready.*\/webhooks\/polar\/.*Sells.*one, two/)
+    expect(await shown('Polar')).not.toContain('What is missing')
+    await decided(api.ledger.services, tenant.tenantId, 'editor', origin, (at) => ({
+      type: 'DeleteKeyType',
+      keyTypeId: 'team',
+      at,
+    }))
+    expect(await shown('Polar')).toContain('editor: what is mapped leads to something that is gone')
+  })
+
+  test('tell an operator what the card provider needs of them', async () => {
+    const text = await shown('Stripe')
+    for (const words of [
+      'KEYLEDGER_STRIPE_SECRET_KEY',
+      'KEYLEDGER_STRIPE_WEBHOOK_SECRET',
+      'It is not connected',
+      'No key type has a price',
+      'no key to begin a checkout with',
+    ]) {
+      expect(text).toContain(words)
+    }
+    await issueCheckoutKey(api.ledger.services, tenant.tenantId, origin)
+    expect(await shown('Stripe')).not.toContain('no key to begin a checkout with')
+  })
+
+  test('say that paddle has to be asked for addresses', async () => {
+    await post('/v1/integrations/paddle/connect', { webhookSecret: 'pdl_1' })
+    expect(await shown('Paddle')).toContain('without an API key')
+  })
+})
+
+describe('the mailbox', () => {
+  const deliveryId = newId('whd')
+  const secret = 'ACME-AAAAA-BBBBB'
+  beforeAll(() =>
+    api.ledger.services.mailing.mailer.send({
+      tenantId: tenant.tenantId,
+      deliveryId,
+      at: '2026-03-01T12:00:00.000Z',
+      from: { name: 'Acme', email: 'licenses@acme.example' },
+      replyTo: null,
+      to: { name: 'Ada', email: 'ada@example.com' },
+      subject: 'Your key <b>',
+      text: secret,
+      html: `<p style="color:red">${secret}</p><script>alert(1)</script>`,
+    }),
+  )
+  const path = `/dashboard/mailbox/${deliveryId}`
+
+  test('shows what would have been sent', async () => {
+    expect((await owner.get('/dashboard')).text).toContain('href="/dashboard/mailbox"')
+    const list = await owner.get('/dashboard/mailbox')
+    expect(list.text).toContain(`href="${path}"`)
+    expect(list.text).toContain('Your key &lt;b>')
+    expect(list.text).not.toContain(secret)
+    expect((await owner.get(path)).text).toContain(secret)
+  })
+
+  test('shows HTML that can do nothing', async () => {
+    const { status, headers, text } = await owner.get(`${path}/html`)
+    expect(status).toBe(200)
+    expect(text).toContain('<p style="color:red">')
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox",
+    )
+    expect(headers['cache-control']).toBe('no-store')
+  })
+
+  test('is for nobody who may not set up where mails go, and for no other workspace', async () => {
+    const auditor = await clientAs('auditor', '192.0.2.2')
+    expect((await auditor.get('/dashboard')).text).not.toContain('href="/dashboard/mailbox"')
+    for (const url of ['/dashboard/mailbox', path, `${path}/html`])
+      expect((await auditor.get(url)).status).toBe(403)
+    const { tenantId } = await makeTenant(api.ledger)
+    const stranger = clientOf(api.app, '192.0.2.3')
+    await stranger.signIn(await makeMember(api.ledger, tenantId, 'owner'))
+    expect((await stranger.get('/dashboard/mailbox')).text).not.toContain(deliveryId)
+    expect((await stranger.get(path)).status).toBe(404)
+    expect((await stranger.get(`${path}/html`)).status).toBe(404)
+  })
+})

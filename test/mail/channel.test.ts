@@ -1,0 +1,122 @@
+/**
+ * The customer of a sale is sent their key once it is there, as the product says; a mail server that says no is tried
+ * again, and nothing of the key or the person stays in what is recorded of it.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { listDeliveries } from '../../projections/deliveries/queries.ts'
+import { saleKeyName } from '../../src/commands/sale-key.ts'
+import type { KnownDelivery } from '../../src/domain/delivery/delivery.ts'
+import { createMailChannel } from '../../src/mail/channel.ts'
+import type { Mailer, OutgoingMail, Sending } from '../../src/mail/mailer.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { sellLicense, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { makeProduct } from '../http/samples.ts'
+
+const taken: Sending = { taken: true, status: 250, answer: '250 OK' }
+const sent: OutgoingMail[] = []
+let answer: (mail: OutgoingMail) => Sending
+const mailer: Mailer = {
+  async send(mail) {
+    sent.push(mail)
+    return answer(mail)
+  },
+  async close() {},
+}
+
+let api: TestApi
+let tenant: TestTenant
+let dispatch: TestDispatch
+beforeAll(async () => {
+  const from = { name: null, email: 'licenses@keyledger.example' }
+  api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
+  dispatch = await startDispatch(api.ledger, { channels: { mail: createMailChannel(api.ledger.services) } })
+})
+afterAll(async () => {
+  await dispatch.stop()
+  expect(dispatch.trouble).toStrictEqual([])
+  await api.close()
+})
+beforeEach(async () => {
+  sent.length = 0
+  answer = () => taken
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor', { name: 'Acme Editor', keyTypes: [{ name: 'Pro' }] })
+})
+
+const patience = { timeout: 10_000, interval: 10 }
+
+async function deliveries(): Promise<KnownDelivery[]> {
+  const all = { after: undefined, limit: 100 }
+  return (await listDeliveries(api.ledger.db, tenant.tenantId, { channel: 'mail' }, all)).items
+}
+
+const settled = (status: KnownDelivery['status']) =>
+  expect
+    .poll(async () => (await deliveries()).map((delivery) => delivery.status), patience)
+    .toStrictEqual([status])
+
+const tried = (times: number) =>
+  expect.poll(async () => (await deliveries())[0]?.attempts.length, patience).toBe(times)
+
+const setMail = (body: unknown) => api.ask('PUT', '/v1/products/editor/mail', { token: tenant.token, body })
+
+test('by the words and the sender of the product', async () => {
+  await setMail({
+    from: { name: 'Acme', email: 'keys@acme.example' },
+    subject: '{{product_name}} for {{customer_name}}',
+    text: '{{license_key}}',
+  })
+  const { licenseKey } = await sellLicense(api.ledger, tenant.tenantId)
+  await settled('delivered')
+  const [delivery] = await deliveries()
+  expect(sent).toStrictEqual([
+    {
+      tenantId: tenant.tenantId,
+      deliveryId: delivery?.deliveryId,
+      at: api.ledger.clock.now().toISOString(),
+      from: { name: 'Acme', email: 'keys@acme.example' },
+      replyTo: null,
+      to: { name: 'Ada Lovelace', email: 'ada@example.com' },
+      subject: 'Acme Editor for Ada Lovelace',
+      text: licenseKey,
+      html: null,
+    },
+  ])
+})
+
+test('again after a minute when it was not taken, with no trace of the person in what is recorded', async () => {
+  answer = ({ text }) => ({
+    taken: false,
+    problem: 'refused',
+    status: 451,
+    answer: `451 later, <ada@example.com> Ada Lovelace ${/[A-Z]+(?:-\w+){6}/.exec(text)?.[0]}`,
+  })
+  await sellLicense(api.ledger, tenant.tenantId)
+  await tried(1)
+  const [delivery] = await deliveries()
+  expect(delivery?.attempts[0]).toMatchObject({
+    error: 'mail_refused',
+    status: 451,
+    excerpt: '451 later, <…> … …',
+    nextAttemptAt: new Date(api.ledger.clock.now().getTime() + 60_000).toISOString(),
+  })
+  answer = () => taken
+  api.ledger.clock.advance(60_000)
+  await settled('delivered')
+  expect(sent.map(({ deliveryId }) => deliveryId)).toStrictEqual([delivery?.deliveryId, delivery?.deliveryId])
+  expect(sent[0]?.text).toBe(sent[1]?.text)
+})
+
+test('not at all where the product wants none, or where there is no key to send any more', async () => {
+  await setMail({ enabled: false })
+  await sellLicense(api.ledger, tenant.tenantId)
+  await settled('abandoned')
+  tenant = await makeTenant(api.ledger)
+  answer = () => ({ taken: false, problem: 'connection', status: null, answer: null })
+  const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
+  await tried(1)
+  await api.ledger.services.secrets.destroy(tenant.tenantId, saleKeyName(licenseId))
+  api.ledger.clock.advance(60_000)
+  await settled('abandoned')
+  expect(sent).toHaveLength(1)
+})

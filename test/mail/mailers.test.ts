@@ -1,0 +1,163 @@
+/**
+ * A mail is handed to a mail server whole and to one address alone, or kept where nobody but the owner of the data
+ * directory can read it; what goes wrong is said, and never holds what the mail held.
+ */
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createMailbox } from '../../src/mail/mailbox.ts'
+import type { Mailer, OutgoingMail } from '../../src/mail/mailer.ts'
+import { createSmtpMailer } from '../../src/mail/smtp.ts'
+import { freePort } from '../harness/process.ts'
+
+const undo: (() => unknown)[] = []
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+const mail: OutgoingMail = {
+  tenantId: 'acme',
+  deliveryId: 'whd_01k9m3v5q7e8ra9c1d3f5g7h9j',
+  at: '2026-03-01T12:00:00.000Z',
+  from: { name: 'Acme, Tools', email: 'licenses@acme.example' },
+  replyTo: 'help@acme.example',
+  to: { name: 'Ada "the" <Countess>', email: 'ada@example.com' },
+  subject: 'Dein Schlüssel für Acme',
+  text: 'ACME-AAAAA-BBBBB',
+  html: '<p>ACME-AAAAA-BBBBB</p>',
+}
+
+type Taken = { from: string; to: string[]; raw: string }
+
+/** A mail server that takes what it is given, unless it is told otherwise. */
+async function startServer(options: SMTPServerOptions = {}): Promise<{ url: string; taken: Taken[] }> {
+  const taken: Taken[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    logger: false,
+    onData(stream, { envelope }, callback) {
+      let raw = ''
+      stream.setEncoding('utf8')
+      stream.on('data', (part: string) => {
+        raw += part
+      })
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = envelope
+        taken.push({
+          from: mailFrom ? mailFrom.address : '',
+          to: rcptTo.map(({ address }) => address),
+          raw,
+        })
+        callback()
+      })
+    },
+    ...options,
+  })
+  server.on('error', () => undefined)
+  const port = await freePort()
+  await new Promise<void>((resolve) => {
+    server.listen(port, '127.0.0.1', () => resolve())
+  })
+  undo.push(() => new Promise<void>((resolve) => void server.close(() => resolve())))
+  return { url: `smtp://127.0.0.1:${port}`, taken }
+}
+
+function mailerTo(url: string): Mailer {
+  const mailer = createSmtpMailer(url)
+  undo.push(() => mailer.close())
+  return mailer
+}
+
+describe('a mail server', () => {
+  test('takes a mail with its parts, under the same id each time', async () => {
+    const { url, taken } = await startServer()
+    const mailer = mailerTo(url)
+    expect(await mailer.send(mail)).toMatchObject({ taken: true, status: 250 })
+    expect(await mailer.send(mail)).toMatchObject({ taken: true })
+    expect(taken).toHaveLength(2)
+    for (const { from, to, raw } of taken) {
+      expect({ from, to }).toStrictEqual({ from: 'licenses@acme.example', to: ['ada@example.com'] })
+      expect(raw).toContain('Message-ID: <whd_01k9m3v5q7e8ra9c1d3f5g7h9j@acme.example>')
+      expect(raw).toContain('Reply-To: help@acme.example')
+      expect(raw).toContain('Auto-Submitted: auto-generated')
+      expect(raw).toMatch(/^From: "Acme, Tools" <licenses@acme.example>/m)
+      expect(raw).toMatch(
+        /text\/plain[\s\S]*ACME-AAAAA-BBBBB[\s\S]*text\/html[\s\S]*<p>ACME-AAAAA-BBBBB<\/p>/,
+      )
+    }
+  })
+
+  test('is told of one recipient, whatever their name or address looks like', async () => {
+    const { url, taken } = await startServer()
+    const mailer = mailerTo(url)
+    for (const to of [
+      { name: 'x <other@example.com>, y', email: 'ada@example.com' },
+      { name: null, email: 'ada@example.com, other@example.com' },
+    ]) {
+      await mailer.send({ ...mail, to })
+    }
+    expect(taken.every(({ to }) => to.length === 1 && !to.includes('other@example.com'))).toBe(true)
+  })
+
+  test('that refuses says so', async () => {
+    const { url } = await startServer({
+      onRcptTo: (_address, _session, callback) =>
+        callback(Object.assign(new Error('5.1.1 no such user'), { responseCode: 550 })),
+    })
+    const sending = await mailerTo(url).send(mail)
+    expect(sending).toMatchObject({ taken: false, problem: 'refused', status: 550 })
+    expect(JSON.stringify(sending)).not.toContain('ACME-AAAAA')
+  })
+
+  test('that is not there, that hangs up, or that wants a password', async () => {
+    const closed = await freePort()
+    const gone = await mailerTo(`smtp://127.0.0.1:${closed}`).send(mail)
+    expect(gone).toMatchObject({ taken: false, problem: 'connection', status: null, answer: null })
+    const server = createServer((socket) => socket.destroy())
+    const port = await freePort()
+    await new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', () => resolve()))
+    undo.push(() => server.close())
+    expect(await mailerTo(`smtp://127.0.0.1:${port}`).send(mail)).toMatchObject({ problem: 'connection' })
+    const { url } = await startServer({
+      authOptional: false,
+      onAuth: (_auth, _session, callback) => callback(new Error('no')),
+      allowInsecureAuth: true,
+    })
+    expect(await mailerTo(url.replace('//', '//user:wrong@')).send(mail)).toMatchObject({
+      taken: false,
+      problem: 'authentication',
+    })
+  })
+})
+
+describe('a mailbox', () => {
+  function newMailbox() {
+    const directory = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
+    undo.push(() => rmSync(directory, { recursive: true, force: true }))
+    return { directory, mailbox: createMailbox(join(directory, 'mailbox')) }
+  }
+
+  test('keeps a mail once, for its tenant alone, and for nobody else to read', async () => {
+    const { directory, mailbox } = newMailbox()
+    expect(await mailbox.list('acme', 10)).toStrictEqual([])
+    for (let sent = 0; sent < 2; sent++) {
+      expect(await mailbox.send(mail)).toMatchObject({ taken: true })
+    }
+    expect(await mailbox.list('acme', 10)).toStrictEqual([mail])
+    expect(await mailbox.find('acme', mail.deliveryId)).toStrictEqual(mail)
+    expect(await mailbox.list('globex', 10)).toStrictEqual([])
+    expect(await mailbox.find('globex', mail.deliveryId)).toBeUndefined()
+    const folder = join(directory, 'mailbox', 'acme')
+    const [file = ''] = readdirSync(folder)
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+    expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600)
+  })
+
+  test.each(['../acme/x', '..', 'x.json', ''])('knows nothing of %j', async (id) =>
+    expect(await newMailbox().mailbox.find('acme', id)).toBeUndefined(),
+  )
+})
