@@ -266,11 +266,15 @@ describe('a stream’s category', () => {
       'login-',
       'customer-',
       'webhook-',
+      'mail-',
       'integration-',
       'testpurchase-',
       'trial-',
       'confirmation-',
       'signing-',
+      'sale-',
+      'notice-',
+      'delivery-',
     ]))
 
   test('the stream of a product names its tenant and its product apart', () =>
