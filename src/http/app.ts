@@ -148,12 +148,6 @@ function managementRoutes(
   paymentRoutes(routes, services, limits, baseUrl)
   sellingRoutes(routes, services)
   saleRoutes(routes, services, cursors)
-  testPurchaseRoutes(routes, services, createTestPurchaseRunner(services, createTestPurchaseDriver(services)))
-  runtimeRoutes(routes, services, authority)
-  clientRoutes(routes, services, clientAuthority)
-  await dashboard(app, options)
-  await app.ready()
-  return app
   testPurchaseRoutes(
     routes,
     services,

@@ -8,7 +8,6 @@ export type ProviderSettings = {
   /** The platform's own key at the card provider; without it no account can be connected. */
   stripeSecretKey: string | undefined
   /** What the card provider signs the notifications of all connected accounts with; without it none is taken. */
-  /** By which the platform's notifications are known to be the card provider's own. */
   stripeWebhookSecret: string | undefined
   stripeApiUrl: string
   /** What of each sale goes to the platform, in hundredths of a percent. */
@@ -24,10 +23,10 @@ export type ProviderSettings = {
 /** The payment providers, as far as they are asked. Nobody else knows their SDKs. */
 export type Providers = {
   card: CardProvider
+  /** Whether the installation has a key of its own at the card provider. */
+  hasPlatformKey: boolean
   /** What the card provider signs its notifications with; undefined when the platform has none. */
   cardWebhookSecret: string | undefined
-  /** What the installation is given for the card provider. */
-  cardSetup: { hasPlatformKey: boolean; hasNotificationSecret: boolean }
   /**
    * Tries an API key with a call that changes nothing.
    * @throws ProviderRefused, ProviderUnavailable
@@ -55,21 +54,13 @@ export function createProviders(settings: ProviderSettings): Providers {
   const { timeLimitMs } = settings
   return {
     cardWebhookSecret: settings.stripeWebhookSecret,
-    cardSetup: {
-      hasPlatformKey: settings.stripeSecretKey !== undefined,
-      hasNotificationSecret: settings.stripeWebhookSecret !== undefined,
-    },
+    hasPlatformKey: settings.stripeSecretKey !== undefined,
     card: createStripe(
       settings.stripeApiUrl,
       settings.stripeSecretKey,
       timeLimitMs,
       settings.platformFeeBasisPoints,
     ),
-    card: createStripe(settings.stripeApiUrl, settings.stripeSecretKey, timeLimitMs),
-    cardSetup: {
-      hasPlatformKey: settings.stripeSecretKey !== undefined,
-      hasNotificationSecret: settings.stripeWebhookSecret !== undefined,
-    },
     async checkApiKey(provider, apiKey) {
       switch (provider) {
         case 'lemonsqueezy':

@@ -277,7 +277,6 @@ export async function startProviders(): Promise<ProviderStandIns> {
     settings: {
       stripeSecretKey: platformKey,
       stripeWebhookSecret: platformWebhookSecret,
-      stripeWebhookSecret: undefined,
       stripeApiUrl: stripe.url,
       platformFeeBasisPoints: 50,
       lemonsqueezyApiUrl: lemonsqueezy.url,

@@ -26,7 +26,10 @@ export function integrationPages(app: FastifyInstance, { services, show }: Rooms
         integration,
         products,
         hasCheckoutKey: keys.checkoutKey !== null,
-        card: services.providers.cardSetup,
+        card: {
+          hasPlatformKey: services.providers.hasPlatformKey,
+          hasNotificationSecret: services.providers.cardWebhookSecret !== undefined,
+        },
       })
       return { provider, integration, missing }
     })

@@ -26,7 +26,7 @@ const mostDeliveries = 100
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-const statuses: readonly string[] = ['parked', 'mapped', 'licensed'] satisfies KnownSale['status'][]
+const statuses: readonly string[] = ['parked', 'received', 'licensed'] satisfies KnownSale['status'][]
 const isStatus = (asked: string | undefined): asked is KnownSale['status'] =>
   asked !== undefined && statuses.includes(asked)
 

@@ -34,7 +34,7 @@ type Sales = {
 
 const statuses: Record<KnownSale['status'], readonly [tone: Tone, words: string]> = {
   parked: ['bad', 'parked'],
-  mapped: ['warn', 'being issued'],
+  received: ['warn', 'being issued'],
   licensed: ['good', 'licensed'],
 }
 
