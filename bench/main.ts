@@ -1,4 +1,4 @@
-// `npm run bench [validate] [commands] [store] [export]`: takes the figures of docs/performance.md, as ratios against a bare
+// `npm run bench [validate] [commands] [store] [export] [deliveries]`: takes the figures of docs/performance.md, as ratios against a bare
 // baseline in the same run, and writes them there when all were taken. Each part runs in a process of its own, since
 // a process may hold one client of the event store.
 import { spawn } from 'node:child_process'
@@ -7,13 +7,20 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { benchCommands } from './commands.ts'
+import { benchDeliveries } from './deliveries.ts'
 import { benchEventStore } from './eventstore.ts'
 import { benchExport } from './export.ts'
 import { type Figure, ms, perSecond, report } from './figures.ts'
 import { benchValidate } from './validate.ts'
 
-const parts = { store: benchStore, commands: benchCommands, validate: benchValidate, export: benchExport }
-const Part = z.enum(['store', 'commands', 'validate', 'export'])
+const parts = {
+  store: benchStore,
+  commands: benchCommands,
+  validate: benchValidate,
+  export: benchExport,
+  deliveries: benchDeliveries,
+}
+const Part = z.enum(['store', 'commands', 'validate', 'export', 'deliveries'])
 const say = (line: string) => process.stderr.write(`  ${line}\n`)
 
 async function benchStore(log: (line: string) => void): Promise<Figure[]> {

@@ -38,8 +38,11 @@ export async function startLedger(dataDirectory: string): Promise<Server> {
   return serverOf(child, child.stderr)
 }
 
-export async function startBare(): Promise<Server> {
-  const child = spawn(process.execPath, [join(root, 'bench/bare-server.ts')], {
+export const startBare = (): Promise<Server> => startOwn('bench/bare-server.ts')
+export const startSink = (): Promise<Server> => startOwn('bench/sink.ts')
+
+function startOwn(program: string): Promise<Server> {
+  const child = spawn(process.execPath, [join(root, program)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   return serverOf(child, child.stdout)

@@ -92,7 +92,8 @@ export function createPublisher(
     if (performance.now() < sweepAt) return
     sweepAt = performance.now() + sweepMs
     underWay.forgetLost()
-    await publish(await listDueAttempts(db, moment, { channels, mostOfEach }))
+    // One more than there is room for, whose turning away says that there are more.
+    await publish(await listDueAttempts(db, moment, { channels, mostOfEach: mostOfEach + 1 }))
   }
 
   return {
