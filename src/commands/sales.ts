@@ -239,11 +239,11 @@ function factFrom(
   const told = { notificationId, payload, occurredAt: inUtc(notification.at), at }
   switch (notification.type) {
     case 'renewed': {
-      const { paymentId, amount, currency } = notification
+      const { paymentId, amount, currency, links = [] } = notification
       const paidUntil = inUtc(notification.paidUntil)
       return SaleFact.parse({
         type: 'SaleRenewed',
-        data: { ...told, paymentId, paidUntil, amount, currency },
+        data: { ...told, paymentId, links, paidUntil, amount, currency },
       })
     }
     case 'refunded': {

@@ -35,7 +35,16 @@ type Happening =
       /** How far the first payment of a subscription reaches; absent for what is paid once. */
       paidUntil?: string
     }
-  | { type: 'renewed'; link: string; paymentId: string; paidUntil: string; amount: number; currency: string }
+  | {
+      type: 'renewed'
+      link: string
+      paymentId: string
+      /** Other names of this payment, by which its refund may be told. */
+      links?: string[]
+      paidUntil: string
+      amount: number
+      currency: string
+    }
   | { type: 'refunded'; link: string; refundId: string; amount: number; currency: string; full: boolean }
   | {
       type: 'disputed' | 'dispute_won' | 'dispute_lost'

@@ -16,7 +16,14 @@ export const refunded = (refundId: string, amount: number, full = false): SaleFa
 
 export const renewed = (paymentId: string, paidUntil: string): SaleFact => ({
   type: 'SaleRenewed',
-  data: { ...told(paymentId), paymentId, paidUntil, amount: 4900, currency: 'usd' },
+  data: {
+    ...told(paymentId),
+    paymentId,
+    links: [`invoice:${paymentId}`],
+    paidUntil,
+    amount: 4900,
+    currency: 'usd',
+  },
 })
 
 export const disputed = (
@@ -48,7 +55,7 @@ export const anyFact: fc.Arbitrary<SaleFact> = fc.oneof(
   fc
     .tuple(fc.constantFrom('in_1', 'in_2'), fc.constantFrom(end, later, nextEnd), fc.constantFrom(1, 2))
     .map(([paymentId, paidUntil, amount]): SaleFact => {
-      const data = { ...told(paymentId), paymentId, paidUntil, amount, currency: 'usd' }
+      const data = { ...told(paymentId), paymentId, links: [], paidUntil, amount, currency: 'usd' }
       return { type: 'SaleRenewed', data }
     }),
   fc

@@ -78,7 +78,7 @@ test('killed at each single write of a sale and of what follows it', { timeout: 
   let deaths = 0
   for (let dieAt = 1, died = true; died; dieAt++) {
     const { sold, refunded, renewed, dispute } = purchase(`k${dieAt}`)
-    const all = [refunded('re_1', 10), sold(), renewed('in_1', month.second), dispute('dispute_lost')]
+    const all = [refunded('re_1', 10, 'in_1'), sold(), renewed('in_1', month.second), dispute('dispute_lost')]
     died = false
     for (const notification of all) {
       if (await told(notification, dieAt)) continue

@@ -41,14 +41,16 @@ export function purchase(name: string, own: Partial<Of<'sold'>> = {}) {
       type: 'renewed',
       link: subscription,
       paymentId,
+      links: [`invoice:${name}_${paymentId}`],
       paidUntil,
       amount: 4900,
       currency: 'usd',
     }),
-    refunded: (refundId: string, amount = 4900): Of<'refunded'> => ({
+    /** @param of the first payment, unless a renewal is named */
+    refunded: (refundId: string, amount = 4900, of?: string): Of<'refunded'> => ({
       ...told(refundId),
       type: 'refunded',
-      link,
+      link: of === undefined ? link : `invoice:${name}_${of}`,
       refundId,
       amount,
       currency: 'usd',

@@ -253,6 +253,21 @@ describe('what is told later', () => {
     expect(await licenseNow()).toMatchObject({ revokedAt: null })
   })
 
+  test('of a renewal may name that payment alone, and come before it', async () => {
+    const { refunded, renewed, licenseNow } = await issuedFor('ada')
+    await shop.tell(refunded('re_1', 4900, 'in_1'))
+    expect(await licenseNow()).toMatchObject({ revokedAt: null })
+    await shop.tell(renewed('in_1', month.second))
+    expect(await licenseNow()).toMatchObject({ revokedReason: 'refunded', expiresAt: month.second })
+    await shop.tell(renewed('in_2', month.third))
+    await shop.tell(refunded('re_2', 100, 'in_2'))
+    expect(await onlySale()).toMatchObject({
+      facts: { refunds: [{ refundId: 're_1' }, { refundId: 're_2' }] },
+      factCount: 4,
+      settledThrough: 4,
+    })
+  })
+
   test('may come before the sale', async () => {
     const { sold, refunded, renewed } = purchase('ada')
     expect(await shop.tell(refunded('re_1'))).toStrictEqual({ outcome: 'recorded' })

@@ -13,6 +13,9 @@ const PayloadName = z.string().min(1).max(300)
 const Amount = z.int().min(0)
 const Currency = z.string().regex(/^[a-z]{3,10}$/)
 
+/** A payment id, or another one by which later notifications name the sale, as `<kind>:<id>`. */
+export const SaleLink = z.string().min(1).max(600)
+
 /** What a provider says in every notification beside its matter. */
 const told = {
   notificationId: ForeignId,
@@ -36,6 +39,8 @@ export const SaleFact = z.discriminatedUnion('type', [
     data: z.strictObject({
       ...told,
       paymentId: ForeignId,
+      /** By which a refund of this payment may name the sale. */
+      links: z.array(SaleLink),
       paidUntil: Moment,
       amount: Amount,
       currency: Currency,
@@ -79,9 +84,6 @@ export const ParkedReason = z.enum([
   'tenant_closed',
 ])
 export type ParkedReason = z.infer<typeof ParkedReason>
-
-/** A payment id, or another one by which later notifications name the sale, as `<kind>:<id>`. */
-export const SaleLink = z.string().min(1).max(600)
 
 /** Everything a `sale-<tenant>.<provider>.<hash>` stream may hold. A recorded shape is never edited: add a new type. */
 export const SaleEvent = z.discriminatedUnion('type', [

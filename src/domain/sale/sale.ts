@@ -22,7 +22,7 @@ export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'oc
   /** How many facts are recorded, and how many of them the license follows already. */
   factCount: number
   settledThrough: number
-  /** A link was added that later notifications may have named already. */
+  /** A link was added by which something may have been told already. */
   unboundLinks: boolean
   duplicates: number
   receivedAt: string
@@ -163,7 +163,7 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
     case 'SalePaymentRecorded':
       return sale
     case 'SaleLinked':
-      return { ...sale, links: [...sale.links, ...event.data.links], unboundLinks: true }
+      return withLinks(sale, event.data.links)
     case 'DuplicateReceived':
       return { ...sale, duplicates: sale.duplicates + 1 }
     case 'SaleSettled':
@@ -172,9 +172,17 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
         settledThrough: Math.max(sale.settledThrough, event.data.through),
         unboundLinks: false,
       }
-    default:
-      return { ...sale, facts: withFact(sale.facts, event), factCount: sale.factCount + 1 }
+    default: {
+      const told = { ...sale, facts: withFact(sale.facts, event), factCount: sale.factCount + 1 }
+      return event.type === 'SaleRenewed' ? withLinks(told, event.data.links) : told
+    }
   }
+}
+
+/** What was told by a link that is new may wait there. */
+function withLinks(sale: KnownSale, links: readonly string[]): KnownSale {
+  const more = links.filter((link) => !sale.links.includes(link))
+  return more.length === 0 ? sale : { ...sale, links: [...sale.links, ...more], unboundLinks: true }
 }
 
 function received({ at, notificationId: _, payload: __, occurredAt: ___, ...data }: Received): KnownSale {
