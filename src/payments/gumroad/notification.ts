@@ -27,6 +27,7 @@ export function translatePing(raw: string, now: Date): Translated {
       ...common,
       link: `subscription:${subscriptionId}`,
       paymentId: saleId,
+      links: [`sale:${saleId}`],
       paidUntil,
     }
   }

@@ -99,7 +99,16 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
   if (transaction.origin === 'subscription_recurring') {
     if (!subscriptionId || !paidUntil) return undefined
     const link = `subscription:${subscriptionId}`
-    return { type: 'renewed', ...common, link, paymentId: id, paidUntil, amount, currency }
+    return {
+      type: 'renewed',
+      ...common,
+      link,
+      paymentId: id,
+      links: [`transaction:${id}`],
+      paidUntil,
+      amount,
+      currency,
+    }
   }
   // What is charged for changing a subscription sells nothing anew.
   if (transaction.origin.startsWith('subscription_')) return ignored

@@ -75,7 +75,16 @@ function paidBy({ data }: Event, common: Common): Translated | undefined {
   if (order.billing_reason === 'subscription_cycle') {
     if (!subscriptionId || !paidUntil) return undefined
     const link = `subscription:${subscriptionId}`
-    return { type: 'renewed', ...common, link, paymentId: id, paidUntil, amount, currency }
+    return {
+      type: 'renewed',
+      ...common,
+      link,
+      paymentId: id,
+      links: [`order:${id}`],
+      paidUntil,
+      amount,
+      currency,
+    }
   }
   if (order.billing_reason !== 'purchase' && order.billing_reason !== 'subscription_create') return ignored
   if (!order.product_id) return undefined

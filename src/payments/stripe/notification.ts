@@ -154,6 +154,7 @@ function renewedBy(event: Event): Translated | undefined {
     ...common(event),
     link: `subscription:${subscription}`,
     paymentId: invoice.id,
+    links: [`invoice:${invoice.id}`],
     paidUntil: momentOf(Math.max(...invoice.lines.data.map(({ period }) => period.end))),
     amount: invoice.amount_paid,
     currency: invoice.currency,
