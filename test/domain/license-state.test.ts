@@ -26,6 +26,8 @@ const issued = {
   status: 'issued',
   revokedAt: null,
   revokedReason: null,
+  refundedAt: null,
+  saleThrough: 0,
   endedAt: null,
   seatsUsed: 0,
   seats: new Map(),

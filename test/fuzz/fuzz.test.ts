@@ -15,7 +15,7 @@ let api: TestApi
 let tenant: TestTenant
 let ids: string[]
 beforeAll(async () => {
-  api = await openTestApi()
+  api = await openTestApi({ providers: { stripeWebhookSecret: 'whsec_fuzzed' } })
   tenant = await makeTenant(api.ledger)
   const { token } = tenant
   const made = async (path: string, body: object) => (await api.ask('POST', path, { token, body })).body

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import {
   changeIntegration,
   connectMarketplace,
@@ -5,11 +6,13 @@ import {
   mapProduct,
   rotateSecret,
 } from '../../src/commands/integrations.ts'
+import { changeMail } from '../../src/commands/mails.ts'
 import { decided } from '../../src/commands/products.ts'
 import { receiveNotification } from '../../src/commands/sales.ts'
 import type { Services } from '../../src/commands/services.ts'
 import { disableTestMode, enableTestMode } from '../../src/commands/test-mode.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
+import { usualMail } from '../../src/domain/mail/mail.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { createTestPurchaseDriver } from '../../src/reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../../src/reactions/test-purchases.ts'
@@ -21,6 +24,41 @@ export type SellingStep =
   | { do: 'sell'; through: 'gumroad' | 'paddle' | 'stripe' }
   | { do: 'sold' | 'refunded' | 'renewed' | 'sold to nobody' | 'told of a stranger'; sale: number }
   | { do: 'map' | 'rotate' | 'stop selling' | 'buy for a test' | 'test mode' | 'end test mode' }
+  | { do: 'write to customers'; subject: string }
+
+export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
+  fc.record({
+    do: fc.constant('sell' as const),
+    through: fc.constantFrom('gumroad' as const, 'paddle' as const, 'stripe' as const),
+  }),
+  fc.record({
+    do: fc.constantFrom(
+      'map' as const,
+      'rotate' as const,
+      'stop selling' as const,
+      'buy for a test' as const,
+      'test mode' as const,
+      'end test mode' as const,
+    ),
+  }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        'sold' as const,
+        'sold to nobody' as const,
+        'refunded' as const,
+        'renewed' as const,
+        'told of a stranger' as const,
+      ),
+      sale: fc.nat({ max: 1 }),
+    }),
+  },
+  fc.record({
+    do: fc.constant('write to customers' as const),
+    subject: fc.constantFrom('Your key', 'Thank you'),
+  }),
+)
 
 /** No provider is asked: accounts and prices are recorded as if it had answered. */
 export async function sell(
@@ -88,6 +126,8 @@ export async function sell(
       return tell(services, tenantId, saleNumber(step.sale).renewed('in_1', month.second))
     case 'told of a stranger':
       return tell(services, tenantId, purchase('stranger').ended(null))
+    case 'write to customers':
+      return changeMail(services, product, { ...usualMail.settings, subject: step.subject }, origin)
     case 'test mode': {
       const keys = { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' }
       return enableTestMode(services, product, keys, operation, origin)
