@@ -39,7 +39,7 @@ import { webhookRoutes } from './management/webhook.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
 import { acceptEmptyBodies } from './optional-bodies.ts'
 import { paymentRoutes } from './payments/routes.ts'
-import { invalid, noSuchPath } from './problem.ts'
+import { invalid } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
 import { compileWhenFirstUsed } from './serializers.ts'
 import { healthRoutes, type Readiness } from './system/health.ts'
@@ -76,12 +76,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     // What still comes in on an open connection while the application drains is answered, and the connection ended.
     return503OnClosing: false,
     trustProxy: options.trustProxy ?? false,
-    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
+    // As long as an address may be: each route says itself, and as described, that there is no such thing.
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 16_384 },
     // What Fastify refuses before it has found a route.
     frameworkErrors: (error, request, reply) => {
-      // Nothing has an id as long as that.
-      const problem = error.code === 'FST_ERR_MAX_PARAM_LENGTH' ? noSuchPath() : invalid(error.message)
-      void sendProblem(request, reply.header('request-id', request.id), problem)
+      void sendProblem(request, reply.header('request-id', request.id), invalid(error.message))
     },
   })
   app.setValidatorCompiler(validatorCompiler)
