@@ -11,32 +11,43 @@ export type DeliveryContent = {
   sessionId: string | null
 }
 
+type Row = {
+  type: string
+  data: unknown
+  at: string
+  issued: unknown
+  device_name: string | null
+  session_id: string | null
+}
+
+/** An event of a license by its place in the license's stream. */
+export type ContentPlace = { licenseId: string; revision: number }
+
 /** All of it has happened and stays as it is, so every try of a delivery says the same. */
-export async function readContent(
-  db: Pool,
-  licenseId: string,
-  revision: number,
-): Promise<DeliveryContent | undefined> {
-  const { rows } = await db.query<{
-    type: string
-    data: unknown
-    at: string
-    issued: unknown
-    device_name: string | null
-    session_id: string | null
-  }>({
-    name: 'delivery-content',
+export async function readContent(db: Pool, place: ContentPlace): Promise<DeliveryContent> {
+  const [content] = await readContents(db, [place])
+  if (!content) throw new Error(`${place.licenseId} has no event at ${place.revision}`)
+  return content
+}
+
+/** The same of many events, in the order given; what is not there is left out. */
+export async function readContents(db: Pool, places: readonly ContentPlace[]): Promise<DeliveryContent[]> {
+  const { rows } = await db.query<Row>({
+    name: 'delivery-contents',
     text: `select e.type, e.data, e.at, i.data as issued, d.name as device_name,
              s.state ->> 'sessionId' as session_id
-           from license_history e
+           from unnest($1::text[], $2::int[]) with ordinality as q (license_id, revision, ordinal)
+             join license_history e on e.license_id = q.license_id and e.revision = q.revision
              join license_history i on i.license_id = e.license_id and i.revision = 0
              left join sales s on s.license_id = e.license_id
              left join devices d on d.license_id = e.license_id and d.device_id = e.data ->> 'deviceId'
-           where e.license_id = $1 and e.revision = $2`,
-    values: [licenseId, revision],
+           order by q.ordinal`,
+    values: [places.map(({ licenseId }) => licenseId), places.map(({ revision }) => revision)],
   })
-  const [row] = rows
-  if (!row) return undefined
+  return rows.map(contentFrom)
+}
+
+function contentFrom(row: Row): DeliveryContent {
   return {
     event: LicenseEvent.parse({ type: row.type, data: row.data }),
     at: row.at,

@@ -5,6 +5,7 @@ import type { Recorded } from '../../src/domain/recorded.ts'
 import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
 import { inPipeline, writeRows } from '../pipeline.ts'
 import { type EndpointAt, foldEndpoint, loadEndpoints, writeEndpoints } from './endpoints.ts'
+import { type PublicEventRow, writePublicEvents } from './public-events.ts'
 
 /**
  * What is owed to a receiver and not scheduled yet: found in the order of the log, so that every rebuild finds the
@@ -55,6 +56,7 @@ const isTold = (recorded: Recorded): recorded is RecordedLicense =>
   recorded.category === 'license' &&
   (publicNameOf(recorded.event) !== undefined || isMailOwed(recorded.event))
 
+/** Notes what has happened in public, and of that what somebody is owed to be told. */
 export async function projectOwed(db: ClientBase, entries: readonly Recorded[]): Promise<void> {
   const own = entries.filter((entry) => isWebhook(entry) || isTold(entry))
   if (own.length === 0) return
@@ -69,6 +71,7 @@ export async function projectOwed(db: ClientBase, entries: readonly Recorded[]):
   const changed = new Set<string>()
   const numbered = new Map<string, Sequence>()
   const owed: Owed[] = []
+  const happened: PublicEventRow[] = []
   for (const entry of own) {
     if (isWebhook(entry)) {
       if (foldEndpoint(endpoints, tenantOf(entry), entry)) changed.add(tenantOf(entry))
@@ -90,17 +93,22 @@ export async function projectOwed(db: ClientBase, entries: readonly Recorded[]):
     }
     if (isMailOwed(entry.event)) owed.push({ ...row, channel: 'mail', sequence: null })
     const last = sequences.get(license_id) ?? { revision: -1, sequence: 0 }
-    if (last.revision >= entry.revision || !isWanted(endpoints.get(tenant_id), event, entry.position))
-      continue
-    const next = { revision: entry.revision, sequence: last.sequence + 1 }
-    sequences.set(license_id, next)
-    numbered.set(license_id, next)
-    owed.push({ ...row, channel: 'webhook', sequence: next.sequence })
+    const isOwed = last.revision < entry.revision && isWanted(endpoints.get(tenant_id), event, entry.position)
+    const next = isOwed ? { revision: entry.revision, sequence: last.sequence + 1 } : undefined
+    if (next) {
+      sequences.set(license_id, next)
+      numbered.set(license_id, next)
+      owed.push({ ...row, channel: 'webhook', sequence: next.sequence })
+    }
+    const { position, license_revision } = row
+    const sequence = next?.sequence ?? null
+    happened.push({ tenant_id, position, license_id, license_revision, event, sequence })
   }
   await inPipeline([
     writeEndpoints(db, endpoints, changed),
     writeOwed(db, owed),
     writeSequences(db, numbered),
+    writePublicEvents(db, happened),
   ])
 }
 

@@ -4,6 +4,7 @@ import { type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { endpointsDdl } from './endpoints.ts'
 import { owedDdl, projectOwed, settleOwed } from './owed.ts'
+import { publicEventsDdl } from './public-events.ts'
 
 const deliveries: DocumentModel<Delivery> = {
   table: 'deliveries',
@@ -30,7 +31,7 @@ const deliveries: DocumentModel<Delivery> = {
 /** Every delivery that is owed, scheduled or ended. `next_attempt_at` is the schedule. */
 export const deliveriesProjector: Projector = {
   name: 'deliveries',
-  tables: ['deliveries', 'owed_deliveries', 'delivery_sequences', 'delivery_endpoints'],
+  tables: ['deliveries', 'owed_deliveries', 'delivery_sequences', 'delivery_endpoints', 'public_events'],
   ddl: `
     create table deliveries (
       stream text primary key,
@@ -53,7 +54,8 @@ export const deliveriesProjector: Projector = {
     create index deliveries_due on deliveries (channel, tenant_id, next_attempt_at)
       where next_attempt_at is not null;
     ${owedDdl};
-    ${endpointsDdl}`,
+    ${endpointsDdl};
+    ${publicEventsDdl}`,
   async apply(db, entries) {
     await projectOwed(db, entries)
     await projectDocuments(db, deliveries, entries)

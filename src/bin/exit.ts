@@ -5,7 +5,7 @@ import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { ScratchInUse } from '../../projections/runner/replay.ts'
 import { ConfigError } from '../config.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { problemOfRefusal } from '../http/problem.ts'
+import { Problem, problemOfRefusal } from '../http/problem.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
 import { WrongMasterKey } from '../vault/check.ts'
 
@@ -19,7 +19,7 @@ export class CommandRefused extends Error {}
 export function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage
   if (error instanceof Refusal) return say(problemOfRefusal(error.code).message, exitCode.refused)
-  if (error instanceof CommandRefused || error instanceof ScratchInUse)
+  if (error instanceof CommandRefused || error instanceof Problem || error instanceof ScratchInUse)
     return say(error.message, exitCode.refused)
   if (error instanceof ConfigError || error instanceof WrongMasterKey)
     return say(error.message, exitCode.usage)

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { confirmationCommands } from './commands/confirmations.ts'
 import { demoCommand } from './commands/demo.ts'
+import { eventCommands } from './commands/events.ts'
 import { hostCommands } from './commands/host.ts'
 import { integrationCommands } from './commands/integrations.ts'
 import { keyCommands } from './commands/keys.ts'
@@ -29,6 +30,7 @@ keyCommands(program)
 webhookCommands(program)
 integrationCommands(program)
 licenseCommands(program)
+eventCommands(program)
 saleCommands(program)
 confirmationCommands(program)
 projectionCommands(program)

@@ -16,14 +16,21 @@ import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 type Owed = Omit<Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'], 'deliveryId' | 'at'>
 
-/**
- * Puts what is owed on the schedule, due at once. The id follows from the event and the receiver, so that however
- * many try there is one delivery of it.
- */
+/** The id follows from the event and the receiver, so that however many schedule it there is one delivery. */
+export const deliveryIdOf = (
+  { deriveId }: Pick<Services, 'deriveId'>,
+  {
+    channel,
+    tenantId,
+    licenseId,
+    licenseRevision,
+  }: Pick<Owed, 'channel' | 'tenantId' | 'licenseId' | 'licenseRevision'>,
+): string => deriveId('whd', channel, tenantId, licenseId, String(licenseRevision))
+
+/** Puts what is owed on the schedule, due at once. */
 export async function scheduleDelivery(services: Services, owed: Owed, origin: Origin): Promise<void> {
   const at = momentOf(services)
-  const { tenantId, channel, licenseId, licenseRevision } = owed
-  const deliveryId = services.deriveId('whd', channel, tenantId, licenseId, String(licenseRevision))
+  const deliveryId = deliveryIdOf(services, owed)
   await services.handle<Delivery, 'delivery'>({
     stream: deliveryStream(deliveryId),
     loaded: { state: absentDelivery, revision: 'no_stream' },

@@ -20,6 +20,7 @@ import { cardAccountRoutes } from './management/card-account.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
 import { customerRoutes } from './management/customers.ts'
 import { deliveryRoutes } from './management/deliveries.ts'
+import { eventRoutes } from './management/events.ts'
 import { integrationRoutes } from './management/integrations.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseChangeRoutes } from './management/license-changes.ts'
@@ -142,6 +143,7 @@ function managementRoutes(
   sdkKeyRoutes(routes, services)
   webhookRoutes(routes, services)
   deliveryRoutes(routes, services, cursors)
+  eventRoutes(routes, services, cursors)
   integrationRoutes(routes, services, cursors, baseUrl)
   cardAccountRoutes(routes, services, baseUrl)
   paymentRoutes(routes, services, limits, baseUrl)

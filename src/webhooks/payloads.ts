@@ -65,3 +65,31 @@ export type Payload = z.infer<z.ZodObject<typeof common>> & {
 
 /** Every payload, in the order of the events. */
 export const payloads = WebhookEventName.options.map((event) => ({ event, payload: payloadOf(event) }))
+
+/**
+ * An event as it is read instead of received: the same body, but for the key, which is masked, and the number, which is
+ * there only of what a webhook was owed.
+ */
+const fedEventOf = (event: WebhookEventName) =>
+  payloadOf(event).extend({
+    sequence: common.sequence.nullable().meta({
+      description: '1, 2, 3… within a license over what the webhook is owed; null of what it is not',
+    }),
+    ...(event === 'license.created' && {
+      key: z.string().meta({ description: 'The key, masked', example: 'ACME…HJ6C' }),
+    }),
+  })
+
+export const FedEvent = z
+  .discriminatedUnion('event', [
+    fedEventOf('license.created'),
+    fedEventOf('license.activated'),
+    fedEventOf('license.deactivated'),
+    fedEventOf('license.expired'),
+    fedEventOf('license.renewed'),
+    fedEventOf('license.refunded'),
+    fedEventOf('license.revoked'),
+    fedEventOf('license.reminted'),
+  ])
+  .meta({ id: 'PublicEvent' })
+export type FedEvent = z.infer<typeof FedEvent>

@@ -1,9 +1,12 @@
-import { type DeliveryContent, readContent } from '../../projections/deliveries/content.ts'
+import { type DeliveryContent, readContent, readContents } from '../../projections/deliveries/content.ts'
+import { listPublicEvents } from '../../projections/deliveries/public-events.ts'
+import { deliveryIdOf } from '../commands/deliveries.ts'
 import { saleKeyName } from '../commands/sale-key.ts'
 import type { Services } from '../commands/services.ts'
 import type { KnownDelivery } from '../domain/delivery/delivery.ts'
 import { unixSeconds } from '../domain/license/expiry.ts'
-import { type Payload, payloadVersion } from './payloads.ts'
+import type { WebhookEventName } from '../domain/webhook/events.ts'
+import { FedEvent, type Payload, payloadVersion } from './payloads.ts'
 
 /** What is sent, and what of it an answer must not repeat into the log. */
 export type PublicEvent = { payload: Payload; confidential: readonly string[] }
@@ -13,28 +16,44 @@ export type PublicEvent = { payload: Payload; confidential: readonly string[] }
  * erased. The key of a sale is in it as long as it is kept, which is until its deliveries have ended.
  */
 export async function publicEventOf(services: Services, delivery: KnownDelivery): Promise<PublicEvent> {
-  const { tenantId, licenseId, licenseRevision, deliveryId, event, sequence } = delivery
-  const content = await readContent(services.db, licenseId, licenseRevision)
-  if (!content) throw new Error(`${licenseId} has no event at ${licenseRevision}`)
-  const { issued } = content
-  const [person] = await services.subjects.openPeople(tenantId, [issued.holder])
+  const { tenantId, licenseId, licenseRevision, deliveryId: id, event, sequence } = delivery
+  const content = await readContent(services.db, { licenseId, revision: licenseRevision })
+  const [person = nobody] = await services.subjects.openPeople(tenantId, [content.issued.holder])
   const key =
     event === 'license.created' ? await services.secrets.open(tenantId, saleKeyName(licenseId)) : undefined
-  const email = person?.email ?? null
-  const payload: Payload = {
-    id: deliveryId,
+  const payload = payloadOf(content, { id, event, sequence: sequence ?? 1, email: person.email, key })
+  const confidential = [key, person.email, person.name].filter((text) => typeof text === 'string')
+  return { payload, confidential }
+}
+
+const nobody = { email: null, name: null }
+
+type Told<Sequence> = {
+  id: string
+  event: WebhookEventName
+  sequence: Sequence
+  email: string | null
+  key: string | undefined
+}
+
+function payloadOf<Sequence extends number | null>(
+  content: DeliveryContent,
+  { id, event, sequence, email, key }: Told<Sequence>,
+) {
+  const { tenantId, licenseId, productId, keyTypeId } = content.issued
+  return {
+    id,
     created: unixSeconds(content.at),
     version: payloadVersion,
     event,
     tenant_id: tenantId,
     license_id: licenseId,
-    product_id: issued.productId,
-    key_type_id: issued.keyTypeId,
+    product_id: productId,
+    key_type_id: keyTypeId,
     customer_email: email,
-    sequence: sequence ?? 1,
+    sequence,
     ...particulars(content, key),
-  }
-  return { payload, confidential: [key, email, person?.name].filter((text) => typeof text === 'string') }
+  } as const
 }
 
 /** What an event says beside what all say. */
@@ -65,7 +84,36 @@ function particulars({ event, issued, deviceName, sessionId }: DeliveryContent, 
 
 /** The same as it may be shown again, with the key masked as licenses show it. */
 export async function shownPayload(services: Services, delivery: KnownDelivery): Promise<Payload> {
-  const content = await readContent(services.db, delivery.licenseId, delivery.licenseRevision)
+  const place = { licenseId: delivery.licenseId, revision: delivery.licenseRevision }
+  const { issued } = await readContent(services.db, place)
   const { payload } = await publicEventOf(services, delivery)
-  return 'key' in payload ? { ...payload, key: content?.issued.displayKey ?? null } : payload
+  return 'key' in payload ? { ...payload, key: issued.displayKey } : payload
+}
+
+/** Where a reader of the feed stands: behind the event at this position of the log. */
+export type FeedPlace = { position: bigint; at: string }
+
+/**
+ * A tenant's public events behind a place, oldest first, whether or not a webhook took them: each with the id and the
+ * body that its delivery has or would have, and the key masked.
+ */
+export async function readPublicEvents(
+  services: Services,
+  tenantId: string,
+  { after, limit }: { after: FeedPlace | undefined; limit: number },
+): Promise<{ items: { event: FedEvent; place: FeedPlace }[]; more: boolean }> {
+  const rows = await listPublicEvents(services.db, tenantId, after?.position, limit + 1)
+  const told = rows.slice(0, limit)
+  const contents = await readContents(services.db, told)
+  const holders = contents.map(({ issued }) => issued.holder)
+  const people = await services.subjects.openPeople(tenantId, holders)
+  const items = told.map(({ position, licenseId, revision, event, sequence }, index) => {
+    const content = contents[index]
+    if (!content) throw new Error(`${licenseId} has no event at ${revision}`)
+    const id = deliveryIdOf(services, { channel: 'webhook', tenantId, licenseId, licenseRevision: revision })
+    const { email = null } = people[index] ?? nobody
+    const payload = payloadOf(content, { id, event, sequence, email, key: content.issued.displayKey })
+    return { event: FedEvent.parse(payload), place: { position, at: content.at } }
+  })
+  return { items, more: rows.length > limit }
 }

@@ -15,6 +15,7 @@ beforeAll(async () => {
 })
 
 const Set_ = z.strictObject({ url: z.string(), secret: z.string() })
+const Told = z.strictObject({ cursor: z.string(), event: z.unknown() })
 const Line = z.looseObject({ verified: z.boolean(), payload: z.looseObject({ event: z.string() }) })
 
 test.each([
@@ -58,6 +59,11 @@ test.each([
       customer_email: 'ada@example.com',
     },
   })
+  const tail = host.start(['node', program, 'events', 'tail', '--tenant', tenant, '--json'], own)
+  await expect.poll(() => tail.stdout(), patience).toContain('\n')
+  const told = z.looseObject({ payload: z.unknown() }).parse(JSON.parse(listener.stdout()))
+  expect(Told.parse(JSON.parse(tail.stdout())).event).toStrictEqual(told.payload)
+  expect((await tail.end('SIGINT')).code).toBe(0)
   const forged = await fetch(url, {
     method: 'POST',
     headers: { 'x-service-signature': 't=1,v1=00' },

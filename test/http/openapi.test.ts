@@ -166,6 +166,7 @@ const statuses: Record<string, number[]> = {
   'GET /v1/webhook': [200, 401, 403],
   'PUT /v1/webhook': [200, 202, 400, 401, 403, 422],
   'GET /v1/webhook/deliveries': [200, 400, 401, 403],
+  'GET /v1/events': [200, 400, 401, 403],
   'GET /v1/webhook/deliveries/{id}': [200, 400, 401, 403, 404],
   'POST /v1/webhook/deliveries/{id}/redeliver': [202, 400, 401, 403, 404, 409, 422],
   'GET /v1/integrations': [200, 400, 401, 403],

@@ -72,6 +72,7 @@ const guarded: [method: Method, path: string, scope: Scope | 'any', body?: unkno
   ['GET', '/v1/usage', 'usage:read'],
   ['GET', '/v1/webhook', 'integrations:read'],
   ['GET', '/v1/webhook/deliveries', 'integrations:read'],
+  ['GET', '/v1/events', 'licenses:read'],
   ['GET', '/v1/webhook/deliveries/whd_absent', 'integrations:read'],
   ['POST', '/v1/webhook/deliveries/whd_absent/redeliver', 'integrations:write'],
   ['POST', '/v1/licenses/lic_absent/remint', 'licenses:write'],

@@ -1,0 +1,63 @@
+import type { ClientBase, Pool } from 'pg'
+import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
+import { writeRows } from '../pipeline.ts'
+
+/**
+ * Every event of a tenant's licenses that has a public name, in the order of the log, also of tenants without a webhook.
+ * Its place in the log is its place here, so that a rebuild gives each the place that it had.
+ */
+export const publicEventsDdl = `
+  create table public_events (
+    tenant_id text not null,
+    position bigint not null,
+    license_id text not null,
+    license_revision int not null,
+    event text not null,
+    -- The number that the webhook was owed it under; null when it was not.
+    sequence int,
+    primary key (tenant_id, position)
+  )`
+
+export type PublicEventRow = {
+  tenant_id: string
+  /** As text, since JSON knows no bigint. */
+  position: string
+  license_id: string
+  license_revision: number
+  event: WebhookEventName
+  sequence: number | null
+}
+
+export function writePublicEvents(db: ClientBase, rows: readonly PublicEventRow[]): Promise<void> {
+  return writeRows(
+    db,
+    'write-public-events',
+    `insert into public_events select * from json_populate_recordset(null::public_events, $1)
+     on conflict (tenant_id, position) do nothing`,
+    rows,
+  )
+}
+
+type PublicEventPlace = {
+  position: bigint
+  licenseId: string
+  revision: number
+  event: WebhookEventName
+  sequence: number | null
+}
+
+/** Those after a position, the oldest first. */
+export async function listPublicEvents(
+  db: Pool,
+  tenantId: string,
+  after: bigint | undefined,
+  most: number,
+): Promise<PublicEventPlace[]> {
+  const { rows } = await db.query<PublicEventPlace>({
+    name: 'list-public-events',
+    text: `select position, license_id as "licenseId", license_revision as revision, event, sequence
+           from public_events where tenant_id = $1 and position > $2 order by position limit $3`,
+    values: [tenantId, after ?? -1n, most],
+  })
+  return rows
+}

@@ -1,0 +1,161 @@
+/**
+ * A vendor who fetches gets what one who is called gets: every public event of their licenses, once, in the order of the
+ * log, with the id and the body of its delivery and the key masked. A cursor is good for ever, and across a rebuild.
+ */
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { rebuild } from '../../projections/runner/rebuild.ts'
+import { publicNameOf } from '../../src/domain/delivery/owed.ts'
+import type { LogEntry } from '../../src/domain/recorded.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { pointWebhook, sellLicense, startDispatch } from '../harness/dispatch.ts'
+import { commandLicense, noProgress } from '../harness/ledger.ts'
+import { startStandIn } from '../harness/stand-in.ts'
+
+const Event = z.looseObject({ id: z.string(), event: z.string(), license_id: z.string() })
+const Feed = z.strictObject({
+  items: z.array(Event),
+  nextCursor: z.string().nullable(),
+  cursor: z.string().nullable(),
+})
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterAll(() => api.close())
+beforeEach(async () => {
+  tenant = await makeTenant(api.ledger)
+})
+
+async function read(after: string | null = null, limit = 100): Promise<z.infer<typeof Feed>> {
+  const query = new URLSearchParams({ limit: String(limit), ...(after !== null && { after }) })
+  const { status, body } = await api.ask('GET', `/v1/events?${query}`, { token: tenant.token })
+  expect(status).toBe(200)
+  return Feed.parse(body)
+}
+
+/** Everything after a cursor, page by page. */
+async function readAll(after: string | null = null, limit = 100): Promise<z.infer<typeof Event>[]> {
+  const events: z.infer<typeof Event>[] = []
+  for (let from: string | null = after, more = true; more; ) {
+    const { items, nextCursor } = await read(from, limit)
+    events.push(...items)
+    from = nextCursor
+    more = nextCursor !== null
+  }
+  return events
+}
+
+const device = (number: number, name = `Device ${number}`) => ({
+  deviceId: `device-${number}`,
+  instanceId: `ins_${number}`,
+  installId: null,
+  name,
+  platform: null,
+  at: api.ledger.clock.now().toISOString(),
+})
+const activate = (licenseId: string, number: number) =>
+  commandLicense(api.ledger, licenseId, { type: 'ActivateDevice', ...device(number) })
+const deactivate = (licenseId: string, number: number) =>
+  commandLicense(api.ledger, licenseId, { type: 'DeactivateDevice', ...device(number) })
+
+test('the bodies are those of the webhook, byte for byte but for the key', async () => {
+  const receiver = await startStandIn(() => ({ status: 200, body: {} }))
+  const dispatch = await startDispatch(api.ledger)
+  try {
+    await pointWebhook(api.ledger, tenant.tenantId, `${receiver.url}/hook`, {
+      events: ['license.created', 'license.deactivated'],
+    })
+    const { licenseId, licenseKey } = await sellLicense(api.ledger, tenant.tenantId)
+    await activate(licenseId, 1)
+    await deactivate(licenseId, 1)
+    await expect.poll(() => receiver.asked.length, { timeout: 20_000, interval: 20 }).toBe(2)
+    const received = receiver.asked.map(({ body }) =>
+      z.looseObject({ id: z.string() }).parse(JSON.parse(body)),
+    )
+    const fed = await readAll()
+    expect(JSON.stringify(fed)).not.toContain(licenseKey)
+    expect(fed.map(({ event, sequence }) => [event, sequence])).toStrictEqual([
+      ['license.created', 1],
+      // Not owed to this webhook, so it has no number there.
+      ['license.activated', null],
+      ['license.deactivated', 2],
+    ])
+    for (const sent of received) {
+      const same = fed.find(({ id }) => id === sent.id)
+      expect(same).toStrictEqual('key' in sent ? { ...sent, key: same?.key } : sent)
+    }
+    expect(fed[0]).toMatchObject({ customer_email: 'ada@example.com' })
+    expect(fed[0]?.key).toMatch(/^ACME…/)
+  } finally {
+    await dispatch.stop()
+    await receiver.close()
+  }
+})
+
+test('whoever begins has an empty feed, and goes on from where they are', async () => {
+  expect(await read()).toStrictEqual({ items: [], nextCursor: null, cursor: null })
+  const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
+  const first = await read()
+  expect(first).toMatchObject({ items: [{ event: 'license.created', sequence: null }], nextCursor: null })
+  expect(await read(first.cursor)).toStrictEqual({ items: [], nextCursor: null, cursor: first.cursor })
+  await activate(licenseId, 1)
+  expect(await readAll(first.cursor)).toMatchObject([{ event: 'license.activated', device_id: 'device-1' }])
+})
+
+test('a cursor is of one tenant, and nothing else is one', async () => {
+  await sellLicense(api.ledger, tenant.tenantId)
+  const { cursor } = await read()
+  const stranger = await makeTenant(api.ledger)
+  for (const [token, query] of [
+    [stranger.token, `?after=${cursor}`],
+    [tenant.token, '?after=0'],
+    [tenant.token, '?limit=101'],
+    [tenant.token, '?cursor=1'],
+  ] as const) {
+    expect((await api.ask('GET', `/v1/events${query}`, { token })).status).toBe(400)
+  }
+  const others = await api.ask('GET', '/v1/events', { token: stranger.token })
+  expect(others.body).toStrictEqual({ items: [], nextCursor: null, cursor: null })
+})
+
+/** What the log holds of a tenant that has a public name, in its order. */
+async function publicInLog(licenseIds: readonly string[]): Promise<string[]> {
+  const { entries } = await api.ledger.services.ledger.readPage(undefined, 100_000)
+  const streams = new Set(licenseIds.map((id) => `license-${id}`))
+  return entries.flatMap((entry: LogEntry) => {
+    if (!entry.readable || entry.category !== 'license' || !streams.has(entry.stream)) return []
+    const name = publicNameOf(entry.event)
+    return name ? [`${entry.stream.slice('license-'.length)} ${name}`] : []
+  })
+}
+
+test('any reader, with pages of any size, at any time and across a rebuild, sees the log once and in order', async () => {
+  const action = fc.tuple(fc.nat({ max: 2 }), fc.nat({ max: 2 }), fc.constantFrom(activate, deactivate))
+  const rounds = fc.array(fc.tuple(fc.array(action, { maxLength: 5 }), fc.integer({ min: 1, max: 4 })), {
+    maxLength: 5,
+  })
+  await fc.assert(
+    fc.asyncProperty(rounds, fc.nat({ max: 4 }), async (all, rebuildAt) => {
+      tenant = await makeTenant(api.ledger)
+      const sold = await Promise.all([1, 2, 3].map(() => sellLicense(api.ledger, tenant.tenantId)))
+      const licenseIds = sold.map(({ licenseId }) => licenseId)
+      const seen: string[] = []
+      let cursor: string | null = null
+      for (const [round, [actions, limit]] of all.entries()) {
+        await Promise.all(actions.map(([license, number, act]) => act(licenseIds[license] ?? '', number)))
+        if (round === rebuildAt) await rebuild(api.ledger.db, api.ledger.services.ledger, noProgress)
+        const page = await read(cursor, limit)
+        cursor = page.cursor
+        seen.push(...page.items.map(({ license_id, event }) => `${license_id} ${event}`))
+      }
+      const rest = await readAll(cursor, 3)
+      seen.push(...rest.map(({ license_id, event }) => `${license_id} ${event}`))
+      expect(seen).toStrictEqual(await publicInLog(licenseIds))
+    }),
+    { numRuns: 6, interruptAfterTimeLimit: 4000 },
+  )
+}, 20_000)
