@@ -1,3 +1,4 @@
+import { auditProjector } from './audit/projector.ts'
 import { clientKeysProjector } from './client-keys/projector.ts'
 import { confirmationsProjector } from './confirmations/projector.ts'
 import { customersProjector } from './customers/projector.ts'
@@ -38,6 +39,7 @@ export const projectors: readonly Projector[] = [
   trialsProjector,
   confirmationsProjector,
   signingProjector,
+  auditProjector,
 ]
 
 export const readModelTables: readonly string[] = projectors.flatMap(({ tables }) => tables)

@@ -2,7 +2,7 @@ import { createHmac, randomFillSync } from 'node:crypto'
 import { v7 } from 'uuid'
 import type { RandomBytes } from './random.ts'
 
-export type IdPrefix = 'lic' | 'ins' | 'cus' | 'cnf' | 'tok' | 'whd' | 'tp' | 'req' | 'mem' | 'sal'
+export type IdPrefix = 'lic' | 'ins' | 'cus' | 'cnf' | 'tok' | 'whd' | 'tp' | 'req' | 'mem' | 'sal' | 'aud'
 
 /** A new id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so that ids sort by the time they were made. */
 export function newId(prefix: IdPrefix): string {

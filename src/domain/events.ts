@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { AuditEvent } from './audit/events.ts'
 import { ConfirmationEvent } from './confirmation/events.ts'
 import { CustomerEvent } from './customer/events.ts'
 import { DeliveryEvent } from './delivery/events.ts'
@@ -36,6 +37,7 @@ export const eventsOf = {
   sale: SaleEvent,
   notice: NoticeEvent,
   delivery: DeliveryEvent,
+  audit: AuditEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

@@ -16,6 +16,7 @@ import { dashboard } from './dashboard/dashboard.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
 import { honourIdempotencyKeys } from './idempotency.ts'
+import { auditRoutes } from './management/audit.ts'
 import { cardAccountRoutes } from './management/card-account.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
 import { customerRoutes } from './management/customers.ts'
@@ -149,6 +150,7 @@ function managementRoutes(
   paymentRoutes(routes, services, limits, baseUrl)
   sellingRoutes(routes, services)
   saleRoutes(routes, services, cursors)
+  auditRoutes(routes, services, cursors)
   testPurchaseRoutes(
     routes,
     services,

@@ -49,6 +49,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Checkout', description: 'What can be bought, and where it is paid for' },
         { name: 'Notifications', description: 'Called by payment providers, when something is sold or paid' },
         { name: 'Test purchases', description: 'Purchases played through without paying' },
+        { name: 'Audit', description: 'Who looked at what, took what away and decided over what' },
         { name: 'Tokens', description: 'Access tokens' },
         { name: 'Login', description: 'Sign in a program that has no browser, and sign it out' },
         { name: 'Confirmations', description: 'What a person has to approve before it is executed' },

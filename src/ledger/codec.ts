@@ -83,6 +83,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'notice', event: eventsOf.notice.parse(shape) }
       case 'delivery':
         return { ...place, category: 'delivery', event: eventsOf.delivery.parse(shape) }
+      case 'audit':
+        return { ...place, category: 'audit', event: eventsOf.audit.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }

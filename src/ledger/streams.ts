@@ -35,6 +35,9 @@ export const saleStream = (tenantId: string, provider: Provider, saleIdHash: str
 export const noticeStream = (tenantId: string, provider: Provider, linkHash: string): string =>
   `notice-${tenantId}.${provider}.${linkHash}`
 
+/** One a look; a tenant's id can hold no dot. */
+export const auditStream = (tenantId: string, auditId: string): string => `audit-${tenantId}.${auditId}`
+
 /** The prefixes by which the ledger's own streams are told from whatever else a shared cluster holds. */
 export const ownPrefixes: readonly string[] = Object.keys(eventsOf).map((category) => `${category}-`)
 

@@ -184,6 +184,7 @@ const statuses: Record<string, number[]> = {
   'GET /v1/sales/parked': [200, 400, 401, 403],
   'GET /v1/sales/{id}': [200, 400, 401, 403, 404],
   'POST /v1/sales/{id}/replay': [200, 400, 401, 403, 404, 409, 422],
+  'GET /v1/audit': [200, 400, 401, 403],
   'POST /v1/test-purchase': [202, 400, 401, 403, 404, 409, 422],
   'GET /v1/test-purchase/{id}': [200, 400, 401, 403, 404],
   'POST /v1/licenses/validate': [200, 400, 401, 403, 404],

@@ -275,6 +275,7 @@ describe('a stream’s category', () => {
       'sale-',
       'notice-',
       'delivery-',
+      'audit-',
     ]))
 
   test('the stream of a product names its tenant and its product apart', () =>

@@ -12,11 +12,10 @@ import { shownPayload } from '../../webhooks/public-events.ts'
 import { notFound } from '../problem.ts'
 import { queryOf } from './lists.ts'
 import type { Rooms } from './rooms.ts'
-import { originOfMember, signedOf } from './signed.ts'
+import { lookingAt, originOfMember, signedOf } from './signed.ts'
 import { deliveriesView, deliveryView } from './views/deliveries.ts'
 
 const hidden = { schema: { hide: true } } as const
-const member = { config: { page: 'member' }, ...hidden } as const
 const manage = { config: { page: 'manage_settings' }, ...hidden } as const
 
 const pageSize = 50
@@ -53,7 +52,7 @@ function filterIn(request: FastifyRequest): DeliveryFilter {
 }
 
 function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
-  app.get('/deliveries', member, async (request, reply) => {
+  app.get('/deliveries', lookingAt('deliveries'), async (request, reply) => {
     const { tenantId } = signedOf(request)
     const { cursor } = queryOf(request)
     const filter = filterIn(request)
@@ -76,7 +75,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): voi
 }
 
 function onePage(app: FastifyInstance, { services, show }: Rooms): void {
-  app.get('/deliveries/:id', member, async (request: OneRequest, reply) => {
+  app.get('/deliveries/:id', lookingAt('delivery'), async (request: OneRequest, reply) => {
     const { tenantId, role } = signedOf(request)
     const delivery = await deliveryOf(services, request)
     const { endpoint } = await findWebhook(services.db, tenantId)

@@ -6,7 +6,8 @@ import { signedOf } from './signed.ts'
 import { mailboxView, mailView } from './views/mailbox.ts'
 
 /** Mails hold keys, which nobody reads who could not also set up where they are sent. */
-const manage = { config: { page: 'manage_settings' }, schema: { hide: true } } as const
+const manage = (look: 'mail' | 'mails') =>
+  ({ config: { page: 'manage_settings', look }, schema: { hide: true } }) as const
 
 const mostMails = 200
 
@@ -27,7 +28,7 @@ export function mailboxPages(app: FastifyInstance, { services, show }: Rooms): v
     return mail
   }
 
-  app.get('/mailbox', manage, async (request, reply) => {
+  app.get('/mailbox', manage('mails'), async (request, reply) => {
     if (!mailbox) throw notFound('mailbox')
     const { tenantId } = signedOf(request)
     const mails = await mailbox.list(tenantId, mostMails)
@@ -38,12 +39,12 @@ export function mailboxPages(app: FastifyInstance, { services, show }: Rooms): v
     })
   })
 
-  app.get('/mailbox/:id', manage, async (request: OneRequest, reply) => {
+  app.get('/mailbox/:id', manage('mail'), async (request: OneRequest, reply) => {
     const mail = await mailOf(request)
     return show(reply, { title: mail.subject, nav: 'mailbox', content: () => mailView(mail) })
   })
 
-  app.get('/mailbox/:id/html', manage, async (request: OneRequest, reply) => {
+  app.get('/mailbox/:id/html', manage('mail'), async (request: OneRequest, reply) => {
     const { html } = await mailOf(request)
     if (html === null) throw notFound('HTML of this mail')
     return reply.header('content-security-policy', mailPolicy).type('text/html; charset=utf-8').send(html)

@@ -18,7 +18,7 @@ import { notFound } from '../problem.ts'
 import { actorNames } from './actors.ts'
 import { queryOf } from './lists.ts'
 import type { Rooms } from './rooms.ts'
-import { signedOf } from './signed.ts'
+import { lookingAt, signedOf } from './signed.ts'
 import { customersView, customerView } from './views/customers.ts'
 import { licensesView, licenseView } from './views/licenses.ts'
 import { productsView, productView } from './views/products.ts'
@@ -49,7 +49,7 @@ async function shownLicenses(services: Services, tenantId: string, entries: read
 }
 
 function licensePages(app: FastifyInstance, { services, cursors, show }: Rooms): void {
-  app.get('/licenses', member, async (request, reply) => {
+  app.get('/licenses', lookingAt('licenses'), async (request, reply) => {
     const { tenantId } = signedOf(request)
     const { cursor, product, status: asked } = queryOf(request)
     const productId = Slug.safeParse(product).data
@@ -76,7 +76,7 @@ function licensePages(app: FastifyInstance, { services, cursors, show }: Rooms):
     })
   })
 
-  app.get('/licenses/:id', member, async (request: OneRequest, reply) => {
+  app.get('/licenses/:id', lookingAt('license'), async (request: OneRequest, reply) => {
     const { tenantId } = signedOf(request)
     const { id } = request.params
     const entry = isId('lic', id) ? await findLicense(services.db, tenantId, id) : undefined
@@ -127,7 +127,7 @@ function productPages(app: FastifyInstance, { services, cursors, show }: Rooms):
 }
 
 function customerPages(app: FastifyInstance, { services, cursors, show }: Rooms): void {
-  app.get('/customers', member, async (request, reply) => {
+  app.get('/customers', lookingAt('customers'), async (request, reply) => {
     const { tenantId } = signedOf(request)
     const { cursor } = queryOf(request)
     const boundTo = [tenantId, 'dashboard customers']
@@ -145,7 +145,7 @@ function customerPages(app: FastifyInstance, { services, cursors, show }: Rooms)
     })
   })
 
-  app.get('/customers/:id', member, async (request: OneRequest, reply) => {
+  app.get('/customers/:id', lookingAt('customer'), async (request: OneRequest, reply) => {
     const { tenantId } = signedOf(request)
     const { id } = request.params
     const entry = isId('cus', id) ? await findCustomer(services.db, tenantId, id) : undefined

@@ -14,11 +14,10 @@ import { notFound, problemOfRefusal } from '../problem.ts'
 import { queryOf } from './lists.ts'
 import type { Rooms } from './rooms.ts'
 import type { Notice } from './session.ts'
-import { originOfMember, signedOf } from './signed.ts'
+import { lookingAt, originOfMember, signedOf } from './signed.ts'
 import { salesView, saleView } from './views/sales.ts'
 
 const hidden = { schema: { hide: true } } as const
-const member = { config: { page: 'member' }, ...hidden } as const
 
 const pageSize = 50
 /** More deliveries than a license has before anybody looks into its sale. */
@@ -46,7 +45,7 @@ async function saleOf(services: Services, request: OneRequest): Promise<KnownSal
 }
 
 function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
-  app.get('/sales', member, async (request, reply) => {
+  app.get('/sales', lookingAt('sales'), async (request, reply) => {
     const { tenantId } = signedOf(request)
     const { cursor, status: askedStatus, provider: askedProvider } = queryOf(request)
     const status = isStatus(askedStatus) ? askedStatus : undefined
@@ -69,7 +68,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): voi
 }
 
 function onePage(app: FastifyInstance, { services, show }: Rooms): void {
-  app.get('/sales/:id', member, async (request: OneRequest, reply) => {
+  app.get('/sales/:id', lookingAt('sale'), async (request: OneRequest, reply) => {
     const { tenantId, role } = signedOf(request)
     const sale = await saleOf(services, request)
     const { licenseId } = sale

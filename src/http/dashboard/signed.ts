@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { findMembers } from '../../../projections/members/queries.ts'
 import { touchSession } from '../../access/sessions.ts'
+import { recordAudit } from '../../commands/audit.ts'
 import type { LoginDecider } from '../../commands/logins.ts'
 import { emailOf } from '../../commands/members.ts'
 import type { Origin, Services } from '../../commands/services.ts'
+import type { AuditTarget } from '../../domain/audit/events.ts'
 import { may, type Permission, type Role } from '../../domain/member/roles.ts'
 import type { Plan } from '../../domain/tenant/events.ts'
 import { Problem } from '../problem.ts'
@@ -33,6 +36,8 @@ declare module 'fastify' {
     page?: 'open' | 'member' | Permission
     /** The member must have proved who they are within this time. */
     freshMs?: number
+    /** What a page shows of people and what they bought: that somebody looks at it is recorded before they see it. */
+    look?: AuditTarget['kind']
   }
 }
 
@@ -62,7 +67,33 @@ export function guardRoutes(app: FastifyInstance, services: Services): void {
     }
     if (within !== undefined && !isFresh(services, signed, within))
       return leadTo(request, reply, '/dashboard/confirm')
+    await noteLook(services, request)
   })
+}
+
+/** How a page for every member is declared whose looks are recorded. */
+export const lookingAt = (look: AuditTarget['kind']) =>
+  ({ config: { page: 'member', look }, schema: { hide: true } }) as const
+
+const Asked = z.object({
+  params: z.object({ id: z.string().optional() }).catch({}),
+  query: z.object({ asOf: z.string().optional() }).catch({}),
+})
+
+/** Not again when a page only brings itself up to date. What can be nobody's id is not kept: it may be anything. */
+async function noteLook(services: Services, request: FastifyRequest): Promise<void> {
+  const { look } = request.routeOptions.config
+  if (look === undefined || request.headers['hx-trigger'] !== undefined) return
+  const { params, query } = Asked.parse(request)
+  if (params.id !== undefined && !/^[a-z]{2,3}_[0-9a-z]{26}$/.test(params.id)) return
+  const asOf = /^[\dTZ:.+-]{1,40}$/.exec(query.asOf ?? '')?.[0]
+  const target = { kind: look, id: params.id ?? null }
+  await recordAudit(
+    services,
+    signedOf(request).tenantId,
+    { action: 'viewed', target, asOf },
+    originOfMember(request),
+  )
 }
 
 /** Sends somebody to a page that leads back here; a form cannot be sent again by itself, so it leads to where it was. */

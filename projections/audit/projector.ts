@@ -1,0 +1,124 @@
+import type { ClientBase } from 'pg'
+import type { ConfirmationEvent } from '../../src/domain/confirmation/events.ts'
+import type { Recorded } from '../../src/domain/recorded.ts'
+import { writeRows } from '../pipeline.ts'
+import type { Projector } from '../projector.ts'
+
+/**
+ * Who looked at what, took what away and decided over what. Looks are recorded for this; what became of dangerous
+ * requests is in the log already, and is read from there.
+ */
+export const auditProjector: Projector = {
+  name: 'audit',
+  tables: ['audit'],
+  ddl: `
+    create table audit (
+      -- Its order: many things happen in one millisecond.
+      position bigint primary key,
+      event_id uuid not null,
+      tenant_id text not null,
+      at timestamptz not null,
+      actor text not null,
+      action text not null,
+      target_kind text not null,
+      target_id text,
+      as_of text,
+      -- What a dangerous request asked for, by its name.
+      operation text,
+      confirmation_id text,
+      request_id text not null
+    );
+    create index audit_of_tenant on audit (tenant_id, position desc);
+    create index audit_of_target on audit (tenant_id, target_id, position desc)
+      where target_id is not null;
+    create index audit_of_actor on audit (tenant_id, actor, position desc);
+    create index audit_of_confirmation on audit (confirmation_id) where action = 'asked'`,
+  async apply(db, entries) {
+    const asked = await requestsOf(db, entries)
+    await writeRows(
+      db,
+      'write-audit',
+      writeAudit,
+      entries.flatMap((entry) => rowsOf(entry, asked)),
+    )
+  },
+}
+
+/** What every entry about one dangerous request says of it. */
+type Request = {
+  tenant_id: string
+  target_kind: string
+  target_id: string | null
+  operation: string
+  confirmation_id: string
+}
+
+const confirmationOf = ({ stream }: Recorded): string => stream.slice('confirmation-'.length)
+
+/** The requests that the events are about: those that are made in them, and those that were made before. */
+async function requestsOf(db: ClientBase, entries: readonly Recorded[]): Promise<Map<string, Request>> {
+  const own = entries.filter((entry) => entry.category === 'confirmation')
+  const asked = new Map(own.flatMap((entry) => requestIn(entry.event)))
+  const before = new Set(own.map(confirmationOf).filter((id) => !asked.has(id)))
+  if (before.size === 0) return asked
+  const { rows } = await db.query<Request>({
+    name: 'audit-requests',
+    text: `select tenant_id, target_kind, target_id, operation, confirmation_id from audit
+           where confirmation_id = any($1) and action = 'asked'`,
+    values: [[...before]],
+  })
+  for (const request of rows) asked.set(request.confirmation_id, request)
+  return asked
+}
+
+function requestIn(event: ConfirmationEvent): [string, Request][] {
+  if (event.type !== 'ConfirmationRequested') return []
+  const { confirmationId, tenantId, operation, parameters } = event.data
+  const { id } = parameters
+  const request = {
+    tenant_id: tenantId,
+    target_kind: (id && kinds[id.slice(0, 3)]) ?? 'operation',
+    target_id: id ?? null,
+    operation,
+    confirmation_id: confirmationId,
+  }
+  return [[confirmationId, request]]
+}
+
+const kinds: Record<string, string> = { lic: 'license', cus: 'customer' }
+
+function rowsOf(entry: Recorded, asked: ReadonlyMap<string, Request>): object[] {
+  const { id, position, metadata } = entry
+  const { at, actor, requestId } = metadata
+  const base = { position: String(position), event_id: id, at, actor, request_id: requestId }
+  if (entry.category === 'audit') {
+    const { tenantId, action, target, asOf } = entry.event.data
+    const { kind, id: targetId } = target
+    return [{ ...base, tenant_id: tenantId, action, target_kind: kind, target_id: targetId, as_of: asOf }]
+  }
+  if (entry.category !== 'confirmation') return []
+  const action = actionOf(entry.event)
+  const request = asked.get(confirmationOf(entry))
+  return action && request ? [{ ...base, ...request, action }] : []
+}
+
+/** Undefined for what nobody has decided. */
+function actionOf(event: ConfirmationEvent): string | undefined {
+  switch (event.type) {
+    case 'ConfirmationRequested':
+      return 'asked'
+    case 'ConfirmationApproved':
+      return 'approved'
+    case 'ConfirmationDenied':
+      return 'denied'
+    case 'ConfirmationExecuted':
+      return event.data.outcome === 'done' ? 'executed' : 'refused'
+    case 'ConfirmationExpired':
+    case 'ConfirmationConsumed':
+      return undefined
+  }
+}
+
+const writeAudit = `
+  insert into audit select * from json_populate_recordset(null::audit, $1)
+  on conflict (position) do nothing`

@@ -1,0 +1,46 @@
+import type { Pool } from 'pg'
+import { type Keyset, type PageOf, pageOf } from '../page.ts'
+
+/** Something that somebody looked at, took away, asked for or decided. */
+export type AuditEntry = {
+  id: string
+  at: string
+  actor: string
+  /** `viewed`, `searched`, `exported`, `revealed`; of dangerous requests `asked`, `approved`, `denied`, `executed`, `refused`. */
+  action: string
+  targetKind: string
+  targetId: string | null
+  asOf: string | null
+  operation: string | null
+  confirmationId: string | null
+  requestId: string
+}
+
+export type AuditFilter = {
+  actor?: string | undefined
+  action?: string | undefined
+  targetId?: string | undefined
+}
+
+/** Newest first, in the order of the log. */
+export async function listAudit(
+  db: Pool,
+  tenantId: string,
+  { actor, action, targetId }: AuditFilter,
+  { after, limit }: Keyset,
+): Promise<PageOf<AuditEntry>> {
+  const { rows } = await db.query<AuditEntry & { position: bigint }>(
+    `select position, event_id as id, at, actor, action, target_kind as "targetKind", target_id as "targetId",
+       as_of as "asOf", operation, confirmation_id as "confirmationId", request_id as "requestId"
+     from audit
+     where tenant_id = $1
+       and ($2::text is null or actor = $2)
+       and ($3::text is null or action = $3)
+       and ($4::text is null or target_id = $4)
+       and ($5::bigint is null or position < $5)
+     order by position desc limit $6`,
+    [tenantId, actor ?? null, action ?? null, targetId ?? null, after?.id ?? null, limit + 1],
+  )
+  const { items, next } = pageOf(rows, limit, ({ at, position }) => ({ createdAt: at, id: String(position) }))
+  return { items: items.map(({ position: _, ...entry }) => entry), next }
+}

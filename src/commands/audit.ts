@@ -1,0 +1,34 @@
+import type { AuditAction, AuditTarget } from '../domain/audit/events.ts'
+import { auditStream } from '../ledger/streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+
+/** What somebody is about to be shown. */
+export type Look = {
+  action: AuditAction
+  target: AuditTarget
+  /** The moment or the event that is looked back to, as it was asked for; the present when absent. */
+  asOf?: string | undefined
+}
+
+/**
+ * Records that somebody looks at something, before they are shown it: what is not recorded is not seen. Each look is
+ * a stream of its own, so that nobody waits for somebody else's.
+ * @param origin who looks: `member:…`, `token:…` or `operator:…`
+ * @throws LedgerUnavailable when it cannot be recorded, and then nothing may be shown
+ */
+export async function recordAudit(
+  services: Services,
+  tenantId: string,
+  { action, target, asOf }: Look,
+  origin: Origin,
+): Promise<void> {
+  const auditId = services.newId('aud')
+  const at = momentOf(services)
+  const data = { auditId, tenantId, action, target, asOf: asOf ?? null, at }
+  await services.handle<undefined, 'audit'>({
+    stream: auditStream(tenantId, auditId),
+    load: async () => ({ state: undefined, revision: 'no_stream' }),
+    decide: () => [{ type: 'Looked', data }],
+    cause: causeOf(origin, at),
+  })
+}

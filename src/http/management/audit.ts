@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { type AuditEntry, listAudit } from '../../../projections/audit/queries.ts'
+import type { Services } from '../../commands/services.ts'
+import { callerIn } from '../authenticate.ts'
+import type { Cursors } from '../cursor.ts'
+import { answer, errors, momentOut, pageOf, pageQuery, text } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { answerPage } from './page.ts'
+
+const entryOut = z
+  .object({
+    id: z.string(),
+    at: momentOut,
+    actor: z.string().meta({
+      description: '`member:<id>`, `token:<id>`, `operator:<name>` or `system:<part>`',
+      example: 'member:mem_06f5w3k8hx7vq2m4n9t1r0s5zc',
+    }),
+    action: z.string().meta({
+      description:
+        '`viewed`, `searched`, `exported` or `revealed`; of dangerous requests `asked`, `approved`, `denied`, ' +
+        '`executed` or `refused`. There may be more',
+      example: 'viewed',
+    }),
+    target: z.object({
+      kind: z.string().meta({ example: 'license' }),
+      id: z.string().nullable().meta({ example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    }),
+    asOf: z.string().nullable().meta({ description: 'What was looked back to; null for the present' }),
+    operation: z.string().nullable().meta({ description: 'What a dangerous request asked for' }),
+    confirmationId: z.string().nullable(),
+    requestId: z.string(),
+  })
+  .meta({ id: 'AuditEntry' })
+
+const listQuery = z.strictObject({
+  ...pageQuery,
+  actor: text(200).optional(),
+  action: text(40).optional(),
+  target: text(200).optional().meta({ description: 'The id of what it was done with' }),
+})
+
+/** Who looked at what, took what away and decided over what. */
+export function auditRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/audit',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listAudit',
+        tags: ['Audit'],
+        summary: 'List who looked at what, took what away and decided over what, newest first',
+        description:
+          'What people look at in the dashboard and operators on the host, and what became of dangerous requests.',
+        querystring: listQuery,
+        response: { 200: answer('A page of entries', pageOf(entryOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { actor, action, target: targetId } = request.query
+      return answerPage(
+        cursors,
+        [tenantId, 'audit', actor ?? null, action ?? null, targetId ?? null],
+        request.query,
+        (keyset) => listAudit(services.db, tenantId, { actor, action, targetId }, keyset),
+        (entries) => entries.map(entryView),
+      )
+    },
+  )
+}
+
+const entryView = ({ targetKind, targetId, ...entry }: AuditEntry): z.infer<typeof entryOut> => ({
+  ...entry,
+  target: { kind: targetKind, id: targetId },
+})
