@@ -127,12 +127,13 @@ export async function findLinkHolder(services: Services, secret: string): Promis
 }
 
 /** Undefined when nobody with this address is a member. */
-export function findMemberByEmail(
+export async function findMemberByEmail(
   { db, subjects }: Pick<Services, 'db' | 'subjects'>,
   tenantId: string,
   email: string,
 ): Promise<PresentMember | undefined> {
-  return findMemberBySubject(db, tenantId, subjects.subjectIdOf(tenantId, email))
+  const subjectId = await subjects.findSubject(tenantId, email)
+  return subjectId === undefined ? undefined : findMemberBySubject(db, tenantId, subjectId)
 }
 
 /** Null once the person has been erased. */

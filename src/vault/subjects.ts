@@ -12,42 +12,52 @@ export type Person = { email: string | null; name: string | null }
  * only text sealed under it: destroying the key erases the person everywhere at once, backups of the log included.
  */
 export type Subjects = {
-  /** By which a person of a tenant is found again. */
-  subjectIdOf(tenantId: string, email: string): string
+  /** By which a person of a tenant is found again; undefined for somebody new, as whoever was erased is. */
+  findSubject(tenantId: string, email: string): Promise<string | undefined>
   /** Seals what is known of a person under their key, which is made when they are new. */
   sealPerson(tenantId: string, email: string, name: string | null): Promise<SealedPerson & { email: string }>
   /** What was sealed, in the order given; nulls for a person who has been erased. */
   openPeople(tenantId: string, people: readonly (SealedPerson | null)[]): Promise<Person[]>
+  /** Destroys a person's key, and with it the last thing that leads from their address to what was theirs. */
+  destroy(tenantId: string, subjectId: string): Promise<void>
 }
 
 const nobody: Person = { email: null, name: null }
 
 export function createSubjects(db: Pool, master: MasterKey): Subjects {
-  /** The same person has the same id, but nobody can tell the e-mail address from it. */
-  function subjectIdOf(tenantId: string, email: string): string {
+  /** The same person has the same hash, but nobody can tell the e-mail address from it. */
+  function emailIndexOf(tenantId: string, email: string): string {
     const digest = createHmac('sha256', master.indexing).update(
       JSON.stringify([tenantId, email.toLowerCase()]),
     )
     return `sub_${digest.digest('hex').slice(0, 32)}`
   }
 
-  async function keyFor(tenantId: string, subjectId: string): Promise<Uint8Array> {
-    const wrapped = seal(master.wrapping, [tenantId, subjectId], randomBytes(32))
-    const { rows } = await db.query<{ wrapped: Buffer }>({
+  type Subject = { subjectId: string; key: Uint8Array }
+
+  async function subjectFor(tenantId: string, email: string): Promise<Subject> {
+    const fresh = `sub_${randomBytes(16).toString('hex')}`
+    const wrapped = seal(master.wrapping, [tenantId, fresh], randomBytes(32))
+    const { rows } = await db.query<{ subject_id: string; wrapped: Buffer }>({
       name: 'vault-subject-key',
       text: `with made as (
-               insert into vault.subject_keys (tenant_id, subject_id, wrapped) values ($1, $2, $3)
-               on conflict do nothing returning wrapped
+               insert into vault.subject_keys (tenant_id, subject_id, email_index, wrapped)
+               values ($1, $2, $3, $4)
+               on conflict do nothing returning subject_id, wrapped
              )
-             select wrapped from made
-             union all select wrapped from vault.subject_keys where tenant_id = $1 and subject_id = $2
+             select subject_id, wrapped from made
+             union all
+             select subject_id, wrapped from vault.subject_keys where tenant_id = $1 and email_index = $3
              limit 1`,
-      values: [tenantId, subjectId, wrapped],
+      values: [tenantId, fresh, emailIndexOf(tenantId, email), wrapped],
     })
+    const [row] = rows
     // Somebody else made the key after this statement began: it is there for the next one.
-    return rows[0]
-      ? open(master.wrapping, [tenantId, subjectId], rows[0].wrapped)
-      : keyFor(tenantId, subjectId)
+    if (!row) return subjectFor(tenantId, email)
+    return {
+      subjectId: row.subject_id,
+      key: open(master.wrapping, [tenantId, row.subject_id], row.wrapped),
+    }
   }
 
   async function keysOf(tenantId: string, subjectIds: readonly string[]): Promise<Map<string, Uint8Array>> {
@@ -63,10 +73,16 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
   }
 
   return {
-    subjectIdOf,
+    async findSubject(tenantId, email) {
+      const { rows } = await db.query<{ subject_id: string }>({
+        name: 'vault-find-subject',
+        text: 'select subject_id from vault.subject_keys where tenant_id = $1 and email_index = $2',
+        values: [tenantId, emailIndexOf(tenantId, email)],
+      })
+      return rows[0]?.subject_id
+    },
     async sealPerson(tenantId, email, name) {
-      const subjectId = subjectIdOf(tenantId, email)
-      const key = await keyFor(tenantId, subjectId)
+      const { subjectId, key } = await subjectFor(tenantId, email)
       const sealed = (field: Field, text: string) =>
         `sealed.1.${fingerprint(key)}.${seal(key, [tenantId, subjectId, field], Buffer.from(text)).toString('base64url')}`
       return { subjectId, email: sealed('email', email), name: name === null ? null : sealed('name', name) }
@@ -84,6 +100,12 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
         }
         return { email: opened('email', person.email), name: opened('name', person.name) }
       })
+    },
+    async destroy(tenantId, subjectId) {
+      await db.query('delete from vault.subject_keys where tenant_id = $1 and subject_id = $2', [
+        tenantId,
+        subjectId,
+      ])
     },
   }
 }
