@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { LicenseEvent, LicenseTerms } from '../../src/domain/license/events.ts'
+import { coalesce } from '../coalesce.ts'
 
 /** What a delivery tells of: an event of a license, the license as it was issued, and the device that it is about. */
 export type DeliveryContent = {
@@ -30,21 +31,36 @@ export async function readContent(db: Pool, place: ContentPlace): Promise<Delive
   return content
 }
 
-/** The same of many events, in the order given; what is not there is left out. */
-export async function readContents(db: Pool, places: readonly ContentPlace[]): Promise<DeliveryContent[]> {
-  const { rows } = await db.query<Row>({
+/** The same of many events, in the order given; undefined for what is not there. */
+export async function readContents(
+  db: Pool,
+  places: readonly ContentPlace[],
+): Promise<(DeliveryContent | undefined)[]> {
+  const { rows } = await db.query<Row | { type: null }>({
     name: 'delivery-contents',
     text: `select e.type, e.data, e.at, i.data as issued, d.name as device_name,
              s.state ->> 'sessionId' as session_id
            from unnest($1::text[], $2::int[]) with ordinality as q (license_id, revision, ordinal)
-             join license_history e on e.license_id = q.license_id and e.revision = q.revision
-             join license_history i on i.license_id = e.license_id and i.revision = 0
+             left join license_history e on e.license_id = q.license_id and e.revision = q.revision
+             left join license_history i on i.license_id = e.license_id and i.revision = 0
              left join sales s on s.license_id = e.license_id
              left join devices d on d.license_id = e.license_id and d.device_id = e.data ->> 'deviceId'
            order by q.ordinal`,
     values: [places.map(({ licenseId }) => licenseId), places.map(({ revision }) => revision)],
   })
-  return rows.map(contentFrom)
+  return rows.map((row) => (row.type === null ? undefined : contentFrom(row)))
+}
+
+/** As {@link readContent}, for the dispatcher; look-ups of one moment share a query. */
+export function createContentLookup(
+  db: Pool,
+): (of: { licenseId: string; licenseRevision: number }) => Promise<DeliveryContent> {
+  const find = coalesce((places: readonly ContentPlace[]) => readContents(db, places))
+  return async ({ licenseId, licenseRevision: revision }) => {
+    const content = await find({ licenseId, revision })
+    if (!content) throw new Error(`${licenseId} has no event at ${revision}`)
+    return content
+  }
 }
 
 function contentFrom(row: Row): DeliveryContent {

@@ -39,19 +39,28 @@ export async function listDueAttempts(
   return rows
 }
 
-/** As {@link listDueAttempts}, of one receiver, without those that are on their way. */
+/** As {@link listDueAttempts}, of some receivers, without those that are on their way. */
 export async function listDueAttemptsOf(
   db: Pool,
   now: string,
-  { channel, tenantId }: { channel: Channel; tenantId: string },
-  { except, most }: { except: readonly string[]; most: number },
+  receivers: readonly { channel: Channel; tenantId: string }[],
+  { except, mostOfEach }: { except: readonly string[]; mostOfEach: number },
 ): Promise<DueAttempt[]> {
   const { rows } = await db.query<DueAttempt>({
     name: 'list-due-attempts-of',
-    text: `select ${due} from deliveries
-           where channel = $1 and tenant_id = $2 and next_attempt_at <= $3 and delivery_id <> all($4)
-           order by next_attempt_at limit $5`,
-    values: [channel, tenantId, now, except, most],
+    text: `select d.* from unnest($1::text[], $2::text[]) as r (channel, tenant_id), lateral (
+             select ${due} from deliveries
+             where channel = r.channel and tenant_id = r.tenant_id and next_attempt_at <= $3
+               and delivery_id <> all($4)
+             order by next_attempt_at limit $5
+           ) d`,
+    values: [
+      receivers.map(({ channel }) => channel),
+      receivers.map(({ tenantId }) => tenantId),
+      now,
+      except,
+      mostOfEach,
+    ],
   })
   return rows
 }

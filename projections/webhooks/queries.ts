@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { Webhook, WebhookEndpoint } from '../../src/domain/webhook/webhook.ts'
+import { coalesce } from '../coalesce.ts'
 
 /** Where a tenant's license events go now, null when nowhere; the revision tells whether that has changed. */
 export async function findWebhook(
@@ -13,4 +14,17 @@ export async function findWebhook(
   })
   const [row] = rows
   return { endpoint: row?.state.endpoint ?? null, revision: row?.revision ?? -1 }
+}
+
+/** As {@link findWebhook}, for the dispatcher; look-ups of one moment share a query. */
+export function createEndpointLookup(db: Pool): (tenantId: string) => Promise<WebhookEndpoint | null> {
+  return coalesce(async (tenantIds) => {
+    const { rows } = await db.query<{ tenant_id: string; state: Webhook }>({
+      name: 'endpoint-lookup',
+      text: 'select tenant_id, state from webhooks where tenant_id = any($1)',
+      values: [[...new Set(tenantIds)]],
+    })
+    const endpoints = new Map(rows.map(({ tenant_id, state }) => [tenant_id, state.endpoint]))
+    return tenantIds.map((tenantId) => endpoints.get(tenantId) ?? null)
+  })
 }

@@ -15,9 +15,12 @@ export type PublicEvent = { payload: Payload; confidential: readonly string[] }
  * What a delivery says, made afresh for each try out of what is recorded: the same every time, until the customer is
  * erased. The key of a sale is in it as long as it is kept, which is until its deliveries have ended.
  */
-export async function publicEventOf(services: Services, delivery: KnownDelivery): Promise<PublicEvent> {
-  const { tenantId, licenseId, licenseRevision, deliveryId: id, event, sequence } = delivery
-  const content = await readContent(services.db, { licenseId, revision: licenseRevision })
+export async function publicEventOf(
+  services: Services,
+  delivery: KnownDelivery,
+  content: DeliveryContent,
+): Promise<PublicEvent> {
+  const { tenantId, licenseId, deliveryId: id, event, sequence } = delivery
   const [person = nobody] = await services.subjects.openPeople(tenantId, [content.issued.holder])
   const key =
     event === 'license.created' ? await services.secrets.open(tenantId, saleKeyName(licenseId)) : undefined
@@ -85,9 +88,9 @@ function particulars({ event, issued, deviceName, sessionId }: DeliveryContent, 
 /** The same as it may be shown again, with the key masked as licenses show it. */
 export async function shownPayload(services: Services, delivery: KnownDelivery): Promise<Payload> {
   const place = { licenseId: delivery.licenseId, revision: delivery.licenseRevision }
-  const { issued } = await readContent(services.db, place)
-  const { payload } = await publicEventOf(services, delivery)
-  return 'key' in payload ? { ...payload, key: issued.displayKey } : payload
+  const content = await readContent(services.db, place)
+  const { payload } = await publicEventOf(services, delivery, content)
+  return 'key' in payload ? { ...payload, key: content.issued.displayKey } : payload
 }
 
 /** Where a reader of the feed stands: behind the event at this position of the log. */
@@ -105,7 +108,7 @@ export async function readPublicEvents(
   const rows = await listPublicEvents(services.db, tenantId, after?.position, limit + 1)
   const told = rows.slice(0, limit)
   const contents = await readContents(services.db, told)
-  const holders = contents.map(({ issued }) => issued.holder)
+  const holders = contents.map((content) => content?.issued.holder ?? null)
   const people = await services.subjects.openPeople(tenantId, holders)
   const items = told.map(({ position, licenseId, revision, event, sequence }, index) => {
     const content = contents[index]

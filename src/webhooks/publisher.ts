@@ -48,21 +48,24 @@ export function createPublisher(
   const underWay = createUnderWay(lostAfterMs)
   let heard = -1n
   let fresh: DueAttempt[] = []
+  let ended: Ended[] = []
   let sweepAt = 0
 
   function hear(entry: LogEntry): void {
     if (!entry.readable || entry.category !== 'delivery') return
     const { event, stream, position } = entry
+    heard = position
     if (event.type === 'DeliveryScheduled') {
       const { deliveryId, channel, tenantId } = event.data
       if (channels.includes(channel)) fresh.push({ deliveryId, attempt: 1, channel, tenantId })
     } else if (event.type === 'RedeliveryAsked') {
       sweepAt = 0
     } else {
+      const deliveryId = stream.slice('delivery-'.length)
       const failed = event.type === 'DeliveryAttempted' ? event.data.error !== null : undefined
-      if (!underWay.done(stream.slice('delivery-'.length), failed)) return
+      ended.push({ deliveryId, failed })
+      if (!underWay.isWaitedFor(deliveryId)) return
     }
-    heard = position
     bell.ring()
   }
 
@@ -77,16 +80,33 @@ export function createPublisher(
     }
   }
 
+  /**
+   * Only what the read models know to have ended makes room: otherwise they would show it as due once more, and it
+   * would hold a place without anybody doing anything for it.
+   */
+  async function makeRoom(): Promise<void> {
+    const known = ended
+    ended = []
+    try {
+      if (heard >= 0n) await readModels.advanceTo(heard)
+    } catch (error) {
+      ended = [...known, ...ended]
+      throw error
+    }
+    for (const { deliveryId, failed } of known) underWay.done(deliveryId, failed)
+  }
+
   async function round(): Promise<void> {
     const taken = fresh
     fresh = []
-    if (heard >= 0n) await readModels.advanceTo(heard)
+    await makeRoom()
     await publish(taken)
     const moment = now().toISOString()
-    for (const receiver of underWay.withRoom()) {
-      const found = { except: underWay.of(receiver), most: mostOfEach }
-      const due = await listDueAttemptsOf(db, moment, receiver, found)
-      if (due.length === 0) underWay.noneLeft(receiver)
+    const receivers = underWay.withRoom()
+    if (receivers.length > 0) {
+      const found = { except: underWay.of(receivers), mostOfEach }
+      const due = await listDueAttemptsOf(db, moment, receivers, found)
+      underWay.foundFor(receivers, due)
       await publish(due)
     }
     if (performance.now() < sweepAt) return
@@ -119,6 +139,9 @@ async function pause(bell: Bell, failures: number, signal: AbortSignal): Promise
   await (failures === 0 ? bell : createBell()).heard(pauseMs, signal)
 }
 
+/** A try of a delivery that came to its end; whether it failed, if it says so. */
+type Ended = { deliveryId: string; failed: boolean | undefined }
+
 /** What has been published and is not known to be done, by receiver. */
 function createUnderWay(lostAfterMs: number) {
   const jobs = new Map<string, { receiver: string; lostAt: number }>()
@@ -140,17 +163,16 @@ function createUnderWay(lostAfterMs: number) {
     return known
   }
 
-  function done(deliveryId: string, failed: boolean | undefined): boolean {
+  function done(deliveryId: string, failed: boolean | undefined): void {
     const job = jobs.get(deliveryId)
     const receiver = job && receivers.get(job.receiver)
-    if (!receiver) return false
+    if (!receiver) return
     jobs.delete(deliveryId)
     receiver.deliveryIds.delete(deliveryId)
     if (failed !== undefined) receiver.troubled = failed
     if (receiver.deliveryIds.size === 0 && !receiver.turnedAway && !receiver.troubled) {
       receivers.delete(nameOf(receiver))
     }
-    return receiver.turnedAway
   }
 
   return {
@@ -167,18 +189,25 @@ function createUnderWay(lostAfterMs: number) {
       jobs.set(job.deliveryId, { receiver: nameOf(job), lostAt: performance.now() + lostAfterMs })
       return true
     },
-    /** @returns whether its receiver has more to come */
     done,
+    /** Whether its receiver has more to come when it has ended. */
+    isWaitedFor: (deliveryId: string): boolean =>
+      receivers.get(jobs.get(deliveryId)?.receiver ?? '')?.turnedAway ?? false,
     /** Receivers that had more than was published, and have become half free. */
     withRoom: (): Receiver[] =>
       [...receivers.values()].filter(
         ({ turnedAway, troubled, deliveryIds }) =>
           turnedAway && deliveryIds.size <= (troubled ? mostOfTroubled : mostOfEach) / 2,
       ),
-    of: (receiver: Receiver): string[] => [...(receivers.get(nameOf(receiver))?.deliveryIds ?? [])],
-    noneLeft(receiver: Receiver): void {
-      const known = receivers.get(nameOf(receiver))
-      if (known) known.turnedAway = false
+    of: (some: readonly Receiver[]): string[] =>
+      some.flatMap((receiver) => [...(receivers.get(nameOf(receiver))?.deliveryIds ?? [])]),
+    /** Those of the receivers for which nothing more was found have nothing to come. */
+    foundFor(asked: readonly Receiver[], due: readonly DueAttempt[]): void {
+      const more = new Set(due.map(nameOf))
+      for (const receiver of asked) {
+        const known = receivers.get(nameOf(receiver))
+        if (known && !more.has(nameOf(receiver))) known.turnedAway = false
+      }
     },
     forgetLost(): void {
       for (const [deliveryId, { lostAt }] of jobs)

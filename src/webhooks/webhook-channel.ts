@@ -1,4 +1,5 @@
-import { findWebhook } from '../../projections/webhooks/queries.ts'
+import { createContentLookup } from '../../projections/deliveries/content.ts'
+import { createEndpointLookup } from '../../projections/webhooks/queries.ts'
 import type { Services } from '../commands/services.ts'
 import { webhookSecretName } from '../commands/webhooks.ts'
 import type { KnownDelivery } from '../domain/delivery/delivery.ts'
@@ -30,14 +31,14 @@ export function createWebhookChannel(
 ): WebhookChannel {
   const agent = createConnections(resolve, rules)
   const secrets = createSecretCache(services)
+  const endpointOf = createEndpointLookup(services.db)
+  const contentOf = createContentLookup(services.db)
 
   async function deliver(delivery: KnownDelivery) {
     const { tenantId, deliveryId: id } = delivery
-    const [{ endpoint }, { payload, confidential }] = await Promise.all([
-      findWebhook(services.db, tenantId),
-      publicEventOf(services, delivery),
-    ])
+    const [endpoint, content] = await Promise.all([endpointOf(tenantId), contentOf(delivery)])
     if (endpoint === null) return { outcome: 'unwanted' } as const
+    const { payload, confidential } = await publicEventOf(services, delivery, content)
     const now = services.now()
     const keys = await secrets.of(tenantId, endpoint, now.toISOString())
     const body = JSON.stringify(payload)
