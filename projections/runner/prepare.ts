@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { projectionLock } from '../database/advisory-locks.ts'
 import { liveSchema } from '../database/pool.ts'
 import type { LogReader } from './log.ts'
 import { type RebuildOptions, rebuild } from './rebuild.ts'
 import { ScratchInUse } from './replay.ts'
 import { readCheckpoint, runRound } from './round.ts'
-import { beforeAll, createReadModelSchema, fingerprint, liveFingerprint, projectionLock } from './schema.ts'
+import { beforeAll, createReadModelSchema, fingerprint, liveFingerprint } from './schema.ts'
 
 /**
  * Makes sure that the live tables are there, are this version's, and stand where the log stood at this moment:

@@ -1,15 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
+import { projectionLock, rebuildLock } from '../database/advisory-locks.ts'
 import { liveSchema } from '../database/pool.ts'
 import type { OnParked } from './apply.ts'
 import type { LogReader } from './log.ts'
 import { type Progress, replay, withScratchSchema } from './replay.ts'
-import { projectionLock } from './schema.ts'
 
 const nextSchema = `${liveSchema}_next`
 const formerSchema = `${liveSchema}_former`
-const rebuildLock = projectionLock + 1
-
 export type RebuildOptions = { onParked: OnParked; onProgress: (progress: Progress) => void }
 
 /**

@@ -1,7 +1,8 @@
 import type { ClientBase, Pool, PoolClient, QueryResult } from 'pg'
+import { projectionLock } from '../database/advisory-locks.ts'
 import { applyOneByOne, applyTogether, type OnParked, PoisonedPage } from './apply.ts'
 import type { LogPage, LogReader } from './log.ts'
-import { beforeAll, projectionLock } from './schema.ts'
+import { beforeAll } from './schema.ts'
 
 /** How much of the log one transaction takes in. */
 const pageSize = 1000

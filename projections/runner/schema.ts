@@ -41,9 +41,6 @@ export async function createReadModelSchema(db: ClientBase, schema: string): Pro
   await db.query('insert into checkpoint (position, fingerprint) values ($1, $2)', [beforeAll, fingerprint])
 }
 
-/** One lock for everything that moves or replaces the read models, so that there is always one writer. */
-export const projectionLock = 7_214_501
-
 /** Which version the live tables are: undefined when there are none. */
 export async function liveFingerprint(db: ClientBase | Pool): Promise<string | undefined> {
   const { rows } = await db.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [

@@ -1,11 +1,10 @@
 import type { Pool, PoolClient } from 'pg'
+import { projectionLock, verifyLock } from '../database/advisory-locks.ts'
 import { liveSchema } from '../database/pool.ts'
 import { readModelTables } from '../projectors.ts'
 import type { LogReader } from './log.ts'
 import { type Progress, replay, withScratchSchema } from './replay.ts'
-import { projectionLock } from './schema.ts'
 
-const verifyLock = projectionLock + 2
 const scratchSchema = `${liveSchema}_verify`
 
 /** A row that the live table and the replayed one do not both hold, as JSON. */

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { dispatchLock } from '../../projections/database/advisory-locks.ts'
 import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { createMailChannel } from '../mail/channel.ts'
@@ -68,8 +69,6 @@ async function closeAfter(channel: { close(): Promise<void> }, signal: AbortSign
   await channel.close()
 }
 
-/** Of all processes without a common feed; read by nobody else. */
-const dispatchLock = 7_214_510
 const lockRetryMs = 1000
 
 /** Works while this process holds the lock, which ends with its connection. */

@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { greetingLock } from '../../projections/database/advisory-locks.ts'
 import { listTenants } from '../../projections/tenants/queries.ts'
 import { addMember, findMemberByEmail, type IssuedLink, issueLink } from '../commands/members.ts'
 import { createProduct } from '../commands/products.ts'
@@ -18,9 +19,6 @@ const demo = { tenantId: 'demo', productId: 'demo-app', keyTypeId: 'pro' } as co
 const ownerEmail = 'owner@demo.example'
 
 const markerName = 'welcomed'
-
-/** Any number that nothing else locks. */
-const greetingLock = 7_214_510
 
 /**
  * On an embedded ledger that has never greeted anybody: makes the tenant `demo` and prints how to use it. The
