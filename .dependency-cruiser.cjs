@@ -79,7 +79,9 @@ module.exports = {
     only(
       'commands-know-no-edge',
       'The same command serves HTTP, the command line and reactions.',
-      { path: '^src/(access|commands|credentials|vault|usage|gate|mail|reactions|limits|idempotency)/' },
+      {
+        path: '^src/(access|commands|credentials|vault|usage|gate|mail|reactions|limits|idempotency|story)/',
+      },
       { path: ['^src/(http|bin)/', '^infra/'] },
     ),
     only(

@@ -3,7 +3,6 @@ import { clientKeysProjector } from './client-keys/projector.ts'
 import { confirmationsProjector } from './confirmations/projector.ts'
 import { customersProjector } from './customers/projector.ts'
 import { deliveriesProjector } from './deliveries/projector.ts'
-import { historyProjector } from './history/projector.ts'
 import { integrationsProjector } from './integrations/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
 import { loginsProjector } from './logins/projector.ts'
@@ -30,7 +29,6 @@ export const projectors: readonly Projector[] = [
   webhooksProjector,
   customersProjector,
   licensesProjector,
-  historyProjector,
   deliveriesProjector,
   integrationsProjector,
   salesProjector,

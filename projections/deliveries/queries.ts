@@ -75,3 +75,21 @@ export async function listDeliveries(
     id: deliveryId,
   }))
 }
+
+/** What went out for the events of a license between two revisions, both included; by the event's revision. */
+export async function listDeliveriesOfEvents(
+  db: Pool,
+  licenseId: string,
+  first: number,
+  last: number,
+): Promise<Map<number, KnownDelivery[]>> {
+  const { rows } = await db.query<{ revision: number; state: KnownDelivery }>({
+    name: 'deliveries-of-events',
+    text: `select license_revision as revision, state from deliveries
+           where license_id = $1 and license_revision between $2 and $3
+           order by license_revision, channel`,
+    values: [licenseId, first, last],
+  })
+  const byRevision = Map.groupBy(rows, ({ revision }) => revision)
+  return new Map(Array.from(byRevision, ([revision, found]) => [revision, found.map(({ state }) => state)]))
+}

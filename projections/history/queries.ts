@@ -1,24 +1,181 @@
 import type { Pool } from 'pg'
+import type { LicenseEvent } from '../../src/domain/license/events.ts'
+import { deviceSlots, ownSlots } from '../../src/domain/license/slots.ts'
 
 export type HistoryEntry = {
   revision: number
   eventId: string
-  type: string
-  data: Record<string, unknown>
+  event: LicenseEvent
   actor: string
   requestId: string
   causationId: string
   correlationId: string
   at: string
+  /** How many seats were in use after it. */
+  seatsUsed: number
 }
+
+const entry = (of: string) => `
+  ${of}.revision, ${of}.event_id as "eventId", json_build_object('type', ${of}.type, 'data', ${of}.data) as event,
+  ${of}.actor, ${of}.request_id as "requestId", ${of}.causation_id as "causationId",
+  ${of}.correlation_id as "correlationId", ${of}.at, ${of}.seats_used as "seatsUsed"`
 
 /** Everything that happened to a license, oldest first. */
 export async function readHistory(db: Pool, licenseId: string): Promise<HistoryEntry[]> {
   const { rows } = await db.query<HistoryEntry>(
-    `select revision, event_id as "eventId", type, data, actor, request_id as "requestId",
-       causation_id as "causationId", correlation_id as "correlationId", at
-     from license_history where license_id = $1 order by revision`,
+    `select ${entry('h')} from license_history h where license_id = $1 order by revision`,
     [licenseId],
   )
   return rows
+}
+
+export type HistoryOrder = 'oldest' | 'newest'
+
+/** The next events of a license after a revision, in the order asked for; the first ones when it is undefined. */
+export async function readHistoryPage(
+  db: Pool,
+  licenseId: string,
+  order: HistoryOrder,
+  after: number | undefined,
+  limit: number,
+): Promise<HistoryEntry[]> {
+  const [beyond, direction] = order === 'oldest' ? ['>', 'asc'] : ['<', 'desc']
+  const { rows } = await db.query<HistoryEntry>({
+    name: `history-page-${order}`,
+    text: `select ${entry('h')} from license_history h
+           where license_id = $1 and ($2::int is null or revision ${beyond} $2)
+           order by revision ${direction} limit $3`,
+    values: [licenseId, after ?? null, limit],
+  })
+  return rows
+}
+
+/**
+ * The events that decide over what a license was after a revision, oldest first: folded, they give the same license as
+ * all of them, however many there were. With devices named, it is folded without the seats of the others.
+ */
+export async function readDeciding(
+  db: Pool,
+  licenseId: string,
+  through: number,
+  deviceIds?: readonly string[],
+): Promise<HistoryEntry[]> {
+  const slots = deviceIds && [...ownSlots, ...deviceIds.flatMap(deviceSlots)]
+  const { rows } = await db.query<HistoryEntry>({
+    name: slots ? 'deciding-of-some-devices' : 'deciding-of-all-devices',
+    text: `with recursive ${slots ? namedSlots : everySlot}
+           select * from (
+             select ${entry('newest')} from slots cross join lateral (
+               select * from license_history h
+               where h.license_id = $1 and h.slot = slots.slot and h.revision <= $2
+               order by h.revision desc limit 1
+             ) newest
+             union all
+             select ${entry('h')} from license_history h
+             where h.license_id = $1 and h.slot is null and h.revision <= $2
+           ) deciding
+           order by revision`,
+    values: [licenseId, through, ...(slots ? [slots] : [])],
+  })
+  return rows
+}
+
+const namedSlots = `slots as (select unnest($3::text[]) as slot)`
+
+/** Goes from one slot to the next, past however many events are in it. */
+const everySlot = `slots as (
+  (select h.slot from license_history h where h.license_id = $1 and h.slot is not null order by h.slot limit 1)
+  union all
+  select (
+    select h.slot from license_history h where h.license_id = $1 and h.slot > slots.slot order by h.slot limit 1
+  ) from slots where slots.slot is not null
+)`
+
+/** A place in a license's history, and in the whole log. */
+export type HistoryPlace = { revision: number; position: bigint; moment: string }
+
+/** Where a license's history stands at a revision; undefined when it has not come so far. */
+export async function findPlaceOf(
+  db: Pool,
+  licenseId: string,
+  revision: number,
+): Promise<HistoryPlace | undefined> {
+  const { rows } = await db.query<HistoryPlace>({
+    name: 'history-place-of',
+    text: 'select revision, position, moment from license_history where license_id = $1 and revision = $2',
+    values: [licenseId, revision],
+  })
+  return rows[0]
+}
+
+/** The last event that was over with at a time, found by halving; undefined when there was none yet. */
+export async function findPlaceAt(
+  db: Pool,
+  licenseId: string,
+  time: string,
+): Promise<HistoryPlace | undefined> {
+  const { rows } = await db.query<HistoryPlace>({
+    name: 'history-place-at',
+    text: `with recursive between_them(low, high) as (
+             select -1, (
+               select revision from license_history where license_id = $1 order by revision desc limit 1
+             )
+             union all
+             select
+               case when h.moment <= $2 then h.revision else low end,
+               case when h.moment <= $2 then high else h.revision - 1 end
+             from between_them
+               join license_history h on h.license_id = $1 and h.revision = (low + high + 1) / 2
+             where low < high
+           )
+           select h.revision, h.position, h.moment
+           from between_them join license_history h on h.license_id = $1 and h.revision = low
+           where low = high`,
+    values: [licenseId, time],
+  })
+  return rows[0]
+}
+
+/** Where the log is cut, at a position or a time: what is recorded behind it had not happened yet. */
+export type Cut = { position: bigint } | { time: string }
+
+const parametersOf = (cut: Cut) => ['position' in cut ? cut.position : null, 'time' in cut ? cut.time : null]
+
+/** The licenses that a customer had been given then, newest first. */
+export async function listLicenseIdsThen(
+  db: Pool,
+  tenantId: string,
+  customerId: string,
+  cut: Cut,
+): Promise<string[]> {
+  const { rows } = await db.query<{ license_id: string }>(
+    `select l.license_id from licenses l
+     where l.tenant_id = $1 and l.customer_id = $2 and exists (
+       select from license_history h
+       where h.license_id = l.license_id and h.slot is null and h.data->>'customerId' = $2
+         and ($3::bigint is null or h.position <= $3) and ($4::timestamptz is null or h.moment <= $4)
+     )
+     order by l.created_at desc, l.license_id desc`,
+    [tenantId, customerId, ...parametersOf(cut)],
+  )
+  return rows.map((row) => row.license_id)
+}
+
+/**
+ * How many devices of a tenant sat in seats then. It asks every license of the tenant, so it is for tenants whose plan
+ * has an end.
+ */
+export async function countActiveDevicesThen(db: Pool, tenantId: string, cut: Cut): Promise<number> {
+  const { rows } = await db.query<{ sum: bigint }>(
+    `select coalesce(sum(h.seats_used), 0)::bigint as sum
+     from licenses l cross join lateral (
+       select seats_used from license_history h
+       where h.license_id = l.license_id
+         and ($2::bigint is null or h.position <= $2) and ($3::timestamptz is null or h.moment <= $3)
+       order by h.revision desc limit 1
+     ) h
+     where l.tenant_id = $1`,
+    [tenantId, ...parametersOf(cut)],
+  )
+  return Number(rows[0]?.sum ?? 0n)
 }

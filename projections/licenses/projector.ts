@@ -2,6 +2,7 @@ import type { ClientBase } from 'pg'
 import type { LicenseEvent } from '../../src/domain/license/events.ts'
 import { absentLicense, evolveLicense, type License, type Seat } from '../../src/domain/license/license.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
+import { historyDdl, historyRow, writeHistory } from '../history/table.ts'
 import { inPipeline, writeRows } from '../pipeline.ts'
 import type { Projector } from '../projector.ts'
 import { activeDevicesDdl, addActiveDevices, type SeatsChange } from './active-devices.ts'
@@ -10,7 +11,7 @@ import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, license
 
 export const licensesProjector: Projector = {
   name: 'licenses',
-  tables: ['licenses', 'license_keys', 'devices', 'active_devices'],
+  tables: ['licenses', 'license_keys', 'devices', 'active_devices', 'license_history'],
   ddl: `
     create table licenses (
       license_id text primary key,
@@ -71,13 +72,14 @@ export const licensesProjector: Projector = {
     create index devices_by_name on devices (license_id, name) where status = 'active';
     create index devices_by_install on devices (license_id, install_id)
       where status = 'active' and install_id is not null;
-    ${activeDevicesDdl}`,
+    ${activeDevicesDdl};
+    ${historyDdl}`,
   async apply(db, entries) {
     const own = entries.filter((entry) => entry.category === 'license')
     if (own.length === 0) return
     const states = await load(db, own)
     const before = new Map(states)
-    const changes: Changes = { licenses: new Set(), seats: new Map(), keys: new Map() }
+    const changes: Changes = { licenses: new Set(), seats: new Map(), keys: new Map(), history: [] }
     for (const recorded of own) fold(states, changes, recorded)
     await write(db, states, changes)
     await addActiveDevices(db, seatsChanges(before, states))
@@ -91,6 +93,7 @@ type Changes = {
   seats: Map<string, Map<string, Seat>>
   /** By license and key; the last word on whether it is the current one. */
   keys: Map<string, { license: Extract<License, { status: 'issued' }>; keyHash: string; current: boolean }>
+  history: object[]
 }
 
 const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.length)
@@ -150,6 +153,7 @@ function fold(states: Map<string, State>, changes: Changes, recorded: RecordedLi
   const license = evolveLicense(before?.license ?? absentLicense, event)
   states.set(id, { license, revision })
   changes.licenses.add(id)
+  changes.history.push(historyRow(recorded, license.status === 'issued' ? license.seatsUsed : 0))
   if (license.status === 'absent') return
   const previous = before?.license.status === 'issued' ? before.license : undefined
   if (previous?.seats !== license.seats) {
@@ -185,6 +189,7 @@ async function write(db: ClientBase, states: ReadonlyMap<string, State>, changes
     writeRows(db, 'write-licenses', writeLicenses, licenses),
     writeRows(db, 'write-license-keys', writeKeys, keys),
     writeRows(db, 'write-devices', writeDevices, devices),
+    writeHistory(db, changes.history),
   ])
 }
 

@@ -58,6 +58,17 @@ export async function listDevices(db: Pool, licenseId: string): Promise<Seat[]> 
   return rows.map(seatFrom)
 }
 
+/** The devices that sit in seats, longest first. */
+export async function listSeated(db: Pool, licenseId: string, limit: number): Promise<Seat[]> {
+  const { rows } = await db.query<DeviceRow>({
+    name: 'list-seated',
+    text: `select * from devices where license_id = $1 and status = 'active'
+           order by activated_at, device_id limit $2`,
+    values: [licenseId, limit],
+  })
+  return rows.map(seatFrom)
+}
+
 export type LicenseFilter = { productId?: string | undefined; status?: LicenseStatus | undefined }
 
 /** A license's status as `statusAt` computes it, in SQL, at the moment $3, so that lists can be filtered by it. */

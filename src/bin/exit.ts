@@ -23,6 +23,7 @@ export function reportFailure(error: unknown): number {
     return say(error.message, exitCode.refused)
   if (error instanceof ConfigError || error instanceof WrongMasterKey)
     return say(error.message, exitCode.usage)
+  if (error instanceof Problem && error.status === 503) return say(error.message, exitCode.unavailable)
   if (error instanceof LocalStackError) return say(error.message, exitCode.unavailable)
   if (error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isDatabaseTrouble(error)) {
     return say(`A store does not answer: ${messageOf(error)}`, exitCode.unavailable)

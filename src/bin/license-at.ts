@@ -1,40 +1,38 @@
-import type { Services } from '../commands/services.ts'
+import { findLicenseOfAnyTenant } from '../../projections/licenses/queries.ts'
+import { momentOf, type Services } from '../commands/services.ts'
 import { ConfigError } from '../config.ts'
-import { absentLicense, evolveLicense, type License, statusAt } from '../domain/license/license.ts'
-import { licenseStream } from '../ledger/streams.ts'
-import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { statusAt } from '../domain/license/license.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { licenseAsOf, seatsInOrder } from '../story/as-of.ts'
+import type { AsOf } from '../story/moment.ts'
 import { CommandRefused } from './exit.ts'
 
 /**
- * A license as it was at a revision or a time, folded from the log by the same `evolve` that built the present.
+ * A license as it was at a revision or a time, folded by the same `evolve` that built the present.
  * @param moment a revision, or an ISO 8601 time; what was recorded at that very moment counts
  * @throws ConfigError when it is neither, CommandRefused when the license did not exist yet
  */
 export async function licenseAt(services: Services, licenseId: string, moment: string) {
-  const until = parseMoment(moment)
-  let license: License = absentLicense
-  let revision = -1
-  let at = ''
-  for await (const entry of services.ledger.readStream(licenseStream(licenseId))) {
-    if (!entry.readable) throw new LedgerUnavailable(`the event at revision ${entry.revision} cannot be read`)
-    if (until.isAfter(entry.revision, entry.metadata.at)) continue
-    if (entry.category === 'license') license = evolveLicense(license, entry.event)
-    revision = entry.revision
-    at = entry.metadata.at
-  }
-  if (license.status === 'absent') throw new CommandRefused(`the license did not exist at ${moment}`)
-  const { keyHash: _, holder: __, seats, status: ___, ...terms } = license
-  const status = statusAt(license, until.time ?? at)
-  return { revision, at, ...terms, status, devices: [...seats.values()] }
+  const asOf = asOfTyped(moment, momentOf(services))
+  const found = await findLicenseOfAnyTenant(services.db, licenseId)
+  if (!found) throw new Refusal('license_not_found')
+  const then = await licenseAsOf(services, found.license.tenantId, licenseId, asOf).catch(
+    (error: unknown) => {
+      if (!(error instanceof Refusal && error.code === 'license_not_found')) throw error
+      throw new CommandRefused(`the license did not exist at ${moment}`)
+    },
+  )
+  const { keyHash: _, holder: __, seats: ___, status: ____, ...terms } = then.license
+  const at = then.deciding.at(-1)?.at ?? then.at
+  const status = statusAt(then.license, then.at)
+  return { revision: then.revision, at, ...terms, status, devices: seatsInOrder(then.license) }
 }
 
-type Until = { time: string | undefined; isAfter(revision: number, at: string): boolean }
-
-function parseMoment(moment: string): Until {
-  if (/^\d{1,9}$/.test(moment)) {
-    return { time: undefined, isAfter: (revision) => revision > Number(moment) }
-  }
-  const time = new Date(moment)
-  if (Number.isNaN(time.getTime())) throw new ConfigError(`--at ${moment} is neither a revision nor a time`)
-  return { time: time.toISOString(), isAfter: (_, at) => at > time.toISOString() }
+/** A revision or a time as somebody typed it; a time to come means now. @throws ConfigError for anything else */
+export function asOfTyped(moment: string, now: string): AsOf {
+  if (/^\d{1,9}$/.test(moment)) return { sequence: Number(moment) }
+  const date = new Date(moment)
+  if (Number.isNaN(date.getTime())) throw new ConfigError(`--at ${moment} is neither a revision nor a time`)
+  const time = date.toISOString()
+  return { time: time < now ? time : now }
 }

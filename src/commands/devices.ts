@@ -1,7 +1,7 @@
 import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
 import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
 import type { LicenseEvent } from '../domain/license/events.ts'
-import { decideLicense, type License } from '../domain/license/license.ts'
+import { decideLicense, type License, type LicenseCommand } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenant/events.ts'
 import { planLimits } from '../domain/tenant/tenant.ts'
@@ -21,9 +21,8 @@ export async function activateDevice(
   device: { name: string; plan: Plan },
   origin: Origin,
 ): Promise<void> {
-  const most = planLimits[device.plan].activeDevices
-  const planIsFull =
-    Number.isFinite(most) && (await countActiveDevices(services.db, question.tenantId)) >= most
+  const { db } = services
+  const planIsFull = await isPlanFull(device.plan, () => countActiveDevices(db, question.tenantId))
   const at = momentOf(services)
   const { deviceId } = question
   const seat = {
@@ -33,11 +32,29 @@ export async function activateDevice(
     name: device.name,
     platform: null,
   }
-  await changeFound(services, found, question, origin, at, (license) => {
-    const events = decideLicense(license, { type: 'ActivateDevice', ...seat, at })
-    if (events.length > 0 && planIsFull) throw new Refusal('plan_limit')
-    return events
-  })
+  await changeFound(services, found, question, origin, at, (license) =>
+    decideActivation(license, { ...seat, at }, planIsFull),
+  )
+}
+
+/** Whether a plan allows no more active devices; they are counted only where there is an end to them. */
+export async function isPlanFull(plan: Plan, count: () => Promise<number>): Promise<boolean> {
+  const most = planLimits[plan].activeDevices
+  return Number.isFinite(most) && (await count()) >= most
+}
+
+/**
+ * What an activation comes to. A device that already sits there takes nothing of the plan.
+ * @throws Refusal as {@link activateDevice}
+ */
+export function decideActivation(
+  license: License,
+  seat: Omit<Extract<LicenseCommand, { type: 'ActivateDevice' }>, 'type'>,
+  planIsFull: boolean,
+): LicenseEvent[] {
+  const events = decideLicense(license, { type: 'ActivateDevice', ...seat })
+  if (events.length > 0 && planIsFull) throw new Refusal('plan_limit')
+  return events
 }
 
 /** Frees the device's seat; without an active seat nothing happens. */

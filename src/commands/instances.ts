@@ -4,8 +4,8 @@ import type { LicenseEvent } from '../domain/license/events.ts'
 import { decideLicense, type IssuedLicense, sameDevice } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenant/events.ts'
-import { planLimits } from '../domain/tenant/tenant.ts'
 import { licenseStream } from '../ledger/streams.ts'
+import { isPlanFull } from './devices.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 type Instance = { installId: string | null; name: string; platform: string | null; plan: Plan }
@@ -24,9 +24,7 @@ export async function activateInstance(
   { installId, name, platform, plan }: Instance,
   origin: Origin,
 ): Promise<string> {
-  const most = planLimits[plan].activeDevices
-  const planIsFull =
-    Number.isFinite(most) && (await countActiveDevices(services.db, question.tenantId)) >= most
+  const planIsFull = await isPlanFull(plan, () => countActiveDevices(services.db, question.tenantId))
   const at = momentOf(services)
   const instance = { instanceId: services.newId('ins'), installId, name, platform }
   const { state } = await changeFound(services, found, question, origin, at, (license) => {

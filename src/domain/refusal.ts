@@ -78,6 +78,7 @@ export type RefusalCode =
   | 'confirmation_expired'
   | 'confirmation_consumed'
   | 'delivery_not_found'
+  | 'moment_in_the_future'
 
 /** A command that the rules do not allow. Nothing has been recorded. */
 export class Refusal extends Error {

@@ -27,6 +27,7 @@ import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseChangeRoutes } from './management/license-changes.ts'
 import { licenseExportRoutes } from './management/license-export.ts'
 import { licenseImportRoutes } from './management/license-import.ts'
+import { licenseStoryRoutes } from './management/license-story.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { loginRoutes } from './management/login.ts'
 import { mailRoutes } from './management/mail.ts'
@@ -137,6 +138,7 @@ function managementRoutes(
   mailRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
   licenseChangeRoutes(routes, services)
+  licenseStoryRoutes(routes, services, cursors)
   licenseImportRoutes(routes, services)
   licenseExportRoutes(routes, services)
   customerRoutes(routes, services, cursors)

@@ -168,6 +168,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     'the confirmation was used already; send the request without it for a new one',
   ],
   delivery_not_found: [404, 'delivery not found'],
+  moment_in_the_future: [
+    400,
+    'querystring asOf: it has not come to that yet; ask about a moment that has passed',
+  ],
 }
 
 export function problemOfRefusal(code: RefusalCode): Problem {

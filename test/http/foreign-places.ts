@@ -101,6 +101,27 @@ export const places: [what: string, status: number, request: (which: Which, thin
     }),
   ],
   [
+    'reading a license as it was',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}?asOf=0` }),
+  ],
+  [
+    'reading the history of a license',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/history` }),
+  ],
+  [
+    'having a license explained',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/explain?asOf=0` }),
+  ],
+  ['reading a product as it was', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}?asOf=0` })],
+  [
+    'reading a customer as they were',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}?asOf=0` }),
+  ],
+  [
     'minting for a customer',
     404,
     (which, owned) => ({

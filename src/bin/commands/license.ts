@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { type HistoryEntry, readHistory } from '../../../projections/history/queries.ts'
 import {
   findLicenseOfAnyTenant,
   type LicenseEntry,
@@ -10,9 +9,9 @@ import { momentOf, type Services } from '../../commands/services.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { deviceView, licenseView } from '../../http/management/license-schemas.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
-import { licenseAt } from '../license-at.ts'
-import { fields, type OutputOptions, print, table } from '../output.ts'
+import { fields, type OutputOptions, print } from '../output.ts'
 import { withStores } from '../with-stores.ts'
+import { licenseStoryCommands } from './license-story.ts'
 
 /** `keyledger license …`: what support staff and auditors ask about one license. */
 export function licenseCommands(program: Command): void {
@@ -30,23 +29,7 @@ export function licenseCommands(program: Command): void {
       }),
     )
 
-  license
-    .command('history <id>')
-    .description('One line an event, oldest first, with actor and reason')
-    .option('--at <revision or time>', 'show the state as it was then instead')
-    .option('--json', 'print an array of events, or the state with --at')
-    .action((id: string, options: OutputOptions & { at?: string }) =>
-      withStores(async ({ services }) => {
-        await requireLicense(services, id)
-        if (options.at === undefined) {
-          const history = await readHistory(services.db, id)
-          print(options, history, () => table(history.map(historyRow)))
-        } else {
-          const past = await licenseAt(services, id, options.at)
-          print(options, past, () => fields(past))
-        }
-      }),
-    )
+  licenseStoryCommands(license)
 
   license
     .command('revoke <id>')
@@ -77,9 +60,4 @@ async function viewNow(services: Services, entry: LicenseEntry) {
     ...licenseView(entry, person, momentOf(services)),
     devices: devices.map(deviceView(await readTelemetry(services.db, licenseId))),
   }
-}
-
-function historyRow({ revision, at, type, actor, data }: HistoryEntry): string[] {
-  const about = data.reason ?? data.deviceId ?? data.displayKey ?? data.expiresAt ?? data.customerId ?? ''
-  return [String(revision), at, type, actor, String(about)]
 }

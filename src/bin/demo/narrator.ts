@@ -67,8 +67,8 @@ export function createNarrator(services: Services, address: string, token: strin
       return answer
     },
     async history(licenseId: string): Promise<void> {
-      for (const { revision, at, type, actor } of await readHistory(services.db, licenseId)) {
-        say(`   ${String(revision).padStart(2)}  ${at}  ${type.padEnd(18)} ${actor}`)
+      for (const { revision, at, event, actor } of await readHistory(services.db, licenseId)) {
+        say(`   ${String(revision).padStart(2)}  ${at}  ${event.type.padEnd(18)} ${actor}`)
       }
     },
   }

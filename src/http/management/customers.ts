@@ -3,12 +3,14 @@ import { type CustomerEntry, listCustomers } from '../../../projections/customer
 import { createCustomer, linkLicense, replaceOverrides, requireCustomer } from '../../commands/customers.ts'
 import type { Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
+import { customerAsOf } from '../../story/as-of.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
 import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { notFound } from '../problem.ts'
 import { answer, errors, pageOf, pageQuery, text } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
+import { asOfFrom, asOfQuery } from './as-of.ts'
 import { customerIn, customerOut, customerView, overridesFrom, overridesIn } from './customer-schemas.ts'
 import { answerPage } from './page.ts'
 
@@ -101,15 +103,20 @@ function readRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getCustomer',
         tags: ['Customers'],
-        summary: 'Read a customer',
+        summary: 'Read a customer, as they are or as they were',
         params: onlyId,
+        querystring: asOfQuery,
         response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404) },
       },
     },
     async (request) => {
       const { tenantId } = callerIn(request)
       const id = requireCustomerId(request.params.id)
-      return shown(services, tenantId, await requireCustomer(services, tenantId, id))
+      const asOf = asOfFrom(request.query.asOf)
+      const entry = asOf
+        ? await customerAsOf(services, tenantId, id, asOf)
+        : await requireCustomer(services, tenantId, id)
+      return shown(services, tenantId, entry)
     },
   )
 }

@@ -6,6 +6,7 @@ import { momentOf, type Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import { Slug } from '../../domain/values.ts'
 import { revokeLicense } from '../../gate/operations/revoke-license.ts'
+import { type LicenseThen, licenseAsOf, seatsInOrder } from '../../story/as-of.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { callerIn } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
@@ -14,6 +15,7 @@ import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { notFound } from '../problem.ts'
 import { answer, errors, inUtc, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
+import { asOfFrom, asOfQuery } from './as-of.ts'
 import {
   deviceView,
   licenseDetailOut,
@@ -119,8 +121,10 @@ function readRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getLicense',
         tags: ['Licenses'],
-        summary: 'Read a license with its devices',
+        summary: 'Read a license with its devices, as it is or as it was',
+        description: 'What devices said of themselves is not recorded, so of then `telemetry` is null.',
         params: z.strictObject({ id: z.string() }),
+        querystring: asOfQuery,
         response: {
           200: answer('The license', z.object({ license: licenseDetailOut })),
           ...errors(400, 403, 404),
@@ -129,8 +133,10 @@ function readRoute(app: ZodApp, services: Services): void {
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const { id } = request.params
-      const entry = await findLicense(services.db, tenantId, requireLicenseId(id))
+      const licenseId = requireLicenseId(request.params.id)
+      const asOf = asOfFrom(request.query.asOf)
+      if (asOf) return shownThen(services, await licenseAsOf(services, tenantId, licenseId, asOf))
+      const entry = await findLicense(services.db, tenantId, licenseId)
       if (!entry) throw notFound('license')
       const devices = await listDevices(services.db, entry.license.licenseId)
       const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.license.holder])
@@ -139,6 +145,14 @@ function readRoute(app: ZodApp, services: Services): void {
       return { license: { ...view, devices: devices.map(deviceView(said)) } }
     },
   )
+}
+
+/** As {@link readRoute} shows the present. */
+async function shownThen(services: Services, then: LicenseThen) {
+  const { license, at } = then
+  const [person = nobody] = await services.subjects.openPeople(license.tenantId, [license.holder])
+  const devices = seatsInOrder(license).map(deviceView(new Map()))
+  return { license: { ...licenseView(then, person, at), devices } }
 }
 
 function revokeRoute(app: ZodApp, services: Services): void {

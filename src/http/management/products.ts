@@ -3,12 +3,14 @@ import { listProducts, type PresentProduct } from '../../../projections/products
 import { changeProduct, createProduct } from '../../commands/products.ts'
 import type { Services } from '../../commands/services.ts'
 import { Slug, slugOf } from '../../domain/values.ts'
+import { productAsOf } from '../../story/as-of.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
 import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { invalid, notFound } from '../problem.ts'
 import { answer, errors, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
+import { asOfFrom, asOfQuery } from './as-of.ts'
 import { answerPage } from './page.ts'
 import {
   keyPrefixOf,
@@ -119,14 +121,20 @@ function readRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getProduct',
         tags: ['Products'],
-        summary: 'Read a product',
+        summary: 'Read a product, as it is or as it was',
         params: onlyProductId,
+        querystring: asOfQuery,
         response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
       },
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      return { product: productView(await requireProduct(services, tenantId, request.params.productId)) }
+      const { productId } = request.params
+      const asOf = asOfFrom(request.query.asOf)
+      const product = asOf
+        ? await productAsOf(services, tenantId, productId, asOf)
+        : await requireProduct(services, tenantId, productId)
+      return { product: productView(product) }
     },
   )
 }

@@ -22,18 +22,20 @@ export const validateIn = keyOfProduct.extend({
 
 export const deactivateIn = keyOfProduct.extend({ device_id: deviceId })
 
+export const runtimeStatus = z.enum([
+  'active',
+  'fallback',
+  'expired',
+  'revoked',
+  'reminted',
+  'inactive',
+  'not_found',
+  'seat_limit_reached',
+  'plan_limit',
+])
+
 const verdict = {
-  status: z.enum([
-    'active',
-    'fallback',
-    'expired',
-    'revoked',
-    'reminted',
-    'inactive',
-    'not_found',
-    'seat_limit_reached',
-    'plan_limit',
-  ]),
+  status: runtimeStatus,
   expires_at: z.int().nullable().meta({ description: 'Unix seconds; null for a perpetual license' }),
   entitlements: z.array(z.string()),
   device_id: z.string().nullable(),

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from '../../../../projections/history/queries.ts'
 import type { LicenseStatus } from '../../../domain/license/license.ts'
-import type { ActorName } from '../actors.ts'
+import type { ActorName } from '../../../story/actors.ts'
+import { wordsOf } from '../../../story/words.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { ago, moment } from './moments.ts'
@@ -222,22 +223,12 @@ function appWords(view: View, { telemetry }: Device): Content {
   return html`<span>${telemetry.appVersion ?? 'unknown'}<span class="sub">seen ${ago(telemetry.seenAt, view.now)}</span></span>`
 }
 
-/** `DeviceActivated` as people say it. */
-function historyWords(type: string): string {
-  const words = type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
 function historyView(history: readonly HistoryEntry[], nameOf: ActorName): Html {
-  const about = ({ data }: HistoryEntry): Content => {
-    const text = data.reason ?? data.name ?? data.deviceId ?? data.displayKey ?? data.expiresAt
-    return typeof text === 'string' && html`<span class="sub">${text}</span>`
-  }
   return html`<ol class="history sheet">
     ${history.toReversed().map(
       (entry) => html`<li>
         ${moment(entry.at)}
-        <div><strong>${historyWords(entry.type)}</strong> by ${nameOf(entry.actor)}${about(entry)}</div>
+        <div><strong>${wordsOf(entry.event, null)}</strong> by ${nameOf(entry.actor)}</div>
       </li>`,
     )}
   </ol>`

@@ -2,11 +2,11 @@ import type { PresentProduct } from '../../../../projections/products/queries.ts
 import type { Unlicensed } from '../../../../projections/trials/queries.ts'
 import type { KeyType } from '../../../domain/product/key-type.ts'
 import { mostInstalls } from '../../../domain/trial/trial.ts'
+import { money } from '../../../story/money.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { entitlementTags } from './licenses.ts'
 import { ago, dayOf } from './moments.ts'
-import { money } from './money.ts'
 import { badge, empty, facts, heading, pager, section, table } from './parts.ts'
 
 type Products = { products: readonly PresentProduct[]; cursor: string | undefined; next: string | null }

@@ -1,9 +1,9 @@
 import type { KnownDelivery } from '../../../domain/delivery/delivery.ts'
 import type { SaleEvent } from '../../../domain/sale/events.ts'
+import { money } from '../../../story/money.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { deliveryBadge, deliveryWords } from './deliveries.ts'
 import { moment } from './moments.ts'
-import { money } from './money.ts'
 import { badge } from './parts.ts'
 
 type Entry = { at: string; words: Content }

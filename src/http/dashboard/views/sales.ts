@@ -2,12 +2,12 @@ import type { KnownDelivery } from '../../../domain/delivery/delivery.ts'
 import { Provider } from '../../../domain/integration/provider.ts'
 import type { ParkedReason, SaleEvent } from '../../../domain/sale/events.ts'
 import { type KnownSale, saleStanding } from '../../../domain/sale/sale.ts'
+import { money } from '../../../story/money.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { deliveryBadge, deliveryWords } from './deliveries.ts'
 import { providerNames } from './integrations.ts'
 import { ago, moment } from './moments.ts'
-import { money } from './money.ts'
 import {
   badge,
   empty,

@@ -1,0 +1,68 @@
+import type { ClientBase } from 'pg'
+import { slotOf } from '../../src/domain/license/slots.ts'
+import type { Recorded } from '../../src/domain/recorded.ts'
+import { writeRows } from '../pipeline.ts'
+
+/**
+ * One row an event of every license, in the order of its stream: what has happened, when, and by whom. It is written
+ * with the licenses, whose folding knows how many seats an event left in use.
+ */
+export const historyDdl = `
+  create table license_history (
+    license_id text not null,
+    revision int not null,
+    event_id uuid not null,
+    type text not null,
+    data json not null,
+    actor text not null,
+    request_id text not null,
+    causation_id text not null,
+    correlation_id text not null,
+    at timestamptz not null,
+    position bigint not null,
+    seats_used int not null,
+    -- Only the newest of the events in one slot counts, so that a state of years ago is folded from few of them.
+    slot text,
+    -- When it was over with: no event is before the one that stands before it, whatever the clocks said.
+    moment timestamptz not null,
+    primary key (license_id, revision)
+  );
+  create index license_history_by_slot on license_history (license_id, slot, revision)`
+
+type RecordedLicense = Recorded<'license'>
+
+/** @param seatsUsed how many seats were in use after it */
+export const historyRow = (
+  { stream, revision, position, id, event, metadata }: RecordedLicense,
+  seatsUsed: number,
+): object => ({
+  license_id: stream.slice('license-'.length),
+  revision,
+  event_id: id,
+  type: event.type,
+  data: event.data,
+  actor: metadata.actor,
+  request_id: metadata.requestId,
+  causation_id: metadata.causationId,
+  correlation_id: metadata.correlationId,
+  at: metadata.at,
+  position: String(position),
+  seats_used: seatsUsed,
+  slot: slotOf(event),
+})
+
+export function writeHistory(db: ClientBase, rows: readonly object[]): Promise<void> {
+  return writeRows(
+    db,
+    'write-license-history',
+    `insert into license_history
+     select r.license_id, r.revision, r.event_id, r.type, r.data, r.actor, r.request_id, r.causation_id,
+       r.correlation_id, r.at, r.position, r.seats_used, r.slot,
+       max(greatest(r.at, before.moment)) over (partition by r.license_id order by r.revision)
+     from json_populate_recordset(null::license_history, $1) r
+       left join license_history before
+         on before.license_id = r.license_id and before.revision = r.revision - 1
+     on conflict (license_id, revision) do nothing`,
+    rows,
+  )
+}

@@ -1,0 +1,164 @@
+import type { Command } from 'commander'
+import { findLicenseOfAnyTenant } from '../../../projections/licenses/queries.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { ConfigError } from '../../config.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { type Explanation, explain } from '../../http/runtime/explain.ts'
+import { follow } from '../../ledger/follow.ts'
+import { licenseStream } from '../../ledger/streams.ts'
+import { actorWords } from '../../story/actors.ts'
+import type { Change } from '../../story/changes.ts'
+import { type Comparison, compareMoments } from '../../story/compare.ts'
+import { readStory, type StoryEntry, type StoryPage } from '../../story/entries.ts'
+import { asOfTyped, licenseAt } from '../license-at.ts'
+import { fields, type OutputOptions, print } from '../output.ts'
+import type { Stores } from '../stores.ts'
+import { withStores } from '../with-stores.ts'
+
+type HistoryOptions = OutputOptions & { at?: string; watch?: boolean }
+
+/** What happened to a license, why it answers what it answers, and what became of it between two moments. */
+export function licenseStoryCommands(license: Command): void {
+  license
+    .command('history <id>')
+    .description('One line an event, oldest first: what happened, when, by whom')
+    .option('--at <revision or time>', 'show the state as it was then instead')
+    .option('--watch', 'go on with what happens from now on, until it is interrupted')
+    .option('--json', 'print an array of events, or the state with --at; with --watch an event a line')
+    .action((id: string, options: HistoryOptions) =>
+      withStores(async (stores) => {
+        if (options.at === undefined) return showHistory(stores, id, options)
+        const past = await licenseAt(stores.services, id, options.at)
+        print(options, past, () => fields(past))
+      }),
+    )
+
+  license
+    .command('explain <id>')
+    .description('What validate and activate would answer, and why')
+    .option('--device <id>', 'the device that asks; without it the license alone is asked about')
+    .option('--at <revision or time>', 'what they would have answered then')
+    .option('--json', 'print the explanation')
+    .action((id: string, options: OutputOptions & { device?: string; at?: string }) =>
+      withStores(async ({ services }) => {
+        const place = await placeOf(services, id)
+        const asOf = options.at === undefined ? undefined : asOfTyped(options.at, momentOf(services))
+        const explanation = await explain(services, { ...place, deviceId: options.device, asOf })
+        print(options, explanation, () => explanationLines(explanation))
+      }),
+    )
+
+  license
+    .command('diff <id> <moments>')
+    .description('What became of it between two moments, written a..b: revisions or times')
+    .option('--json', 'print the differences')
+    .action((id: string, moments: string, options: OutputOptions) =>
+      withStores(async ({ services }) => {
+        const [from, to, ...more] = moments.split('..')
+        if (!from || !to || more.length > 0) throw new ConfigError(`${moments} is not written a..b`)
+        const now = momentOf(services)
+        const place = await placeOf(services, id)
+        const compared = await compareMoments(services, place, asOfTyped(from, now), asOfTyped(to, now))
+        print(options, compared, () => comparisonLines(compared))
+      }),
+    )
+}
+
+type Place = { tenantId: string; licenseId: string }
+
+async function placeOf(services: Services, licenseId: string): Promise<Place> {
+  const entry = await findLicenseOfAnyTenant(services.db, licenseId)
+  if (!entry) throw new Refusal('license_not_found')
+  return { tenantId: entry.license.tenantId, licenseId }
+}
+
+async function showHistory(stores: Stores, id: string, options: HistoryOptions): Promise<void> {
+  const { services } = stores
+  const place = await placeOf(services, id)
+  const head = await services.ledger.head()
+  const shown: StoryPage = { entries: [], recorded: [], next: undefined }
+  for await (const page of pagesAfter(services, place, undefined)) {
+    shown.entries.push(...page.entries)
+    shown.recorded.push(...page.recorded)
+  }
+  if (!options.watch) return print(options, rawAndTold(shown), () => shown.entries.map(line))
+  say(options, shown)
+  await watch(stores, place, { head, last: shown.entries.at(-1)?.sequence }, (page) => say(options, page))
+}
+
+async function* pagesAfter(
+  services: Services,
+  place: Place,
+  sequence: number | undefined,
+): AsyncIterable<StoryPage> {
+  let after = sequence
+  do {
+    const page = await readStory(services, place, { order: 'oldest', after, limit: 500 })
+    yield page
+    after = page.next
+  } while (after !== undefined)
+}
+
+/** Tells what happens to a license from now on, each event once, until the command is interrupted. */
+async function watch(
+  { services, readModels }: Stores,
+  place: Place,
+  from: { head: bigint | undefined; last: number | undefined },
+  tell: (page: StoryPage) => void,
+): Promise<void> {
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  const stream = licenseStream(place.licenseId)
+  let { last } = from
+  for await (const entry of follow(services.ledger, from.head, stopping.signal, () => undefined)) {
+    if (entry.stream !== stream || (last !== undefined && entry.revision <= last)) continue
+    await readModels.advanceTo(entry.position)
+    for await (const page of pagesAfter(services, place, last)) {
+      tell(page)
+      last = page.entries.at(-1)?.sequence ?? last
+    }
+  }
+}
+
+/** As it was recorded, and beside it what it means. */
+const rawAndTold = ({ entries, recorded }: StoryPage): object[] =>
+  recorded.map(({ event: { type, data }, seatsUsed: _, ...place }, index) => {
+    const { event, actor, summary, device, changes, links } = entries[index] ?? {}
+    return { ...place, type, data, event, actorName: actor?.name, summary, device, changes, links }
+  })
+
+function say(options: OutputOptions, page: StoryPage): void {
+  const lines = options.json ? rawAndTold(page).map((event) => JSON.stringify(event)) : page.entries.map(line)
+  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function line({ sequence, time, summary, actor, changes }: StoryEntry): string {
+  const seats = changes.find(({ field }) => field === 'seatsUsed')
+  const about = seats && seats.before !== null ? `, seats ${seats.before} → ${seats.after}` : ''
+  return `${String(sequence).padStart(3)}  ${time}  ${summary}${about}, by ${actorWords(actor)}`
+}
+
+function explanationLines({ at, sequence, validate, activate }: Explanation): string[] {
+  const part = (what: string, { status, because, events }: Explanation['activate']) => [
+    `${what}: ${status ?? 'HTTP 403'}`,
+    `  ${because}`,
+    ...events.map(
+      (event) => `  ${event.sequence}  ${event.time}  ${event.summary}, by ${actorWords(event.actor)}`,
+    ),
+  ]
+  return [`at ${at}, after event ${sequence}`, ...part('validate', validate), ...part('activate', activate)]
+}
+
+function comparisonLines({ from, to, changes, devices }: Comparison): string[] {
+  const told = (what: string, { before, after }: Pick<Change, 'before' | 'after'>) =>
+    `${what}: ${before ?? 'none'} → ${after ?? 'none'}`
+  const lines = [
+    ...changes.map((change) => told(change.field, change)),
+    ...devices.map((device) => told(`device “${device.name}”`, device)),
+  ]
+  return [
+    `from event ${from.sequence}, ${from.at}, to event ${to.sequence}, ${to.at}`,
+    ...(lines.length > 0 ? lines : ['nothing changed']),
+  ]
+}

@@ -1,0 +1,210 @@
+import { z } from 'zod'
+import { findLicense } from '../../../projections/licenses/queries.ts'
+import type { Services } from '../../commands/services.ts'
+import { actorKinds } from '../../story/actors.ts'
+import { changedFields } from '../../story/changes.ts'
+import { readStory } from '../../story/entries.ts'
+import { publicNames } from '../../story/words.ts'
+import { callerIn } from '../authenticate.ts'
+import type { Cursors } from '../cursor.ts'
+import { notFound } from '../problem.ts'
+import { explain } from '../runtime/explain.ts'
+import { rules } from '../runtime/reasons.ts'
+import { runtimeStatus } from '../runtime/schemas.ts'
+import { answer, errors, momentOut, pageOf, pageQuery, text } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { asOf, asOfFrom } from './as-of.ts'
+import { requireLicenseId } from './licenses.ts'
+import { answerPage } from './page.ts'
+
+const sequence = z.int().meta({ description: 'Its place in the history of the license; 0 is the first' })
+
+const actorOut = z.object({
+  kind: z.enum(actorKinds),
+  id: z.string(),
+  name: z.string().meta({ description: 'The name of a token, the e-mail address of a member, else the id' }),
+})
+
+const event = z
+  .enum(Object.values(publicNames))
+  .meta({ description: 'Where webhooks have a name for it, it is theirs' })
+
+const summary = z
+  .string()
+  .meta({ description: 'What happened, in one line for people; its wording may change' })
+
+const entryOut = z
+  .object({
+    sequence,
+    event,
+    time: momentOut,
+    actor: actorOut,
+    requestId: z.string(),
+    summary,
+    device: z.object({ deviceId: z.string(), name: z.string().nullable() }).nullable(),
+    changes: z.array(
+      z.object({
+        field: z.enum(changedFields),
+        before: z.union([z.string(), z.number()]).nullable(),
+        after: z.union([z.string(), z.number()]).nullable(),
+      }),
+    ),
+    links: z.object({
+      saleId: z.string().nullable(),
+      customerId: z.string().nullable(),
+      confirmationId: z
+        .string()
+        .nullable()
+        .meta({ description: 'The confirmation by which a person allowed it' }),
+      deliveries: z.array(
+        z.object({
+          id: z.string(),
+          channel: z.enum(['webhook', 'mail']),
+          status: z.enum(['pending', 'delivered', 'abandoned']),
+        }),
+      ),
+    }),
+  })
+  .meta({
+    id: 'LicenseHistoryEntry',
+    example: {
+      sequence: 1,
+      event: 'license.activated',
+      time: '2026-11-21T09:30:00.000Z',
+      actor: { kind: 'token', id: 'tok_06f5w3k8hx7vq2m4n9t1r0s5zc', name: 'CI' },
+      requestId: 'req_06f5w3k8hx7vq2m4n9t1r0s5zc',
+      summary: '“MacBook” took a seat',
+      device: { deviceId: 'machine-7f3a', name: 'MacBook' },
+      changes: [
+        { field: 'seatsUsed', before: 0, after: 1 },
+        { field: 'device', before: null, after: 'active' },
+      ],
+      links: { saleId: null, customerId: null, confirmationId: null, deliveries: [] },
+    },
+  })
+
+const reasoned = {
+  succeeds: z.boolean(),
+  httpStatus: z.union([z.literal(200), z.literal(403)]).meta({
+    description: '403 where the interface refuses before it looks at the license',
+  }),
+  status: runtimeStatus.nullable().meta({ description: 'As the runtime interface tells it; null for a 403' }),
+  rule: z.enum(rules).meta({ description: 'Why; stable, for programs' }),
+  because: z.string().meta({ description: 'Why, in words; their wording may change' }),
+  events: z
+    .array(z.object({ sequence, event, time: momentOut, actor: actorOut, summary }))
+    .meta({ description: 'The events that decide' }),
+}
+
+const explanationOut = z
+  .object({
+    at: momentOut.meta({ description: 'The moment that it is true of' }),
+    sequence: z.int().meta({ description: 'The last event of the license until then' }),
+    deviceId: z.string().nullable(),
+    validate: z.object({
+      ...reasoned,
+      expires_at: z.int().nullable().meta({ description: 'Unix seconds, as validate tells it' }),
+      entitlements: z.array(z.string()),
+    }),
+    activate: z
+      .object(reasoned)
+      .meta({ description: 'Of the device asked about, or of one that has never been there' }),
+    seats: z.object({
+      used: z.int(),
+      limit: z.int().nullable(),
+      taken: z
+        .array(
+          z.object({
+            deviceId: z.string(),
+            instanceId: z.string(),
+            name: z.string(),
+            platform: z.string().nullable(),
+            activatedAt: momentOut,
+          }),
+        )
+        .meta({ description: 'The devices in seats, longest first, at most 20 of them' }),
+    }),
+  })
+  .meta({ id: 'LicenseExplanation' })
+
+const params = z.strictObject({ id: z.string() })
+
+/** What has happened to a license, and why it answers what it answers. */
+export function licenseStoryRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  historyRoute(app, services, cursors)
+  explainRoute(app, services)
+}
+
+function historyRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/licenses/:id/history',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'getLicenseHistory',
+        tags: ['Licenses'],
+        summary: 'Read everything that happened to a license: when, by whom, and what it changed',
+        description: 'A page costs the same however long the history is.',
+        params,
+        querystring: z.strictObject({ ...pageQuery, order: z.enum(['oldest', 'newest']).default('newest') }),
+        response: { 200: answer('A page of its history', pageOf(entryOut)), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const licenseId = requireLicenseId(request.params.id)
+      const { order } = request.query
+      if (!(await findLicense(services.db, tenantId, licenseId))) throw notFound('license')
+      return answerPage(
+        cursors,
+        [tenantId, 'history', licenseId, order],
+        request.query,
+        async ({ after, limit }) => {
+          const place = { tenantId, licenseId }
+          const sequence = after && Number(after.id)
+          const { entries, next } = await readStory(services, place, { order, after: sequence, limit })
+          const last = entries.at(-1)
+          const isLast = next === undefined || !last
+          return { items: entries, next: isLast ? undefined : { createdAt: last.time, id: String(next) } }
+        },
+        (entries) => entries,
+      )
+    },
+  )
+}
+
+function explainRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/licenses/:id/explain',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'explainLicense',
+        tags: ['Licenses'],
+        summary: 'Say what validate and activate would answer, now or then, and why',
+        description:
+          'Decided by the code that answers them. Nothing is counted, recorded or activated by asking. It says what is ' +
+          'true of the license by its own key: an older key answers `reminted`.',
+        params,
+        querystring: z.strictObject({
+          device_id: text(256)
+            .optional()
+            .meta({ description: 'Without it the license alone is asked about' }),
+          asOf,
+        }),
+        response: {
+          200: answer('What would be answered', z.object({ explanation: explanationOut })),
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { device_id: deviceId, asOf: moment } = request.query
+      const licenseId = requireLicenseId(request.params.id)
+      return {
+        explanation: await explain(services, { tenantId, licenseId, deviceId, asOf: asOfFrom(moment) }),
+      }
+    },
+  )
+}

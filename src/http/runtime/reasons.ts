@@ -1,0 +1,192 @@
+import type { HistoryEntry } from '../../../projections/history/queries.ts'
+import type { LicenseEvent } from '../../domain/license/events.ts'
+import type { IssuedLicense, Seat } from '../../domain/license/license.ts'
+import { planLimits } from '../../domain/tenant/tenant.ts'
+import { momentWords, quoted } from '../../story/words.ts'
+import type { RuntimeStatus } from './answer.ts'
+import type { Situation } from './situation.ts'
+
+/** By which rule an answer comes about. */
+export const rules = [
+  'active',
+  'seated',
+  'seat_free',
+  'never_activated',
+  'deactivated',
+  'seats_freed',
+  'seat_limit_reached',
+  'expired',
+  'fallback',
+  'revoked',
+  'plan_limit',
+  'tenant_suspended',
+  'tenant_closed',
+] as const
+
+/** Why an answer is what it is, in words as one says them on the telephone, with the events that decided. */
+export type Reason = { rule: (typeof rules)[number]; because: string; events: HistoryEntry[] }
+
+export const tenantReasons = {
+  suspended: {
+    rule: 'tenant_suspended',
+    because: 'refused: the tenant is suspended, and licenses are not activated meanwhile',
+    events: [],
+  },
+  closed: { rule: 'tenant_closed', because: 'refused: the tenant is closed', events: [] },
+} as const satisfies Record<string, Reason>
+
+/** Why a validate answers so, or an activation is refused so. */
+export function reasonFor(situation: Situation, status: RuntimeStatus): Reason {
+  switch (status) {
+    case 'active':
+      return activeReason(situation)
+    case 'inactive':
+      return inactiveReason(situation)
+    case 'seat_limit_reached':
+      return fullReason(situation)
+    case 'plan_limit':
+      return planReason(situation)
+    case 'revoked':
+      return revokedReason(situation)
+    case 'fallback':
+    case 'expired':
+      return endedReason(situation, status)
+    case 'reminted':
+    case 'not_found':
+      // It is asked about by its own key, which is the current one.
+      throw new Error(`a license that is there is never answered ${status}`)
+  }
+}
+
+type Type = LicenseEvent['type']
+
+/** The newest event of any of these types, if there is one. */
+const newest = ({ deciding }: Situation, ...types: readonly Type[]): HistoryEntry[] =>
+  deciding.filter(({ event }) => types.includes(event.type)).slice(-1)
+
+const newestActivation = ({ deciding }: Situation, deviceId: string): HistoryEntry[] =>
+  deciding
+    .filter(({ event }) => event.type === 'DeviceActivated' && event.data.deviceId === deviceId)
+    .slice(-1)
+
+/** The event that says when the license ends, or that it never does. */
+const setsEnd = (situation: Situation): HistoryEntry[] =>
+  newest(situation, 'LicenseMinted', 'LicenseImported', 'LicenseRenewed', 'SubscriptionEnded')
+
+const endWords = ({ expiresAt }: IssuedLicense): string =>
+  expiresAt === null ? 'has no end' : `runs until ${momentWords(expiresAt)}`
+
+function activeReason(situation: Situation): Reason {
+  const { found, deviceId = '' } = situation
+  const { license } = found
+  const seat = license.seats.get(deviceId)
+  if (!seat) {
+    return {
+      rule: 'active',
+      because: `valid: it is active and ${endWords(license)}`,
+      events: setsEnd(situation),
+    }
+  }
+  return {
+    rule: 'seated',
+    because: `valid: ${quoted(seat.name)} has had a seat since ${momentWords(seat.activatedAt)}, and the license ${endWords(license)}`,
+    events: [...setsEnd(situation), ...newestActivation(situation, deviceId)],
+  }
+}
+
+function inactiveReason({ found, deviceId = '', deciding }: Situation): Reason {
+  const seat = found.license.seats.get(deviceId)
+  if (!seat || seat.deactivatedAt === null) {
+    return {
+      rule: 'never_activated',
+      because: `denied: ${quoted(deviceId)} has never been activated on it`,
+      events: [],
+    }
+  }
+  const { name, deactivatedAt } = seat
+  const left = deciding.filter(({ event }) => event.data.at === deactivatedAt && freed(event, deviceId))
+  const freedAll = left.some(({ event }) => event.type === 'LicenseReminted')
+  return {
+    rule: freedAll ? 'seats_freed' : 'deactivated',
+    because: freedAll
+      ? `denied: a new key freed the seat of ${quoted(name)} on ${momentWords(deactivatedAt)}`
+      : `denied: ${quoted(name)} gave back its seat on ${momentWords(deactivatedAt)}`,
+    events: left.slice(-1),
+  }
+}
+
+const freed = (event: LicenseEvent, deviceId: string): boolean =>
+  (event.type === 'DeviceDeactivated' && event.data.deviceId === deviceId) ||
+  (event.type === 'LicenseReminted' && !event.data.keepDevices)
+
+/** Why an activation succeeds. */
+export function admissionReason(situation: Situation): Reason {
+  const { found, deviceId = '' } = situation
+  const { seats, seatsUsed, deviceLimit } = found.license
+  const seat = seats.get(deviceId)
+  if (seat?.status === 'active') {
+    return {
+      rule: 'seated',
+      because: `allowed: ${quoted(seat.name)} has a seat already, and takes no second one`,
+      events: newestActivation(situation, deviceId),
+    }
+  }
+  const taken =
+    deviceLimit === null ? 'it has seats without end' : `${seatsUsed} of ${deviceLimit} seats are taken`
+  return { rule: 'seat_free', because: `allowed: ${taken}`, events: setsEnd(situation) }
+}
+
+function fullReason(situation: Situation): Reason {
+  const { found, seated } = situation
+  const { seatsUsed, deviceLimit } = found.license
+  const holders = seated.map(
+    ({ name, activatedAt }, index) =>
+      `seat ${index + 1} taken by ${quoted(name)} on ${momentWords(activatedAt)}`,
+  )
+  const untold = seatsUsed - seated.length
+  return {
+    rule: 'seat_limit_reached',
+    because: [
+      `denied: ${seatsUsed} of ${deviceLimit ?? seatsUsed} seats`,
+      ...holders,
+      ...(untold > 0 ? [`and ${untold} more`] : []),
+    ].join('; '),
+    events: seated.flatMap(({ deviceId }: Seat) => newestActivation(situation, deviceId)),
+  }
+}
+
+function planReason({ tenant }: Situation): Reason {
+  const most = planLimits[tenant.plan].activeDevices
+  return {
+    rule: 'plan_limit',
+    because: `denied: the plan ${quoted(tenant.plan)} allows ${most} active devices, and so many there are`,
+    events: [],
+  }
+}
+
+function revokedReason(situation: Situation): Reason {
+  const events = newest(situation, 'LicenseRevoked')
+  const { revokedAt, revokedReason } = situation.found.license
+  const why = revokedReason === null ? '' : `: ${revokedReason}`
+  return {
+    rule: 'revoked',
+    because: `denied: revoked on ${momentWords(revokedAt ?? situation.at)}${why}`,
+    events,
+  }
+}
+
+function endedReason(situation: Situation, rule: 'expired' | 'fallback'): Reason {
+  const { expiresAt } = situation.found.license
+  const when = momentWords(expiresAt ?? situation.at)
+  const recorded = newest(situation, 'LicenseExpired', 'LicenseFellBack').filter(
+    ({ event }) => 'expiresAt' in event.data && event.data.expiresAt === expiresAt,
+  )
+  return {
+    rule,
+    because:
+      rule === 'expired'
+        ? `denied: it ended on ${when}`
+        : `not valid any more: the paid period ended on ${when}; seated devices go on with the fallback entitlements`,
+    events: [...setsEnd(situation), ...recorded],
+  }
+}

@@ -1,0 +1,65 @@
+import { findMembersEver } from '../../projections/members/queries.ts'
+import { findTokenNames } from '../../projections/tokens/list.ts'
+import type { Services } from '../commands/services.ts'
+
+export const actorKinds = ['token', 'member', 'provider', 'client', 'operator', 'system'] as const
+
+/** Who did something: `name` is what people of the tenant call them, and the id itself where there is no other. */
+export type NamedActor = { kind: (typeof actorKinds)[number]; id: string; name: string }
+
+/** Who an actor is that stands in an event's metadata. */
+export type NameActor = (actor: string) => NamedActor
+
+/** Looks up at once whoever stands as an actor: `member:…`, `token:…`, `operator:…`, `provider:…`, `system:…`. */
+export async function nameActors(
+  { db, subjects }: Pick<Services, 'db' | 'subjects'>,
+  tenantId: string,
+  actors: readonly (string | null)[],
+): Promise<NameActor> {
+  const parts = actors.flatMap((actor) => (actor === null ? [] : [partsOf(actor)]))
+  const idsOf = (kind: NamedActor['kind']) => [
+    ...new Set(parts.filter((part) => part.kind === kind).map(({ id }) => id)),
+  ]
+  const memberIds = idsOf('member')
+  const tokenIds = idsOf('token')
+  const members = memberIds.length > 0 ? await findMembersEver(db, tenantId, memberIds) : []
+  const people = await subjects.openPeople(
+    tenantId,
+    members.map(({ subjectId, email }) => ({ subjectId, email, name: null })),
+  )
+  const tokens = tokenIds.length > 0 ? await findTokenNames(db, tenantId, tokenIds) : []
+  const names = new Map<string, string>([
+    ...members.map(
+      ({ memberId }, index) => [`member:${memberId}`, people[index]?.email ?? memberId] as const,
+    ),
+    ...tokens.map(({ tokenId, name }) => [`token:${tokenId}`, name] as const),
+  ])
+  return (actor) => {
+    const { kind, id } = partsOf(actor)
+    return { kind, id, name: names.get(actor) ?? id }
+  }
+}
+
+function partsOf(actor: string): Omit<NamedActor, 'name'> {
+  const colon = actor.indexOf(':')
+  const kind = actorKinds.find((known) => known === actor.slice(0, colon)) ?? 'system'
+  return { kind, id: actor.slice(colon + 1) }
+}
+
+/** As a sentence names them: `token “CI”`, `ada@example.com`, `provider stripe`. */
+export function actorWords({ kind, id, name }: NamedActor): string {
+  if (kind === 'token' && name !== id) return `token “${name}”`
+  return kind === 'member' && name !== id ? name : `${kind} ${name}`
+}
+
+export type ActorName = (actor: string) => string
+
+/** {@link nameActors} for whoever writes sentences. */
+export async function actorNames(
+  services: Pick<Services, 'db' | 'subjects'>,
+  tenantId: string,
+  actors: readonly (string | null)[],
+): Promise<ActorName> {
+  const nameOf = await nameActors(services, tenantId, actors)
+  return (actor) => actorWords(nameOf(actor))
+}

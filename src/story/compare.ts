@@ -1,0 +1,32 @@
+import type { Services } from '../commands/services.ts'
+import { licenseAsOf } from './as-of.ts'
+import { type Change, differences } from './changes.ts'
+import type { AsOf } from './moment.ts'
+
+type Side = { sequence: number; at: string }
+
+/** What became of a license between two moments. */
+export type Comparison = {
+  from: Side
+  to: Side
+  changes: Change[]
+  devices: ReturnType<typeof differences>['devices']
+}
+
+/** @throws Refusal `license_not_found`, `moment_in_the_future` */
+export async function compareMoments(
+  services: Services,
+  { tenantId, licenseId }: { tenantId: string; licenseId: string },
+  from: AsOf,
+  to: AsOf,
+): Promise<Comparison> {
+  const [before, after] = await Promise.all([
+    licenseAsOf(services, tenantId, licenseId, from),
+    licenseAsOf(services, tenantId, licenseId, to),
+  ])
+  return {
+    from: { sequence: before.revision, at: before.at },
+    to: { sequence: after.revision, at: after.at },
+    ...differences(before.license, before.at, after.license, after.at),
+  }
+}

@@ -1,0 +1,56 @@
+import type { Cut } from '../../projections/history/queries.ts'
+import type { LogEntry, Recorded } from '../domain/recorded.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { LedgerUnavailable } from '../ledger/unavailable.ts'
+
+/** What somebody asks about: right after an event of the thing's own history, or a time. */
+export type AsOf = { sequence: number } | { time: string }
+
+/**
+ * Folds a stream as far as it had come. An event is never before one that stands before it, whatever the clocks of
+ * those who recorded them said; what was recorded at the very time of the cut had happened.
+ * @throws LedgerUnavailable when an event on the way cannot be read
+ */
+export async function foldUntil<State>(
+  ledger: Pick<Ledger, 'readStream'>,
+  stream: string,
+  cut: Cut,
+  initial: State,
+  fold: (state: State, recorded: Recorded) => State,
+): Promise<State> {
+  let state = initial
+  for await (const entry of ledger.readStream(stream)) {
+    if (isBehind(entry, cut)) break
+    state = fold(state, readable(entry))
+  }
+  return state
+}
+
+/** As {@link foldUntil}, right after one event of the stream; undefined when it has not come so far. */
+export async function foldThrough<State>(
+  ledger: Pick<Ledger, 'readStream'>,
+  stream: string,
+  sequence: number,
+  initial: State,
+  fold: (state: State, recorded: Recorded) => State,
+): Promise<{ state: State; position: bigint } | undefined> {
+  let state = initial
+  for await (const entry of ledger.readStream(stream)) {
+    const recorded = readable(entry)
+    state = fold(state, recorded)
+    if (recorded.revision === sequence) return { state, position: recorded.position }
+  }
+  return undefined
+}
+
+function isBehind(entry: LogEntry, cut: Cut): boolean {
+  if ('position' in cut) return entry.position > cut.position
+  return readable(entry).metadata.at > cut.time
+}
+
+function readable(entry: LogEntry): Recorded {
+  if (entry.readable) return entry
+  throw new LedgerUnavailable(
+    `${entry.stream} holds an unreadable event at ${entry.revision}: ${entry.problem}`,
+  )
+}

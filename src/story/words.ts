@@ -1,0 +1,73 @@
+import type { LicenseEvent } from '../domain/license/events.ts'
+import { money } from './money.ts'
+
+/** What an event is called outside. Where webhooks have a name for it, it is theirs. */
+export const publicNames = {
+  LicenseMinted: 'license.created',
+  LicenseImported: 'license.imported',
+  DeviceActivated: 'license.activated',
+  DeviceDeactivated: 'license.deactivated',
+  LicenseReminted: 'license.reminted',
+  LicenseRevoked: 'license.revoked',
+  CustomerLinked: 'license.linked',
+  LicenseRenewed: 'license.renewed',
+  LicenseExpired: 'license.expired',
+  LicenseFellBack: 'license.expired',
+  LicenseRefunded: 'license.refunded',
+  LicenseReinstated: 'license.reinstated',
+  SubscriptionEnded: 'license.subscription_ended',
+  SaleFollowed: 'license.sale_followed',
+} as const satisfies Record<LicenseEvent['type'], string>
+
+export type PublicName = (typeof publicNames)[LicenseEvent['type']]
+
+/**
+ * What happened, as one says it to a customer.
+ * @param deviceName what the device that left was called, as far as that is known
+ */
+export function wordsOf(event: LicenseEvent, deviceName: string | null): string {
+  switch (event.type) {
+    case 'LicenseMinted':
+      return issuedWords[event.data.source]
+    case 'LicenseImported':
+      return 'Taken over from elsewhere'
+    case 'DeviceActivated':
+      return `${quoted(event.data.name)} took a seat`
+    case 'DeviceDeactivated':
+      return `${quoted(deviceName ?? event.data.deviceId)} gave back its seat`
+    case 'LicenseReminted':
+      return event.data.keepDevices
+        ? 'Got a new key; its devices kept their seats'
+        : 'Got a new key; all seats were freed'
+    case 'LicenseRevoked':
+      return event.data.reason === null ? 'Revoked' : `Revoked: ${event.data.reason}`
+    case 'CustomerLinked':
+      return `Given to the customer ${event.data.customerId}`
+    case 'LicenseRenewed':
+      return `Renewed until ${momentWords(event.data.expiresAt)}`
+    case 'LicenseExpired':
+      return 'Expired'
+    case 'LicenseFellBack':
+      return 'The paid period ended; it goes on with its fallback entitlements'
+    case 'LicenseRefunded':
+      return `Its money went back: ${money(event.data.amount, event.data.currency)}`
+    case 'LicenseReinstated':
+      return 'Its money is there after all'
+    case 'SubscriptionEnded':
+      return `Its subscription ended; it runs until ${momentWords(event.data.expiresAt)}`
+    case 'SaleFollowed':
+      return 'Brought to where its sale wants it'
+  }
+}
+
+const issuedWords = {
+  api: 'Issued',
+  import: 'Taken over from elsewhere',
+  sale: 'Issued for a sale',
+  test: 'Issued for a test purchase',
+}
+
+export const quoted = (name: string): string => `“${name}”`
+
+/** `2026-11-21 09:30:00 UTC` */
+export const momentWords = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
