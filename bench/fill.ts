@@ -113,20 +113,26 @@ export async function fillLicenses(
   store.close()
 }
 
-/** A license whose one device was activated and deactivated until `events` events stand in its stream. */
-export async function fillLongHistory(dataDirectory: string, license: number, events: number): Promise<void> {
+/** A license whose devices were activated and deactivated in turn until `events` events stand in its stream. */
+export async function fillLongHistory(
+  dataDirectory: string,
+  license: number,
+  events: number,
+  devices = 1,
+): Promise<void> {
   const store = await EventStore.open(join(dataDirectory, 'eventstore'))
   await store.append(streamOf(license), 'no_stream', lifeOf(license).slice(0, 1))
   for (let revision = 0; revision < events - 1; revision += 100) {
-    const changes = Array.from({ length: Math.min(100, events - 1 - revision) }, (_, index) =>
-      index % 2 === 0 ? activated(license) : deactivated(license),
-    )
+    const changes = Array.from({ length: Math.min(100, events - 1 - revision) }, (_, index) => {
+      const device = Math.floor((revision + index) / 2) % devices
+      return index % 2 === 0 ? activated(license, device) : deactivated(license, device)
+    })
     await store.append(streamOf(license), revision, changes)
   }
   store.close()
 }
 
-const idOf = (license: number): string => `lic_${String(license).padStart(26, '0')}`
+export const idOf = (license: number): string => `lic_${String(license).padStart(26, '0')}`
 const streamOf = (license: number): string => `license-${idOf(license)}`
 
 function lifeOf(license: number, tenant = tenantId): ProposedEvent[] {
@@ -153,14 +159,20 @@ function lifeOf(license: number, tenant = tenantId): ProposedEvent[] {
   return [proposed({ type: 'LicenseMinted', data: { ...terms, metadata: {} } }), activated(license)]
 }
 
-const activated = (license: number): ProposedEvent =>
+/** The first of a license's devices is the one that validates ask about. */
+const deviceOf = (license: number, device: number) =>
+  device === 0
+    ? { deviceId, instanceId: instanceOf(license) }
+    : { deviceId: `${deviceId}-${device}`, instanceId: `${instanceOf(license)}_${device}` }
+
+const activated = (license: number, device = 0): ProposedEvent =>
   proposed({
     type: 'DeviceActivated',
-    data: { deviceId, instanceId: instanceOf(license), installId: null, name: 'Device', platform: null, at },
+    data: { ...deviceOf(license, device), installId: null, name: 'Device', platform: null, at },
   })
 
-const deactivated = (license: number): ProposedEvent =>
-  proposed({ type: 'DeviceDeactivated', data: { deviceId, instanceId: instanceOf(license), at } })
+const deactivated = (license: number, device = 0): ProposedEvent =>
+  proposed({ type: 'DeviceDeactivated', data: { ...deviceOf(license, device), at } })
 
 function proposed({ type, data }: DomainEvent): ProposedEvent {
   const requestId = `req_${createHash('sha1').update(type).digest('hex').slice(0, 26)}`

@@ -50,7 +50,9 @@ function startOwn(program: string): Promise<Server> {
 
 /** Waits for the line of JSON that holds its address. */
 async function serverOf(child: ChildProcess, output: NodeJS.ReadableStream): Promise<Server> {
+  let last = ''
   for await (const line of createInterface({ input: output })) {
+    last = line
     const found = line.startsWith('{') ? Address.safeParse(JSON.parse(line)) : undefined
     if (!found?.success) continue
     output.resume()
@@ -63,7 +65,7 @@ async function serverOf(child: ChildProcess, output: NodeJS.ReadableStream): Pro
       },
     }
   }
-  throw new Error('the server ended before it listened')
+  throw new Error(`the server ended before it listened: ${last}`)
 }
 
 /** Runs one of the bench's own programs and parses the line of JSON that it prints. */

@@ -1,0 +1,82 @@
+import { type Figure, ms } from './figures.ts'
+import { fillLongHistory, idOf } from './fill.ts'
+import { rebuildAll, scratchLedger } from './ledger.ts'
+import { startLedger } from './processes.ts'
+
+const longLicense = 1_000_000
+const shortLicense = 1_000_001
+const events = 10_000
+const devices = 5
+
+/** Reading the past of a license that has been used for years, against one that is new. */
+export async function benchStory(log: (line: string) => void): Promise<Figure[]> {
+  const scratch = await scratchLedger()
+  try {
+    log('filling')
+    await fillLongHistory(scratch.directory, longLicense, events, devices)
+    await fillLongHistory(scratch.directory, shortLicense, 10, devices)
+    await rebuildAll(scratch.directory)
+    const ledger = await startLedger(scratch.directory)
+    const { address } = ledger
+    try {
+      const compare = (what: string, path: (last: number) => string, most: number) =>
+        figure({ what, path, most, address, token: scratch.token }, log)
+      return [
+        await compare('history page, newest first', () => '/history?limit=25', 3),
+        await compare('history page, oldest first', () => '/history?limit=25&order=oldest', 3),
+        await compare('license as of its last event but one', (last) => `?asOf=${last - 1}`, 5),
+        await compare(
+          'license as of the middle of its history',
+          (last) => `?asOf=${Math.floor(last / 2)}`,
+          5,
+        ),
+        await compare('license as of a time', () => '?asOf=2026-06-01T00:00:00.000Z', 5),
+        await compare('explained as of the middle', (last) => `/explain?asOf=${Math.floor(last / 2)}`, 5),
+      ]
+    } finally {
+      await ledger.stop()
+    }
+  } finally {
+    scratch.remove()
+  }
+}
+
+type Asked = {
+  what: string
+  /** @param last the sequence of the license's last event */
+  path: (last: number) => string
+  /** How many times as long the long history may take. */
+  most: number
+  address: string
+  token: string
+}
+
+async function figure(asked: Asked, log: (line: string) => void): Promise<Figure> {
+  const { what, path, most } = asked
+  const long = await medianOf(asked, `${idOf(longLicense)}${path(events - 1)}`)
+  const short = await medianOf(asked, `${idOf(shortLicense)}${path(9)}`)
+  log(`${what} ${ms(long)}, with 10 events ${ms(short)}`)
+  return {
+    what: `${what}, of 10,000 events`,
+    measured: ms(long),
+    against: `with 10 events ${ms(short)}`,
+    ratio: `${(long / short).toFixed(2)} ×`,
+    bar: `< ${most} ×`,
+    holds: long < most * short,
+  }
+}
+
+/** The median time of one request after the other. */
+async function medianOf({ address, token }: Asked, path: string): Promise<number> {
+  const times: number[] = []
+  for (let turn = 0; turn < 200; turn++) {
+    const started = performance.now()
+    const response = await fetch(`${address}/v1/licenses/${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    if (!response.ok) throw new Error(await response.text())
+    await response.arrayBuffer()
+    times.push(performance.now() - started)
+  }
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
+}
