@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { findLicenseOfAnyTenant } from '../../../projections/licenses/queries.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { recordAudit } from '../../commands/audit.ts'
+import { momentOf, type Origin, type Services } from '../../commands/services.ts'
 import { ConfigError } from '../../config.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type Explanation, explain } from '../../http/runtime/explain.ts'
@@ -10,6 +11,7 @@ import { actorWords } from '../../story/actors.ts'
 import type { Change } from '../../story/changes.ts'
 import { type Comparison, compareMoments } from '../../story/compare.ts'
 import { readStory, type StoryEntry, type StoryPage } from '../../story/entries.ts'
+import type { AsOf } from '../../story/moment.ts'
 import { asOfTyped, licenseAt } from '../license-at.ts'
 import { fields, type OutputOptions, print } from '../output.ts'
 import type { Stores } from '../stores.ts'
@@ -26,8 +28,10 @@ export function licenseStoryCommands(license: Command): void {
     .option('--watch', 'go on with what happens from now on, until it is interrupted')
     .option('--json', 'print an array of events, or the state with --at; with --watch an event a line')
     .action((id: string, options: HistoryOptions) =>
-      withStores(async (stores) => {
-        if (options.at === undefined) return showHistory(stores, id, options)
+      withStores(async (stores, origin) => {
+        const asOf = typed(stores.services, options.at)
+        const place = await lookAt(stores.services, id, asOf && textOf(asOf), origin)
+        if (options.at === undefined) return showHistory(stores, place, options)
         const past = await licenseAt(stores.services, id, options.at)
         print(options, past, () => fields(past))
       }),
@@ -40,9 +44,9 @@ export function licenseStoryCommands(license: Command): void {
     .option('--at <revision or time>', 'what they would have answered then')
     .option('--json', 'print the explanation')
     .action((id: string, options: OutputOptions & { device?: string; at?: string }) =>
-      withStores(async ({ services }) => {
-        const place = await placeOf(services, id)
-        const asOf = options.at === undefined ? undefined : asOfTyped(options.at, momentOf(services))
+      withStores(async ({ services }, origin) => {
+        const asOf = typed(services, options.at)
+        const place = await lookAt(services, id, asOf && textOf(asOf), origin)
         const explanation = await explain(services, { ...place, deviceId: options.device, asOf })
         print(options, explanation, () => explanationLines(explanation))
       }),
@@ -53,28 +57,40 @@ export function licenseStoryCommands(license: Command): void {
     .description('What became of it between two moments, written a..b: revisions or times')
     .option('--json', 'print the differences')
     .action((id: string, moments: string, options: OutputOptions) =>
-      withStores(async ({ services }) => {
-        const [from, to, ...more] = moments.split('..')
+      withStores(async ({ services }, origin) => {
+        const [from, to, ...more] = moments.split('..').map((moment) => typed(services, moment))
         if (!from || !to || more.length > 0) throw new ConfigError(`${moments} is not written a..b`)
-        const now = momentOf(services)
-        const place = await placeOf(services, id)
-        const compared = await compareMoments(services, place, asOfTyped(from, now), asOfTyped(to, now))
+        const place = await lookAt(services, id, `${textOf(from)}..${textOf(to)}`, origin)
+        const compared = await compareMoments(services, place, from, to)
         print(options, compared, () => comparisonLines(compared))
       }),
     )
 }
 
+const typed = (services: Services, moment: string | undefined): AsOf | undefined =>
+  moment === undefined ? undefined : asOfTyped(moment, momentOf(services))
+
+const textOf = (asOf: AsOf): string => ('time' in asOf ? asOf.time : String(asOf.sequence))
+
 type Place = { tenantId: string; licenseId: string }
 
-async function placeOf(services: Services, licenseId: string): Promise<Place> {
+/** Finds the license, and records who looks at it before they are shown anything. */
+async function lookAt(
+  services: Services,
+  licenseId: string,
+  asOf: string | undefined,
+  origin: Origin,
+): Promise<Place> {
   const entry = await findLicenseOfAnyTenant(services.db, licenseId)
   if (!entry) throw new Refusal('license_not_found')
-  return { tenantId: entry.license.tenantId, licenseId }
+  const { tenantId } = entry.license
+  const target = { kind: 'license', id: licenseId } as const
+  await recordAudit(services, tenantId, { action: 'viewed', target, asOf }, origin)
+  return { tenantId, licenseId }
 }
 
-async function showHistory(stores: Stores, id: string, options: HistoryOptions): Promise<void> {
+async function showHistory(stores: Stores, place: Place, options: HistoryOptions): Promise<void> {
   const { services } = stores
-  const place = await placeOf(services, id)
   const head = await services.ledger.head()
   const shown: StoryPage = { entries: [], recorded: [], next: undefined }
   for await (const page of pagesAfter(services, place, undefined)) {
