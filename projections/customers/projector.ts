@@ -14,6 +14,7 @@ const customers: DocumentModel<Customer> = {
       : {
           customer_id: customer.customerId,
           tenant_id: customer.tenantId,
+          subject_id: customer.subjectId,
           overrides: customer.overrides.length > 0 ? customer.overrides : null,
           created_at: customer.createdAt,
         },
@@ -29,11 +30,13 @@ export const customersProjector: Projector = {
       state jsonb not null,
       customer_id text not null unique,
       tenant_id text not null,
+      subject_id text not null,
       -- What a validate needs of a customer, beside the state so that it need not be taken apart; null for none.
       overrides jsonb,
       created_at timestamptz not null
     );
-    create index customers_by_age on customers (tenant_id, created_at desc, customer_id desc)`,
+    create index customers_by_age on customers (tenant_id, created_at desc, customer_id desc);
+    create index customers_of_subject on customers (tenant_id, subject_id)`,
   async apply(db, entries) {
     await projectDocuments(db, customers, entries)
   },

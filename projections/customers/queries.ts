@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { Customer } from '../../src/domain/customer/customer.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
 
-type PresentCustomer = Extract<Customer, { status: 'present' }>
+export type PresentCustomer = Extract<Customer, { status: 'present' }>
 
 /** A customer and the licenses that are linked to them, newest first. */
 export type CustomerEntry = { customer: PresentCustomer; licenseIds: string[] }

@@ -27,7 +27,8 @@ export const historyDdl = `
     moment timestamptz not null,
     primary key (license_id, revision)
   );
-  create index license_history_by_slot on license_history (license_id, slot, revision)`
+  create index license_history_by_slot on license_history (license_id, slot, revision);
+  create index license_history_by_request on license_history (request_id)`
 
 type RecordedLicense = Recorded<'license'>
 

@@ -1,6 +1,12 @@
 import type { ClientBase } from 'pg'
 import type { LicenseEvent } from '../../src/domain/license/events.ts'
-import { absentLicense, evolveLicense, type License, type Seat } from '../../src/domain/license/license.ts'
+import {
+  absentLicense,
+  evolveLicense,
+  type IssuedLicense,
+  type License,
+  type Seat,
+} from '../../src/domain/license/license.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { historyDdl, historyRow, writeHistory } from '../history/table.ts'
 import { inPipeline, writeRows } from '../pipeline.ts'
@@ -43,6 +49,8 @@ export const licensesProjector: Projector = {
     ) with (fillfactor = 85);
     create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc);
     create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
+    create index licenses_of_subject on licenses (tenant_id, subject_id, created_at desc, license_id desc)
+      where subject_id is not null;
     create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc)
       where customer_id is not null;
     ${openEndsDdl};
@@ -53,11 +61,15 @@ export const licensesProjector: Projector = {
       key_hash text not null,
       license_id text not null,
       current boolean not null,
+      -- What of the key is shown behind its prefix.
+      ending text not null,
       primary key (tenant_id, product_id, key_hash)
     );
+    create index license_keys_by_ending on license_keys (tenant_id, ending, license_id desc);
     create table devices (
       license_id text not null,
       device_id text not null,
+      tenant_id text not null,
       instance_id text not null,
       install_id text,
       name text not null,
@@ -68,10 +80,13 @@ export const licensesProjector: Projector = {
       primary key (license_id, device_id)
     );
     -- Apps ask by the id that they were given, and activate themselves again by their name or former id.
-    create index devices_by_instance on devices (license_id, instance_id);
+    create index devices_by_instance on devices (instance_id, license_id);
     create index devices_by_name on devices (license_id, name) where status = 'active';
     create index devices_by_install on devices (license_id, install_id)
       where status = 'active' and install_id is not null;
+    -- People look for devices of a whole tenant.
+    create index devices_by_own_id on devices (tenant_id, device_id, activated_at desc);
+    create index devices_by_any_name on devices (tenant_id, lower(name) text_pattern_ops);
     ${activeDevicesDdl};
     ${historyDdl}`,
   async apply(db, entries) {
@@ -90,9 +105,9 @@ type RecordedLicense = Recorded<'license'>
 type State = { license: License; revision: number }
 type Changes = {
   licenses: Set<string>
-  seats: Map<string, Map<string, Seat>>
-  /** By license and key; the last word on whether it is the current one. */
-  keys: Map<string, { license: Extract<License, { status: 'issued' }>; keyHash: string; current: boolean }>
+  seats: Map<string, { license: IssuedLicense; seats: Map<string, Seat> }>
+  /** By license and key: the license as it had it; the last word on whether it is the current one. */
+  keys: Map<string, { license: IssuedLicense; current: boolean }>
   history: object[]
 }
 
@@ -157,16 +172,15 @@ function fold(states: Map<string, State>, changes: Changes, recorded: RecordedLi
   if (license.status === 'absent') return
   const previous = before?.license.status === 'issued' ? before.license : undefined
   if (previous?.seats !== license.seats) {
-    const changed = changes.seats.get(id) ?? new Map<string, Seat>()
+    const changed = changes.seats.get(id)?.seats ?? new Map<string, Seat>()
     for (const [deviceId, seat] of license.seats) {
       if (seat !== previous?.seats.get(deviceId)) changed.set(deviceId, seat)
     }
-    changes.seats.set(id, changed)
+    changes.seats.set(id, { license, seats: changed })
   }
   if (previous?.keyHash !== license.keyHash) {
-    if (previous)
-      changes.keys.set(`${id} ${previous.keyHash}`, { license, keyHash: previous.keyHash, current: false })
-    changes.keys.set(`${id} ${license.keyHash}`, { license, keyHash: license.keyHash, current: true })
+    if (previous) changes.keys.set(`${id} ${previous.keyHash}`, { license: previous, current: false })
+    changes.keys.set(`${id} ${license.keyHash}`, { license, current: true })
   }
 }
 
@@ -175,15 +189,16 @@ async function write(db: ClientBase, states: ReadonlyMap<string, State>, changes
     const state = states.get(id)
     return state?.license.status === 'issued' ? [licenseColumns(state.license, state.revision)] : []
   })
-  const keys = [...changes.keys.values()].map(({ license, keyHash, current }) => ({
+  const keys = [...changes.keys.values()].map(({ license, current }) => ({
     tenant_id: license.tenantId,
     product_id: license.productId,
-    key_hash: keyHash,
+    key_hash: license.keyHash,
     license_id: license.licenseId,
     current,
+    ending: license.displayKey.slice(license.displayKey.indexOf('…') + 1),
   }))
-  const devices = [...changes.seats].flatMap(([id, seats]) =>
-    Array.from(seats.values(), (seat) => deviceColumns(id, seat)),
+  const devices = [...changes.seats.values()].flatMap(({ license, seats }) =>
+    Array.from(seats.values(), (seat) => deviceColumns(license, seat)),
   )
   await inPipeline([
     writeRows(db, 'write-licenses', writeLicenses, licenses),
@@ -216,7 +231,7 @@ const writeLicenses = `
 const writeKeys = `
   insert into license_keys select * from json_populate_recordset(null::license_keys, $1)
   on conflict (tenant_id, product_id, key_hash) do update set
-    license_id = excluded.license_id, current = excluded.current`
+    license_id = excluded.license_id, current = excluded.current, ending = excluded.ending`
 
 const writeDevices = `
   insert into devices select * from json_populate_recordset(null::devices, $1)

@@ -151,9 +151,13 @@ export function licenseColumns(license: IssuedLicense, revision: number): Record
   }
 }
 
-export function deviceColumns(licenseId: string, seat: Seat): Record<keyof DeviceRow, unknown> {
+export function deviceColumns(
+  { licenseId, tenantId }: IssuedLicense,
+  seat: Seat,
+): Record<keyof DeviceRow | 'tenant_id', unknown> {
   return {
     license_id: licenseId,
+    tenant_id: tenantId,
     device_id: seat.deviceId,
     instance_id: seat.instanceId,
     install_id: seat.installId,

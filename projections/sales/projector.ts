@@ -16,6 +16,7 @@ const sales: DocumentModel<Sale> = {
           tenant_id: sale.tenantId,
           provider: sale.provider,
           sale_id: sale.saleId,
+          subject_id: sale.customer.subjectId,
           product_id: sale.productId,
           license_id: sale.licenseId,
           status: sale.status,
@@ -36,6 +37,7 @@ export const salesProjector: Projector = {
       tenant_id text not null,
       provider text not null,
       sale_id text not null,
+      subject_id text not null,
       product_id text,
       license_id text not null unique,
       status text not null,
@@ -43,6 +45,7 @@ export const salesProjector: Projector = {
       received_at timestamptz not null
     );
     create index sales_by_age on sales (tenant_id, received_at desc, id desc);
+    create index sales_of_subject on sales (tenant_id, subject_id);
     create index sales_parked on sales (tenant_id, received_at desc, id desc) where status = 'parked';
     -- What a reaction goes on with; next to nothing stands in it for long.
     create index sales_open on sales (received_at) where open`,

@@ -30,6 +30,22 @@ export function keyHashOf(typed: string): string | undefined {
   return groupedKey.test(upper.trim()) ? undefined : sha256(text)
 }
 
+/** Whether a text can be nothing but a key of our own form, if perhaps a mistyped one: it is never shown or asked in clear. */
+export function isOwnKey(typed: string): boolean {
+  const upper = typed.normalize('NFKC').toUpperCase()
+  return groupedKey.test(upper.trim()) || hasOwnForm(plain(upper))
+}
+
+/**
+ * How the end of a key that somebody reads out may be written where keys are shown, as O for 0; empty for what is none.
+ * The prefix may stand before it, as in `ACME…HJ6C`.
+ */
+export function endingsOf(typed: string): string[] {
+  const shown = plain(typed.normalize('NFC').toUpperCase())
+  const ending = /^(?:[A-Z0-9]{0,8}(?:…|\.{3}))?([^\s…]{1,4})$/.exec(shown)?.[1]
+  return ending === undefined ? [] : [...new Set([ending, unconfused(ending)])]
+}
+
 /** Shorter ones could be guessed. */
 const shortestForeign = 6
 

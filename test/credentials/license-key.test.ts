@@ -5,7 +5,14 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { foreignKey, keyHashOf, newLicenseKey, normalised } from '../../src/credentials/license-key.ts'
+import {
+  endingsOf,
+  foreignKey,
+  isOwnKey,
+  keyHashOf,
+  newLicenseKey,
+  normalised,
+} from '../../src/credentials/license-key.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { anyText } from '../domain/any-text.ts'
 import { cycling, sources } from './bytes.ts'
@@ -228,6 +235,31 @@ describe('a key that comes from elsewhere', () => {
           ` ${licenseKey}`,
         ]
         for (const one of typed) expect(foreignKey(one)).toStrictEqual({ keyHash, displayKey })
+      }),
+    ))
+})
+
+describe('what somebody reads out', () => {
+  test('is the end of a key, with what stands before it where keys are shown, and as it was misread', () => {
+    for (const typed of ['npqr', '…NPQR', 'KL…NPQR', 'kl...npqr'])
+      expect(endingsOf(typed)).toStrictEqual(['NPQR'])
+    expect(endingsOf('OIL9')).toStrictEqual(['OIL9', '0119'])
+    for (const typed of ['', 'NPQRS', '…', 'KL…NPQRS']) expect(endingsOf(typed)).toStrictEqual([])
+  })
+
+  test('is known as a key of our own form, however it is typed', () =>
+    fc.assert(
+      fc.property(keys, ({ licenseKey }) => {
+        const mistyped = `${licenseKey.slice(0, -1)}${licenseKey.endsWith('A') ? 'B' : 'A'}`
+        for (const typed of [
+          licenseKey,
+          ` ${licenseKey.toLowerCase()}`,
+          licenseKey.replaceAll('-', ''),
+          mistyped,
+        ]) {
+          expect(isOwnKey(typed)).toBe(true)
+        }
+        expect(isOwnKey(licenseKey.slice(-7))).toBe(false)
       }),
     ))
 })

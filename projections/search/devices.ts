@@ -1,0 +1,63 @@
+import type { Pool } from 'pg'
+import type { IssuedLicense, Seat } from '../../src/domain/license/license.ts'
+import {
+  devicesIn,
+  type JoinedDevice,
+  joinedDevice,
+  type LicenseRow,
+  licenseFrom,
+  seatFrom,
+} from '../licenses/rows.ts'
+
+/** A device that ever sat on a license, with that license. */
+export type FoundDevice = { license: IssuedLicense; seat: Seat }
+
+const devicesFrom = (rows: readonly (LicenseRow & JoinedDevice)[]): FoundDevice[] =>
+  rows.flatMap((row) =>
+    devicesIn(row).map((device) => ({ license: licenseFrom(row, []), seat: seatFrom(device) })),
+  )
+
+/** By the id that its vendor gave it, the last one activated first, or by the id of its instance. */
+export async function findDevicesById(
+  db: Pool,
+  tenantId: string,
+  id: string,
+  most: number,
+): Promise<FoundDevice[]> {
+  const { rows } = await db.query<LicenseRow & JoinedDevice>({
+    name: 'search-device-id',
+    text: `select l.*, ${joinedDevice}
+           from (
+             (select * from devices where tenant_id = $1 and device_id = $2 order by activated_at desc limit $3)
+             union
+             (select * from devices where tenant_id = $1 and instance_id = $2 limit $3)
+           ) d join licenses l on l.license_id = d.license_id
+           order by d.activated_at desc, d.license_id desc limit $3`,
+    values: [tenantId, id, most],
+  })
+  return devicesFrom(rows)
+}
+
+/** Behind every character, byte by byte. */
+const lastCharacter = '\u{10ffff}'
+
+/** By the beginning of its name, in upper or lower case, in the order of the names. */
+export async function findDevicesByName(
+  db: Pool,
+  tenantId: string,
+  name: string,
+  most: number,
+): Promise<FoundDevice[]> {
+  const { rows } = await db.query<LicenseRow & JoinedDevice>({
+    name: 'search-device-name',
+    text: `select l.*, ${joinedDevice}
+           from (
+             select * from devices
+             where tenant_id = $1 and lower(name) ~>=~ lower($2) and lower(name) ~<~ (lower($2) || $3)
+             order by lower(name) using ~<~ limit $4
+           ) d join licenses l on l.license_id = d.license_id
+           order by lower(d.name) using ~<~, d.activated_at desc, d.license_id desc`,
+    values: [tenantId, name, lastCharacter, most],
+  })
+  return devicesFrom(rows)
+}

@@ -1,0 +1,100 @@
+import type { Pool } from 'pg'
+import type { IssuedLicense } from '../../src/domain/license/license.ts'
+import { type LicenseRow, licenseFrom } from '../licenses/rows.ts'
+
+/** One with the key that was asked for, now or before it was given another. */
+type KeyHolder = { license: IssuedLicense; current: boolean }
+
+const withoutSeats = (row: LicenseRow): IssuedLicense => licenseFrom(row, [])
+
+/** A key is asked for in each of the tenant's products, since the index begins with them. */
+export async function findLicensesOfKey(db: Pool, tenantId: string, keyHash: string): Promise<KeyHolder[]> {
+  const { rows } = await db.query<LicenseRow & { current: boolean }>({
+    name: 'search-key',
+    text: `select l.*, k.current
+           from products p
+             join license_keys k on k.tenant_id = p.tenant_id and k.product_id = p.product_id and k.key_hash = $2
+             join licenses l on l.license_id = k.license_id
+           where p.tenant_id = $1`,
+    values: [tenantId, keyHash],
+  })
+  return rows.map((row) => ({ license: withoutSeats(row), current: row.current }))
+}
+
+/** Those with a key that ends so, or had one; the newest ids first. */
+export async function findLicensesByEnding(
+  db: Pool,
+  tenantId: string,
+  endings: readonly string[],
+  most: number,
+): Promise<IssuedLicense[]> {
+  const { rows } = await db.query<LicenseRow>({
+    name: 'search-ending',
+    text: `select l.* from licenses l
+           where l.license_id in (
+             select k.license_id from unnest($2::text[]) as asked (ending), lateral (
+               select license_id from license_keys
+               where tenant_id = $1 and ending = asked.ending order by license_id desc limit $3
+             ) k
+           )
+           order by l.license_id desc limit $3`,
+    values: [tenantId, endings, most],
+  })
+  return rows.map(withoutSeats)
+}
+
+/** Those that were issued to a person, or are linked to the customer that they are; the newest first. */
+export async function findLicensesOfPerson(
+  db: Pool,
+  tenantId: string,
+  subjectId: string,
+  most: number,
+): Promise<IssuedLicense[]> {
+  const { rows } = await db.query<LicenseRow>({
+    name: 'search-person',
+    text: `select l.* from licenses l
+           where l.license_id in (
+             (select license_id from licenses
+              where tenant_id = $1 and subject_id = $2 order by created_at desc, license_id desc limit $3)
+             union all
+             (select o.license_id from customers c, lateral (
+                select license_id from licenses
+                where customer_id = c.customer_id order by created_at desc, license_id desc limit $3
+              ) o
+              where c.tenant_id = $1 and c.subject_id = $2)
+           ) and l.tenant_id = $1
+           order by l.created_at desc, l.license_id desc limit $3`,
+    values: [tenantId, subjectId, most],
+  })
+  return rows.map(withoutSeats)
+}
+
+/** Those that a request has written to; the newest first. */
+export async function findLicensesOfRequest(
+  db: Pool,
+  tenantId: string,
+  requestId: string,
+  most: number,
+): Promise<IssuedLicense[]> {
+  const { rows } = await db.query<LicenseRow>({
+    name: 'search-request',
+    text: `select l.* from licenses l
+           where l.license_id in (select license_id from license_history where request_id = $2) and l.tenant_id = $1
+           order by l.created_at desc, l.license_id desc limit $3`,
+    values: [tenantId, requestId, most],
+  })
+  return rows.map(withoutSeats)
+}
+
+export async function findLicensesByIds(
+  db: Pool,
+  tenantId: string,
+  licenseIds: readonly string[],
+): Promise<IssuedLicense[]> {
+  const { rows } = await db.query<LicenseRow>({
+    name: 'search-license-ids',
+    text: 'select * from licenses where license_id = any($2) and tenant_id = $1',
+    values: [tenantId, licenseIds],
+  })
+  return rows.map(withoutSeats)
+}

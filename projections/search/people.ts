@@ -1,0 +1,47 @@
+import type { Pool } from 'pg'
+import type { KnownSale } from '../../src/domain/sale/sale.ts'
+import type { PresentCustomer } from '../customers/queries.ts'
+
+/** By our own id, or by where the provider's id of it is recorded. */
+export async function findSalesByName(
+  db: Pool,
+  tenantId: string,
+  id: string,
+  streams: readonly string[],
+): Promise<KnownSale[]> {
+  const { rows } = await db.query<{ state: KnownSale }>({
+    name: 'search-sale',
+    text: 'select state from sales where (id = $2 or stream = any($3)) and tenant_id = $1',
+    values: [tenantId, id, streams],
+  })
+  return rows.map(({ state }) => state)
+}
+
+/** What a person has bought, the newest first. */
+export async function findSalesOfPerson(
+  db: Pool,
+  tenantId: string,
+  subjectId: string,
+  most: number,
+): Promise<KnownSale[]> {
+  const { rows } = await db.query<{ state: KnownSale }>({
+    name: 'search-sales-of-person',
+    text: `select state from sales where tenant_id = $1 and subject_id = $2
+           order by received_at desc, id desc limit $3`,
+    values: [tenantId, subjectId, most],
+  })
+  return rows.map(({ state }) => state)
+}
+
+export async function findCustomersOfPerson(
+  db: Pool,
+  tenantId: string,
+  subjectId: string,
+): Promise<PresentCustomer[]> {
+  const { rows } = await db.query<{ state: PresentCustomer }>({
+    name: 'search-customers-of-person',
+    text: 'select state from customers where tenant_id = $1 and subject_id = $2',
+    values: [tenantId, subjectId],
+  })
+  return rows.map(({ state }) => state)
+}

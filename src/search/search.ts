@@ -1,0 +1,128 @@
+import { findCustomer, type PresentCustomer } from '../../projections/customers/queries.ts'
+import { type FoundDevice, findDevicesById, findDevicesByName } from '../../projections/search/devices.ts'
+import {
+  findLicensesByEnding,
+  findLicensesByIds,
+  findLicensesOfKey,
+  findLicensesOfPerson,
+  findLicensesOfRequest,
+} from '../../projections/search/licenses.ts'
+import { findCustomersOfPerson, findSalesByName, findSalesOfPerson } from '../../projections/search/people.ts'
+import type { Services } from '../commands/services.ts'
+import { isId } from '../credentials/id.ts'
+import { endingsOf, isOwnKey, keyHashOf } from '../credentials/license-key.ts'
+import { sha256 } from '../credentials/sha256.ts'
+import { Provider } from '../domain/integration/provider.ts'
+import type { IssuedLicense } from '../domain/license/license.ts'
+import type { KnownSale } from '../domain/sale/sale.ts'
+import { isStorable } from '../domain/values.ts'
+import { saleStream } from '../ledger/streams.ts'
+
+type LicenseMatch = 'key' | 'former key' | 'key ending' | 'license id' | 'e-mail' | 'sale id' | 'request id'
+
+/** What a text leads to, of each kind at most {@link mostFound}, with that by which it was found. */
+export type Found = {
+  /** Without their seats. */
+  licenses: { license: IssuedLicense; by: LicenseMatch }[]
+  devices: (FoundDevice & { by: 'device id' | 'device name' })[]
+  sales: { sale: KnownSale; by: 'sale id' | 'e-mail' }[]
+  customers: { customer: PresentCustomer; by: 'customer id' | 'e-mail' }[]
+  /** Of some kind there are more than are shown: ask for something narrower. */
+  more: boolean
+}
+
+export const mostFound = 20
+/** One more, which tells that there are more. */
+const mostAsked = mostFound + 1
+const longestAsked = 500
+
+type Stores = Pick<Services, 'db' | 'subjects'>
+
+const nothing: Found = { licenses: [], devices: [], sales: [], customers: [], more: false }
+
+/**
+ * What somebody on the phone may name: a license key or the end of one, an id of ours, an e-mail address, a provider's
+ * id of a sale, a device's id or the beginning of its name. A text that may be a key is hashed, and asked for in no
+ * other way unless no license has it as its key; what looks like a key of our own is never asked for in clear.
+ */
+export async function search(services: Stores, tenantId: string, asked: string): Promise<Found> {
+  const text = asked.trim()
+  if (text === '' || text.length > longestAsked || !isStorable(text)) return nothing
+  const { db } = services
+  if (isId('lic', text)) return licensesFound('license id', await findLicensesByIds(db, tenantId, [text]))
+  if (isId('req', text)) {
+    return licensesFound('request id', await findLicensesOfRequest(db, tenantId, text, mostAsked))
+  }
+  if (isId('cus', text)) {
+    const entry = await findCustomer(db, tenantId, text)
+    return { ...nothing, customers: entry ? [{ customer: entry.customer, by: 'customer id' }] : [] }
+  }
+  const keyHash = keyHashOf(text)
+  const holders = keyHash === undefined ? [] : await findLicensesOfKey(db, tenantId, keyHash)
+  if (holders.length > 0 || isOwnKey(text)) {
+    const byOf = (current: boolean) => (current ? 'key' : 'former key')
+    return { ...nothing, licenses: holders.map(({ license, current }) => ({ license, by: byOf(current) })) }
+  }
+  return text.includes('@') ? findByEmail(services, tenantId, text) : findByName(services, tenantId, text)
+}
+
+async function findByEmail({ db, subjects }: Stores, tenantId: string, email: string): Promise<Found> {
+  const subjectId = await subjects.findSubject(tenantId, email)
+  const [licenses, sales, customers, devices] = await Promise.all([
+    subjectId === undefined ? [] : findLicensesOfPerson(db, tenantId, subjectId, mostAsked),
+    subjectId === undefined ? [] : findSalesOfPerson(db, tenantId, subjectId, mostAsked),
+    subjectId === undefined ? [] : findCustomersOfPerson(db, tenantId, subjectId),
+    findDevicesByName(db, tenantId, email, mostAsked),
+  ])
+  return {
+    licenses: shown(licenses).map((license) => ({ license, by: 'e-mail' })),
+    devices: shown(devices).map((device) => ({ ...device, by: 'device name' })),
+    sales: shown(sales).map((sale) => ({ sale, by: 'e-mail' })),
+    customers: shown(customers).map((customer) => ({ customer, by: 'e-mail' })),
+    more: [licenses, sales, customers, devices].some(isMore),
+  }
+}
+
+/** By a name that somebody else has given, or the end of a key. */
+async function findByName({ db }: Stores, tenantId: string, name: string): Promise<Found> {
+  const endings = endingsOf(name)
+  const streams = Provider.options.map((provider) => saleStream(tenantId, provider, sha256(name)))
+  const [byEnding, byId, byName, sales] = await Promise.all([
+    endings.length === 0 ? [] : findLicensesByEnding(db, tenantId, endings, mostAsked),
+    findDevicesById(db, tenantId, name, mostAsked),
+    findDevicesByName(db, tenantId, name, mostAsked),
+    findSalesByName(db, tenantId, name, streams),
+  ])
+  const ofSales = await findLicensesByIds(
+    db,
+    tenantId,
+    sales.map(({ licenseId }) => licenseId),
+  )
+  const seen = new Set(byId.map(placeOf))
+  const devices = [
+    ...byId.map((device) => ({ ...device, by: 'device id' as const })),
+    ...byName
+      .filter((device) => !seen.has(placeOf(device)))
+      .map((device) => ({ ...device, by: 'device name' as const })),
+  ]
+  return {
+    licenses: [
+      ...ofSales.map((license) => ({ license, by: 'sale id' as const })),
+      ...shown(byEnding).map((license) => ({ license, by: 'key ending' as const })),
+    ],
+    devices: shown(devices),
+    sales: sales.map((sale) => ({ sale, by: 'sale id' })),
+    customers: [],
+    more: [byEnding, devices].some(isMore),
+  }
+}
+
+const licensesFound = (by: LicenseMatch, licenses: readonly IssuedLicense[]): Found => ({
+  ...nothing,
+  licenses: shown(licenses).map((license) => ({ license, by })),
+  more: isMore(licenses),
+})
+
+const placeOf = ({ license, seat }: FoundDevice): string => `${license.licenseId} ${seat.deviceId}`
+const shown = <T>(all: readonly T[]): T[] => all.slice(0, mostFound)
+const isMore = (all: readonly unknown[]): boolean => all.length > mostFound

@@ -1,0 +1,175 @@
+/**
+ * Whatever somebody on the phone names leads to the license, in their own workspace alone. A pasted key is hashed before
+ * anybody is asked, so that no log of the database can hold it.
+ */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { type Found, mostFound, search } from '../../src/search/search.ts'
+import { openTestApi, type TestApi } from '../harness/api.ts'
+import { commandLicense } from '../harness/ledger.ts'
+import { makeCustomer, mint } from '../http/samples.ts'
+import { purchase } from '../sales/notifications.ts'
+import { openShop, type Shop } from '../sales/shop.ts'
+
+const Minted = z.object({ license: z.looseObject({ id: z.string() }) })
+
+let api: TestApi
+let shop: Shop
+let stranger: Shop
+beforeAll(async () => {
+  api = await openTestApi()
+  shop = await openShop(api)
+  stranger = await openShop(api)
+})
+afterAll(() => api.close())
+
+const find = (text: string, { tenantId } = shop) => search(api.ledger.services, tenantId, text)
+
+/** What was found in few words: `license <id> by key`. */
+function inWords({ licenses, devices, sales, customers, more }: Found): string[] {
+  return [
+    ...licenses.map(({ license, by }) => `license ${license.licenseId} by ${by}`),
+    ...devices.map(({ license, seat, by }) => `device ${seat.deviceId} of ${license.licenseId} by ${by}`),
+    ...sales.map(({ sale, by }) => `sale ${sale.id} by ${by}`),
+    ...customers.map(({ customer, by }) => `customer ${customer.customerId} by ${by}`),
+    ...(more ? ['and more'] : []),
+  ]
+}
+const found = async (text: string, owner = shop) => inWords(await find(text, owner))
+
+const activate = (licenseId: string, deviceId: string, name: string) =>
+  commandLicense(api.ledger, licenseId, {
+    type: 'ActivateDevice',
+    deviceId,
+    instanceId: api.ledger.services.newId('ins'),
+    installId: null,
+    name,
+    platform: null,
+    at: api.ledger.clock.now().toISOString(),
+  })
+
+test('a key is found as it is pasted, also a former one, and only in its own workspace', async () => {
+  const { id, licenseKey } = await mint(api.ask, shop.token, 'editor')
+  const remint = await api.ask('POST', `/v1/licenses/${id}/remint`, { token: shop.token, body: {} })
+  expect(remint.status).toBe(200)
+  expect(await found(`  ${licenseKey.toLowerCase()} `)).toStrictEqual([`license ${id} by former key`])
+  expect(await found(licenseKey.replaceAll('-', ' '))).toStrictEqual([`license ${id} by former key`])
+  expect(await found(licenseKey, stranger)).toStrictEqual([])
+})
+
+test('nothing that looks like a key of ours reaches the database in clear', async () => {
+  const { licenseKey } = await mint(api.ask, stranger.token, 'editor')
+  const query = vi.spyOn(api.ledger.db, 'query')
+  const last = licenseKey.at(-1) === 'A' ? 'B' : 'A'
+  for (const text of [licenseKey, licenseKey.toLowerCase(), `${licenseKey.slice(0, -1)}${last}`]) {
+    expect(await found(text)).toStrictEqual([])
+  }
+  const asked = query.mock.calls
+  query.mockRestore()
+  expect(asked).not.toStrictEqual([])
+  expect(JSON.stringify(asked).toUpperCase()).not.toContain(licenseKey.slice(0, 10))
+})
+
+test('the end of a key is found as it is shown or read out', async () => {
+  const { id, licenseKey } = await mint(api.ask, shop.token, 'editor')
+  const ending = licenseKey.slice(-7).replaceAll('-', '').slice(0, -1).slice(-4)
+  for (const text of [
+    ending,
+    ending.toLowerCase(),
+    ending.replaceAll('0', 'O'),
+    `…${ending}`,
+    `EDITOR…${ending}`,
+  ]) {
+    expect(await found(text)).toContain(`license ${id} by key ending`)
+  }
+  expect(await found(ending, stranger)).toStrictEqual([])
+})
+
+test('an e-mail address leads to the licenses, sales and customers of its person', async () => {
+  const { sold } = purchase('by-mail')
+  await shop.tell(sold())
+  const [sale] = await shop.sales()
+  if (!sale) throw new Error('nothing was sold')
+  const email = 'by-mail@example.com'
+  const customer = await makeCustomer(api.ask, shop.token, { email })
+  const linked = await mint(api.ask, shop.token, 'editor', { customerId: customer })
+  expect((await found(' By-Mail@Example.com')).toSorted()).toStrictEqual(
+    [
+      `license ${sale.licenseId} by e-mail`,
+      `license ${linked.id} by e-mail`,
+      `sale ${sale.id} by e-mail`,
+      `customer ${customer} by e-mail`,
+    ].toSorted(),
+  )
+  expect(await found(email, stranger)).toStrictEqual([])
+  expect(await found('nobody@example.com')).toStrictEqual([])
+  expect(await found(customer)).toStrictEqual([`customer ${customer} by customer id`])
+  expect(await found(customer, stranger)).toStrictEqual([])
+})
+
+test("a sale is found by its provider's id and by ours, with its license", async () => {
+  const { sold } = purchase('by-sale')
+  const { saleId } = sold()
+  await shop.tell(sold())
+  const sale = (await shop.sales()).find((one) => one.saleId === saleId)
+  if (!sale) throw new Error('nothing was sold')
+  for (const text of [saleId, sale.id]) {
+    expect(await found(text)).toStrictEqual([
+      `license ${sale.licenseId} by sale id`,
+      `sale ${sale.id} by sale id`,
+    ])
+    expect(await found(text, stranger)).toStrictEqual([])
+  }
+})
+
+test('a device is found by its id, by its instance and by how its name begins', async () => {
+  const { id } = await mint(api.ask, shop.token, 'editor')
+  await activate(id, 'machine-7', "Ada's MacBook % Pro")
+  const device = (by: string) => [`device machine-7 of ${id} by ${by}`]
+  const [{ seat } = { seat: undefined }] = (await find('machine-7')).devices
+  expect(await found('machine-7')).toStrictEqual(device('device id'))
+  expect(await found(seat?.instanceId ?? '')).toStrictEqual(device('device id'))
+  expect(await found("ada's mac")).toStrictEqual(device('device name'))
+  expect(await found("Ada's MacBook % Pro")).toStrictEqual(device('device name'))
+  for (const text of ['%', 'macbook', "ada's macbook _ pro"]) expect(await found(text)).toStrictEqual([])
+  for (const text of ['machine-7', seat?.instanceId ?? '', "ada's"]) {
+    expect(await found(text, stranger)).toStrictEqual([])
+  }
+})
+
+test('a license is found by its id, and by the id of a request that wrote to it', async () => {
+  const minted = await api.ask('POST', '/v1/licenses', {
+    token: shop.token,
+    body: { productId: 'editor' },
+  })
+  const { license } = Minted.parse(minted.body)
+  expect(await found(license.id)).toStrictEqual([`license ${license.id} by license id`])
+  const requestId = String(minted.headers['request-id'])
+  expect(await found(requestId)).toStrictEqual([`license ${license.id} by request id`])
+  for (const text of [license.id, requestId]) expect(await found(text, stranger)).toStrictEqual([])
+})
+
+test('of many the first are shown, and that there are more', async () => {
+  const { id } = await mint(api.ask, shop.token, 'editor', { deviceLimit: 100 })
+  for (let device = 0; device <= mostFound; device++) await activate(id, `twin-${device}`, 'Twin')
+  const { devices, more } = await find('twin')
+  expect(devices).toHaveLength(mostFound)
+  expect(more).toBe(true)
+})
+
+test('whatever is typed is answered', async () => {
+  for (const text of [
+    '',
+    ' ',
+    '\0',
+    '\ud800',
+    'x'.repeat(10_000),
+    "'; drop table licenses",
+    '…',
+    '@',
+    '%%',
+    '\u{10ffff}',
+  ]) {
+    expect(await found(text)).toStrictEqual([])
+  }
+})
