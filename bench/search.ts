@@ -122,10 +122,10 @@ const filling = {
     from ${numbered(licenses)}, generate_series(1, 2) d`,
   license_history: `
     insert into license_history (license_id, revision, event_id, type, data, actor, request_id, causation_id,
-      correlation_id, at)
+      correlation_id, at, position, seats_used, moment)
     select ${id('lic')}, e, gen_random_uuid(), 'DeviceActivated',
       '{"deviceId":"device-1","instanceId":"ins_1","installId":null,"name":"Device","platform":null,"at":"2026-01-01T00:00:00.000Z"}',
-      'token:tok_bench', ${hexId('req', `n * ${eventsEach} + e`)}, 'req', 'req', ${at}
+      'token:tok_bench', ${hexId('req', `n * ${eventsEach} + e`)}, 'req', 'req', ${at}, n, 1, ${at}
     from ${numbered(licenses)}, generate_series(0, ${eventsEach - 1}) e`,
   sales: `
     insert into sales (stream, revision, state, id, tenant_id, provider, sale_id, subject_id, license_id, status, open,
