@@ -12,6 +12,7 @@ import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
 import { salesProjector } from './sales/projector.ts'
 import { signingProjector } from './signing/projector.ts'
+import { subjectsProjector } from './subjects/projector.ts'
 import { tenantsProjector } from './tenants/projector.ts'
 import { testPurchasesProjector } from './testpurchases/projector.ts'
 import { tokensProjector } from './tokens/projector.ts'
@@ -37,6 +38,7 @@ export const projectors: readonly Projector[] = [
   trialsProjector,
   confirmationsProjector,
   signingProjector,
+  subjectsProjector,
   auditProjector,
 ]
 

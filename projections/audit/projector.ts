@@ -96,6 +96,11 @@ function rowsOf(entry: Recorded, asked: ReadonlyMap<string, Request>): object[] 
     const { kind, id: targetId } = target
     return [{ ...base, tenant_id: tenantId, action, target_kind: kind, target_id: targetId, as_of: asOf }]
   }
+  if (entry.category === 'subject') {
+    if (entry.event.type !== 'ErasureBegun') return []
+    const { tenantId, subjectId } = entry.event.data
+    return [{ ...base, tenant_id: tenantId, action: 'erased', target_kind: 'subject', target_id: subjectId }]
+  }
   if (entry.category !== 'confirmation') return []
   const action = actionOf(entry.event)
   const request = asked.get(confirmationOf(entry))

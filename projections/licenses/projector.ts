@@ -53,6 +53,7 @@ export const licensesProjector: Projector = {
       where subject_id is not null;
     create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc)
       where customer_id is not null;
+    create index licenses_of_subject on licenses (tenant_id, subject_id) where subject_id is not null;
     ${openEndsDdl};
     -- Every key a license ever had. Only its newest one is current; an older one answers "reminted".
     create table license_keys (
@@ -225,7 +226,7 @@ const writeLicenses = `
     seats_used = excluded.seats_used, expires_at = excluded.expires_at, ended_at = excluded.ended_at,
     revoked_at = excluded.revoked_at, revoked_reason = excluded.revoked_reason,
     refunded_at = excluded.refunded_at, sale_through = excluded.sale_through,
-    customer_id = excluded.customer_id
+    customer_id = excluded.customer_id, email = excluded.email, name = excluded.name
   where licenses.revision < excluded.revision`
 
 const writeKeys = `

@@ -10,6 +10,7 @@ import { memberCommands } from './commands/member.ts'
 import { projectionCommands } from './commands/projections.ts'
 import { saleCommands } from './commands/sales.ts'
 import { serveCommand } from './commands/serve.ts'
+import { subjectCommands } from './commands/subject.ts'
 import { tenantCommands } from './commands/tenant.ts'
 import { tokenCommands } from './commands/token.ts'
 import { webhookCommands } from './commands/webhook.ts'
@@ -32,6 +33,7 @@ integrationCommands(program)
 licenseCommands(program)
 eventCommands(program)
 saleCommands(program)
+subjectCommands(program)
 confirmationCommands(program)
 projectionCommands(program)
 

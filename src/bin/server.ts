@@ -10,6 +10,7 @@ import { follow } from '../ledger/follow.ts'
 import { joinLimits } from '../limits/limits.ts'
 import { confirmationReactions } from '../reactions/confirmations.ts'
 import { deliveryReaction, keyReaction } from '../reactions/deliveries.ts'
+import { erasureReaction } from '../reactions/erasures.ts'
 import { expiryReaction } from '../reactions/expiries.ts'
 import { keepReacting, type Reaction } from '../reactions/reaction.ts'
 import { saleReaction } from '../reactions/sales.ts'
@@ -169,6 +170,9 @@ function runReactions(
   reactions.push(
     saleReaction(services, {
       onTrouble: ({ sale, error: err }) => log.error({ err, sale }, 'sale.not_carried_on'),
+    }),
+    erasureReaction(services, {
+      onTrouble: ({ subject, error: err }) => log.error({ err, subject }, 'erasure.not_ended'),
     }),
   )
   return keepReacting(reactions, signal, ({ reaction, error: err }) =>

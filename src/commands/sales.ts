@@ -164,6 +164,7 @@ async function receiveFact(
     facts: [fact],
   }))
   await carryOn(services, sale, origin)
+  await forgetIfErased(services, sale, payload)
   return { outcome: 'recorded' }
 }
 
@@ -177,6 +178,12 @@ async function keptPayload(
   const name = `notification.${provider}.${sha256(notificationId)}`
   await services.secrets.keep(tenantId, name, raw)
   return name
+}
+
+/** Providers go on to tell of somebody who was erased, by name: what they tell counts, and how they said it is not kept. */
+async function forgetIfErased(services: Services, sale: KnownSale, payload: string): Promise<void> {
+  const [person] = await services.subjects.openPeople(sale.tenantId, [sale.customer])
+  if (!person?.email) await services.secrets.destroy(sale.tenantId, payload)
 }
 
 function linksOf({ saleId, links }: SoldNotification): string[] {

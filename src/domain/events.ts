@@ -12,6 +12,7 @@ import { NoticeEvent } from './notice/events.ts'
 import { ProductEvent } from './product/events.ts'
 import { SaleEvent } from './sale/events.ts'
 import { SigningEvent } from './signing/events.ts'
+import { SubjectEvent } from './subject/events.ts'
 import { TenantEvent } from './tenant/events.ts'
 import { TestPurchaseEvent } from './testpurchase/events.ts'
 import { TokenEvent } from './token/events.ts'
@@ -38,6 +39,7 @@ export const eventsOf = {
   notice: NoticeEvent,
   delivery: DeliveryEvent,
   audit: AuditEvent,
+  subject: SubjectEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

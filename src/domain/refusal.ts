@@ -42,6 +42,8 @@ export type RefusalCode =
   | 'customer_exists'
   | 'customer_not_found'
   | 'license_of_another_customer'
+  | 'subject_not_found'
+  | 'subject_is_member'
   | 'sdk_key_lost'
   | 'webhook_target_not_https'
   | 'webhook_target_has_credentials'

@@ -1,5 +1,6 @@
 import type { GatedOperation } from './operation.ts'
 import { deleteKeyType } from './operations/delete-key-type.ts'
+import { eraseCustomer } from './operations/erase-customer.ts'
 import { exportLicenses } from './operations/export-licenses.ts'
 import { revokeLicense } from './operations/revoke-license.ts'
 import { rotateProviderSecret } from './operations/rotate-provider-secret.ts'
@@ -15,6 +16,7 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   setWebhook,
   rotateProviderSecret,
   exportLicenses,
+  eraseCustomer,
 ]
 
 /** Undefined for one of a newer version of keyledger. */

@@ -101,6 +101,8 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   webhook_target_not_public: [422, 'url must lead to a public address, whatever its name resolves to'],
   webhook_without_url: [422, 'url null ends deliveries; leave events and rotateSecret out'],
   license_of_another_customer: [409, 'the license belongs to another customer'],
+  subject_not_found: [404, 'nobody with this e-mail address is known to the tenant'],
+  subject_is_member: [409, 'the person is a member of the dashboard; remove them there first'],
   provider_not_found: [404, 'provider not found'],
   integration_connected: [409, 'the provider is connected already; disconnect it first'],
   integration_not_connected: [

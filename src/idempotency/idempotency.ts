@@ -40,6 +40,12 @@ export type Ending = {
  */
 export type Idempotency = {
   reserve(request: KeyedRequest, requestId: string): Promise<Reservation>
+  /**
+   * Destroys the kept answers of a tenant that hold any of these texts. Whoever sends such a request again gets what
+   * there is to say by then, as after a crash before the answer was kept: nothing is done twice.
+   * @returns how many
+   */
+  forgetAnswersWith(tenantId: string, texts: readonly string[]): Promise<number>
   /** Destroys what has expired. @returns how many */
   sweep(): Promise<number>
 }
@@ -76,6 +82,7 @@ export function createIdempotency(
         return { state: 'answered', reply: openReply(recordKey, row, found.reply) }
       }
     },
+    forgetAnswersWith: (tenantId, texts) => forgetAnswersWith(db, master, tenantId, texts),
     async sweep() {
       for (let total = 0; ; ) {
         const swept = await destroyExpired(db, now())
@@ -88,6 +95,41 @@ export function createIdempotency(
 
 /** So that a statement stays short after a long rest. */
 const mostAtOnce = 5000
+
+async function forgetAnswersWith(
+  db: Pool,
+  master: MasterKey,
+  tenantId: string,
+  texts: readonly string[],
+): Promise<number> {
+  // As they stand in JSON, in which every answer to a POST is written.
+  const written = texts.map((text) => JSON.stringify(text).slice(1, -1).toLowerCase())
+  let forgotten = 0
+  let last: Buffer = Buffer.alloc(0)
+  for (;;) {
+    const { rows } = await db.query<{ key_hash: Buffer; wrapped: Buffer; reply: Buffer }>(
+      `select key_hash, wrapped, reply from vault.idempotency
+       where tenant_id = $1 and reply is not null and key_hash > $2 order by key_hash limit ${mostLookedInto}`,
+      [tenantId, last],
+    )
+    const telling = rows.filter(({ key_hash: keyHash, wrapped, reply }) => {
+      const row = { tenantId, keyHash }
+      const { body } = openReply(openKey(master, row, wrapped), row, reply)
+      return written.some((text) => body.toLowerCase().includes(text))
+    })
+    await db.query(
+      `update vault.idempotency set reply = null, leased_until = '-infinity' where key_hash = any($1)`,
+      [telling.map(({ key_hash }) => key_hash)],
+    )
+    forgotten += telling.length
+    const [furthest] = rows.slice(-1)
+    if (!furthest || rows.length < mostLookedInto) return forgotten
+    last = furthest.key_hash
+  }
+}
+
+/** Answers are held in memory opened, and an export's may be long. */
+const mostLookedInto = 200
 
 async function destroyExpired(db: Pool, at: Date): Promise<number> {
   const { rowCount } = await db.query(

@@ -85,6 +85,8 @@ export function createCodec(known: Upcasters): Codec {
         return { ...place, category: 'delivery', event: eventsOf.delivery.parse(shape) }
       case 'audit':
         return { ...place, category: 'audit', event: eventsOf.audit.parse(shape) }
+      case 'subject':
+        return { ...place, category: 'subject', event: eventsOf.subject.parse(shape) }
       default:
         throw new Error(`no schema for the category ${String(category satisfies never)}`)
     }

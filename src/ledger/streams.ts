@@ -38,6 +38,10 @@ export const noticeStream = (tenantId: string, provider: Provider, linkHash: str
 /** One a look; a tenant's id can hold no dot. */
 export const auditStream = (tenantId: string, auditId: string): string => `audit-${tenantId}.${auditId}`
 
+/** A tenant's id can hold no dot. */
+export const subjectStream = (tenantId: string, subjectId: string): string =>
+  `subject-${tenantId}.${subjectId}`
+
 /** The prefixes by which the ledger's own streams are told from whatever else a shared cluster holds. */
 export const ownPrefixes: readonly string[] = Object.keys(eventsOf).map((category) => `${category}-`)
 

@@ -28,12 +28,19 @@ export function createMailChannel(services: Services): DeliveryChannel {
       if (!settings.enabled) return unwanted
       const facts = await factsOf(services, delivery, license)
       if (!facts) return unwanted
-      const { mailer, from } = services.mailing
+      const { mailer, mailbox, from } = services.mailing
       const mail = writeMail(settings, facts, from)
       const sending = await mailer.send({ ...mail, tenantId, deliveryId, at: momentOf(services) })
+      // Erased while it was being sent: whoever erased them found no mail to remove yet.
+      if (mailbox && !(await isReadable(services, license))) await mailbox.remove(tenantId, deliveryId)
       return resultOf(sending, facts)
     },
   }
+}
+
+async function isReadable(services: Services, { tenantId, holder }: IssuedLicense): Promise<boolean> {
+  const [person] = await services.subjects.openPeople(tenantId, [holder])
+  return (person?.email ?? null) !== null
 }
 
 async function factsOf(

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { Moment, Slug } from '../domain/values.ts'
@@ -24,6 +24,8 @@ export type Mailbox = Mailer & {
   /** Newest first, at most so many. */
   list(tenantId: string, most: number): Promise<KeptMail[]>
   find(tenantId: string, deliveryId: string): Promise<KeptMail | undefined>
+  /** Removes a mail, also one that somebody who died has half written. @returns whether there was one */
+  remove(tenantId: string, deliveryId: string): Promise<boolean>
 }
 
 /**
@@ -62,6 +64,13 @@ export function createMailbox(directory: string): Mailbox {
     },
     find: (tenantId, deliveryId) =>
       idPattern.test(deliveryId) ? read(tenantId, fileOf(deliveryId)) : Promise.resolve(undefined),
+    async remove(tenantId, deliveryId) {
+      const file = fileOf(deliveryId)
+      const files = await readdir(folderOf(tenantId)).catch(ifAbsent([]))
+      const own = files.filter((name) => name === file || name.startsWith(`${file}.`))
+      for (const name of own) await rm(join(folderOf(tenantId), name), { force: true })
+      return own.length > 0
+    },
     async close() {},
   }
 }

@@ -47,6 +47,7 @@ describe('creating', () => {
       status: 'present',
       overrides: [],
       createdAt: at,
+      erasedAt: null,
     })
   })
 })
@@ -74,6 +75,30 @@ describe('replacing overrides', () => {
   test('leaves the last list', () => {
     const customer = [created, replaced(grant), replaced(revoke)].reduce(evolveCustomer, absentCustomer)
     expect(customer).toMatchObject({ overrides: [revoke] })
+  })
+})
+
+describe('erasing', () => {
+  const erase: CustomerCommand = { type: 'EraseCustomer', at: later }
+  const erased: CustomerEvent = { type: 'CustomerErased', data: { at: later } }
+
+  test('is recorded once', () => {
+    given(created).when(erase).expectEvents([erased])
+    given(created, erased).when(erase).expectEvents([])
+  })
+
+  test('of nobody is refused', () => given().when(erase).expectRefusal('customer_not_found'))
+
+  test('leaves what they are granted, and nothing that was kept of them', () => {
+    expect([created, replaced(grant), erased].reduce(evolveCustomer, absentCustomer)).toStrictEqual({
+      ...ada,
+      status: 'present',
+      email: null,
+      metadata: {},
+      overrides: [grant],
+      createdAt: at,
+      erasedAt: later,
+    })
   })
 })
 

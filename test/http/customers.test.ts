@@ -44,6 +44,7 @@ const ada = {
   licenseIds: [],
   entitlementOverrides: [],
   createdAt: beginning,
+  erasedAt: null,
 }
 
 describe('a customer', () => {

@@ -205,6 +205,16 @@ export const places: [what: string, status: number, request: (which: Which, thin
     }),
   ],
   [
+    'erasing a customer',
+    404,
+    (which, owned) => ({ method: 'DELETE', url: `/v1/customers/${customerId(which, owned)}` }),
+  ],
+  [
+    "what was done with somebody else's license",
+    200,
+    (which, owned) => ({ method: 'GET', url: `/v1/audit?target=${licenseId(which, owned)}` }),
+  ],
+  [
     'deleting a key type of a foreign product',
     404,
     (which) => ({ method: 'DELETE', url: `/v1/products/${which}/key-types/owned-type` }),

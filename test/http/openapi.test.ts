@@ -162,6 +162,7 @@ const statuses: Record<string, number[]> = {
   'GET /v1/customers/{id}': [200, 400, 401, 403, 404],
   'POST /v1/customers/{id}/link-license': [200, 400, 401, 403, 404, 409, 422],
   'PATCH /v1/customers/{id}/entitlements': [200, 400, 401, 403, 404],
+  'DELETE /v1/customers/{id}': [200, 202, 400, 401, 403, 404, 409],
   'GET /v1/usage': [200, 400, 401, 403, 404, 422],
   'GET /v1/sdk-key': [200, 202, 400, 401, 403, 409],
   'POST /v1/sdk-key/rotate': [200, 202, 400, 401, 403, 409, 422],

@@ -276,6 +276,7 @@ describe('a stream’s category', () => {
       'notice-',
       'delivery-',
       'audit-',
+      'subject-',
     ]))
 
   test('the stream of a product names its tenant and its product apart', () =>

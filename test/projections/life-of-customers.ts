@@ -1,12 +1,19 @@
 import fc from 'fast-check'
 import { issueCheckoutKey, revealSdkKey, rotateSdkKey } from '../../src/commands/client-keys.ts'
-import { createCustomer, linkLicense, replaceOverrides } from '../../src/commands/customers.ts'
+import {
+  createCustomer,
+  linkLicense,
+  replaceOverrides,
+  requireCustomer,
+} from '../../src/commands/customers.ts'
+import { eraseSubject } from '../../src/commands/erasure.ts'
 import { removeWebhook, setWebhook } from '../../src/commands/webhooks.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
 /** What is done about customers, keys and the webhook. Customers are picked by number from those that there are. */
 export type CustomerStep =
   | { do: 'add customer' }
+  | { do: 'erase customer'; customer: number }
   | { do: 'link license'; customer: number; license: number }
   | { do: 'override'; customer: number; entitlement: string; effect: 'grant' | 'revoke'; days: number | null }
   | { do: 'reveal sdk key' | 'rotate sdk key'; operation: number }
@@ -18,6 +25,7 @@ const some = fc.nat({ max: 3 })
 
 export const anyCustomerStep: fc.Arbitrary<CustomerStep> = fc.oneof(
   fc.record({ do: fc.constantFrom('add customer' as const, 'issue checkout key' as const) }),
+  fc.record({ do: fc.constant('erase customer' as const), customer: some }),
   fc.record({ do: fc.constant('link license' as const), customer: some, license: some }),
   fc.record({
     do: fc.constant('override' as const),
@@ -49,6 +57,10 @@ export function liveAsCustomers({ services, clock }: TestLedger, tenantId: strin
   async function customersOwn(step: Extract<CustomerStep, { customer: number }>, licenseId: string) {
     const id = picked(step.customer)
     if (id === undefined) return
+    if (step.do === 'erase customer') {
+      const { customer } = await requireCustomer(services, tenantId, id)
+      return eraseSubject(services, tenantId, customer.subjectId, origin)
+    }
     if (step.do === 'link license') return linkLicense(services, tenantId, id, licenseId, origin)
     const { entitlement, effect, days } = step
     const expiresAt =
@@ -66,6 +78,7 @@ export function liveAsCustomers({ services, clock }: TestLedger, tenantId: strin
         const { customer } = await createCustomer(services, tenantId, asked, origin)
         return customerIds.push(customer.customerId)
       }
+      case 'erase customer':
       case 'link license':
       case 'override':
         return customersOwn(step, licenseId)
@@ -100,4 +113,6 @@ export const customersLife: readonly CustomerStep[] = [
   { do: 'set webhook', operation: 1, url: 1, rotateSecret: true },
   { do: 'remove webhook', operation: 2 },
   { do: 'set webhook', operation: 3, url: 0, rotateSecret: false },
+  { do: 'erase customer', customer: 0 },
+  { do: 'add customer' },
 ]

@@ -37,6 +37,19 @@ export function mortal({ services, readModels }: TestLedger, dieAt: number): Ser
         live()
         return kept
       },
+      async destroy(...args) {
+        live()
+        await services.secrets.destroy(...args)
+        live()
+      },
+    },
+    subjects: {
+      ...services.subjects,
+      async destroy(...args) {
+        live()
+        await services.subjects.destroy(...args)
+        live()
+      },
     },
   }
 }

@@ -10,11 +10,13 @@ export type Customer =
       customerId: string
       tenantId: string
       subjectId: string
-      email: string
+      /** Sealed; null once the person is erased, as their name and what was kept with them is. */
+      email: string | null
       name: string | null
       metadata: Record<string, string>
       overrides: readonly EntitlementOverride[]
       createdAt: string
+      erasedAt: string | null
     }
 
 export type CustomerCommand =
@@ -29,6 +31,7 @@ export type CustomerCommand =
       at: string
     }
   | { type: 'ReplaceOverrides'; overrides: readonly EntitlementOverride[]; at: string }
+  | { type: 'EraseCustomer'; at: string }
 
 export const absentCustomer: Customer = { status: 'absent' }
 
@@ -49,6 +52,9 @@ export function decideCustomer(customer: Customer, command: CustomerCommand): Cu
       if (sameJson(overrides, customer.overrides)) return []
       return [{ type: 'EntitlementOverridesReplaced', data: { overrides: [...overrides], at } }]
     }
+    case 'EraseCustomer':
+      if (customer.status === 'absent') throw new Refusal('customer_not_found')
+      return customer.erasedAt === null ? [{ type: 'CustomerErased', data: { at: command.at } }] : []
   }
 }
 
@@ -57,9 +63,13 @@ export function evolveCustomer(customer: Customer, event: CustomerEvent): Custom
   switch (event.type) {
     case 'CustomerCreated': {
       const { at, ...data } = event.data
-      return { ...data, status: 'present', overrides: [], createdAt: at }
+      return { ...data, status: 'present', overrides: [], createdAt: at, erasedAt: null }
     }
     case 'EntitlementOverridesReplaced':
       return customer.status === 'absent' ? customer : { ...customer, overrides: event.data.overrides }
+    case 'CustomerErased': {
+      if (customer.status === 'absent') return customer
+      return { ...customer, email: null, name: null, metadata: {}, erasedAt: event.data.at }
+    }
   }
 }

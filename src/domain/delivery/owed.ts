@@ -29,6 +29,7 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
     case 'LicenseReinstated':
     case 'SubscriptionEnded':
     case 'SaleFollowed':
+    case 'HolderErased':
       return undefined
   }
 }

@@ -99,5 +99,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     type: z.literal('SaleFollowed'),
     data: z.strictObject({ saleId: z.string().min(1), through: z.int().min(1), at: Moment }),
   }),
+  /** The person whom it is for was erased. The license stays what it is. */
+  z.object({ type: z.literal('HolderErased'), data: z.strictObject({ at: Moment }) }),
 ])
 export type LicenseEvent = z.infer<typeof LicenseEvent>

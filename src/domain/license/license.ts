@@ -41,6 +41,7 @@ export type LicenseCommand =
   | { type: 'EndPaidPeriod'; at: string }
   | { type: 'LinkCustomer'; customerId: string; at: string }
   | ({ type: 'FollowSale' } & SaleWish)
+  | { type: 'EraseHolder'; at: string }
 
 type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
 
@@ -108,6 +109,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     }
     case 'FollowSale':
       return followed(license, command)
+    case 'EraseHolder':
+      return holdsAnybody(license) ? [{ type: 'HolderErased', data: { at: command.at } }] : []
   }
 }
 
@@ -123,6 +126,9 @@ export function sameDevice(
   const known = active.find((seat) => installId !== null && seat.installId === installId)
   return known ?? active.find((seat) => seat.name === name)
 }
+
+const holdsAnybody = ({ holder }: IssuedLicense): boolean =>
+  holder !== null && (holder.email !== null || holder.name !== null)
 
 function imported(terms: LicenseTerms, named: readonly Device[], revoked: boolean): LicenseEvent[] {
   const devices = [...new Map(named.map((device) => [device.deviceId, device])).values()]
@@ -204,6 +210,10 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, expiresAt: event.data.expiresAt }
     case 'CustomerLinked':
       return { ...license, customerId: event.data.customerId }
+    case 'HolderErased':
+      return license.holder === null
+        ? license
+        : { ...license, holder: { ...license.holder, email: null, name: null } }
     case 'LicenseExpired':
     case 'LicenseFellBack':
       return { ...license, endedAt: event.data.expiresAt }

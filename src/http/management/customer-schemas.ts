@@ -19,6 +19,9 @@ export const customerOut = z
     licenseIds: z.array(z.string()).meta({ description: 'Newest first' }),
     entitlementOverrides: z.array(overrideOut),
     createdAt: momentOut,
+    erasedAt: momentOut
+      .nullable()
+      .meta({ description: 'When the person was erased; null for one who is there' }),
   })
   .meta({ id: 'Customer' })
 
@@ -65,5 +68,6 @@ export function customerView(
     licenseIds,
     entitlementOverrides: [...customer.overrides],
     createdAt: customer.createdAt,
+    erasedAt: customer.erasedAt,
   }
 }

@@ -4,8 +4,10 @@ import { createCustomer, linkLicense, replaceOverrides, requireCustomer } from '
 import type { Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import { customerAsOf } from '../../story/as-of.ts'
+import { eraseCustomer } from '../../gate/operations/erase-customer.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
+import { gatedRoute } from '../gate.ts'
 import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { notFound } from '../problem.ts'
 import { answer, errors, pageOf, pageQuery, text } from '../schemas.ts'
@@ -23,6 +25,7 @@ export function customerRoutes(app: ZodApp, services: Services, cursors: Cursors
   readRoute(app, services)
   linkRoute(app, services)
   entitlementsRoute(app, services)
+  eraseRoute(app, services)
 }
 
 /** Anything else cannot be a customer's, and is answered like one that is not there. */
@@ -178,4 +181,17 @@ function entitlementsRoute(app: ZodApp, services: Services): void {
       )
     },
   )
+}
+
+function eraseRoute(app: ZodApp, services: Services): void {
+  gatedRoute(app, services, eraseCustomer, {
+    operationId: 'eraseCustomer',
+    tags: ['Customers'],
+    summary: 'Erase the person of a customer everywhere; licenses stay, and say so',
+    description:
+      "The person's address and name become unreadable in the log, the tables and everything sealed, at once. Every " +
+      'customer with the same address is the same person. The customer stays, with `erasedAt`.',
+    response: { 200: answer('The customer, erased', oneCustomer), ...errors(404, 409) },
+    reply: async (entry) => shown(services, entry.customer.tenantId, entry),
+  })
 }

@@ -1,0 +1,62 @@
+import type { Pool } from 'pg'
+import type { KnownSale } from '../../src/domain/sale/sale.ts'
+
+/** As many as one round of a reaction takes on. */
+const mostAtOnce = 100
+
+/** Those whose erasure was begun before a moment and has not ended; the oldest first. */
+export async function listErasures(
+  db: Pool,
+  begunBefore: string,
+): Promise<{ tenantId: string; subjectId: string }[]> {
+  const { rows } = await db.query<{ tenantId: string; subjectId: string }>(
+    `select tenant_id as "tenantId", subject_id as "subjectId" from subjects
+     where status = 'erasing' and begun_at <= $1 order by begun_at limit ${mostAtOnce}`,
+    [begunBefore],
+  )
+  return rows
+}
+
+/** Everything that names a person. */
+export type Traces = {
+  licenseIds: string[]
+  customerIds: string[]
+  sales: KnownSale[]
+  /** Mails that were sent to them, or are to be. */
+  mailIds: string[]
+  /** What is sealed under their key, as the read models hold it. */
+  sealed: { subjectId: string; email: string | null; name: string | null }[]
+}
+
+export async function findTraces(db: Pool, tenantId: string, subjectId: string): Promise<Traces> {
+  const values = [tenantId, subjectId]
+  const licenses = await db.query<{ id: string; email: string | null; name: string | null }>(
+    `select license_id as id, email, name from licenses where tenant_id = $1 and subject_id = $2 order by 1`,
+    values,
+  )
+  const customers = await db.query<{ id: string; email: string | null; name: string | null }>(
+    `select customer_id as id, state->>'email' as email, state->>'name' as name from customers
+     where tenant_id = $1 and subject_id = $2 order by 1`,
+    values,
+  )
+  const sales = await db.query<{ state: KnownSale }>(
+    `select state from sales where tenant_id = $1 and subject_id = $2 order by id`,
+    values,
+  )
+  const licenseIds = licenses.rows.map(({ id }) => id)
+  const mails = await db.query<{ id: string }>(
+    `select delivery_id as id from deliveries
+     where tenant_id = $1 and channel = 'mail' and license_id = any($2) order by 1`,
+    [tenantId, licenseIds],
+  )
+  return {
+    licenseIds,
+    customerIds: customers.rows.map(({ id }) => id),
+    sales: sales.rows.map(({ state }) => state),
+    mailIds: mails.rows.map(({ id }) => id),
+    sealed: [
+      ...[...licenses.rows, ...customers.rows].map(({ email, name }) => ({ subjectId, email, name })),
+      ...sales.rows.map(({ state }) => state.customer),
+    ],
+  }
+}
