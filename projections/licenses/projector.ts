@@ -53,7 +53,6 @@ export const licensesProjector: Projector = {
       where subject_id is not null;
     create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc)
       where customer_id is not null;
-    create index licenses_of_subject on licenses (tenant_id, subject_id) where subject_id is not null;
     ${openEndsDdl};
     -- Every key a license ever had. Only its newest one is current; an older one answers "reminted".
     create table license_keys (

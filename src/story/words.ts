@@ -17,6 +17,7 @@ export const publicNames = {
   LicenseReinstated: 'license.reinstated',
   SubscriptionEnded: 'license.subscription_ended',
   SaleFollowed: 'license.sale_followed',
+  HolderErased: 'license.holder_erased',
 } as const satisfies Record<LicenseEvent['type'], string>
 
 export type PublicName = (typeof publicNames)[LicenseEvent['type']]
@@ -57,6 +58,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return `Its subscription ended; it runs until ${momentWords(event.data.expiresAt)}`
     case 'SaleFollowed':
       return 'Brought to where its sale wants it'
+    case 'HolderErased':
+      return 'The person it was for was erased'
   }
 }
 
