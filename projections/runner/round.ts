@@ -2,7 +2,7 @@ import type { ClientBase, Pool, PoolClient, QueryResult } from 'pg'
 import { projectionLock } from '../database/advisory-locks.ts'
 import { applyOneByOne, applyTogether, type OnParked, PoisonedPage } from './apply.ts'
 import type { LogPage, LogReader } from './log.ts'
-import { beforeAll } from './schema.ts'
+import { beforeAll, fingerprint } from './schema.ts'
 
 /** How much of the log one transaction takes in. */
 const pageSize = 1000
@@ -43,7 +43,8 @@ export async function runRound(
 
 /**
  * Folds one page into the connection's tables, in a transaction of its own: quickly, or, when some event does not
- * fit, once more with care.
+ * fit, once more with care. Tables of another version are left to its own processes, which fold what this one could
+ * misread.
  * @param lock a statement that keeps others away for as long as the transaction lasts
  * @returns the checkpoint now
  */
@@ -55,7 +56,11 @@ export async function takeStep(
 ): Promise<bigint> {
   let known: { checkpoint: bigint; page: LogPage } | undefined
   const step = async (apply: typeof applyTogether): Promise<bigint> => {
-    const { checkpoint, parked } = await begin(client, lock)
+    const { checkpoint, isOurs, parked } = await begin(client, lock)
+    if (!isOurs) {
+      await client.query('rollback')
+      return checkpoint
+    }
     const page = known?.checkpoint === checkpoint ? known.page : await read(checkpoint)
     known = { checkpoint, page }
     if (page.through !== undefined) await apply(client, page.entries, parked)
@@ -73,19 +78,23 @@ export async function takeStep(
 }
 
 /** Begins, locks and reads where the tables stand: statements of one message, each seeing what was before it. */
-async function begin(client: ClientBase, lock: string): Promise<{ checkpoint: bigint; parked: Set<string> }> {
+async function begin(
+  client: ClientBase,
+  lock: string,
+): Promise<{ checkpoint: bigint; isOurs: boolean; parked: Set<string> }> {
   // Several statements give several results, which the types of the client do not know.
   const results: unknown = await client.query(
-    `begin; ${lock}; select position from checkpoint; select stream from parked`,
+    `begin; ${lock}; select position, fingerprint from checkpoint; select stream from parked`,
   )
   const [, , checkpoint, parked] = results as [
     QueryResult,
     QueryResult,
-    QueryResult<{ position: bigint }>,
+    QueryResult<{ position: bigint; fingerprint: string }>,
     QueryResult<{ stream: string }>,
   ]
   return {
     checkpoint: checkpoint.rows[0]?.position ?? beforeAll,
+    isOurs: checkpoint.rows[0]?.fingerprint === fingerprint,
     parked: new Set(parked.rows.map(({ stream }) => stream)),
   }
 }

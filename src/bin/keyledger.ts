@@ -12,6 +12,7 @@ import { saleCommands } from './commands/sales.ts'
 import { serveCommand } from './commands/serve.ts'
 import { subjectCommands } from './commands/subject.ts'
 import { tenantCommands } from './commands/tenant.ts'
+import { testPurchaseCommand } from './commands/test-purchase.ts'
 import { tokenCommands } from './commands/token.ts'
 import { webhookCommands } from './commands/webhook.ts'
 import { reportFailure } from './exit.ts'
@@ -33,6 +34,7 @@ integrationCommands(program)
 licenseCommands(program)
 eventCommands(program)
 saleCommands(program)
+testPurchaseCommand(program)
 subjectCommands(program)
 confirmationCommands(program)
 projectionCommands(program)

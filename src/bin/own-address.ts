@@ -1,6 +1,11 @@
+import type { Config } from '../config.ts'
 import type { SendNotification } from '../reactions/test-purchase-driver.ts'
 
 const answerMs = 15_000
+
+/** How the addresses begin that are handed out, and that providers send to. */
+export const baseUrlOf = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>): string =>
+  baseUrl ?? `http://localhost:${port}`
 
 /** Sends to where providers send, from a process that may serve nothing itself. */
 export function sendTo(baseUrl: string): SendNotification {

@@ -19,7 +19,7 @@ import { createTestPurchaseRunner, testPurchaseReactions } from '../reactions/te
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
 import { startDispatching } from './dispatching.ts'
 import { CommandRefused } from './exit.ts'
-import { sendTo } from './own-address.ts'
+import { baseUrlOf, sendTo } from './own-address.ts'
 import { createReadiness } from './readiness.ts'
 import type { Role } from './roles.ts'
 import type { Stores } from './stores.ts'
@@ -138,8 +138,6 @@ async function runProjector(
   )
   await keepProjecting(heardBy(ears, notices), readModels, (err) => log.warn({ err }, 'projector.behind'))
 }
-
-const baseUrlOf = ({ baseUrl, port }: Config): string => baseUrl ?? `http://localhost:${port}`
 
 function runReactions(
   config: Config,

@@ -17,8 +17,11 @@ export type StageOutcome = { outcome: 'done' | 'failed'; detail: string }
  */
 export type TestPurchaseDriver = Record<Stage, (purchase: KnownTestPurchase) => Promise<StageOutcome>>
 
-/** Runs a purchase's stages, one after the other, until it has ended. */
-export type RunTestPurchase = (testPurchaseId: string, origin: Origin) => Promise<void>
+/** Runs a purchase's stages, one after the other, until it has ended; undefined when there is no such purchase. */
+export type RunTestPurchase = (
+  testPurchaseId: string,
+  origin: Origin,
+) => Promise<KnownTestPurchase | undefined>
 
 /**
  * Every step is an event, so a run that is cut off goes on where it was, and two runs of one purchase come to one
@@ -27,7 +30,7 @@ export type RunTestPurchase = (testPurchaseId: string, origin: Origin) => Promis
 export function createTestPurchaseRunner(services: Services, driver: TestPurchaseDriver): RunTestPurchase {
   return async (testPurchaseId, origin) => {
     const { state } = await loadTestPurchase(services, testPurchaseId)
-    if (state.status === 'absent') return
+    if (state.status === 'absent') return undefined
     let purchase: KnownTestPurchase = state
     for (let stage = nextStage(purchase); stage !== undefined; stage = nextStage(purchase)) {
       const name = stage
@@ -44,6 +47,7 @@ export function createTestPurchaseRunner(services: Services, driver: TestPurchas
         at,
       }))
     }
+    return purchase
   }
 }
 

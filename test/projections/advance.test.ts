@@ -174,3 +174,22 @@ test('the running projector follows to the last notice, past one that it could n
   expect(failures).toStrictEqual([new Error('once')])
   expect(await findTenant(ledger.db, last?.tenantId ?? '')).toBeDefined()
 })
+
+test('tables of another version are left to its processes, and followed as they move them', async () => {
+  const { tenantId, position } = await appendTenant()
+  const { log } = countedLog()
+  const { rows } = await ledger.db.query<{ fingerprint: string }>('select fingerprint from checkpoint')
+  const name = (fingerprint: string | undefined) =>
+    ledger.db.query('update checkpoint set fingerprint = $1', [fingerprint])
+  await name('another version')
+  await expect(readModelsOn(log, 30).advanceTo(position)).rejects.toBeInstanceOf(ReadModelsBehind)
+  expect(await findTenant(ledger.db, tenantId)).toBeUndefined()
+  const following = readModelsOn(log).advanceTo(position)
+  await ledger.db.query('update checkpoint set position = $1', [position])
+  await following
+  await ledger.db.query('update checkpoint set position = $1', [position - 1n])
+  await name(rows[0]?.fingerprint)
+  await readModelsOn(log).advanceTo(position)
+  expect(await findTenant(ledger.db, tenantId)).toBeDefined()
+  expect((await projectionStatus(ledger.db, ledger.services.ledger)).parked).toStrictEqual([])
+})

@@ -11,6 +11,7 @@ import { pingUrlOf, resourcesUrlOf, webhookUrlOf } from '../../http/payments/add
 import { onboardingAddresses } from '../../http/payments/onboarding.ts'
 import { parsed } from '../arguments.ts'
 import { type OutputOptions, print } from '../output.ts'
+import { baseUrlOf } from '../own-address.ts'
 import { withStores } from '../with-stores.ts'
 
 type ConnectOptions = OutputOptions & { tenant: string; secrets?: boolean }
@@ -36,10 +37,10 @@ export function integrationCommands(program: Command): void {
     .action(async (name: string, options: ConnectOptions) => {
       const provider = parsed(Provider, name, 'the provider')
       const given = options.secrets ? await secretsOnStdin() : undefined
-      const { baseUrl, port } = parseConfig(process.env)
+      const baseUrl = baseUrlOf(parseConfig(process.env))
       await withStores(async ({ services }, origin) => {
         if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
-        const place = { tenantId: options.tenant, baseUrl: baseUrl ?? `http://localhost:${port}` }
+        const place = { tenantId: options.tenant, baseUrl }
         const revealed = await connect(services, place, provider, given, origin)
         print(options, revealed, () => Object.entries(revealed).map(([what, value]) => `${what}  ${value}`))
       })

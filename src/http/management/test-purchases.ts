@@ -89,7 +89,7 @@ function startRoute(app: ZodApp, services: Services, run: RunTestPurchase): void
       )
       return retryAfter(reply)
         .code(202)
-        .send({ testPurchase: view(purchase) })
+        .send({ testPurchase: testPurchaseView(purchase) })
     },
   )
 }
@@ -119,12 +119,16 @@ function pollRoute(app: ZodApp, services: Services): void {
       const purchase = isId('tp', id) ? await findTestPurchase(services.db, tenantId, id) : undefined
       if (!purchase) throw notFound('test purchase')
       const licenseId = await licenseOfTestPurchase(services, purchase)
-      return retryAfter(reply).send({ testPurchase: view(purchase, licenseId) })
+      return retryAfter(reply).send({ testPurchase: testPurchaseView(purchase, licenseId) })
     },
   )
 }
 
-function view(purchase: KnownTestPurchase, licenseId?: string): z.infer<typeof testPurchaseOut> {
+/** A test purchase as everybody is shown it. */
+export function testPurchaseView(
+  purchase: KnownTestPurchase,
+  licenseId?: string,
+): z.infer<typeof testPurchaseOut> {
   const { testPurchaseId: id, productId, keyTypeId, provider, status, stages, startedAt } = purchase
   return {
     id,
