@@ -1,5 +1,5 @@
 // Guarantee: what an operator sets on the host is delivered by the running server, through NATS as without it, and the
-// command line's own receiver and verifier accept it and nothing else.
+// command line's own receiver and verifier accept it and nothing else; a test purchase goes the same way.
 import { createHmac } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -16,6 +16,11 @@ beforeAll(async () => {
 
 const Set_ = z.strictObject({ url: z.string(), secret: z.string() })
 const Told = z.strictObject({ cursor: z.string(), event: z.unknown() })
+const Played = z.looseObject({
+  status: z.literal('succeeded'),
+  licenseId: z.string(),
+  stages: z.array(z.looseObject({ status: z.string() })),
+})
 const Line = z.looseObject({ verified: z.boolean(), payload: z.looseObject({ event: z.string() }) })
 
 test.each([
@@ -70,6 +75,12 @@ test.each([
     body: '{}',
   })
   expect(forged.status).toBe(400)
+  await host.run(['integrations', 'connect', 'gumroad', '--tenant', tenant], own)
+  await vendor.send('POST', '/v1/products/editor/integrations/gumroad', { permalinks: ['editor'] })
+  const asked = ['test-purchase', 'editor', '--tenant', tenant]
+  const played = await host.json(Played, asked, { ...own, KEYLEDGER_BASE_URL: server.address })
+  expect(played.stages.map(({ status }) => status)).toStrictEqual(['done', 'done', 'done'])
+  await expect.poll(() => listener.stdout(), patience).toContain(`"license_id":"${played.licenseId}"`)
   await listener.end('SIGINT')
   await server.end('SIGTERM')
   await nats?.end('SIGKILL')
