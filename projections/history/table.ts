@@ -32,10 +32,14 @@ export const historyDdl = `
 
 type RecordedLicense = Recorded<'license'>
 
-/** @param seatsUsed how many seats were in use after it */
+/**
+ * @param seatsUsed how many seats were in use after it
+ * @param moment when it was over with
+ */
 export const historyRow = (
   { stream, revision, position, id, event, metadata }: RecordedLicense,
   seatsUsed: number,
+  moment: string,
 ): object => ({
   license_id: stream.slice('license-'.length),
   revision,
@@ -50,19 +54,14 @@ export const historyRow = (
   position: String(position),
   seats_used: seatsUsed,
   slot: slotOf(event),
+  moment,
 })
 
 export function writeHistory(db: ClientBase, rows: readonly object[]): Promise<void> {
   return writeRows(
     db,
     'write-license-history',
-    `insert into license_history
-     select r.license_id, r.revision, r.event_id, r.type, r.data, r.actor, r.request_id, r.causation_id,
-       r.correlation_id, r.at, r.position, r.seats_used, r.slot,
-       max(greatest(r.at, before.moment)) over (partition by r.license_id order by r.revision)
-     from json_populate_recordset(null::license_history, $1) r
-       left join license_history before
-         on before.license_id = r.license_id and before.revision = r.revision - 1
+    `insert into license_history select * from json_populate_recordset(null::license_history, $1)
      on conflict (license_id, revision) do nothing`,
     rows,
   )

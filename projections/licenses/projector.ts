@@ -102,7 +102,8 @@ export const licensesProjector: Projector = {
 }
 
 type RecordedLicense = Recorded<'license'>
-type State = { license: License; revision: number }
+/** `moment` is when its last event was over with. */
+type State = { license: License; revision: number; moment: string }
 type Changes = {
   licenses: Set<string>
   seats: Map<string, { license: IssuedLicense; seats: Map<string, Seat> }>
@@ -124,9 +125,12 @@ async function load(db: ClientBase, entries: readonly RecordedLicense[]): Promis
   const emptied = entries.filter(({ event }) => event.type === 'LicenseReminted').map(idOf)
   // A row for a "new" license is there when the same events are applied twice.
   const [{ rows }, devices] = await inPipeline([
-    db.query<LicenseRow>({
+    db.query<LicenseRow & { moment: string }>({
       name: 'licenses-to-fold',
-      text: 'select * from licenses where license_id = any($1)',
+      text: `select l.*, (
+               select moment from license_history h where h.license_id = l.license_id and h.revision = l.revision
+             ) as moment
+             from licenses l where l.license_id = any($1)`,
       values: [ids],
     }),
     known.length === 0 ? [] : loadDevices(db, seats, emptied),
@@ -135,7 +139,7 @@ async function load(db: ClientBase, entries: readonly RecordedLicense[]): Promis
   return new Map(
     rows.map((row) => {
       const license = licenseFrom(row, devicesOf.get(row.license_id) ?? [])
-      return [row.license_id, { license, revision: row.revision }]
+      return [row.license_id, { license, revision: row.revision, moment: row.moment }]
     }),
   )
 }
@@ -166,9 +170,11 @@ function fold(states: Map<string, State>, changes: Changes, recorded: RecordedLi
   const before = states.get(id)
   if (before && before.revision >= revision) return
   const license = evolveLicense(before?.license ?? absentLicense, event)
-  states.set(id, { license, revision })
+  const { at } = recorded.metadata
+  const moment = before && before.moment > at ? before.moment : at
+  states.set(id, { license, revision, moment })
   changes.licenses.add(id)
-  changes.history.push(historyRow(recorded, license.status === 'issued' ? license.seatsUsed : 0))
+  changes.history.push(historyRow(recorded, license.status === 'issued' ? license.seatsUsed : 0, moment))
   if (license.status === 'absent') return
   const previous = before?.license.status === 'issued' ? before.license : undefined
   if (previous?.seats !== license.seats) {
