@@ -10,6 +10,7 @@ import {
 } from '../../projections/history/queries.ts'
 import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
+import { isParked } from '../../projections/runner/status.ts'
 import type { PresentTenant } from '../../projections/tenants/queries.ts'
 import { momentOf, type Services } from '../commands/services.ts'
 import { absentCustomer, type Customer, evolveCustomer } from '../domain/customer/customer.ts'
@@ -50,7 +51,9 @@ export async function licenseAsOf(
   const now = await findLicense(services.db, tenantId, licenseId)
   if (!now) throw new Refusal('license_not_found')
   const { revision, at, cut } = await placeIn(services, licenseId, asOf)
-  if (revision > now.revision) throw unreadableHistory(licenseId)
+  // When the event was that stopped it nobody knows.
+  const isLast = 'time' in asOf && revision >= now.revision
+  if (isLast && (await isParked(services.db, licenseStream(licenseId)))) throw unreadableHistory(licenseId)
   const { productId } = now.license
   const [deciding, { product, keyTypes }, tenant] = await Promise.all([
     readDeciding(services.db, licenseId, revision),

@@ -181,6 +181,12 @@ test('good events before an unreadable one are kept, also beside one that Postgr
   await ledger.readModels.catchUp()
   expect(await findLicense(ledger.db, tenant.tenantId, unreadable.id)).toMatchObject({ revision: 1 })
   expect(await listDevices(ledger.db, unreadable.id)).toHaveLength(1)
+  // What it was before is known, what it is now is not, and so nothing is said of it.
+  for (const what of ['', '/explain']) {
+    const asked = async (asOf: string) =>
+      (await ask('GET', `/v1/licenses/${unreadable.id}${what}?asOf=${asOf}`, { token: tenant.token })).status
+    expect([await asked('1'), await asked(ledger.clock.now().toISOString())]).toStrictEqual([200, 503])
+  }
   const { differences } = await verify(ledger.db, ledger.services.ledger, () => undefined)
   expect(differences).toStrictEqual([])
 })
