@@ -81,3 +81,18 @@ export async function listLeftoverRequests(
   )
   return rows
 }
+
+/** Those that were asked for a license, by the place of its id in their path, the oldest first. */
+export async function listConfirmationsOfLicense(
+  db: Pool,
+  tenantId: string,
+  licenseId: string,
+): Promise<string[]> {
+  const { rows } = await db.query<{ confirmation_id: string }>({
+    name: 'confirmations-of-license',
+    text: `select confirmation_id from confirmations
+           where tenant_id = $1 and state -> 'parameters' ->> 'id' = $2 order by created_at, confirmation_id`,
+    values: [tenantId, licenseId],
+  })
+  return rows.map(({ confirmation_id }) => confirmation_id)
+}

@@ -44,6 +44,7 @@ type PublicEventPlace = {
   revision: number
   event: WebhookEventName
   sequence: number | null
+  at: string
 }
 
 /** Those after a position, the oldest first. */
@@ -55,8 +56,10 @@ export async function listPublicEvents(
 ): Promise<PublicEventPlace[]> {
   const { rows } = await db.query<PublicEventPlace>({
     name: 'list-public-events',
-    text: `select position, license_id as "licenseId", license_revision as revision, event, sequence
-           from public_events where tenant_id = $1 and position > $2 order by position limit $3`,
+    text: `select p.position, p.license_id as "licenseId", p.license_revision as revision, p.event, p.sequence, h.at
+           from public_events p
+             join license_history h on h.license_id = p.license_id and h.revision = p.license_revision
+           where p.tenant_id = $1 and p.position > $2 order by p.position limit $3`,
     values: [tenantId, after ?? -1n, most],
   })
   return rows

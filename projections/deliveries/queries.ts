@@ -93,3 +93,20 @@ export async function listDeliveriesOfEvents(
   const byRevision = Map.groupBy(rows, ({ revision }) => revision)
   return new Map(Array.from(byRevision, ([revision, found]) => [revision, found.map(({ state }) => state)]))
 }
+
+/** Of one license, in the order of its events, those behind a place; a page at a time. */
+export async function listDeliveriesOfLicense(
+  db: Pool,
+  licenseId: string,
+  after: Pick<KnownDelivery, 'licenseRevision' | 'channel'> | undefined,
+  most: number,
+): Promise<KnownDelivery[]> {
+  const { rows } = await db.query<{ state: KnownDelivery }>({
+    name: 'deliveries-of-license',
+    text: `select state from deliveries
+           where license_id = $1 and (license_revision, channel) > ($2, $3)
+           order by license_revision, channel limit $4`,
+    values: [licenseId, after?.licenseRevision ?? -1, after?.channel ?? '', most],
+  })
+  return rows.map(({ state }) => state)
+}

@@ -22,6 +22,7 @@ import { confirmationRoutes } from './management/confirmations.ts'
 import { customerRoutes } from './management/customers.ts'
 import { deliveryRoutes } from './management/deliveries.ts'
 import { eventRoutes } from './management/events.ts'
+import { evidenceRoutes } from './management/evidence.ts'
 import { integrationRoutes } from './management/integrations.ts'
 import { keyTypeRoutes } from './management/key-types.ts'
 import { licenseChangeRoutes } from './management/license-changes.ts'
@@ -141,6 +142,7 @@ function managementRoutes(
   licenseStoryRoutes(routes, services, cursors)
   licenseImportRoutes(routes, services)
   licenseExportRoutes(routes, services)
+  evidenceRoutes(routes, services)
   customerRoutes(routes, services, cursors)
   usageRoutes(routes, services)
   sdkKeyRoutes(routes, services)

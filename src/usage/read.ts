@@ -50,3 +50,22 @@ const countedIn = `
     and u.hour >= $3 and u.hour < $4
   where p.tenant_id = $1 and ($2::text is null or p.product_id = $2)
   group by 1`
+
+/** What was counted of a product from the hour of a moment on. */
+export async function readTotals(
+  db: Pool,
+  tenantId: string,
+  productId: string,
+  since: string,
+): Promise<Counts> {
+  const { rows } = await db.query<Record<keyof Counts, bigint>>({
+    name: 'read-usage-totals',
+    text: `select coalesce(sum(activations), 0)::bigint as activations,
+             coalesce(sum(deactivations), 0)::bigint as deactivations,
+             coalesce(sum(validations), 0)::bigint as validations, coalesce(sum(rejected), 0)::bigint as rejected
+           from usage.hourly
+           where tenant_id = $1 and product_id = $2 and hour >= date_trunc('hour', $3::timestamptz, 'UTC')`,
+    values: [tenantId, productId, since],
+  })
+  return rows[0] ? countsOf(rows[0]) : none
+}

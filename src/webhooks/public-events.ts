@@ -85,12 +85,36 @@ function particulars({ event, issued, deviceName, sessionId }: DeliveryContent, 
   }
 }
 
-/** The same as it may be shown again, with the key masked as licenses show it. */
-export async function shownPayload(services: Services, delivery: KnownDelivery): Promise<Payload> {
-  const place = { licenseId: delivery.licenseId, revision: delivery.licenseRevision }
-  const content = await readContent(services.db, place)
-  const { payload } = await publicEventOf(services, delivery, content)
-  return 'key' in payload ? { ...payload, key: content.issued.displayKey } : payload
+/** The same as it may be shown again, with the key masked as licenses show it; of several deliveries at once. */
+export async function shownPayloads(
+  services: Pick<Services, 'db' | 'subjects'>,
+  tenantId: string,
+  deliveries: readonly Pick<
+    KnownDelivery,
+    'deliveryId' | 'licenseId' | 'licenseRevision' | 'event' | 'sequence'
+  >[],
+) {
+  const contents = await readContents(
+    services.db,
+    deliveries.map(({ licenseId, licenseRevision: revision }) => ({ licenseId, revision })),
+  )
+  const holders = contents.map((content) => content?.issued.holder ?? null)
+  const people = await services.subjects.openPeople(tenantId, holders)
+  return deliveries.map(({ deliveryId: id, licenseId, licenseRevision, event, sequence }, index) => {
+    const content = contents[index]
+    if (!content) throw new Error(`${licenseId} has no event at ${licenseRevision}`)
+    const { email = null } = people[index] ?? nobody
+    return payloadOf(content, { id, event, sequence, email, key: content.issued.displayKey })
+  })
+}
+
+/** {@link shownPayloads} of one. */
+export async function shownPayload(
+  services: Pick<Services, 'db' | 'subjects'>,
+  delivery: KnownDelivery,
+): Promise<object> {
+  const [payload = {}] = await shownPayloads(services, delivery.tenantId, [delivery])
+  return payload
 }
 
 /** Where a reader of the feed stands: behind the event at this position of the log. */
@@ -107,16 +131,13 @@ export async function readPublicEvents(
 ): Promise<{ items: { event: FedEvent; place: FeedPlace }[]; more: boolean }> {
   const rows = await listPublicEvents(services.db, tenantId, after?.position, limit + 1)
   const told = rows.slice(0, limit)
-  const contents = await readContents(services.db, told)
-  const holders = contents.map((content) => content?.issued.holder ?? null)
-  const people = await services.subjects.openPeople(tenantId, holders)
-  const items = told.map(({ position, licenseId, revision, event, sequence }, index) => {
-    const content = contents[index]
-    if (!content) throw new Error(`${licenseId} has no event at ${revision}`)
-    const id = deliveryIdOf(services, { channel: 'webhook', tenantId, licenseId, licenseRevision: revision })
-    const { email = null } = people[index] ?? nobody
-    const payload = payloadOf(content, { id, event, sequence, email, key: content.issued.displayKey })
-    return { event: FedEvent.parse(payload), place: { position, at: content.at } }
+  const deliveries = told.map(({ licenseId, revision: licenseRevision, event, sequence }) => {
+    const place = { channel: 'webhook', tenantId, licenseId, licenseRevision } as const
+    return { deliveryId: deliveryIdOf(services, place), licenseId, licenseRevision, event, sequence }
+  })
+  const payloads = await shownPayloads(services, tenantId, deliveries)
+  const items = told.map(({ position, at }, index) => {
+    return { event: FedEvent.parse(payloads[index]), place: { position, at } }
   })
   return { items, more: rows.length > limit }
 }

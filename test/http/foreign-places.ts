@@ -122,6 +122,11 @@ export const places: [what: string, status: number, request: (which: Which, thin
     (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}?asOf=0` }),
   ],
   [
+    'taking the evidence on a license',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/evidence` }),
+  ],
+  [
     'minting for a customer',
     404,
     (which, owned) => ({

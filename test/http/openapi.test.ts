@@ -156,6 +156,7 @@ const statuses: Record<string, number[]> = {
   'GET /v1/licenses/{id}': [200, 400, 401, 403, 404],
   'GET /v1/licenses/{id}/history': [200, 400, 401, 403, 404],
   'GET /v1/licenses/{id}/explain': [200, 400, 401, 403, 404],
+  'GET /v1/licenses/{id}/evidence': [200, 400, 401, 403, 404],
   'POST /v1/licenses/{id}/revoke': [200, 202, 400, 401, 403, 404, 409, 422],
   'GET /v1/customers': [200, 400, 401, 403],
   'POST /v1/customers': [201, 400, 401, 403, 409, 422],

@@ -64,6 +64,7 @@ const guarded: [method: Method, path: string, scope: Scope | 'any', body?: unkno
   ['GET', '/v1/licenses', 'licenses:read'],
   ['POST', '/v1/licenses', 'licenses:write', { productId: 'editor' }],
   ['GET', '/v1/licenses/lic_absent', 'licenses:read'],
+  ['GET', '/v1/licenses/lic_absent/evidence', 'licenses:read'],
   ['GET', '/v1/customers', 'customers:read'],
   ['POST', '/v1/customers', 'customers:write', { email: 'ada@example.com' }],
   ['GET', '/v1/customers/cus_absent', 'customers:read'],

@@ -1,0 +1,45 @@
+import { listConfirmationsOfLicense } from '../../projections/confirmations/queries.ts'
+import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
+import { findSaleOfLicense } from '../../projections/sales/queries.ts'
+import type { Services } from '../commands/services.ts'
+import type { KnownDelivery } from '../domain/delivery/delivery.ts'
+import type { KnownSale } from '../domain/sale/sale.ts'
+import { readTotals } from '../usage/read.ts'
+import type { Person } from '../vault/subjects.ts'
+
+/** What an archive is about, as things stood when it was begun. */
+export type Case = {
+  tenantId: string
+  licenseId: string
+  entry: LicenseEntry
+  holder: Person
+  sale: KnownSale | undefined
+  buyer: Person
+  confirmationIds: string[]
+  /** Of all licenses of the product, since the day of this one. */
+  counted: Awaited<ReturnType<typeof readTotals>>
+}
+
+/** How many deliveries there are of each channel, by what became of them. */
+export type DeliveryCounts = Record<KnownDelivery['channel'], Record<KnownDelivery['status'], number>>
+
+const nobody: Person = { email: null, name: null }
+
+/** @returns undefined when the tenant has no such license */
+export async function findCase(
+  { db, subjects }: Pick<Services, 'db' | 'subjects'>,
+  tenantId: string,
+  licenseId: string,
+): Promise<Case | undefined> {
+  const entry = await findLicense(db, tenantId, licenseId)
+  if (!entry) return undefined
+  const { productId, createdAt, holder: sealed } = entry.license
+  const [sale, confirmationIds, counted] = await Promise.all([
+    findSaleOfLicense(db, tenantId, licenseId),
+    listConfirmationsOfLicense(db, tenantId, licenseId),
+    readTotals(db, tenantId, productId, createdAt),
+  ])
+  const people = await subjects.openPeople(tenantId, [sealed, sale?.customer ?? null])
+  const [holder = nobody, buyer = nobody] = people
+  return { tenantId, licenseId, entry, holder, sale, buyer, confirmationIds, counted }
+}

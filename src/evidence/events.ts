@@ -1,0 +1,57 @@
+import type { LogEntry } from '../domain/recorded.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+
+type Reader = Pick<Ledger, 'readStream'>
+
+/** So many short streams are read at the same time. */
+const atOnce = 16
+
+/** Everything in a stream up to a revision, as it was recorded. */
+export async function* eventsIn(
+  ledger: Reader,
+  stream: string,
+  through: number = Number.POSITIVE_INFINITY,
+): AsyncIterable<object> {
+  for await (const entry of ledger.readStream(stream)) {
+    if (entry.revision > through) return
+    yield recorded(entry)
+  }
+}
+
+/** Everything in streams that are short, one after the other. */
+export async function* eventsInAll(
+  ledger: Reader,
+  streams: AsyncIterable<string> | Iterable<string>,
+): AsyncIterable<object> {
+  let waiting: string[] = []
+  for await (const stream of streams) {
+    waiting.push(stream)
+    if (waiting.length < atOnce) continue
+    yield* await readAll(ledger, waiting)
+    waiting = []
+  }
+  yield* await readAll(ledger, waiting)
+}
+
+async function readAll(ledger: Reader, streams: readonly string[]): Promise<object[]> {
+  return (await Promise.all(streams.map((stream) => readWhole(ledger, stream)))).flat()
+}
+
+async function readWhole(ledger: Reader, stream: string): Promise<object[]> {
+  const events: object[] = []
+  for await (const event of eventsIn(ledger, stream)) events.push(event)
+  return events
+}
+
+/**
+ * An event with its place and its cause. Whom it is about stays sealed, and the hash of the license's key stays here: a
+ * short key that came from elsewhere could be guessed by it.
+ */
+function recorded(entry: LogEntry): object {
+  const { stream, revision, position } = entry
+  const place = { stream, revision, position: String(position) }
+  if (!entry.readable) return { ...place, type: entry.type, unreadable: entry.problem }
+  const { id, event, metadata } = entry
+  const { keyHash: _, ...data } = { keyHash: undefined, ...event.data }
+  return { ...place, id, type: event.type, metadata, data }
+}

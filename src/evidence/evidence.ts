@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto'
+import type { Origin, Services } from '../commands/services.ts'
+import { signingKeyOf } from '../commands/signing-keys.ts'
+import { findCase } from './case.ts'
+import { filesOf } from './files.ts'
+import { jsonFile } from './lines.ts'
+import { type ArchivedFile, zipped } from './zip.ts'
+
+export type Evidence = {
+  /** Of the license's last event that it holds. */
+  revision: number
+  /** The archive, made as fast as it is read, a file in memory at a time. It breaks off when something fails. */
+  archive: AsyncIterable<Buffer>
+}
+
+/**
+ * Everything that is known of a license, for whoever has to be convinced: one zip archive, signed with the tenant's
+ * signing key. Without anything recorded, counted, destroyed or erased in between, it is the same bytes each time.
+ * @returns undefined when the tenant has no such license
+ * @throws SigningFailed before anything is read
+ */
+export async function gatherEvidence(
+  services: Services,
+  tenantId: string,
+  licenseId: string,
+  origin: Origin,
+): Promise<Evidence | undefined> {
+  const about = await findCase(services, tenantId, licenseId)
+  if (!about) return undefined
+  const key = await signingKeyOf(services, tenantId, origin)
+  await services.signer.prepare(tenantId, key)
+  const { revision } = about.entry
+  const sign = async (digest: string) => ({
+    kid: key.kid,
+    signature: await services.signer.sign(
+      tenantId,
+      key,
+      `evidence1|${key.kid}|${tenantId}|${licenseId}|${digest}`,
+    ),
+  })
+  const head = { version: 1, tenantId, licenseId, revision, kid: key.kid, publicKey: key.publicKey }
+  return { revision, archive: zipped(signed(filesOf(services, about), head, sign)) }
+}
+
+/** The files, then a manifest with the SHA-256 of each, then a signature over the manifest's. */
+async function* signed(
+  files: AsyncIterable<ArchivedFile>,
+  head: object,
+  sign: (digest: string) => Promise<object>,
+): AsyncIterable<ArchivedFile> {
+  const listed: { name: string; size: number; sha256: string }[] = []
+  for await (const file of files) {
+    const { name, content } = file
+    listed.push({ name, size: content.length, sha256: hash('sha256', content, 'hex') })
+    yield file
+  }
+  const manifest = jsonFile('manifest.json', { ...head, files: listed })
+  yield manifest
+  const signature = await sign(hash('sha256', manifest.content, 'hex'))
+  yield { name: 'signature.json', content: Buffer.from(`${JSON.stringify(signature)}\n`) }
+}

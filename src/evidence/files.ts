@@ -1,0 +1,134 @@
+import { listDeliveriesOfLicense } from '../../projections/deliveries/queries.ts'
+import { listDevices } from '../../projections/licenses/queries.ts'
+import { saleStreamOf } from '../commands/sale-streams.ts'
+import type { Services } from '../commands/services.ts'
+import { sha256 } from '../credentials/sha256.ts'
+import type { KnownDelivery } from '../domain/delivery/delivery.ts'
+import type { KnownSale } from '../domain/sale/sale.ts'
+import {
+  confirmationStream,
+  customerStream,
+  deliveryStream,
+  licenseStream,
+  noticeStream,
+} from '../ledger/streams.ts'
+import { readStory, type StoryEntry } from '../story/entries.ts'
+import { readTelemetry } from '../usage/device-telemetry.ts'
+import { shownPayloads } from '../webhooks/public-events.ts'
+import type { Case, DeliveryCounts } from './case.ts'
+import { eventsIn, eventsInAll } from './events.ts'
+import { jsonFile, lineFiles } from './lines.ts'
+import { notificationFiles } from './notifications.ts'
+import { readme } from './readme.ts'
+import { summaryOf } from './summary.ts'
+import type { ArchivedFile } from './zip.ts'
+
+const pageSize = 100
+
+/** Everything that an archive holds beside its manifest, a file at a time. */
+export async function* filesOf(services: Services, about: Case): AsyncIterable<ArchivedFile> {
+  const { sale, licenseId } = about
+  const none = () => ({ pending: 0, delivered: 0, abandoned: 0 })
+  const counts: DeliveryCounts = { webhook: none(), mail: none() }
+  yield { name: 'README.txt', content: Buffer.from(readme(about)) }
+  yield jsonFile('license.json', licenseOf(about))
+  yield* lineFiles('devices', devicesOf(services, licenseId))
+  yield* lineFiles('history', historyOf(services, about))
+  if (sale) {
+    yield jsonFile('sale.json', saleOf(sale, about))
+    yield* notificationFiles(services, sale)
+  }
+  yield* lineFiles('deliveries', deliveriesOf(services, about, counts))
+  yield jsonFile('usage.json', usageOf(about))
+  yield* eventFiles(services, about)
+  yield { name: 'summary.html', content: Buffer.from(await summaryOf(services, about, counts)) }
+}
+
+function licenseOf({ entry, holder }: Case): object {
+  const { keyHash: _, holder: __, seats: ___, status: ____, ...license } = entry.license
+  return { revision: entry.revision, ...license, email: holder.email, name: holder.name }
+}
+
+async function* devicesOf({ db }: Services, licenseId: string): AsyncIterable<object> {
+  const said = await readTelemetry(db, licenseId)
+  for (const seat of await listDevices(db, licenseId)) {
+    yield { ...seat, telemetry: said.get(seat.instanceId) ?? null }
+  }
+}
+
+/** The story in public terms, oldest first, as it had come when the archive was begun. */
+async function* historyOf(
+  services: Services,
+  { tenantId, licenseId, entry }: Case,
+): AsyncIterable<StoryEntry> {
+  let after: number | undefined
+  do {
+    const page = await readStory(
+      services,
+      { tenantId, licenseId },
+      { order: 'oldest', after, limit: pageSize },
+    )
+    for (const told of page.entries) if (told.sequence <= entry.revision) yield told
+    after = page.next
+  } while (after !== undefined && after < entry.revision)
+}
+
+function saleOf({ customer: _, keyName: __, ...sale }: KnownSale, { buyer }: Case): object {
+  return { ...sale, email: buyer.email, name: buyer.name }
+}
+
+async function* deliveryPages({ db }: Services, licenseId: string): AsyncIterable<KnownDelivery[]> {
+  let page: KnownDelivery[] = []
+  do {
+    page = await listDeliveriesOfLicense(db, licenseId, page.at(-1), pageSize)
+    yield page
+  } while (page.length === pageSize)
+}
+
+/** With every try, and what a webhook was sent, the key masked. A mail is not kept once it has been sent. */
+async function* deliveriesOf(
+  services: Services,
+  { tenantId, licenseId }: Case,
+  counts: DeliveryCounts,
+): AsyncIterable<object> {
+  for await (const page of deliveryPages(services, licenseId)) {
+    const payloads = await shownPayloads(services, tenantId, page)
+    for (const [index, delivery] of page.entries()) {
+      counts[delivery.channel][delivery.status]++
+      const payload = delivery.channel === 'webhook' ? (payloads[index] ?? null) : null
+      yield { ...delivery, payload }
+    }
+  }
+}
+
+function usageOf({ entry, counted }: Case): object {
+  return {
+    note: "Validates are counted by product and hour and not by license: these are all of the product's since this license was issued. When each device was last seen stands in devices.",
+    productId: entry.license.productId,
+    since: entry.license.createdAt,
+    ...counted,
+  }
+}
+
+async function* eventFiles(services: Services, about: Case): AsyncIterable<ArchivedFile> {
+  const { ledger } = services
+  const { licenseId, entry, sale, confirmationIds } = about
+  yield* lineFiles('events/license', eventsIn(ledger, licenseStream(licenseId), entry.revision))
+  if (sale) {
+    yield* lineFiles('events/sale', eventsIn(ledger, saleStreamOf(sale)))
+    const { tenantId, provider, links } = sale
+    const notices = links.map((link) => noticeStream(tenantId, provider, sha256(link)))
+    yield* lineFiles('events/notices', eventsInAll(ledger, notices))
+  }
+  const { customerId } = entry.license
+  if (customerId !== null) yield* lineFiles('events/customer', eventsIn(ledger, customerStream(customerId)))
+  const confirmations = confirmationIds.map(confirmationStream)
+  yield* lineFiles('events/confirmations', eventsInAll(ledger, confirmations))
+  yield* lineFiles('events/deliveries', eventsInAll(ledger, deliveryStreams(services, licenseId)))
+}
+
+async function* deliveryStreams(services: Services, licenseId: string): AsyncIterable<string> {
+  for await (const page of deliveryPages(services, licenseId)) {
+    for (const { deliveryId } of page) yield deliveryStream(deliveryId)
+  }
+}

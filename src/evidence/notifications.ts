@@ -1,0 +1,25 @@
+import { readSaleStory } from '../commands/sale-story.ts'
+import type { Services } from '../commands/services.ts'
+import type { KnownSale } from '../domain/sale/sale.ts'
+import { jsonFile } from './lines.ts'
+import type { ArchivedFile } from './zip.ts'
+
+/**
+ * What the payment provider has sent, byte for byte as it came, as far as it is kept; and a list of it.
+ */
+export async function* notificationFiles(
+  services: Pick<Services, 'ledger' | 'secrets'>,
+  sale: KnownSale,
+): AsyncIterable<ArchivedFile> {
+  const list: object[] = []
+  for (const { type, data } of await readSaleStory(services, sale)) {
+    if (!('payload' in data)) continue
+    const raw = await services.secrets.open(sale.tenantId, data.payload)
+    const name = `notifications/${String(list.length + 1).padStart(4, '0')}.txt`
+    const { notificationId, occurredAt, at: receivedAt } = data
+    const file = raw === undefined ? null : name
+    list.push({ provider: sale.provider, notificationId, event: type, occurredAt, receivedAt, file })
+    if (raw !== undefined) yield { name, content: Buffer.from(raw) }
+  }
+  yield jsonFile('notifications.json', list)
+}

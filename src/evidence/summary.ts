@@ -1,0 +1,184 @@
+import { listDevices } from '../../projections/licenses/queries.ts'
+import type { Services } from '../commands/services.ts'
+import type { Seat } from '../domain/license/license.ts'
+import { statusAt } from '../domain/license/license.ts'
+import type { KnownSale } from '../domain/sale/sale.ts'
+import { type Content, documentOf, type Html, html } from '../http/dashboard/html.ts'
+import { actorWords } from '../story/actors.ts'
+import { readStory, type StoryEntry } from '../story/entries.ts'
+import { money } from '../story/money.ts'
+import { momentWords } from '../story/words.ts'
+import type { Case, DeliveryCounts } from './case.ts'
+import { stylesheet } from './stylesheet.ts'
+
+/** As much as a person goes through; all of it stands in the other files. */
+const mostTold = 200
+
+/** A page that needs nothing beside itself: no script, no font, no picture from anywhere. */
+export async function summaryOf(services: Services, about: Case, counts: DeliveryCounts): Promise<string> {
+  const { tenantId, licenseId, entry, sale } = about
+  const place = { tenantId, licenseId }
+  const newest = { order: 'newest', after: entry.revision + 1, limit: mostTold } as const
+  const { entries } = await readStory(services, place, newest)
+  const seats = await listDevices(services.db, licenseId)
+  const title = `Evidence on ${licenseId}`
+  return documentOf(html`
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <style>${stylesheet}</style>
+      </head>
+      <body>
+        <main>
+          <header>
+            <p>Evidence, after event ${entry.revision} of the license's history</p>
+            <h1>${entry.license.displayKey}</h1>
+            <p class="id">${licenseId}</p>
+          </header>
+          ${section('The license', facts(licenseFacts(about, entries[0]?.time)))}
+          ${sale && section('The sale', saleParts(sale, about))}
+          ${section('Devices', seatTable(seats))}
+          ${section('What happened', timeline(entries.toReversed(), entry.revision + 1))}
+          ${section('What was delivered', deliveryTable(counts))}
+          ${section('What was counted', countedWords(about))}
+          <footer>README.txt says what the other files are, and how to verify that nothing here was changed.</footer>
+        </main>
+      </body>
+    </html>`)
+}
+
+const section = (title: string, content: Content): Html =>
+  html`<section><h2>${title}</h2>${content}</section>`
+
+type Fact = [name: string, value: string | number | null]
+
+/** What is not there is left away. */
+const facts = (all: readonly Fact[]): Html => html`
+  <dl>
+    ${all.filter(([, value]) => value !== null).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>`
+
+const momentOrNull = (at: string | null): string | null => (at === null ? null : momentWords(at))
+
+/** @param at when the last event was recorded, by which an end is past or to come */
+function licenseFacts({ tenantId, entry, holder }: Case, at = entry.license.createdAt): Fact[] {
+  const { license } = entry
+  const { productId, keyTypeId, quantity, deviceLimit, seatsUsed, revokedReason } = license
+  return [
+    ['Status', statusAt(license, at)],
+    ['Sold by', tenantId],
+    ['Product', `${productId}, ${keyTypeId}`],
+    ['Issued to', [holder.name, holder.email].filter(Boolean).join(', ') || null],
+    ['Customer', license.customerId],
+    ['Issued', momentWords(license.createdAt)],
+    ['Quantity', quantity],
+    [
+      'Seats',
+      deviceLimit === null ? `${seatsUsed} in use, no limit` : `${seatsUsed} of ${deviceLimit} in use`,
+    ],
+    ['Runs until', license.expiresAt === null ? 'no end' : momentWords(license.expiresAt)],
+    ['Refunded', momentOrNull(license.refundedAt)],
+    ['Revoked', momentOrNull(license.revokedAt)],
+    ['Revoked because', revokedReason],
+    ['A test', license.test ? 'yes: nothing was paid' : null],
+  ]
+}
+
+function saleParts(sale: KnownSale, { buyer }: Case): Content {
+  const { renewals, refunds, disputes } = sale.facts
+  const rows: [string, string, string][] = [
+    ['Payment', sale.saleId, money(sale.amount, sale.currency)],
+    ...renewals.map(({ paymentId, amount, currency, paidUntil }): [string, string, string] => [
+      `Renewal, paid until ${momentWords(paidUntil)}`,
+      paymentId,
+      money(amount, currency),
+    ]),
+    ...refunds.map(({ refundId, amount, currency, full }): [string, string, string] => [
+      full ? 'Refund in full' : 'Refund in part',
+      refundId,
+      money(amount, currency),
+    ]),
+    ...disputes.map(({ disputeId, outcome, amount, currency }): [string, string, string] => [
+      `Dispute, ${outcome}`,
+      disputeId,
+      amount === null || currency === null ? '' : money(amount, currency),
+    ]),
+  ]
+  return [
+    facts([
+      ['Told by', sale.provider],
+      ['Received', momentWords(sale.receivedAt)],
+      ['Bought', `${sale.productName}, ${sale.quantity} ×`],
+      ['Buyer', [buyer.name, buyer.email].filter(Boolean).join(', ') || null],
+      ['Told again', sale.duplicates === 0 ? null : `${sale.duplicates} times`],
+    ]),
+    table(['What', "The provider's id", 'Amount'], rows),
+  ]
+}
+
+function seatTable(seats: readonly Seat[]): Content {
+  if (seats.length === 0) return html`<p>None has ever sat on it.</p>`
+  const rows = seats
+    .slice(0, mostTold)
+    .map(({ name, deviceId, activatedAt, deactivatedAt }) => [
+      name,
+      deviceId,
+      momentWords(activatedAt),
+      deactivatedAt === null ? 'in its seat' : momentWords(deactivatedAt),
+    ])
+  return [more(seats.length), table(['Device', 'Id', 'Took a seat', 'Gave it back'], rows)]
+}
+
+function timeline(entries: readonly StoryEntry[], all: number): Content {
+  const days = Map.groupBy(entries, ({ time }) => time.slice(0, 10))
+  return [
+    more(all, 'the last'),
+    ...Array.from(
+      days,
+      ([day, told]) => html`
+        <div class="day">
+          <h3>${day}</h3>
+          <ol>
+            ${told.map(
+              ({ sequence, time, summary, actor }) => html`
+                <li>
+                  <time datetime=${time}>${time.slice(11, 19)}</time>
+                  <span>${summary}<small>event ${sequence}, by ${actorWords(actor)}</small></span>
+                </li>`,
+            )}
+          </ol>
+        </div>`,
+    ),
+  ]
+}
+
+const more = (all: number, which = 'the first'): Content =>
+  all > mostTold &&
+  html`<p>Of ${all.toLocaleString('en-US')} these are ${which} ${mostTold}; the other files hold all.</p>`
+
+function deliveryTable(counts: DeliveryCounts): Content {
+  const rows = Object.entries(counts).map(([channel, { delivered, pending, abandoned }]) => [
+    channel === 'mail' ? 'Mails to the customer' : "Calls of the vendor's webhook",
+    delivered,
+    pending,
+    abandoned,
+  ])
+  return table(['', 'Delivered', 'Waiting', 'Given up'], rows)
+}
+
+const countedWords = ({ entry, counted }: Case): Html => html`
+  <p>
+    Since this license was issued, all licenses of ${entry.license.productId} together were validated
+    ${counted.validations.toLocaleString('en-US')} times and refused ${counted.rejected.toLocaleString('en-US')} times.
+    Validates are not counted by license.
+  </p>`
+
+const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): Html => html`
+  <div class="wide">
+    <table>
+      <thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+      <tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
+    </table>
+  </div>`

@@ -1,0 +1,59 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { recordAudit } from '../../commands/audit.ts'
+import type { Services } from '../../commands/services.ts'
+import { type Evidence, gatherEvidence } from '../../evidence/evidence.ts'
+import { callerIn, originOf } from '../authenticate.ts'
+import { notFound } from '../problem.ts'
+import { errors } from '../schemas.ts'
+import { refuseHead } from '../wrong-method.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { requireLicenseId } from './licenses.ts'
+
+const path = '/v1/licenses/:id/evidence'
+
+export function evidenceRoutes(app: ZodApp, services: Services): void {
+  refuseHead(app, path)
+  app.get(
+    path,
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'getEvidence',
+        tags: ['Licenses'],
+        summary: 'Take everything that is known of a license, as one signed archive',
+        description:
+          'For a dispute: the notification of its sale, payments, refunds, mails and webhook calls with every try, devices, ' +
+          'and every event with stream and revision, as JSON lines, with a summary to be read. The archive says in ' +
+          'README.txt how to verify it with nothing but the public key. It is streamed: one that breaks off is no archive.',
+        params: z.strictObject({ id: z.string() }),
+        response: {
+          200: {
+            description: 'A zip archive',
+            content: { 'application/zip': { schema: z.string() } },
+          },
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const licenseId = requireLicenseId(request.params.id)
+      const evidence = await gatherEvidence(services, tenantId, licenseId, originOf(request))
+      if (!evidence) throw notFound('license')
+      const target = { kind: 'evidence', id: licenseId } as const
+      await recordAudit(services, tenantId, { action: 'exported', target }, originOf(request))
+      return sendArchive(reply, licenseId, evidence)
+    },
+  )
+}
+
+const sendArchive = (reply: FastifyReply, licenseId: string, { archive }: Evidence): FastifyReply =>
+  reply
+    .type('application/zip')
+    .headers({
+      'content-disposition': `attachment; filename="evidence-${licenseId}.zip"`,
+      'cache-control': 'no-store',
+    })
+    .send(Readable.from(archive, { objectMode: false }))
