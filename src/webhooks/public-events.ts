@@ -1,4 +1,4 @@
-import { type DeliveryContent, readContent, readContents } from '../../projections/deliveries/content.ts'
+import { type DeliveryContent, readContents } from '../../projections/deliveries/content.ts'
 import { listPublicEvents } from '../../projections/deliveries/public-events.ts'
 import { deliveryIdOf } from '../commands/deliveries.ts'
 import { saleKeyName } from '../commands/sale-key.ts'

@@ -286,6 +286,18 @@ describe('license', () => {
     expect((await watching.end('SIGINT')).code).toBe(0)
   })
 
+  test('evidence is verified with the public key alone, and overwrites nothing', async () => {
+    const { licenseId } = await seated()
+    const out = host.path('evidence.zip')
+    const take = () => keyledger('license', 'evidence', licenseId, '--out', out)
+    expect((await take()).stdout).toContain(`${out} holds what is known of ${licenseId} after event 1.`)
+    const Keys = z.array(z.looseObject({ publicKey: z.string() }))
+    const [key] = await host.json(Keys, ['keys', 'list', '--tenant', 'acme'], environment)
+    const args = ['node', 'docs/reference/verify-evidence.mjs', out, key?.publicKey ?? '']
+    expect((await host.start(args, environment).finished).stdout).toMatch(/^Genuine: \d+ files/)
+    expect(await take()).toMatchObject({ code: 1, stderr: expect.stringContaining('EEXIST') as string })
+  })
+
   test.each(['show', 'history', 'revoke'])('%s of an unknown one is refused', async (command) => {
     expect(await keyledger('license', command, 'lic_nothing')).toStrictEqual(
       ended(1, '', 'license not found\n'),

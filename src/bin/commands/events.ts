@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { findTenant } from '../../../projections/tenants/queries.ts'
+import { recordAudit } from '../../commands/audit.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { createCursors } from '../../http/cursor.ts'
 import { readFeed } from '../../http/management/events.ts'
@@ -32,8 +33,10 @@ async function tail({ tenant, after, follow, json = false }: TailOptions): Promi
   const stopping = new AbortController()
   const stop = () => stopping.abort()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
-  await withStores(async ({ services, readModels, masterKey }) => {
+  await withStores(async ({ services, readModels, masterKey }, origin) => {
     if (!(await findTenant(services.db, tenant))) throw new Refusal('tenant_not_found')
+    const target = { kind: 'licenses', id: null } as const
+    await recordAudit(services, tenant, { action: 'viewed', target }, origin)
     const cursors = createCursors(masterKey.cursors)
     let last = after
     while (!stopping.signal.aborted) {

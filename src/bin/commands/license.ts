@@ -11,6 +11,7 @@ import { deviceView, licenseView } from '../../http/management/license-schemas.t
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { fields, type OutputOptions, print } from '../output.ts'
 import { withStores } from '../with-stores.ts'
+import { licenseEvidenceCommand } from './license-evidence.ts'
 import { licenseStoryCommands } from './license-story.ts'
 
 /** `keyledger license …`: what support staff and auditors ask about one license. */
@@ -30,6 +31,7 @@ export function licenseCommands(program: Command): void {
     )
 
   licenseStoryCommands(license)
+  licenseEvidenceCommand(license)
 
   license
     .command('revoke <id>')
