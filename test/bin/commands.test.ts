@@ -1,5 +1,6 @@
 // Guarantee: every operator command works beside a running server, prints data on stdout and messages on stderr,
 // one JSON value with --json, and ends with 0 when done, 1 when refused, 2 when used wrongly.
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Client, client, createVendor } from '../flows/vendor.ts'
@@ -293,7 +294,8 @@ describe('license', () => {
     expect((await take()).stdout).toContain(`${out} holds what is known of ${licenseId} after event 1.`)
     const Keys = z.array(z.looseObject({ publicKey: z.string() }))
     const [key] = await host.json(Keys, ['keys', 'list', '--tenant', 'acme'], environment)
-    const args = ['node', 'docs/reference/verify-evidence.mjs', out, key?.publicKey ?? '']
+    const script = join(import.meta.dirname, '../../docs/reference/verify-evidence.mjs')
+    const args = ['node', script, out, key?.publicKey ?? '']
     expect((await host.start(args, environment).finished).stdout).toMatch(/^Genuine: \d+ files/)
     expect(await take()).toMatchObject({ code: 1, stderr: expect.stringContaining('EEXIST') as string })
   })
