@@ -18,3 +18,13 @@ export async function findLicensesByKey(
   })
   return new Map(rows.map((row) => [row.key_hash, row.license_id]))
 }
+
+/** Those of the licenses whose import was taken back. */
+export async function findTakenBack(db: Pool, licenseIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ license_id: string }>({
+    name: 'find-taken-back',
+    text: 'select license_id from licenses where license_id = any($1) and taken_back_at is not null',
+    values: [licenseIds],
+  })
+  return new Set(rows.map(({ license_id }) => license_id))
+}

@@ -33,6 +33,7 @@ export const licensesProjector: Projector = {
       expires_at timestamptz,
       on_expiry text not null,
       ended_at timestamptz,
+      taken_back_at timestamptz,
       revoked_at timestamptz,
       revoked_reason text,
       refunded_at timestamptz,
@@ -107,10 +108,11 @@ type State = { license: License; revision: number; moment: string }
 type Changes = {
   licenses: Set<string>
   seats: Map<string, { license: IssuedLicense; seats: Map<string, Seat> }>
-  /** By license and key: the license as it had it; the last word on whether it is the current one. */
-  keys: Map<string, { license: IssuedLicense; current: boolean }>
+  /** By license and key: the license as it had it; the last word on whether the key is its own, and its current one. */
+  keys: Map<string, KeyChange>
   history: object[]
 }
+type KeyChange = { license: IssuedLicense; standing: 'current' | 'former' | 'nobody' }
 
 const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.length)
 
@@ -122,7 +124,7 @@ async function load(db: ClientBase, entries: readonly RecordedLicense[]): Promis
   const seats = entries.flatMap((entry) =>
     deviceOf(entry.event).map((deviceId) => ({ id: idOf(entry), deviceId })),
   )
-  const emptied = entries.filter(({ event }) => event.type === 'LicenseReminted').map(idOf)
+  const emptied = entries.filter(({ event }) => empties(event)).map(idOf)
   // A row for a "new" license is there when the same events are applied twice.
   const [{ rows }, devices] = await inPipeline([
     db.query<LicenseRow & { moment: string }>({
@@ -143,6 +145,9 @@ async function load(db: ClientBase, entries: readonly RecordedLicense[]): Promis
     }),
   )
 }
+
+/** Whether the event frees every seat. */
+const empties = ({ type }: LicenseEvent): boolean => type === 'LicenseReminted' || type === 'ImportTakenBack'
 
 async function loadDevices(
   db: ClientBase,
@@ -184,10 +189,20 @@ function fold(states: Map<string, State>, changes: Changes, recorded: RecordedLi
     }
     changes.seats.set(id, { license, seats: changed })
   }
-  if (previous?.keyHash !== license.keyHash) {
-    if (previous) changes.keys.set(`${id} ${previous.keyHash}`, { license: previous, current: false })
-    changes.keys.set(`${id} ${license.keyHash}`, { license, current: true })
+  for (const change of keysChanged(previous, license)) {
+    changes.keys.set(`${id} ${change.license.keyHash}`, change)
   }
+}
+
+/** A license that was reminted has another key; one whose import is taken back has none. */
+function keysChanged(before: IssuedLicense | undefined, license: IssuedLicense): KeyChange[] {
+  if (license.takenBackAt !== null) return [{ license, standing: 'nobody' }]
+  if (before === undefined) return [{ license, standing: 'current' }]
+  if (before.keyHash === license.keyHash) return []
+  return [
+    { license: before, standing: 'former' },
+    { license, standing: 'current' },
+  ]
 }
 
 async function write(db: ClientBase, states: ReadonlyMap<string, State>, changes: Changes): Promise<void> {
@@ -195,20 +210,32 @@ async function write(db: ClientBase, states: ReadonlyMap<string, State>, changes
     const state = states.get(id)
     return state?.license.status === 'issued' ? [licenseColumns(state.license, state.revision)] : []
   })
-  const keys = [...changes.keys.values()].map(({ license, current }) => ({
+  const keys = [...changes.keys.values()].map(({ license, standing }) => ({
     tenant_id: license.tenantId,
     product_id: license.productId,
     key_hash: license.keyHash,
     license_id: license.licenseId,
-    current,
+    current: standing === 'current',
     ending: license.displayKey.slice(license.displayKey.indexOf('…') + 1),
+    standing,
   }))
   const devices = [...changes.seats.values()].flatMap(({ license, seats }) =>
     Array.from(seats.values(), (seat) => deviceColumns(license, seat)),
   )
   await inPipeline([
     writeRows(db, 'write-licenses', writeLicenses, licenses),
-    writeRows(db, 'write-license-keys', writeKeys, keys),
+    writeRows(
+      db,
+      'write-license-keys',
+      writeKeys,
+      keys.filter(({ standing }) => standing !== 'nobody'),
+    ),
+    writeRows(
+      db,
+      'free-license-keys',
+      freeKeys,
+      keys.filter(({ standing }) => standing === 'nobody'),
+    ),
     writeRows(db, 'write-devices', writeDevices, devices),
     writeHistory(db, changes.history),
   ])
@@ -231,13 +258,20 @@ const writeLicenses = `
     seats_used = excluded.seats_used, expires_at = excluded.expires_at, ended_at = excluded.ended_at,
     revoked_at = excluded.revoked_at, revoked_reason = excluded.revoked_reason,
     refunded_at = excluded.refunded_at, sale_through = excluded.sale_through,
-    customer_id = excluded.customer_id, email = excluded.email, name = excluded.name
+    customer_id = excluded.customer_id, email = excluded.email, name = excluded.name,
+    taken_back_at = excluded.taken_back_at
   where licenses.revision < excluded.revision`
 
 const writeKeys = `
   insert into license_keys select * from json_populate_recordset(null::license_keys, $1)
   on conflict (tenant_id, product_id, key_hash) do update set
     license_id = excluded.license_id, current = excluded.current, ending = excluded.ending`
+
+/** Only from the license that had it: the key may have been imported anew since. */
+const freeKeys = `
+  delete from license_keys k using json_populate_recordset(null::license_keys, $1) as freed
+  where k.tenant_id = freed.tenant_id and k.product_id = freed.product_id and k.key_hash = freed.key_hash
+    and k.license_id = freed.license_id`
 
 const writeDevices = `
   insert into devices select * from json_populate_recordset(null::devices, $1)

@@ -17,6 +17,7 @@ export type LicenseRow = {
   expires_at: string | null
   on_expiry: 'expire' | 'fallback'
   ended_at: string | null
+  taken_back_at: string | null
   revoked_at: string | null
   revoked_reason: string | null
   refunded_at: string | null
@@ -91,6 +92,7 @@ export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): Iss
     expiresAt: row.expires_at,
     onExpiry: row.on_expiry,
     endedAt: row.ended_at,
+    takenBackAt: row.taken_back_at,
     revokedAt: row.revoked_at,
     revokedReason: row.revoked_reason,
     refundedAt: row.refunded_at,
@@ -135,6 +137,7 @@ export function licenseColumns(license: IssuedLicense, revision: number): Record
     expires_at: license.expiresAt,
     on_expiry: license.onExpiry,
     ended_at: license.endedAt,
+    taken_back_at: license.takenBackAt,
     revoked_at: license.revokedAt,
     revoked_reason: license.revokedReason,
     refunded_at: license.refundedAt,

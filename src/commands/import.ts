@@ -1,5 +1,5 @@
 import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
-import { findLicensesByKey } from '../../projections/licenses/keys.ts'
+import { findLicensesByKey, findTakenBack } from '../../projections/licenses/keys.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { foreignKey } from '../credentials/license-key.ts'
 import type { LicenseTerms } from '../domain/license/events.ts'
@@ -56,7 +56,8 @@ export async function importLicenses(
   origin: Origin,
 ): Promise<Imported[]> {
   const at = momentOf(services)
-  const planned = asked.rows.map((row) => plannedOrRefused(services, product, row, at))
+  const wished = asked.rows.map((row) => plannedOrRefused(services, product, row, at))
+  const planned = await withUnusedIds(services, product.tenantId, wished)
   const candidates = planned.filter((plan) => plan.status === 'candidate')
   const firstOfKey = new Map(candidates.toReversed().map((plan) => [plan.terms.keyHash, plan]))
   const taken = await findLicensesByKey(services.db, product.tenantId, [...firstOfKey.keys()])
@@ -141,6 +142,25 @@ function planned(services: Services, product: PresentProduct, row: ForeignLicens
       createdAt,
       at,
     },
+  }
+}
+
+/** An import that was taken back has used up its id, and the next license of that key has the next one. */
+async function withUnusedIds<Other extends { status: 'invalid' }>(
+  services: Services,
+  tenantId: string,
+  planned: readonly (Candidate | Other)[],
+): Promise<(Candidate | Other)[]> {
+  let current = [...planned]
+  for (let life = 2; ; life++) {
+    const ids = current.flatMap((plan) => (plan.status === 'candidate' ? plan.licenseId : []))
+    const used = await findTakenBack(services.db, ids)
+    if (used.size === 0) return current
+    current = current.map((plan) => {
+      if (plan.status === 'invalid' || !used.has(plan.licenseId)) return plan
+      const licenseId = services.deriveId('lic', tenantId, plan.terms.keyHash, String(life))
+      return { ...plan, licenseId, terms: { ...plan.terms, licenseId } }
+    })
   }
 }
 

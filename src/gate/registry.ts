@@ -6,6 +6,7 @@ import { revokeLicense } from './operations/revoke-license.ts'
 import { rotateProviderSecret } from './operations/rotate-provider-secret.ts'
 import { revealSdkKey, rotateSdkKey } from './operations/sdk-key.ts'
 import { setWebhook } from './operations/set-webhook.ts'
+import { reinstateLicense, reseatDevice, takeBackImport } from './operations/undo.ts'
 
 /** Every gated operation: what a confirmation names must be found here when it is shown, or resumed after a crash. */
 export const gatedOperations: readonly GatedOperation<unknown>[] = [
@@ -17,6 +18,9 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   rotateProviderSecret,
   exportLicenses,
   eraseCustomer,
+  reinstateLicense,
+  reseatDevice,
+  takeBackImport,
 ]
 
 /** Undefined for one of a newer version of keyledger. */

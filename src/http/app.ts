@@ -29,6 +29,7 @@ import { licenseChangeRoutes } from './management/license-changes.ts'
 import { licenseExportRoutes } from './management/license-export.ts'
 import { licenseImportRoutes } from './management/license-import.ts'
 import { licenseStoryRoutes } from './management/license-story.ts'
+import { licenseUndoRoutes } from './management/license-undo.ts'
 import { licenseRoutes } from './management/licenses.ts'
 import { loginRoutes } from './management/login.ts'
 import { mailRoutes } from './management/mail.ts'
@@ -141,6 +142,7 @@ function managementRoutes(
   licenseChangeRoutes(routes, services)
   licenseStoryRoutes(routes, services, cursors)
   licenseImportRoutes(routes, services)
+  licenseUndoRoutes(routes, services)
   licenseExportRoutes(routes, services)
   evidenceRoutes(routes, services)
   customerRoutes(routes, services, cursors)

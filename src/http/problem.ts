@@ -72,6 +72,14 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   license_reminted: [409, 'the license has got a new key'],
   license_perpetual: [409, 'the license is perpetual and cannot be renewed'],
   seat_limit_reached: [409, 'all seats of the license are taken; deactivate a device first'],
+  license_refunded: [
+    409,
+    'the money for the license went back; it is reinstated when a dispute over it is won',
+  ],
+  license_key_type_gone: [409, "the license's key type is deleted; mint a license against another"],
+  license_not_imported: [409, 'the license was not imported; revoke it instead'],
+  license_used: [409, 'the license has changed since it was imported; revoke it instead'],
+  import_taken_back: [409, 'the import of the license was taken back; import it again'],
   device_not_found: [404, 'device not found'],
   license_key_unusable: [
     422,

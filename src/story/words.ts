@@ -18,6 +18,8 @@ export const publicNames = {
   SubscriptionEnded: 'license.subscription_ended',
   SaleFollowed: 'license.sale_followed',
   HolderErased: 'license.holder_erased',
+  RevocationUndone: 'license.revocation_undone',
+  ImportTakenBack: 'license.import_taken_back',
 } as const satisfies Record<LicenseEvent['type'], string>
 
 export type PublicName = (typeof publicNames)[LicenseEvent['type']]
@@ -59,7 +61,13 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'SaleFollowed':
       return 'Brought to where its sale wants it'
     case 'HolderErased':
-      return 'The person it was for was erased'
+      return 'The person whom it is for was erased'
+    case 'RevocationUndone':
+      return event.data.reason === null ? 'Reinstated' : `Reinstated: ${event.data.reason}`
+    case 'ImportTakenBack':
+      return event.data.reason === null
+        ? 'Its import was taken back; its key is nobody’s'
+        : `Its import was taken back: ${event.data.reason}`
   }
 }
 

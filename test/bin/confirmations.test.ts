@@ -44,7 +44,7 @@ test('what waits is listed and shown in plain words', async () => {
   expect(shown.stdout.split('\n')).toStrictEqual([
     expect.stringMatching(summary),
     '  - 1 active device fails its next validate',
-    '  - It cannot be undone',
+    '  - It can be undone only by another approval',
     '  - Reason given: stolen',
     '',
     expect.stringMatching(/^status +pending, \d+ s left$/),

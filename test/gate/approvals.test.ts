@@ -63,7 +63,7 @@ test('a revocation is shown with the key, the person and the devices that it hit
       summary: `Revoke ${displayKey} of ada@example.com, a license of Acme Editor`,
       consequences: [
         '2 active devices fail their next validate',
-        'It cannot be undone',
+        'It can be undone only by another approval',
         'Reason given: charged back',
       ],
     },

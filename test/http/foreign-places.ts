@@ -210,6 +210,25 @@ export const places: [what: string, status: number, request: (which: Which, thin
     }),
   ],
   [
+    'reinstating a license',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/reinstate` }),
+  ],
+  [
+    'giving a device its seat back',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/reseat-device`,
+      body: { deviceId: 'laptop' },
+    }),
+  ],
+  [
+    'taking back an import',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/take-back-import` }),
+  ],
+  [
     'erasing a customer',
     404,
     (which, owned) => ({ method: 'DELETE', url: `/v1/customers/${customerId(which, owned)}` }),

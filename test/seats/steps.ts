@@ -3,6 +3,8 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { revokeLicense } from '../../src/commands/licenses.ts'
 import { changeKeyType } from '../../src/commands/products.ts'
+import { type Undo, undo } from '../../src/commands/undo.ts'
+import { newId } from '../../src/credentials/id.ts'
 import { statusAt } from '../../src/domain/license/license.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import type { Answer, Ask } from '../harness/api.ts'
@@ -136,6 +138,43 @@ async function revokeIfNotYet(real: World, index: number): Promise<void> {
     if (!(error instanceof Refusal && error.code === 'license_revoked')) throw error
   })
 }
+
+const undoing = async (real: World, index: number, wanted: Undo): Promise<string> => {
+  const { id } = picked(real.licenses, index)
+  try {
+    await undo(real.api.ledger.services, real.tenant.tenantId, id, wanted, {
+      ...origin,
+      requestId: newId('req'),
+    })
+    return 'done'
+  } catch (error) {
+    if (error instanceof Refusal) return error.code
+    throw error
+  }
+}
+
+const reinstate = (index: number) =>
+  step(`reinstate ${index}`, async (model, real) => {
+    expect(await undoing(real, index, { type: 'reinstate', reason: null })).toBe('done')
+    picked(model.licenses, index).revokedAt = null
+    return index
+  })
+
+const reseat = (index: number, device: string) =>
+  step(`give ${device} its seat on ${index} back`, async (model, real) => {
+    const license = picked(model.licenses, index)
+    const came = await undoing(real, index, { type: 'reseat', deviceId: device })
+    // Who has ever sat there only the license knows; of a device that never did nothing follows.
+    if (came === 'device_not_found') {
+      expect(license.seats).not.toContain(device)
+      return index
+    }
+    const status = seated(license, device, nowIn(real))
+    const refusal = status === 'seat_limit_reached' ? status : `license_${status}`
+    expect(came).toBe(status === 'active' ? 'done' : refusal)
+    if (status === 'active') license.seats.add(device)
+    return index
+  })
 
 const renew = (index: number) =>
   step(`renew ${index}`, async (model, real) => {
@@ -297,6 +336,8 @@ export const anyStep: fc.Arbitrary<Step>[] = [
     fc.tuple(index, fc.boolean()).map(([at, keep]) => remint(at, keep)),
   ),
   index.map(revoke),
+  index.map(reinstate),
+  fc.tuple(index, device).map(([at, which]) => reseat(at, which)),
   ...often(2, index.map(renew)),
   fc.integer({ min: 1, max: 4 }).map(changeLimit),
   fc.array(device, { maxLength: 4 }).map(takeOver),

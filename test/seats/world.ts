@@ -119,6 +119,7 @@ export async function history(real: World, index: number) {
     if (event.type === 'DeviceDeactivated') seats.delete(event.data.deviceId)
     if (event.type === 'LicenseReminted' && !event.data.keepDevices) seats.clear()
     if (event.type === 'LicenseRevoked') revokedAt = event.data.at
+    if (event.type === 'RevocationUndone') revokedAt = null
     if ('keyHash' in event.data) keyHash = event.data.keyHash
     moments.push(seats)
   }

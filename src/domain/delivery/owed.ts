@@ -21,6 +21,7 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
     case 'LicenseRefunded':
       return 'license.refunded'
     case 'LicenseRevoked':
+    case 'ImportTakenBack':
       return 'license.revoked'
     case 'LicenseReminted':
       return 'license.reminted'
@@ -30,6 +31,7 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
     case 'SubscriptionEnded':
     case 'SaleFollowed':
     case 'HolderErased':
+    case 'RevocationUndone':
       return undefined
   }
 }

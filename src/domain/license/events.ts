@@ -101,5 +101,15 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   }),
   /** The person whom it is for was erased. The license stays what it is. */
   z.object({ type: z.literal('HolderErased'), data: z.strictObject({ at: Moment }) }),
+  /** Somebody revoked it, and it was made good. */
+  z.object({
+    type: z.literal('RevocationUndone'),
+    data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
+  }),
+  /** It should not have been imported: it is no license any more, and its key is nobody's. */
+  z.object({
+    type: z.literal('ImportTakenBack'),
+    data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
+  }),
 ])
 export type LicenseEvent = z.infer<typeof LicenseEvent>

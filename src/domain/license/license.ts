@@ -1,6 +1,7 @@
 import { Refusal } from '../refusal.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { evolveBySale, followed, type SaleFollowing, type SaleWish } from './following.ts'
+import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
 /** A device that has ever sat on the license. */
 export type Seat = {
@@ -19,6 +20,8 @@ export type IssuedLicense = Omit<LicenseTerms, 'at'> &
     status: 'issued'
     /** The end of the paid period that has already been recorded as an expiry or a fall back. */
     endedAt: string | null
+    /** Since when its import is taken back: its key is nobody's then, and may be imported anew as another license. */
+    takenBackAt: string | null
     seatsUsed: number
     /**
      * By device id. A decision about one device needs that device's seat and `seatsUsed`, and no other seat, so a
@@ -42,6 +45,8 @@ export type LicenseCommand =
   | { type: 'LinkCustomer'; customerId: string; at: string }
   | ({ type: 'FollowSale' } & SaleWish)
   | { type: 'EraseHolder'; at: string }
+  | { type: 'ReseatDevice'; deviceId: string; at: string }
+  | UndoCommand
 
 type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
 
@@ -65,7 +70,8 @@ export function statusAt(
 /**
  * Returning no events means that the request was already true, so a retry is harmless.
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_expired`,
- *   `license_fallback`, `license_perpetual`, `license_of_another_customer`, `seat_limit_reached`
+ *   `license_fallback`, `license_perpetual`, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
+ *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
   if (command.type === 'MintLicense' || command.type === 'ImportLicense') {
@@ -109,6 +115,16 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     }
     case 'FollowSale':
       return followed(license, command)
+    case 'ReseatDevice': {
+      const seat = license.seats.get(command.deviceId)
+      if (seat === undefined) throw new Refusal('device_not_found')
+      const { deviceId, instanceId, installId, name, platform } = seat
+      const device = { deviceId, instanceId, installId, name, platform }
+      return activated(license, { type: 'ActivateDevice', ...device, at: command.at })
+    }
+    case 'UndoRevocation':
+    case 'TakeBackImport':
+      return undone(license, command)
     case 'EraseHolder':
       return holdsAnybody(license) ? [{ type: 'HolderErased', data: { at: command.at } }] : []
   }
@@ -183,6 +199,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       refundedAt: null,
       saleThrough: 0,
       endedAt: null,
+      takenBackAt: null,
       seatsUsed: 0,
       seats: new Map(),
     }
@@ -206,6 +223,13 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     }
     case 'LicenseRevoked':
       return { ...license, revokedAt: event.data.at, revokedReason: event.data.reason }
+    case 'RevocationUndone':
+      return { ...license, revokedAt: null, revokedReason: null }
+    case 'ImportTakenBack': {
+      const { at } = event.data
+      const emptied = { ...license, seatsUsed: 0, seats: vacated(license.seats, at) }
+      return { ...emptied, takenBackAt: at, revokedAt: at, revokedReason: takenBackReason }
+    }
     case 'LicenseRenewed':
       return { ...license, expiresAt: event.data.expiresAt }
     case 'CustomerLinked':

@@ -43,7 +43,7 @@ export const revokeLicense = gatedOperation({
           ? 'No device is active on it'
           : `${counted(seatsUsed, 'active device fails its', 'active devices fail their')} next validate`,
         ...(status === 'active' ? [] : [`It is not active even now: ${status}`]),
-        'It cannot be undone',
+        'It can be undone only by another approval',
         ...(body?.reason === undefined ? [] : [`Reason given: ${body.reason}`]),
       ],
       state: { revision, status },

@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { listDevices } from '../../../projections/licenses/queries.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { refuseUndo, requireLicense, type Undo, undo } from '../../commands/undo.ts'
+import { isId } from '../../credentials/id.ts'
+import { statusAt } from '../../domain/license/license.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { text } from '../../domain/values.ts'
+import { gatedOperation } from '../operation.ts'
+import { counted } from '../words.ts'
+
+const params = z.strictObject({ id: z.string() })
+
+const reasonIn = z
+  .strictObject({
+    reason: text(500).optional().meta({ description: "Stands in the license's history" }),
+  })
+  .nullish()
+  .meta({ example: { reason: 'revoked by mistake' } })
+
+const givenReason = (body: z.infer<typeof reasonIn>): string[] =>
+  body?.reason === undefined ? [] : [`Reason given: ${body.reason}`]
+
+export const reinstateLicense = gatedOperation({
+  name: 'license.reinstate',
+  title: 'Reinstate a license',
+  method: 'POST',
+  path: '/v1/licenses/{id}/reinstate',
+  scope: 'licenses:write',
+  input: z.object({ params, body: reasonIn }),
+  check: (services, tenantId, { params: { id }, body }) => check(services, tenantId, id, reinstating(body)),
+  async describe(services, tenantId, { params: { id }, body }) {
+    const { license, subject, revision } = await about(services, tenantId, id)
+    const after = statusAt({ ...license, revokedAt: null }, momentOf(services))
+    const devices = counted(license.seatsUsed, 'device is', 'devices are')
+    return {
+      summary: `Reinstate ${subject}`,
+      consequences: [
+        after === 'active'
+          ? `It is good again, and ${devices} in their seats`
+          : `It will be ${after}, as its time is over`,
+        ...givenReason(body),
+      ],
+      state: { revision, after },
+    }
+  },
+  run: (services, tenantId, { params: { id }, body }, { origin }) =>
+    undo(services, tenantId, id, reinstating(body), origin),
+})
+
+export const reseatDevice = gatedOperation({
+  name: 'license.reseat-device',
+  title: 'Give a device its seat back',
+  method: 'POST',
+  path: '/v1/licenses/{id}/reseat-device',
+  scope: 'licenses:write',
+  input: z.object({
+    params,
+    body: z
+      .strictObject({ deviceId: text(256).meta({ description: 'As the license lists it' }) })
+      .meta({ example: { deviceId: 'machine-7f3a' } }),
+  }),
+  check: (services, tenantId, { params: { id }, body }) => check(services, tenantId, id, reseating(body)),
+  async describe(services, tenantId, { params: { id }, body }) {
+    const { license, subject, revision } = await about(services, tenantId, id)
+    const seat = (await listDevices(services.db, id)).find(({ deviceId }) => deviceId === body.deviceId)
+    const { seatsUsed, deviceLimit } = license
+    return {
+      summary: `Give ${seat?.name ?? body.deviceId} its seat on ${subject} back`,
+      consequences: [
+        deviceLimit === null
+          ? 'The license has seats without limit'
+          : `${seatsUsed} of ${deviceLimit} seats are taken now`,
+        'The device validates again, with the key that it has',
+      ],
+      state: { revision, seat: seat?.status ?? null },
+    }
+  },
+  run: (services, tenantId, { params: { id }, body }, { origin }) =>
+    undo(services, tenantId, id, reseating(body), origin),
+})
+
+export const takeBackImport = gatedOperation({
+  name: 'license.take-back-import',
+  title: 'Take back an import',
+  method: 'POST',
+  path: '/v1/licenses/{id}/take-back-import',
+  scope: 'licenses:write',
+  input: z.object({ params, body: reasonIn }),
+  check: (services, tenantId, { params: { id }, body }) => check(services, tenantId, id, takingBack(body)),
+  async describe(services, tenantId, { params: { id }, body }) {
+    const { license, subject, revision } = await about(services, tenantId, id)
+    return {
+      summary: `Take back the import of ${subject}`,
+      consequences: [
+        'Its key is unknown from then on, and can be imported again',
+        ...(license.seatsUsed === 0
+          ? []
+          : [
+              `${counted(license.seatsUsed, 'device that came with it loses its seat', 'devices that came with it lose their seats')}`,
+            ]),
+        ...givenReason(body),
+      ],
+      state: { revision },
+    }
+  },
+  run: (services, tenantId, { params: { id }, body }, { origin }) =>
+    undo(services, tenantId, id, takingBack(body), origin),
+})
+
+type Reason = z.infer<typeof reasonIn>
+
+const reinstating = (body: Reason): Undo => ({ type: 'reinstate', reason: body?.reason ?? null })
+const reseating = ({ deviceId }: { deviceId: string }): Undo => ({ type: 'reseat', deviceId })
+const takingBack = (body: Reason): Undo => ({ type: 'take back', reason: body?.reason ?? null })
+
+/** @throws Refusal */
+async function check(services: Services, tenantId: string, licenseId: string, wanted: Undo): Promise<void> {
+  if (!isId('lic', licenseId)) throw new Refusal('license_not_found')
+  await refuseUndo(services, tenantId, licenseId, wanted)
+}
+
+/** The license, and how an approver is told which one it is. @throws Refusal `license_not_found` */
+async function about(services: Services, tenantId: string, licenseId: string) {
+  if (!isId('lic', licenseId)) throw new Refusal('license_not_found')
+  const { license, revision } = await requireLicense(services, tenantId, licenseId)
+  const [holder] = await services.subjects.openPeople(tenantId, [license.holder])
+  const product = await services.findProduct(tenantId, license.productId)
+  const of = `a license of ${product?.name ?? license.productId}`
+  return { license, revision, subject: `${license.displayKey} of ${holder?.email ?? 'nobody known'}, ${of}` }
+}
