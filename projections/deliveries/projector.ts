@@ -53,6 +53,7 @@ export const deliveriesProjector: Projector = {
     create index deliveries_by_age on deliveries (tenant_id, channel, created_at desc, delivery_id desc);
     create index deliveries_due on deliveries (channel, tenant_id, next_attempt_at)
       where next_attempt_at is not null;
+    create index deliveries_abandoned on deliveries (tenant_id, created_at) where status = 'abandoned';
     ${owedDdl};
     ${endpointsDdl};
     ${publicEventsDdl}`,

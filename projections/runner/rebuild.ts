@@ -31,6 +31,24 @@ export async function rebuild(db: Pool, log: LogReader, options: RebuildOptions)
   })
 }
 
+/** How far a rebuild that is running somewhere has come; undefined when none is. */
+export async function rebuildPosition(db: Pool): Promise<bigint | undefined> {
+  const { rows } = await db.query<{ running: boolean }>(
+    `select to_regclass('${nextSchema}.checkpoint') is not null and exists (
+       select from pg_locks
+       where locktype = 'advisory' and objid = $1 and granted
+         and database = (select oid from pg_database where datname = current_database())
+     ) as running`,
+    [rebuildLock],
+  )
+  if (!rows[0]?.running) return undefined
+  // The two may be swapped at this moment, and then it is over.
+  const made = await db
+    .query<{ position: bigint }>(`select position from ${nextSchema}.checkpoint`)
+    .catch(() => undefined)
+  return made?.rows[0]?.position
+}
+
 /** Renames lock no table, so nobody who is reading is waited for or kept waiting. */
 async function swap(client: PoolClient): Promise<void> {
   await client.query(

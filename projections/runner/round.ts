@@ -65,7 +65,9 @@ export async function takeStep(
     known = { checkpoint, page }
     if (page.through !== undefined) await apply(client, page.entries, parked)
     const now = page.through ?? checkpoint
-    await client.query(`update checkpoint set position = ${now} where position < ${now}; commit`)
+    await client.query(
+      `update checkpoint set position = ${now}, moved_at = clock_timestamp() where position < ${now}; commit`,
+    )
     return now
   }
   try {

@@ -8,6 +8,8 @@ const ownTables = `
   create table checkpoint (
     only_row boolean primary key default true check (only_row),
     position bigint not null,
+    -- By the clock of the database.
+    moved_at timestamptz not null default clock_timestamp(),
     fingerprint text not null
   );
   -- Streams with an event that cannot be applied. Their later events wait; all other streams go on.

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import type { LogEntry } from '../../src/domain/recorded.ts'
 import type { LogReader } from './log.ts'
 import { readCheckpoint } from './round.ts'
 import { beforeAll } from './schema.ts'
@@ -18,6 +19,8 @@ export type ProjectionStatus = {
   head: string
   /** Events that the read models have not taken in yet, counted up to a bound. */
   lagEvents: number
+  /** When the first of them was recorded; null when there is none, or it cannot be read. */
+  behindSince: string | null
   parked: ParkedStream[]
 }
 
@@ -35,9 +38,13 @@ export async function projectionStatus(db: Pool, log: LogReader): Promise<Projec
     checkpoint: String(checkpoint),
     head: String(head),
     lagEvents: waiting?.entries.length ?? 0,
+    behindSince: recordedAt(waiting?.entries[0]),
     parked: await readParked(db),
   }
 }
+
+const recordedAt = (entry: LogEntry | undefined): string | null =>
+  entry?.readable ? entry.metadata.at : null
 
 async function readParked(db: Pool): Promise<ParkedStream[]> {
   const { rows } = await db.query<

@@ -72,6 +72,16 @@ export async function listSales(
   )
 }
 
+/** Paid, and without a license until somebody sees to it. */
+export async function countParkedSales(db: Pool, tenantId: string): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>({
+    name: 'count-parked-sales',
+    text: `select count(*) as count from sales where tenant_id = $1 and status = 'parked'`,
+    values: [tenantId],
+  })
+  return Number(rows[0]?.count ?? 0n)
+}
+
 /** As many as one round of a reaction takes on. */
 const mostAtOnce = 100
 

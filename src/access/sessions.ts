@@ -111,6 +111,20 @@ export async function listSessionsOf(db: Pool, memberId: string, now: Date): Pro
   return rows
 }
 
+export type SignedIn = ListedSession & { memberId: string; endedAt: string | null }
+
+/** Who has signed in to a tenant lately, the last one first; where from is forgotten when a session ends. */
+export async function listSignIns(db: Pool, tenantId: string, most: number): Promise<SignedIn[]> {
+  const { rows } = await db.query<SignedIn>(
+    `select session_hash as "sessionHash", member_id as "memberId", data, created_at as "createdAt",
+       last_seen_at as "lastSeenAt", ended_at as "endedAt"
+     from vault.sessions where tenant_id = $1 and member_id is not null
+     order by created_at desc, session_hash limit $2`,
+    [tenantId, most],
+  )
+  return rows
+}
+
 /**
  * Takes one of the tries that a session has at entering a program's code, before the code is looked up, so that many
  * at once are no more tries.

@@ -53,6 +53,20 @@ export async function readBuckets(
   return rows
 }
 
+/** When each of these buckets is full again; 0 for one that nothing was ever taken of. */
+export async function readTats(
+  db: Pool,
+  buckets: readonly { name: string; key: string }[],
+): Promise<number[]> {
+  const names = buckets.map(({ name, key }) => nameOf(name, key))
+  const { rows } = await db.query<Pick<Settlement, 'key' | 'tat'>>(
+    'select key, tat from limits.buckets where key = any($1)',
+    [names],
+  )
+  const found = new Map(rows.map(({ key, tat }) => [key, tat]))
+  return names.map((name) => found.get(name) ?? 0)
+}
+
 const nameOf = (limit: string, key: string): string => `${limit}:${key}`
 
 /**

@@ -85,7 +85,8 @@ export async function makeAcme({ api }: TestDashboard): Promise<Acme> {
     userCode,
     welcome: `/dashboard/welcome/${secret}`,
     paths: {
-      overview: '/dashboard',
+      home: '/dashboard',
+      system: '/dashboard/system',
       approvals: '/dashboard/approvals',
       approval: `/dashboard/approvals/${confirmation.id}`,
       licenses: '/dashboard/licenses',

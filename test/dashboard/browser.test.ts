@@ -39,7 +39,7 @@ async function visitAs(member: TestMember, javaScriptEnabled: boolean) {
   const page = await visit(javaScriptEnabled)
   await page.goto('/dashboard')
   await signIn(page, member)
-  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.getByRole('heading', { name: 'Home' }).waitFor()
   return page
 }
 
@@ -116,7 +116,7 @@ describe.each([
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await signIn(page, { memberId, tenantId, email, password: 'correct horse battery staple', newCode })
-    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.getByRole('heading', { name: 'Home' }).waitFor()
   })
 
   test('who is led to sign in comes back to the page first asked for', async () => {
@@ -298,7 +298,7 @@ describe('a passkey', () => {
 
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.getByRole('heading', { name: 'Home' }).waitFor()
 
     dashboard.api.ledger.clock.advance(6 * 60_000)
     const { url, poll } = await asksToRevoke()

@@ -28,8 +28,8 @@ afterAll(() => dashboard.close())
 
 /** Every page in light, and of the other looks those that differ most. */
 const alsoIn: Record<string, readonly string[]> = {
-  dark: ['sign-in', 'overview', 'approval', 'license', 'settings'],
-  phone: ['sign-in', 'overview', 'approval', 'licenses', 'device-review', 'member'],
+  dark: ['sign-in', 'home', 'approval', 'license', 'settings'],
+  phone: ['sign-in', 'home', 'approval', 'licenses', 'device-review', 'member'],
 }
 
 async function takePicture(page: Page, name: string, look: string): Promise<void> {
@@ -104,7 +104,7 @@ describe('in light, in the dark and on a phone', () => {
   test('every page of an owner', async () => {
     await page.goto('/dashboard')
     await signIn(page, acme.owner)
-    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.getByRole('heading', { name: 'Home' }).waitFor()
     for (const [name, path] of Object.entries(acme.paths)) {
       await page.goto(path)
       await check(name)
@@ -134,7 +134,7 @@ describe('in light, in the dark and on a phone', () => {
 
 test('the keyboard reaches the content at once, every link, and shows where it is', async () => {
   const { page, close } = await dashboard.visitAs(acme.auditor, { viewport: { width: 1280, height: 800 } })
-  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.getByRole('heading', { name: 'Home' }).waitFor()
   await page.keyboard.press('Tab')
   const skip = page.getByRole('link', { name: 'Skip to the content' })
   expect(await page.evaluate('document.activeElement.className')).toBe('skip')
@@ -148,7 +148,7 @@ test('the keyboard reaches the content at once, every link, and shows where it i
     if (focused !== '') expect({ focused, outline }).toStrictEqual({ focused, outline: '3px' })
     reached.add(focused)
   }
-  for (const name of ['Overview', 'Approvals', 'Licenses', 'API tokens', 'Settings', 'Sign out'])
+  for (const name of ['Home', 'Approvals', 'Licenses', 'API tokens', 'Settings', 'Sign out'])
     expect([...reached]).toContain(name)
   await skip.focus()
   await page.keyboard.press('Enter')

@@ -13,6 +13,7 @@ import { purchase } from '../sales/notifications.ts'
 import { openShop, type Shop } from '../sales/shop.ts'
 import { type Client, clientOf } from './client.ts'
 import { makeMember } from './members.ts'
+import { wordsOf as words } from './words.ts'
 
 let api: TestApi
 let shop: Shop
@@ -34,13 +35,6 @@ afterAll(async () => {
   await receiver.close()
   await api.close()
 })
-
-const words = (text: string) =>
-  text
-    .replace(/.*<main/s, '<main')
-    .replaceAll(/<[^>]+>/g, ' ')
-    .replaceAll('&quot;', '"')
-    .replaceAll(/\s+/g, ' ')
 
 const pathOf = async (saleId: string) => {
   const { items } = await listSales(api.ledger.db, shop.tenantId, {}, { after: undefined, limit: 100 })

@@ -6,11 +6,13 @@
 import Fastify from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { saveSession } from '../../src/access/sessions.ts'
+import { createReadiness } from '../../src/bin/readiness.ts'
 import { changeRole, removeMember } from '../../src/commands/members.ts'
 import { closeTenant } from '../../src/commands/tenants.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { createCursors } from '../../src/http/cursor.ts'
 import { dashboard } from '../../src/http/dashboard/dashboard.ts'
+import { noLimits } from '../../src/limits/limits.ts'
 import { createTestApp, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
 import { type Client, clientOf } from './client.ts'
@@ -242,7 +244,14 @@ test('a failure before anything of the request was read has a page too', async (
     if (headers['x-fail'] !== undefined) throw new Error('a secret of the house')
   })
   const cursors = createCursors(masterKey.cursors)
-  await dashboard(app, { services, cursors, cookieKey: masterKey.cookies, baseUrl: 'http://localhost:8080' })
+  await dashboard(app, {
+    services,
+    cursors,
+    cookieKey: masterKey.cookies,
+    baseUrl: 'http://localhost:8080',
+    readiness: createReadiness(services, undefined),
+    limits: noLimits,
+  })
   const client = clientOf(app)
   const { status, text } = await client.get('/dashboard/sign-in', { 'x-fail': 'yes' })
   expect(status).toBe(500)

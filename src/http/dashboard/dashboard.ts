@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import { relyingPartyOf } from '../../access/passkey-ceremony.ts'
 import { sweep } from '../../access/sweep.ts'
 import type { Services } from '../../commands/services.ts'
-import type { Cursors } from '../cursor.ts'
 import { accountRoutes } from './account.ts'
 import { approvalPages } from './approvals.ts'
 import { assetsRoot, serveAssets } from './assets.ts'
@@ -11,11 +10,12 @@ import { confirmRoutes } from './confirm.ts'
 import { deliveryPages } from './deliveries.ts'
 import { devicePages } from './device.ts'
 import { answerFailures } from './failures.ts'
+import { noteFreshness } from './freshness.ts'
+import { homePage } from './home.ts'
 import { integrationPages } from './integrations.ts'
 import { queryOf } from './lists.ts'
 import { mailboxPages } from './mailbox.ts'
 import { memberPages } from './members.ts'
-import { overviewPage } from './overview.ts'
 import { pagesOf, partsOf } from './page.ts'
 import { recordPages } from './records.ts'
 import { home } from './return-path.ts'
@@ -26,16 +26,19 @@ import { keepSessions } from './session.ts'
 import { settingPages } from './settings.ts'
 import { signInRoutes, signOutRoute } from './sign-in.ts'
 import { guardRoutes } from './signed.ts'
+import { systemPage } from './system.ts'
 import { tokenPages } from './tokens.ts'
 import { welcomeRoutes } from './welcome.ts'
 
-type DashboardOptions = { services: Services; cursors: Cursors; cookieKey: Uint8Array; baseUrl: string }
+type DashboardOptions = Pick<Rooms, 'services' | 'cursors' | 'baseUrl' | 'readiness' | 'limits'> & {
+  cookieKey: Uint8Array
+}
 
 const sweepEveryMs = 3_600_000
 
 /** The pages for people. Everything that they need is registered for them alone, so that programs pay nothing for it. */
 export async function dashboard(app: FastifyInstance, options: DashboardOptions): Promise<void> {
-  const { services, cursors, baseUrl } = options
+  const { services, cursors, baseUrl, readiness, limits } = options
   const isHttps = baseUrl.startsWith('https:')
   await app.register(
     async (assets) => {
@@ -51,6 +54,7 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
       const endSession = await keepSessions(pages, { ...options, isHttps })
       refuseForeignForms(pages)
       guardRoutes(pages, services)
+      noteFreshness(pages, services)
       const show = pagesOf(services, baseUrl)
       answerFailures(pages, show)
       routes(pages, {
@@ -61,6 +65,8 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
         showPart: partsOf(services, baseUrl),
         endSession,
         baseUrl,
+        readiness,
+        limits,
       })
     },
     { prefix: home },
@@ -70,7 +76,8 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
 }
 
 function routes(app: FastifyInstance, rooms: Rooms): void {
-  overviewPage(app, rooms)
+  homePage(app, rooms)
+  systemPage(app, rooms)
   signInRoutes(app, rooms)
   signOutRoute(app, rooms)
   confirmRoutes(app, rooms)

@@ -28,7 +28,7 @@ export function answerFailures(app: FastifyInstance, show: ShowPage): void {
         content: () =>
           messageView(title, text, [
             status >= 500 && html`<p class="sub">Request <code>${request.id}</code></p>`,
-            html`<p><a href="/dashboard">Go to the overview</a></p>`,
+            html`<p><a href="/dashboard">Go home</a></p>`,
           ]),
       },
       status,

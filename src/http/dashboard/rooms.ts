@@ -1,6 +1,8 @@
 import type { RelyingParty } from '../../access/passkey-ceremony.ts'
 import type { Services } from '../../commands/services.ts'
+import type { Limits } from '../../limits/limits.ts'
 import type { Cursors } from '../cursor.ts'
+import type { Readiness } from '../system/health.ts'
 import type { ShowPage, ShowPart } from './page.ts'
 import type { EndSession } from './session.ts'
 
@@ -13,5 +15,7 @@ export type Rooms = {
   show: ShowPage
   showPart: ShowPart
   endSession: EndSession
+  readiness: () => Promise<Readiness>
+  limits: Limits
   baseUrl: string
 }

@@ -1,23 +1,27 @@
+import type { Freshness } from '../../../../projections/runner/freshness.ts'
 import { may } from '../../../domain/member/roles.ts'
 import { assets } from '../assets.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { Notice } from '../session.ts'
 import type { Signed } from '../signed.ts'
+import { freshnessLine } from './freshness.ts'
 import { notice as noticeBox } from './parts.ts'
 
 export type NavItem =
-  | 'overview'
+  | 'home'
   | 'approvals'
   | 'sales'
   | 'licenses'
   | 'customers'
   | 'products'
+  | 'devices'
   | 'deliveries'
   | 'integrations'
   | 'mailbox'
   | 'tokens'
   | 'members'
   | 'settings'
+  | 'system'
   | 'account'
 
 export type Frame = {
@@ -27,6 +31,7 @@ export type Frame = {
   signed: Signed | undefined
   /** Whether mails are kept here instead of being sent. */
   hasMailbox: boolean
+  freshness: Freshness | undefined
   token: string
 }
 
@@ -41,9 +46,10 @@ const htmxConfig = JSON.stringify({
 })
 
 /** A whole page. Somebody who has not signed in sees only its content, in the middle. */
-export function frame({ title, nav, notice, signed, hasMailbox, token }: Frame, content: Html): Html {
+export function frame(parts: Frame, content: Html): Html {
+  const { title, nav, notice, signed, hasMailbox, freshness, token } = parts
   const shown = notice && noticeBox(notice.kind, notice.text)
-  const main = html`<main id="content" tabindex="-1">${shown}${content}</main>`
+  const main = html`<main id="content" tabindex="-1">${shown}${content}${freshness && freshnessLine(freshness)}</main>`
   return html`<html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -78,7 +84,7 @@ function brand(element: 'header' | 'a'): Html {
 }
 
 const entries: readonly (readonly [item: NavItem, label: string, href: string])[] = [
-  ['overview', 'Overview', '/dashboard'],
+  ['home', 'Home', '/dashboard'],
   ['approvals', 'Approvals', '/dashboard/approvals'],
   ['sales', 'Sales', '/dashboard/sales'],
   ['licenses', 'Licenses', '/dashboard/licenses'],
@@ -92,6 +98,7 @@ const settingEntries: readonly (readonly [item: NavItem, label: string, href: st
   ['tokens', 'API tokens', '/dashboard/tokens'],
   ['members', 'Members', '/dashboard/members'],
   ['settings', 'Settings', '/dashboard/settings'],
+  ['system', 'System', '/dashboard/system'],
 ]
 
 type Sidebar = Pick<Frame, 'hasMailbox' | 'nav' | 'token'> & { signed: Signed }

@@ -17,6 +17,17 @@ export function moment(at: string): Html {
 /** `21 Nov 2026` */
 export const dayOf = (at: string): Html => html`<time datetime=${at}>${day.format(new Date(at))}</time>`
 
+/** `21 Nov, 09:00 UTC` */
+export const hourOf = (at: string): Html => html`<time datetime=${at}>${hour.format(new Date(at))} UTC</time>`
+
+const hour = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+})
+
 const units = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -27,13 +38,17 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 /** `3 minutes ago`, `in 2 days`; after a month the day itself. */
 export function ago(at: string, now: Date): Html {
-  const passed = Date.parse(at) - now.getTime()
-  if (Math.abs(passed) > 30 * 86_400_000) return dayOf(at)
-  const [unit, length] = units.find(([, ms]) => Math.abs(passed) >= ms) ?? ['now', 1]
-  const text = unit === 'now' ? 'just now' : relative.format(Math.trunc(passed / length), unit)
+  if (Math.abs(Date.parse(at) - now.getTime()) > 30 * 86_400_000) return dayOf(at)
   return html`<time datetime=${at} title=${`${day.format(new Date(at))}, ${clock.format(new Date(at))} UTC`}
-    >${text}</time
+    >${agoWords(at, now)}</time
   >`
+}
+
+/** `3 minutes ago` in the middle of a sentence, however long ago. */
+export function agoWords(at: string, now: Date): string {
+  const passed = Date.parse(at) - now.getTime()
+  const [unit, length] = units.find(([, ms]) => Math.abs(passed) >= ms) ?? ['now', 1]
+  return unit === 'now' ? 'just now' : relative.format(Math.trunc(passed / length), unit)
 }
 
 /** `9 min 34 s`: how long something can still be done. */

@@ -1,0 +1,35 @@
+import type { Pool } from 'pg'
+
+/** A stream of a tenant's that is set aside, as the tenant is told of it. */
+export type ParkedOf = { stream: string; type: string; problem: string; parkedAt: string }
+
+/**
+ * Streams of one tenant that are set aside. One of which not even the first event could be applied is known to belong
+ * to a tenant only where its name says so.
+ */
+export async function listParkedOf(db: Pool, tenantId: string): Promise<ParkedOf[]> {
+  const { rows } = await db.query<ParkedOf>(
+    `select stream, type, problem, parked_at as "parkedAt" from parked p
+     where split_part(stream, '-', 1) in ('tenant', 'webhook', 'signing')
+         and substr(stream, strpos(stream, '-') + 1) = $1
+       or split_part(stream, '-', 1) in ('product', 'mail', 'integration', 'sale', 'notice', 'trial')
+         and split_part(substr(stream, strpos(stream, '-') + 1), '.', 1) = $1
+       or exists (select from licenses l where l.license_id = ${idIn('license')} and l.tenant_id = $1)
+       or exists (select from customers c where c.stream = p.stream and c.tenant_id = $1)
+       or exists (select from tokens t where t.stream = p.stream and t.tenant_id = $1)
+       or exists (select from members m where m.stream = p.stream and m.tenant_id = $1)
+       or exists (select from deliveries d where d.stream = p.stream and d.tenant_id = $1)
+       or exists (select from confirmations f where f.stream = p.stream and f.tenant_id = $1)
+     order by position`,
+    [tenantId],
+  )
+  return rows
+}
+
+const idIn = (category: string): string => `regexp_replace(p.stream, '^${category}-', '')`
+
+/** Of all tenants together. */
+export async function countParked(db: Pool): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>('select count(*) as count from parked')
+  return Number(rows[0]?.count ?? 0n)
+}

@@ -1,0 +1,259 @@
+import type { WaitingDeliveries } from '../../../../projections/deliveries/waiting.ts'
+import type { ParkedOf } from '../../../../projections/runner/parked.ts'
+import type { ProjectionStatus } from '../../../../projections/runner/status.ts'
+import type { KeyState } from '../../../domain/signing/signing.ts'
+import { counted } from '../../../gate/words.ts'
+import type { LimitName } from '../../../limits/limits.ts'
+import type { SpentLimit } from '../../../limits/spent.ts'
+import type { UsageSeries } from '../../../usage/read.ts'
+import type { PartHealth } from '../../system/health.ts'
+import { type Content, type Html, html } from '../html.ts'
+import type { View } from '../page.ts'
+import { validationsPlot } from './home.ts'
+import { ago, agoWords } from './moments.ts'
+import { badge, facts, heading, section, table } from './parts.ts'
+import { barPlot } from './plots.ts'
+
+export type ReadModelsShown = {
+  /** Undefined when the event store does not answer. */
+  status: ProjectionStatus | undefined
+  /** Streams set aside, of all tenants, and which of them are this one's. */
+  parked: number
+  own: ParkedOf[]
+  /** The position that a running rebuild has come to. */
+  rebuilding: bigint | undefined
+}
+
+export type NamedLimit = SpentLimit & { who: string }
+
+export type SignInShown = {
+  who: string
+  at: string
+  address: string | null
+  userAgent: string | null
+  lastSeenAt: string
+  isOver: boolean
+}
+
+type Hour = { at: string; delivered: number; pending: number; abandoned: number }
+
+type System = {
+  parts: Record<string, PartHealth>
+  readModels: ReadModelsShown
+  deliveries: { waiting: WaitingDeliveries; hours: readonly Hour[] }
+  activity: UsageSeries['series']
+  signingKeys: readonly KeyState[]
+  limits: readonly NamedLimit[]
+  /** Undefined for those who may not see them. */
+  signIns: readonly SignInShown[] | undefined
+}
+
+export function systemView(view: View, system: System): Html {
+  const { parts, readModels, deliveries, activity, signingKeys, limits, signIns } = system
+  return html`<div>
+    ${heading('System', 'How the service does at this moment. Figures are of this workspace; what all workspaces share is told as health.')}
+    ${section('Parts', html`<ul class="healths">${Object.entries(parts).map(([name, part]) => health(name, part))}</ul>`)}
+    ${section('Pages and answers', readModelsPart(view, readModels), 'What is read is folded from the log; this is how far that has come.')}
+    ${section('The last 48 hours', html`<div class="plots">${validationsPlot(activity, 'hour')}${deliveriesPlot(deliveries.hours)}</div>`)}
+    ${section('Deliveries', deliveriesFacts(view, deliveries.waiting), 'What is due waits in the ledger itself; NATS, where there is one, carries copies of it.')}
+    ${section('Signing keys', keysTable(view, signingKeys))}
+    ${section('Limits', limitsTable(limits), 'How much of each limit is spent at this moment. Whoever spends all of it is answered 429 and told when to try again.')}
+    ${signIns && section('Sign-ins', signInsTable(view, signIns), 'Of the last days, the newest first.')}
+  </div>`
+}
+
+const partNames: Record<string, string> = {
+  event_store: 'Event store',
+  postgres: 'Postgres',
+  read_models: 'Read models',
+  nats: 'NATS',
+}
+
+const health = (name: string, { ok, required, detail }: PartHealth): Html => html`<li class="health">
+  <span>${partNames[name] ?? name}</span> ${ok ? badge('good', 'answers') : badge(required ? 'bad' : 'warn', 'does not answer')}
+  ${detail !== undefined && html`<span class="sub">${detail}</span>`}
+</li>`
+
+/** Brings itself up to date while a rebuild runs, where there is JavaScript. */
+export function readModelsPart(view: View, shown: ReadModelsShown): Html {
+  const { status, parked, own, rebuilding } = shown
+  return html`<div
+    id="read-models"
+    class="sheet stack"
+    hx-get="/dashboard/system"
+    hx-trigger=${rebuilding === undefined ? 'every 10s' : 'every 2s'}
+    hx-swap="outerHTML"
+  >
+    ${facts([
+      ['Position', status ? Number(status.checkpoint).toLocaleString('en') : 'unknown'],
+      [
+        'Head of the log',
+        status ? Number(status.head).toLocaleString('en') : 'the event store does not answer',
+      ],
+      ['Behind', status ? behindWords(view, status) : 'unknown'],
+      [
+        'Set aside',
+        parked === 0 ? badge('good', 'nothing') : badge('bad', counted(parked, 'history', 'histories')),
+      ],
+      ['Rebuild', rebuildWords(shown)],
+    ])}
+    ${
+      rebuilding !== undefined &&
+      status &&
+      html`<progress max="100" value=${percent(rebuilding, status.head)} aria-label="Rebuild"></progress>`
+    }
+    ${own.length > 0 && parkedTable(view, own)}
+  </div>`
+}
+
+function behindWords(
+  view: View,
+  { lagEvents, behindSince }: NonNullable<ReadModelsShown['status']>,
+): Content {
+  if (lagEvents === 0) return badge('good', 'by nothing')
+  const events = lagEvents >= 1000 ? '1,000 events or more' : counted(lagEvents, 'event', 'events')
+  return html`<span>${badge('warn', events)}${behindSince !== null && html`<span class="sub">since ${agoSeconds(view, behindSince)}</span>`}</span>`
+}
+
+const agoSeconds = ({ now }: View, at: string): string =>
+  `${Math.max(0, (now.getTime() - Date.parse(at)) / 1000).toFixed(1)} s`
+
+const percent = (position: bigint, head: string): number =>
+  BigInt(head) <= 0n ? 100 : Number((position * 100n) / BigInt(head))
+
+function rebuildWords({ rebuilding, status }: ReadModelsShown): Content {
+  if (rebuilding === undefined)
+    return html`<span>none is running<span class="sub">an operator starts one with <code>keyledger projections rebuild</code></span></span>`
+  return status ? `running, ${percent(rebuilding, status.head)} %` : 'running'
+}
+
+const parkedTable = (view: View, own: ReadModelsShown['own']): Html =>
+  table({
+    caption: 'Histories of this workspace that are set aside',
+    columns: [
+      { label: 'History' },
+      { label: 'Event' },
+      { label: 'Why', wide: true },
+      { label: 'Since', wide: true },
+    ],
+    rows: own.map(({ stream, type, problem, parkedAt }): Content[] => [
+      html`<code>${stream}</code>`,
+      type,
+      problem,
+      ago(parkedAt, view.now),
+    ]),
+  })
+
+const deliveriesPlot = (hours: readonly Hour[]): Html =>
+  barPlot({
+    label: 'Deliveries an hour, given up ones in red',
+    by: 'hour',
+    bars: hours.map(({ at, delivered, pending, abandoned }) => ({
+      at,
+      parts: [delivered, pending, abandoned],
+    })),
+    kinds: [
+      { className: 'bar', name: 'delivered' },
+      { className: 'bar-soft', name: 'pending' },
+      { className: 'bar-bad', name: 'given up' },
+    ],
+  })
+
+function deliveriesFacts(
+  view: View,
+  { pending, failing, due, oldestDueAt, abandoned }: WaitingDeliveries,
+): Html {
+  const link = (count: number, status: string) =>
+    count === 0
+      ? '0'
+      : html`<a href=${`/dashboard/deliveries?status=${status}`}>${count.toLocaleString('en')}</a>`
+  return html`<div class="sheet">
+    ${facts([
+      ['Waiting', link(pending, 'pending')],
+      ['Of these tried in vain', failing.toLocaleString('en')],
+      ['Due now', due.toLocaleString('en')],
+      ['The oldest was due', oldestDueAt === null ? 'none is' : agoWords(oldestDueAt, view.now)],
+      ['Given up in 48 hours', link(abandoned, 'abandoned')],
+    ])}
+  </div>`
+}
+
+const keyWords: Record<KeyState['status'], Html> = {
+  next: badge('plain', 'signs next'),
+  signing: badge('good', 'signs'),
+  retiring: badge('plain', 'still published'),
+  retired: badge('plain', 'retired'),
+}
+
+function keysTable({ now }: View, keys: readonly KeyState[]): Html {
+  if (keys.length === 0)
+    return html`<p class="lead">There is none yet. The first one is made when an app first asks.</p>`
+  return html`<div class="sheeted">
+    ${table({
+      caption: 'Signing keys',
+      columns: [
+        { label: 'Key' },
+        { label: 'State' },
+        { label: 'Age', number: true },
+        { label: 'Signs from', wide: true },
+      ],
+      rows: keys.map(({ kid, status, signsFrom }): Content[] => [
+        html`<code>${kid}</code>`,
+        keyWords[status],
+        signsFrom > now.toISOString() ? '–' : counted(daysSince(signsFrom, now), 'day', 'days'),
+        ago(signsFrom, now),
+      ]),
+    })}
+  </div>`
+}
+
+const daysSince = (at: string, now: Date): number => Math.floor((now.getTime() - Date.parse(at)) / 86_400_000)
+
+const limitNames: Partial<Record<LimitName, string>> = {
+  management: 'Management calls',
+  runtime: 'Runtime calls',
+  clientTenant: 'Client calls',
+  clientNewInstances: 'New anonymous instances',
+  checkout: 'Checkouts',
+}
+
+function limitsTable(limits: readonly NamedLimit[]): Html {
+  if (limits.length === 0) return html`<p class="lead">No limits are in force on this server.</p>`
+  return html`<div class="sheeted">
+    ${table({
+      caption: 'Limits',
+      columns: [{ label: 'Limit' }, { label: 'Steadily', wide: true, number: true }, { label: 'Spent' }],
+      rows: limits.map(({ name, who, rate, share }): Content[] => [
+        html`<span>${limitNames[name] ?? name}<span class="sub">${who}</span></span>`,
+        `${rate.perMinute.toLocaleString('en')} a minute`,
+        html`<span class="spent"
+          ><meter min="0" max="100" high="80" value=${Math.round(share * 100)} aria-label=${`${limitNames[name] ?? name}, ${who}`}></meter>
+          ${Math.round(share * 100)} %${share >= 1 && html` ${badge('bad', 'hit')}`}</span
+        >`,
+      ]),
+    })}
+  </div>`
+}
+
+function signInsTable(view: View, signIns: readonly SignInShown[]): Html {
+  if (signIns.length === 0) return html`<p class="lead">Nobody has signed in.</p>`
+  return html`<div class="sheeted">
+    ${table({
+      caption: 'Sign-ins',
+      columns: [
+        { label: 'Who' },
+        { label: 'When' },
+        { label: 'From', wide: true },
+        { label: 'Session', wide: true },
+      ],
+      rows: signIns.map(({ who, at, address, userAgent, lastSeenAt, isOver }): Content[] => [
+        who,
+        ago(at, view.now),
+        address === null
+          ? '–'
+          : html`<span><code>${address}</code><span class="sub">${userAgent}</span></span>`,
+        isOver ? badge('plain', 'ended') : html`<span>seen ${ago(lastSeenAt, view.now)}</span>`,
+      ]),
+    })}
+  </div>`
+}

@@ -1,0 +1,119 @@
+/**
+ * Whoever looks after the service sees on two pages what waits for them: what is behind, set aside, failing, parked or
+ * spent. Of what all workspaces share they see how it is, and nothing of another workspace's.
+ */
+import { jsonEvent } from '@eventstore/db-client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { joinLimits } from '../../src/limits/limits.ts'
+import { createTestApp, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { appendRaw, beginning } from '../harness/ledger.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+import { type Client, clientOf } from './client.ts'
+import { makeMember } from './members.ts'
+import { wordsOf } from './words.ts'
+
+let api: TestApi
+let tenant: TestTenant
+let owner: Client
+let stranger: Client
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  const other = await makeTenant(api.ledger)
+  owner = clientOf(api.app, '192.0.2.1')
+  await owner.signIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))
+  stranger = clientOf(api.app, '192.0.2.2')
+  await stranger.signIn(await makeMember(api.ledger, other.tenantId, 'support'))
+  await makeProduct(api.ask, tenant.token, 'editor')
+})
+afterAll(() => api.close())
+
+const system = async (client: Client) => wordsOf((await client.get('/dashboard/system')).text)
+
+test('every page says how old what it shows is, and what is newer', async () => {
+  const { services } = api.ledger
+  const fresh = wordsOf((await owner.get('/dashboard/licenses')).text)
+  expect(fresh).toMatch(/Data as of event [\d,]+, \d+\.\d s ago; nothing is newer\s?\./)
+  // Nobody projects in this process but those who wait for an answer.
+  const stream = 'tenant-somebody-elses'
+  await appendRaw(api.ledger, stream, [nonsense])
+  expect(wordsOf((await owner.get('/dashboard/licenses')).text)).toContain('1 newer event is on its way')
+  expect(wordsOf((await owner.get('/dashboard')).text)).toContain('1 event behind')
+  expect(await system(owner)).toContain('Behind 1 event')
+  await api.ledger.readModels.catchUp()
+  expect(await system(owner)).toMatch(/Behind by nothing/)
+  expect(await services.ledger.head()).toBe(await api.ledger.readModels.checkpoint())
+})
+
+const nonsense = jsonEvent({
+  type: 'Nonsense',
+  data: { of: 'no shape' },
+  metadata: {
+    requestId: 'req_nonsense',
+    actor: 'system:test',
+    causationId: 'req_nonsense',
+    correlationId: 'req_nonsense',
+    schema: 1,
+    at: beginning,
+  },
+})
+
+test('a history that is set aside is named to its own workspace, and to no other', async () => {
+  const { id } = await mint(api.ask, tenant.token, 'editor')
+  await appendRaw(api.ledger, `license-${id}`, [nonsense], 0n)
+  await api.ledger.readModels.catchUp()
+  expect(await system(owner)).toContain(`license-${id} Nonsense does not fit its schema`)
+  expect(wordsOf((await owner.get('/dashboard')).text)).toContain('1 history set aside')
+  const theirs = await system(stranger)
+  expect(theirs).toContain('Set aside 2 histories')
+  expect(theirs).not.toContain(id)
+  expect(wordsOf((await stranger.get('/dashboard')).text)).not.toContain('set aside')
+})
+
+test('a limit that is spent shows as hit, to the workspace whose limit it is', async () => {
+  const { limits, leave } = await joinLimits(
+    api.ledger.db,
+    { runtime: { perMinute: 6, burst: 2 } },
+    (error) => {
+      throw error
+    },
+  )
+  const app = await createTestApp(api.ledger, api.ledger.services, { limits })
+  try {
+    const there = clientOf(app, '192.0.2.1')
+    for (const [name, value] of owner.cookies) there.cookies.set(name, value)
+    expect(await system(there)).toContain('Runtime calls the workspace 6 a minute 0 %')
+    for (let calls = 0; calls < 2; calls++) await limits.runtime?.take(tenant.tenantId)
+    await limits.runtime?.flush()
+    expect(await system(there)).toMatch(/Runtime calls the workspace 6 a minute (?:100|9\d) %/)
+  } finally {
+    await app.close()
+    await leave()
+  }
+})
+
+test('who signed in is told to owners and auditors, and not to colleagues', async () => {
+  expect(await system(owner)).toMatch(/Sign-ins .*@example\.com .* 192\.0\.2\.1/)
+  const theirs = await system(stranger)
+  expect(theirs).toContain('Signing keys')
+  expect(theirs).not.toContain('Sign-ins')
+})
+
+test('a rebuild shows how far it is while it runs', async () => {
+  const { db } = api.ledger
+  const client = await db.connect()
+  try {
+    await client.query(
+      'create schema read_models_next; create table read_models_next.checkpoint as table checkpoint',
+    )
+    await client.query('update read_models_next.checkpoint set position = position / 2')
+    expect(await system(owner)).toContain('Rebuild none is running')
+    await client.query('select pg_advisory_lock(7214502)')
+    expect(await system(owner)).toMatch(/Rebuild running, (?:4\d|50) %/)
+    const part = await owner.get('/dashboard/system', { 'hx-request': 'true', 'hx-trigger': 'read-models' })
+    expect(part.text).toMatch(/^<div id="read-models".*every 2s/)
+  } finally {
+    await client.query('select pg_advisory_unlock_all(); drop schema read_models_next cascade')
+    client.release()
+  }
+})

@@ -1,0 +1,8 @@
+/** What a page says between its tags. */
+export const wordsOf = (text: string): string =>
+  text
+    .replace(/.*<main/s, '<main')
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll(/\s+/g, ' ')
