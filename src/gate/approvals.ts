@@ -3,7 +3,9 @@ import {
   findConfirmation,
   listPendingConfirmations,
 } from '../../projections/confirmations/queries.ts'
+import { findMembersEver } from '../../projections/members/queries.ts'
 import { changeConfirmation } from '../commands/confirmations.ts'
+import { emailOf } from '../commands/members.ts'
 import { momentOf, type Origin, type Services } from '../commands/services.ts'
 import { isId } from '../credentials/id.ts'
 import {
@@ -14,6 +16,7 @@ import {
 } from '../domain/confirmation/confirmation.ts'
 import type { Client } from '../domain/confirmation/events.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
+import { isMember } from './asker.ts'
 import type { Description } from './operation.ts'
 import { findOperation } from './registry.ts'
 import { destroyRequest, hashOf, openRequest } from './request.ts'
@@ -34,7 +37,9 @@ export type Approval = {
   method: string
   path: string
   parameters: Record<string, string>
+  /** Who asks: a program with its token, or a member. */
   token: { id: string; name: string | null }
+  byMember: boolean
   client: Client
   askedAt: string
   expiresAt: string
@@ -120,7 +125,8 @@ async function approvalOf(
     method: confirmation.method,
     path: confirmation.path,
     parameters: confirmation.parameters,
-    token: { id: tokenId, name: tokenName === null ? null : visible(tokenName) },
+    token: { id: tokenId, name: await nameOf(services, confirmation, tokenName) },
+    byMember: isMember(tokenId),
     client: {
       address: client.address,
       userAgent: client.userAgent === null ? null : visible(client.userAgent),
@@ -135,6 +141,16 @@ async function approvalOf(
     outcome: confirmation.outcome,
     reason: confirmation.reason,
   }
+}
+
+async function nameOf(
+  services: Services,
+  { tenantId, tokenId }: RequestedConfirmation,
+  tokenName: string | null,
+): Promise<string | null> {
+  if (!isMember(tokenId)) return tokenName === null ? null : visible(tokenName)
+  const [member] = await findMembersEver(services.db, tenantId, [tokenId])
+  return member ? emailOf(services, member) : null
 }
 
 type Described = Pick<Approval, 'description' | 'changedSinceAsked' | 'impossible'>

@@ -6,6 +6,7 @@ import type { RequestedConfirmation } from '../domain/confirmation/confirmation.
 import type { Outcome } from '../domain/confirmation/events.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { actorOfAsker } from './asker.ts'
 import type { GatedOperation, RequestInput } from './operation.ts'
 import { destroyRequest } from './request.ts'
 
@@ -23,8 +24,8 @@ export async function execute<Result>(
   origin: Origin,
 ): Promise<Result> {
   const { confirmationId, tenantId, tokenId, requestId: correlationId } = confirmation
-  // Whoever resumes it, it is done for the token that asked.
-  const actor = `token:${tokenId}`
+  // Whoever resumes it, it is done for whoever asked.
+  const actor = actorOfAsker(tokenId)
   const cause = { requestId: origin.requestId, actor, causationId: confirmationId, correlationId }
   let result: Result
   try {

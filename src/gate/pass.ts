@@ -15,6 +15,7 @@ import { hashOf, keepRequest, requestHashOf } from './request.ts'
 /** A call of a gated operation. */
 export type GatedCall = {
   tenantId: string
+  /** Of the token, or of the member who asks in the dashboard. */
   tokenId: string
   client: Client
   request: RequestInput

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/credentials/id.ts'
-import { may, Role } from '../../src/domain/member/roles.ts'
+import { may, type Permission, Role } from '../../src/domain/member/roles.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { type Client, clientOf } from './client.ts'
@@ -57,7 +57,8 @@ const idFor = (path: string): string => {
   if (path.includes('/tokens/')) return newId('tok')
   return 'nobody-has-this'
 }
-const urlOf = ({ path }: Route) => path.replace(':id', idFor(path)).replace(':secret', 'a'.repeat(43))
+const urlOf = ({ path }: Route) =>
+  path.replace(':id', idFor(path)).replace(':secret', 'a'.repeat(43)).replace(':action', 'revoke')
 
 test('the router tells every route', () => {
   expect(routes.map(nameOf)).toEqual(expect.arrayContaining(open))
@@ -136,10 +137,7 @@ describe('a form', () => {
 })
 
 /** What each route asks for beside being signed in, as it was decided. */
-const needed: Record<
-  string,
-  'manage_tokens' | 'manage_members' | 'manage_settings' | 'decide_confirmations'
-> = {
+const needed: Record<string, Permission> = {
   'GET /dashboard/tokens/new': 'manage_tokens',
   'POST /dashboard/tokens': 'manage_tokens',
   'POST /dashboard/tokens/:id/revoke': 'manage_tokens',
@@ -157,6 +155,8 @@ const needed: Record<
   'GET /dashboard/settings/webhook': 'manage_settings',
   'POST /dashboard/settings/webhook': 'manage_settings',
   'POST /dashboard/settings/webhook/remove': 'manage_settings',
+  'GET /dashboard/licenses/:id/do/:action': 'ask_for_changes',
+  'POST /dashboard/licenses/:id/do/:action': 'ask_for_changes',
   'POST /dashboard/sales/:id/replay': 'manage_settings',
   'POST /dashboard/deliveries/:id/redeliver': 'manage_settings',
   'GET /dashboard/mailbox': 'manage_settings',

@@ -32,12 +32,12 @@ const system = async (client: Client) => wordsOf((await client.get('/dashboard/s
 
 test('every page says how old what it shows is, and what is newer', async () => {
   const { services } = api.ledger
-  const fresh = wordsOf((await owner.get('/dashboard/licenses')).text)
+  const fresh = wordsOf((await owner.get('/dashboard/products')).text)
   expect(fresh).toMatch(/Data as of event [\d,]+, \d+\.\d s ago; nothing is newer\s?\./)
   // Nobody projects in this process but those who wait for an answer.
   const stream = 'tenant-somebody-elses'
   await appendRaw(api.ledger, stream, [nonsense])
-  expect(wordsOf((await owner.get('/dashboard/licenses')).text)).toContain('1 newer event is on its way')
+  expect(wordsOf((await owner.get('/dashboard/products')).text)).toContain('1 newer event is on its way')
   expect(wordsOf((await owner.get('/dashboard')).text)).toContain('1 event behind')
   expect(await system(owner)).toContain('Behind 1 event')
   await api.ledger.readModels.catchUp()

@@ -96,6 +96,7 @@ describe('the state', () => {
 
 test('the matrix of roles is as it was decided', () => {
   const permissions: Permission[] = [
+    'ask_for_changes',
     'decide_confirmations',
     'manage_tokens',
     'manage_members',
@@ -106,8 +107,8 @@ test('the matrix of roles is as it was decided', () => {
   )
   expect(matrix).toStrictEqual({
     owner: permissions,
-    approver: ['decide_confirmations'],
-    support: [],
+    approver: ['ask_for_changes', 'decide_confirmations'],
+    support: ['ask_for_changes'],
     auditor: [],
   })
   const reading = ['products:read', 'licenses:read', 'integrations:read', 'customers:read', 'usage:read']

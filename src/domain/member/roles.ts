@@ -5,7 +5,12 @@ export const Role = z.enum(['owner', 'approver', 'support', 'auditor'])
 export type Role = z.infer<typeof Role>
 
 /** What a member may do in the dashboard, beside reading, which all of them may. */
-export type Permission = 'decide_confirmations' | 'manage_tokens' | 'manage_members' | 'manage_settings'
+export type Permission =
+  | 'ask_for_changes'
+  | 'decide_confirmations'
+  | 'manage_tokens'
+  | 'manage_members'
+  | 'manage_settings'
 
 type RoleRights = {
   /** In words for the people who choose it. */
@@ -21,15 +26,25 @@ const reading = Scope.options.filter((scope) => scope.endsWith(':read'))
 export const rightsOf: Record<Role, RoleRights> = {
   owner: {
     summary: 'Everything: tokens, members, settings and approvals',
-    permissions: ['decide_confirmations', 'manage_tokens', 'manage_members', 'manage_settings'],
+    permissions: [
+      'ask_for_changes',
+      'decide_confirmations',
+      'manage_tokens',
+      'manage_members',
+      'manage_settings',
+    ],
     grantable: Scope.options,
   },
   approver: {
     summary: 'Approves or denies dangerous requests, and reads everything',
-    permissions: ['decide_confirmations'],
+    permissions: ['ask_for_changes', 'decide_confirmations'],
     grantable: reading,
   },
-  support: { summary: 'Reads products, licenses and customers', permissions: [], grantable: reading },
+  support: {
+    summary: 'Reads everything, and asks for changes of licenses that somebody else approves',
+    permissions: ['ask_for_changes'],
+    grantable: reading,
+  },
   auditor: { summary: 'Reads everything, to look into what happened', permissions: [], grantable: reading },
 }
 

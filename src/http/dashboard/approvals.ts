@@ -5,6 +5,7 @@ import { may } from '../../domain/member/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type Approval, approve, deny, listApprovals, showApproval } from '../../gate/approvals.ts'
 import { hashOf } from '../../gate/request.ts'
+import { runApproved } from '../../gate/run-approved.ts'
 import { actorNames } from '../../story/actors.ts'
 import { problemOfRefusal } from '../problem.ts'
 import { formOf } from './forms.ts'
@@ -61,19 +62,13 @@ export function approvalPages(app: FastifyInstance, { services, show, showPart }
   app.get('/approvals/:id', member, (request: OneRequest, reply) => page(request, reply))
 
   /** What the rules refuse is said on the page, which shows the state that was found. */
-  const settle = async (
-    request: OneRequest,
-    reply: FastifyReply,
-    work: () => Promise<void>,
-    text: string,
-  ) => {
+  const settle = async (request: OneRequest, reply: FastifyReply, work: () => Promise<string>) => {
     try {
-      await work()
+      request.session.notice = { kind: 'done', text: await work() }
     } catch (error) {
       if (!(error instanceof Refusal) || error.code === 'confirmation_not_found') throw error
       return page(request, reply, sentence(problemOfRefusal(error.code).message), 409)
     }
-    request.session.notice = { kind: 'done', text }
     return reply.redirect(`/dashboard/approvals/${request.params.id}`, 303)
   }
 
@@ -84,14 +79,20 @@ export function approvalPages(app: FastifyInstance, { services, show, showPart }
     if (!sameDigest(seen, seenHashOf(await showApproval(services, tenantId, id)))) {
       return page(request, reply, 'What would happen has changed while you were reading. Read it again.', 409)
     }
-    const work = () => approve(services, tenantId, id, originOfMember(request))
-    return settle(request, reply, work, 'Approved. It runs once, when the program asks again.')
+    const work = async () => {
+      await approve(services, tenantId, id, originOfMember(request))
+      const ran = await runApproved(services, id, originOfMember(request))
+      return ran ? 'Approved, and done.' : 'Approved. It runs once, when the program asks again.'
+    }
+    return settle(request, reply, work)
   })
 
   app.post('/approvals/:id/deny', decide, async (request: OneRequest, reply) => {
     const { tenantId } = signedOf(request)
-    const work = () => deny(services, tenantId, request.params.id, originOfMember(request))
-    return settle(request, reply, work, 'Denied. Nothing has happened, and nothing will.')
+    return settle(request, reply, async () => {
+      await deny(services, tenantId, request.params.id, originOfMember(request))
+      return 'Denied. Nothing has happened, and nothing will.'
+    })
   })
 }
 

@@ -9,10 +9,13 @@ import { assetsRoot, serveAssets } from './assets.ts'
 import { confirmRoutes } from './confirm.ts'
 import { deliveryPages } from './deliveries.ts'
 import { devicePages } from './device.ts'
+import { deviceListPage } from './devices.ts'
 import { answerFailures } from './failures.ts'
 import { noteFreshness } from './freshness.ts'
 import { homePage } from './home.ts'
 import { integrationPages } from './integrations.ts'
+import { licensePage } from './license.ts'
+import { licenseActions } from './license-actions.ts'
 import { queryOf } from './lists.ts'
 import { mailboxPages } from './mailbox.ts'
 import { memberPages } from './members.ts'
@@ -21,6 +24,7 @@ import { recordPages } from './records.ts'
 import { home } from './return-path.ts'
 import type { Rooms } from './rooms.ts'
 import { salePages } from './sales.ts'
+import { searchPage } from './search.ts'
 import { guardPages, refuseForeignForms } from './security.ts'
 import { keepSessions } from './session.ts'
 import { settingPages } from './settings.ts'
@@ -77,6 +81,7 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
 
 function routes(app: FastifyInstance, rooms: Rooms): void {
   homePage(app, rooms)
+  searchPage(app, rooms)
   systemPage(app, rooms)
   signInRoutes(app, rooms)
   signOutRoute(app, rooms)
@@ -85,6 +90,9 @@ function routes(app: FastifyInstance, rooms: Rooms): void {
   approvalPages(app, rooms)
   devicePages(app, rooms)
   recordPages(app, rooms)
+  licensePage(app, rooms)
+  licenseActions(app, rooms)
+  deviceListPage(app, rooms)
   salePages(app, rooms)
   deliveryPages(app, rooms)
   integrationPages(app, rooms)

@@ -19,6 +19,8 @@ export function answerFailures(app: FastifyInstance, show: ShowPage): void {
     const problem = problemFor(error)
     const { status, message, headers } = problem
     if (status >= 500) request.log.error({ err: error, request_id: request.id }, 'request.failed')
+    // What is not there, or may not be seen, looks the same at any moment.
+    request.freshness = undefined
     const title = titles[status] ?? 'Something does not answer'
     const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`
     return show(

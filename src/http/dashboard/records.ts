@@ -1,26 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { findCustomer, listCustomers } from '../../../projections/customers/queries.ts'
-import { readHistory } from '../../../projections/history/queries.ts'
-import {
-  findLicense,
-  type LicenseEntry,
-  listDevices,
-  listLicenses,
-} from '../../../projections/licenses/queries.ts'
+import { findLicense, type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
 import { listProducts } from '../../../projections/products/queries.ts'
 import { countUnlicensed } from '../../../projections/trials/queries.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import { Slug } from '../../domain/values.ts'
-import { actorNames } from '../../story/actors.ts'
-import { readTelemetry } from '../../usage/device-telemetry.ts'
-import { deviceView, licenseView as licenseOf } from '../management/license-schemas.ts'
+import { licenseView as licenseOf } from '../management/license-schemas.ts'
 import { notFound } from '../problem.ts'
 import { queryOf } from './lists.ts'
 import type { Rooms } from './rooms.ts'
 import { lookingAt, signedOf } from './signed.ts'
 import { customersView, customerView } from './views/customers.ts'
-import { licensesView, licenseView } from './views/licenses.ts'
+import { licensesView } from './views/licenses.ts'
 import { productsView, productView } from './views/products.ts'
 
 const member = { config: { page: 'member' }, schema: { hide: true } } as const
@@ -73,27 +65,6 @@ function licensePages(app: FastifyInstance, { services, cursors, show }: Rooms):
           cursor,
           next: cursors.write(boundTo, found.next),
         }),
-    })
-  })
-
-  app.get('/licenses/:id', lookingAt('license'), async (request: OneRequest, reply) => {
-    const { tenantId } = signedOf(request)
-    const { id } = request.params
-    const entry = isId('lic', id) ? await findLicense(services.db, tenantId, id) : undefined
-    if (!entry) throw notFound('license')
-    const [license] = await shownLicenses(services, tenantId, [entry])
-    if (!license) throw notFound('license')
-    const devices = (await listDevices(services.db, id)).map(deviceView(await readTelemetry(services.db, id)))
-    const history = await readHistory(services.db, id)
-    const nameOf = await actorNames(
-      services,
-      tenantId,
-      history.map(({ actor }) => actor),
-    )
-    return show(reply, {
-      title: license.displayKey,
-      nav: 'licenses',
-      content: (view) => licenseView(view, { license, devices, history, nameOf }),
     })
   })
 }

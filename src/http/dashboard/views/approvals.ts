@@ -19,7 +19,7 @@ export function approvalsView(view: View, approvals: readonly Approval[], mayDec
   return html`<div>
     ${heading(
       'Approvals',
-      'Dangerous requests of programs wait here until a person has looked at them. After ten minutes they expire.',
+      'Dangerous requests of programs and members wait here until a person has looked at them. After ten minutes they expire.',
     )}
     ${approvalsPart(view, approvals, mayDecide)}
   </div>`
@@ -33,7 +33,7 @@ export function approvalsPart(view: View, approvals: readonly Approval[], mayDec
         ? empty(
             'Nothing waits for you',
             mayDecide
-              ? 'When a program asks to revoke, export, delete or reveal something, it gets a link to this place, ' +
+              ? 'When a program or a member asks to revoke, export, delete or reveal something, it gets a link to this place, ' +
                   'and the request shows up here.'
               : 'Requests show up here. An owner or an approver of the workspace decides about them.',
           )
@@ -73,7 +73,7 @@ export type ShownApproval = {
 export function approvalView(view: View, shown: ShownApproval): Html {
   const { approval } = shown
   return html`<div class="decision">
-    ${heading(approval.title, html`Asked ${ago(approval.askedAt, view.now)} by a program.`)}
+    ${heading(approval.title, html`Asked ${ago(approval.askedAt, view.now)} by ${approval.byMember ? 'a member' : 'a program'}.`)}
     ${shown.problem && notice('wrong', shown.problem)} ${approvalPart(view, shown)}
     ${section('Who asks', html`<div class="sheet">${whoAsks(approval)}</div>`)}
     ${section('The request itself', html`<div class="sheet">${theRequest(approval)}</div>`)}
@@ -155,9 +155,10 @@ function decideForms(view: View, { mayDecide, fresh, seen }: ShownApproval, at: 
   </div>`
 }
 
-function whoAsks({ token, client, askedAt }: Approval): Html {
+function whoAsks({ token, byMember, client, askedAt }: Approval): Html {
+  const name = token.name ?? token.id
   return facts([
-    ['Token', html`<a href=${`/dashboard/tokens/${token.id}`}>${token.name ?? token.id}</a>`],
+    byMember ? ['Member', name] : ['Token', html`<a href=${`/dashboard/tokens/${token.id}`}>${name}</a>`],
     ['Address', html`<code>${client.address}</code>`],
     ['Program', client.userAgent ?? 'does not say'],
     ['Asked', moment(askedAt)],

@@ -8,6 +8,7 @@ import {
   badge,
   empty,
   facts,
+  filters,
   heading,
   pager,
   section,
@@ -52,22 +53,11 @@ export function deliveriesView(view: View, { deliveries, filter, cursor, next }:
   const same = (values: readonly string[]) => values.map((value) => [value, value] as const)
   return html`<div>
     ${heading('Deliveries', 'What left for your webhook and for customers, newest first. What is not taken is tried again after 1, 5 and 30 minutes.')}
-    <form
-      class="filters"
-      method="get"
-      action="/dashboard/deliveries"
-      hx-get="/dashboard/deliveries"
-      hx-trigger="change"
-      hx-target="#deliveries"
-      hx-select="#deliveries"
-      hx-swap="outerHTML"
-      hx-push-url="true"
-    >
-      ${select('channel', 'To', choicesOf('Everybody', Object.entries(channelNames), filter.channel))}
-      ${select('event', 'Event', choicesOf('All events', same(WebhookEventName.options), filter.event))}
-      ${select('status', 'Status', choicesOf('Any status', same(Object.keys(tones)), filter.status))}
-      <button class="second">Show</button>
-    </form>
+    ${filters('/dashboard/deliveries', 'deliveries', [
+      select('channel', 'To', choicesOf('Everybody', Object.entries(channelNames), filter.channel)),
+      select('event', 'Event', choicesOf('All events', same(WebhookEventName.options), filter.event)),
+      select('status', 'Status', choicesOf('Any status', same(Object.keys(tones)), filter.status)),
+    ])}
     <div id="deliveries">
       ${
         deliveries.length === 0

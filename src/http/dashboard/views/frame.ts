@@ -88,6 +88,7 @@ const entries: readonly (readonly [item: NavItem, label: string, href: string])[
   ['approvals', 'Approvals', '/dashboard/approvals'],
   ['sales', 'Sales', '/dashboard/sales'],
   ['licenses', 'Licenses', '/dashboard/licenses'],
+  ['devices', 'Devices', '/dashboard/devices'],
   ['customers', 'Customers', '/dashboard/customers'],
   ['products', 'Products', '/dashboard/products'],
   ['deliveries', 'Deliveries', '/dashboard/deliveries'],

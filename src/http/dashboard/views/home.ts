@@ -8,6 +8,7 @@ import { approvalsPart } from './approvals.ts'
 import { agoWords } from './moments.ts'
 import { empty, heading, section } from './parts.ts'
 import { barPlot } from './plots.ts'
+import { searchBox } from './search.ts'
 
 type Waits = {
   deliveries: WaitingDeliveries
@@ -32,7 +33,7 @@ type Home = {
 export function homeView(view: View, home: Home): Html {
   const { approvals, mayDecide, waits, usage, devices, isNew, mayManageTokens } = home
   return html`<div>
-    ${heading('Home')}
+    ${heading('Home')} ${searchBox(view.token)}
     ${
       isNew &&
       empty(

@@ -1,11 +1,8 @@
-import type { HistoryEntry } from '../../../../projections/history/queries.ts'
 import type { LicenseStatus } from '../../../domain/license/license.ts'
-import type { ActorName } from '../../../story/actors.ts'
-import { wordsOf } from '../../../story/words.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
-import { ago, moment } from './moments.ts'
-import { badge, empty, facts, heading, pager, section, select, type Tone, table } from './parts.ts'
+import { ago } from './moments.ts'
+import { badge, empty, filters, heading, pager, select, type Tone, table } from './parts.ts'
 
 /** What a page shows of a license, as the interface for programs tells it. */
 export type ShownLicense = {
@@ -34,7 +31,7 @@ const tones: Record<LicenseStatus, Tone> = {
   revoked: 'bad',
 }
 
-const statusBadge = (status: LicenseStatus): Html => badge(tones[status], status)
+export const statusBadge = (status: LicenseStatus): Html => badge(tones[status], status)
 
 const seats = ({ seatsUsed, deviceLimit }: ShownLicense): string =>
   deviceLimit === null ? `${seatsUsed}` : `${seatsUsed} of ${deviceLimit}`
@@ -51,35 +48,24 @@ export function licensesView(view: View, { licenses, products, filter, cursor, n
   const filtered = filter.product !== undefined || filter.status !== undefined
   return html`<div>
     ${heading('Licenses', 'Newest first. Keys are masked: a key is shown once, to whoever mints it.')}
-    <form
-      class="filters"
-      method="get"
-      action="/dashboard/licenses"
-      hx-get="/dashboard/licenses"
-      hx-trigger="change"
-      hx-target="#licenses"
-      hx-select="#licenses"
-      hx-swap="outerHTML"
-      hx-push-url="true"
-    >
-      ${select('product', 'Product', [
+    ${filters('/dashboard/licenses', 'licenses', [
+      select('product', 'Product', [
         { value: '', label: 'All products' },
         ...products.map(({ productId, name }) => ({
           value: productId,
           label: name,
           selected: productId === filter.product,
         })),
-      ])}
-      ${select('status', 'Status', [
+      ]),
+      select('status', 'Status', [
         { value: '', label: 'Any status' },
         ...Object.keys(tones).map((status) => ({
           value: status,
           label: status,
           selected: status === filter.status,
         })),
-      ])}
-      <button class="second">Show</button>
-    </form>
+      ]),
+    ])}
     <div id="licenses">
       ${
         licenses.length === 0
@@ -131,105 +117,7 @@ curl ${baseUrl}/v1/licenses -H "Authorization: Bearer $TOKEN" \
   )
 }
 
-type Device = {
-  deviceId: string
-  name: string
-  platform: string | null
-  status: 'active' | 'deactivated'
-  activatedAt: string
-  deactivatedAt: string | null
-  telemetry: { appVersion: string | null; platform: string | null; seenAt: string } | null
-}
-
-type OneLicense = {
-  license: ShownLicense & { revokedAt?: string | undefined; saleId: string | null }
-  devices: readonly Device[]
-  history: readonly HistoryEntry[]
-  nameOf: ActorName
-}
-
-export function licenseView(view: View, { license, devices, history, nameOf }: OneLicense): Html {
-  return html`<div>
-    ${heading(html`<span class="mono">${license.displayKey}</span>`, html`<code>${license.id}</code>`)}
-    <div class="sheet">
-      ${facts([
-        [
-          'Status',
-          html`<span>${statusBadge(license.status)} ${license.test && badge('plain', 'test')}</span>`,
-        ],
-        ['Holder', license.email ?? 'nobody named'],
-        ['Product', html`<a href=${`/dashboard/products/${license.productId}`}>${license.productId}</a>`],
-        ['Key type', license.keyTypeId],
-        ['Devices', seats(license)],
-        ['Quantity', String(license.quantity)],
-        ['Expires', license.expiresAt === null ? 'never' : moment(license.expiresAt)],
-        [
-          'Issued',
-          html`<span>${moment(license.createdAt)}<span class="sub">by ${sourceWords(license.source)}</span></span>`,
-        ],
-        ...(license.revokedAt === undefined ? [] : [['Revoked', moment(license.revokedAt)] as const]),
-        [
-          'Customer',
-          license.customerId === null
-            ? 'none linked'
-            : html`<a href=${`/dashboard/customers/${license.customerId}`}><code>${license.customerId}</code></a>`,
-        ],
-        ...(license.saleId === null ? [] : [['Sale', html`<code>${license.saleId}</code>`] as const]),
-        ...Object.entries(license.metadata),
-      ])}
-    </div>
-    ${section('What it entitles to', entitlementTags(license.entitlements))}
-    ${section('Devices', devicesView(view, devices))}
-    ${section('History', historyView(history, nameOf), 'Everything that ever happened to this license, newest first.')}
-  </div>`
-}
-
-const sourceWords = (source: string): string =>
-  ({ api: 'the API', import: 'an import', sale: 'a sale', test: 'a test purchase' })[source] ?? source
-
 export const entitlementTags = (entitlements: readonly string[]): Html =>
   entitlements.length === 0
     ? html`<p class="lead">Nothing in particular.</p>`
     : html`<p class="tags">${entitlements.map((name) => html`<code class="badge plain">${name}</code>`)}</p>`
-
-function devicesView(view: View, devices: readonly Device[]): Html {
-  if (devices.length === 0) return html`<p class="lead">No device has been activated with it.</p>`
-  return html`<div class="sheeted">
-    ${table({
-      caption: 'Devices',
-      columns: [
-        { label: 'Device' },
-        { label: 'Status' },
-        { label: 'Activated', wide: true },
-        { label: 'App', wide: true },
-      ],
-      rows: devices.map((device): Content[] => [
-        deviceName(device),
-        badge(device.status === 'active' ? 'good' : 'plain', device.status),
-        ago(device.activatedAt, view.now),
-        appWords(view, device),
-      ]),
-    })}
-  </div>`
-}
-
-function deviceName({ deviceId, name, platform, telemetry }: Device): Html {
-  const on = telemetry?.platform ?? platform
-  return html`<span>${name}<span class="sub"><code>${deviceId}</code>${on && `, ${on}`}</span></span>`
-}
-
-function appWords(view: View, { telemetry }: Device): Content {
-  if (telemetry === null) return '–'
-  return html`<span>${telemetry.appVersion ?? 'unknown'}<span class="sub">seen ${ago(telemetry.seenAt, view.now)}</span></span>`
-}
-
-function historyView(history: readonly HistoryEntry[], nameOf: ActorName): Html {
-  return html`<ol class="history sheet">
-    ${history.toReversed().map(
-      (entry) => html`<li>
-        ${moment(entry.at)}
-        <div><strong>${wordsOf(entry.event, null)}</strong> by ${nameOf(entry.actor)}</div>
-      </li>`,
-    )}
-  </ol>`
-}

@@ -14,6 +14,10 @@ export function moment(at: string): Html {
   return html`<time datetime=${at}>${day.format(date)}, ${clock.format(date)} UTC</time>`
 }
 
+/** `09:30 UTC` of a day that is said elsewhere. */
+export const clockOf = (at: string): Html =>
+  html`<time datetime=${at}>${clock.format(new Date(at))} UTC</time>`
+
 /** `21 Nov 2026` */
 export const dayOf = (at: string): Html => html`<time datetime=${at}>${day.format(new Date(at))}</time>`
 

@@ -143,6 +143,24 @@ export function select(name: string, label: string, choices: readonly Choice[], 
   </div>`
 }
 
+/** What narrows a list down. The choice stands in the address, and is taken at once where there is JavaScript. */
+export function filters(path: string, listId: string, fields: readonly Html[]): Html {
+  return html`<form
+    class="filters"
+    method="get"
+    action=${path}
+    hx-get=${path}
+    hx-trigger="change"
+    hx-target=${`#${listId}`}
+    hx-select=${`#${listId}`}
+    hx-swap="outerHTML"
+    hx-push-url="true"
+  >
+    ${fields}
+    <button class="second">Show</button>
+  </form>`
+}
+
 /** A secret that is shown once, ready to be copied. */
 export function secretBox(label: string, secret: string): Html {
   return html`<div class="secret">

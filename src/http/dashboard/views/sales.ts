@@ -12,6 +12,7 @@ import {
   badge,
   empty,
   facts,
+  filters,
   heading,
   notice,
   pager,
@@ -50,35 +51,24 @@ export function salesView(view: View, { sales, filter, cursor, next }: Sales): H
   const isFiltered = filter.status !== undefined || filter.provider !== undefined
   return html`<div>
     ${heading('Sales', 'What providers have told of, newest first. A sale that is parked was paid and has no license yet.')}
-    <form
-      class="filters"
-      method="get"
-      action="/dashboard/sales"
-      hx-get="/dashboard/sales"
-      hx-trigger="change"
-      hx-target="#sales"
-      hx-select="#sales"
-      hx-swap="outerHTML"
-      hx-push-url="true"
-    >
-      ${select('status', 'Status', [
+    ${filters('/dashboard/sales', 'sales', [
+      select('status', 'Status', [
         { value: '', label: 'Any status' },
         ...Object.entries(statuses).map(([value, [, label]]) => ({
           value,
           label,
           selected: value === filter.status,
         })),
-      ])}
-      ${select('provider', 'Provider', [
+      ]),
+      select('provider', 'Provider', [
         { value: '', label: 'All providers' },
         ...Provider.options.map((value) => ({
           value,
           label: providerNames[value],
           selected: value === filter.provider,
         })),
-      ])}
-      <button class="second">Show</button>
-    </form>
+      ]),
+    ])}
     <div id="sales">
       ${sales.length === 0 ? noSales(isFiltered) : html`<div class="sheeted">${salesTable(view, sales)}</div>`}
       ${pager('/dashboard/sales', { ...filter, cursor }, next)}

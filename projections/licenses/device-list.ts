@@ -1,0 +1,46 @@
+import type { Pool } from 'pg'
+import type { Seat } from '../../src/domain/license/license.ts'
+import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import { type DeviceRow, seatFrom } from './rows.ts'
+
+/** A device that sits or sat on a license of the tenant's. */
+export type ListedDevice = {
+  seat: Seat
+  license: { licenseId: string; displayKey: string; productId: string }
+}
+
+export type DeviceFilter = { productId?: string | undefined; status?: Seat['status'] | undefined }
+
+type Row = DeviceRow & { display_key: string; product_id: string }
+
+/** The last activated first, those of one moment by license and id. */
+export async function listDevicesOfTenant(
+  db: Pool,
+  tenantId: string,
+  { productId, status }: DeviceFilter,
+  { after, limit }: Keyset,
+): Promise<PageOf<ListedDevice>> {
+  const [licenseId, deviceId] = after ? placeIn(after.id) : []
+  const { rows } = await db.query<Row>(
+    `select d.*, l.display_key, l.product_id from devices d join licenses l using (license_id)
+     where d.tenant_id = $1
+       and ($2::text is null or l.product_id = $2) and ($3::text is null or d.status = $3)
+       and ($4::timestamptz is null or (d.activated_at, d.license_id, d.device_id) < ($4, $5, $6))
+     order by d.activated_at desc, d.license_id desc, d.device_id desc limit $7`,
+    [tenantId, productId ?? null, status ?? null, after?.createdAt ?? null, licenseId, deviceId, limit + 1],
+  )
+  const listed = rows.map((row) => ({
+    seat: seatFrom(row),
+    license: { licenseId: row.license_id, displayKey: row.display_key, productId: row.product_id },
+  }))
+  return pageOf(listed, limit, ({ seat, license }) => ({
+    createdAt: seat.activatedAt,
+    id: `${license.licenseId} ${seat.deviceId}`,
+  }))
+}
+
+/** A license's id holds no space, and a device's may. */
+function placeIn(id: string): [licenseId: string, deviceId: string] {
+  const space = id.indexOf(' ')
+  return [id.slice(0, space), id.slice(space + 1)]
+}

@@ -1,0 +1,11 @@
+import { isId } from '../credentials/id.ts'
+
+/**
+ * Whoever asks for something dangerous is a program with its token or, in the dashboard, a member. Recorded requests
+ * name either by its id where they say `tokenId`, and the two can be told apart.
+ */
+export const isMember = (askerId: string): boolean => isId('mem', askerId)
+
+/** As the metadata of events name them. */
+export const actorOfAsker = (askerId: string): string =>
+  `${isMember(askerId) ? 'member' : 'token'}:${askerId}`

@@ -1,0 +1,29 @@
+import { loadConfirmation } from '../commands/confirmations.ts'
+import type { Origin, Services } from '../commands/services.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { isMember } from './asker.ts'
+import { passGate } from './pass.ts'
+import { findOperation } from './registry.ts'
+import { openRequest } from './request.ts'
+
+/**
+ * Runs what a member has asked for as soon as it is approved: nobody else sends it a second time, as a program does.
+ * What a program has asked for is left to the program.
+ * @returns whether it was run
+ * @throws Refusal when the rules do not allow it any more, or it was run already
+ */
+export async function runApproved(
+  services: Services,
+  confirmationId: string,
+  origin: Origin,
+): Promise<boolean> {
+  const { state: confirmation } = await loadConfirmation(services, confirmationId)
+  if (confirmation.status === 'absent') throw new Refusal('confirmation_not_found')
+  const { tenantId, tokenId, client } = confirmation
+  if (!isMember(tokenId)) return false
+  const operation = findOperation(confirmation.operation)
+  const request = await openRequest(services, confirmation)
+  if (!operation || !request) throw new Refusal('confirmation_consumed')
+  await passGate(services, operation, { tenantId, tokenId, client, request, origin, confirmationId })
+  return true
+}

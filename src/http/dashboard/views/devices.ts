@@ -1,0 +1,72 @@
+import type { ListedDevice } from '../../../../projections/licenses/device-list.ts'
+import { type Content, type Html, html } from '../html.ts'
+import type { View } from '../page.ts'
+import { ago } from './moments.ts'
+import { badge, empty, filters, heading, pager, select, table } from './parts.ts'
+
+type Devices = {
+  devices: readonly ListedDevice[]
+  products: readonly { productId: string; name: string }[]
+  filter: { product: string | undefined; status: 'active' | 'deactivated' | undefined }
+  cursor: string | undefined
+  next: string | null
+}
+
+export function devicesView(view: View, { devices, products, filter, cursor, next }: Devices): Html {
+  const isFiltered = filter.product !== undefined || filter.status !== undefined
+  return html`<div>
+    ${heading('Devices', 'What sits, or sat, in a seat of a license; the last activated first.')}
+    ${filters('/dashboard/devices', 'devices', [
+      select('product', 'Product', [
+        { value: '', label: 'All products' },
+        ...products.map(({ productId, name }) => ({
+          value: productId,
+          label: name,
+          selected: productId === filter.product,
+        })),
+      ]),
+      select('status', 'Status', [
+        { value: '', label: 'Any status' },
+        { value: 'active', label: 'in a seat', selected: filter.status === 'active' },
+        { value: 'deactivated', label: 'gone', selected: filter.status === 'deactivated' },
+      ]),
+    ])}
+    <div id="devices">
+      ${
+        devices.length === 0
+          ? noDevices(isFiltered)
+          : html`<div class="sheeted">${devicesTable(view, devices)}</div>`
+      }
+      ${pager('/dashboard/devices', { ...filter, cursor }, next)}
+    </div>
+  </div>`
+}
+
+const noDevices = (isFiltered: boolean): Html =>
+  isFiltered
+    ? empty('No device is like that', 'Choose another product or status.')
+    : empty('No devices yet', 'They show up here once an app activates a license.')
+
+function devicesTable(view: View, devices: readonly ListedDevice[]): Html {
+  return table({
+    caption: 'Devices',
+    columns: [
+      { label: 'Device' },
+      { label: 'License' },
+      { label: 'Status' },
+      { label: 'Activated', wide: true },
+    ],
+    rows: devices.map(({ seat, license }): Content[] => {
+      const path = `/dashboard/licenses/${license.licenseId}`
+      return [
+        html`<span
+          ><a href=${`${path}?${new URLSearchParams({ device: seat.deviceId })}`}>${seat.name === '' ? seat.deviceId : seat.name}</a
+          ><span class="sub"><code>${seat.deviceId}</code>${seat.platform === null ? '' : `, ${seat.platform}`}</span></span
+        >`,
+        html`<span><a class="mono" href=${path}>${license.displayKey}</a><span class="sub">${license.productId}</span></span>`,
+        seat.status === 'active' ? badge('good', 'in a seat') : badge('plain', 'gone'),
+        ago(seat.activatedAt, view.now),
+      ]
+    }),
+  })
+}

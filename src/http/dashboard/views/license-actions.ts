@@ -1,0 +1,28 @@
+import { type Html, html } from '../html.ts'
+import { field, heading, notice, tokenField } from './parts.ts'
+
+type AskFor = {
+  token: string
+  license: { licenseId: string; displayKey: string }
+  action: { name: string; label: string; operation: { title: string } }
+  problem: string | undefined
+}
+
+/** Before something is asked for that an approver decides about. */
+export function actionView({ token, license, action, problem }: AskFor): Html {
+  const { licenseId, displayKey } = license
+  const path = `/dashboard/licenses/${licenseId}`
+  return html`<div class="narrow">
+    ${heading(action.operation.title, html`<span class="mono">${displayKey}</span>`)}
+    ${problem !== undefined && notice('wrong', problem)}
+    <form class="sheet stack" method="post" action=${`${path}/do/${action.name}`}>
+      ${tokenField(token)}
+      ${field({ name: 'reason', label: 'Why', required: false, maxlength: 500, hint: 'Stands in the history of the license, and in the request.' })}
+      <p class="hint">Nothing happens yet. The next page says what would happen, to an owner or an approver who decides.</p>
+      <div class="decide">
+        <button>Ask for it</button>
+        <a class="button second" href=${path}>Cancel</a>
+      </div>
+    </form>
+  </div>`
+}
