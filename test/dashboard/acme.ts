@@ -86,6 +86,8 @@ export async function makeAcme({ api }: TestDashboard): Promise<Acme> {
     welcome: `/dashboard/welcome/${secret}`,
     paths: {
       home: '/dashboard',
+      devices: '/dashboard/devices',
+      audit: '/dashboard/audit',
       system: '/dashboard/system',
       approvals: '/dashboard/approvals',
       approval: `/dashboard/approvals/${confirmation.id}`,

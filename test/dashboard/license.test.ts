@@ -201,3 +201,16 @@ test('an auditor looks, and asks for nothing', async () => {
   expect((await auditor.get(`${path}/do/revoke`)).status).toBe(403)
   expect((await auditor.post(`${path}/do/revoke`, {})).status).toBe(403)
 })
+
+test('whoever looked, searched, asked and approved stands in the audit log, and not for what they searched', async () => {
+  const told = wordsOf((await owner.get('/dashboard/audit')).text)
+  expect(told).toMatch(
+    /auditor[\w-]*@example\.com looked at a license .* approved to revoke a license .* asked to revoke a license/,
+  )
+  expect(told).toContain('searched, and found by e-mail')
+  expect(told).not.toMatch(/ada@example|laptop/)
+  const back = await owner.get(`/dashboard/audit?target=${license.id}&action=viewed`)
+  expect(wordsOf(back.text)).toContain('a license , as of 1')
+  expect(wordsOf(back.text)).not.toContain('searched, and')
+  expect(wordsOf((await stranger.get('/dashboard/audit')).text)).not.toContain(license.id)
+})

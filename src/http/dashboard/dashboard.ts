@@ -6,6 +6,7 @@ import type { Services } from '../../commands/services.ts'
 import { accountRoutes } from './account.ts'
 import { approvalPages } from './approvals.ts'
 import { assetsRoot, serveAssets } from './assets.ts'
+import { auditPage } from './audit.ts'
 import { confirmRoutes } from './confirm.ts'
 import { deliveryPages } from './deliveries.ts'
 import { devicePages } from './device.ts'
@@ -83,6 +84,7 @@ function routes(app: FastifyInstance, rooms: Rooms): void {
   homePage(app, rooms)
   searchPage(app, rooms)
   systemPage(app, rooms)
+  auditPage(app, rooms)
   signInRoutes(app, rooms)
   signOutRoute(app, rooms)
   confirmRoutes(app, rooms)

@@ -16,6 +16,9 @@ const Query = z.object({
   channel: one,
   event: one,
   code: one,
+  actor: one,
+  action: one,
+  target: one,
 })
 
 /** What a list's address says: the first one counts of what is said twice, and an empty filter filters nothing. */

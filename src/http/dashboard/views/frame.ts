@@ -21,6 +21,7 @@ export type NavItem =
   | 'tokens'
   | 'members'
   | 'settings'
+  | 'audit'
   | 'system'
   | 'account'
 
@@ -99,6 +100,7 @@ const settingEntries: readonly (readonly [item: NavItem, label: string, href: st
   ['tokens', 'API tokens', '/dashboard/tokens'],
   ['members', 'Members', '/dashboard/members'],
   ['settings', 'Settings', '/dashboard/settings'],
+  ['audit', 'Audit log', '/dashboard/audit'],
   ['system', 'System', '/dashboard/system'],
 ]
 

@@ -67,7 +67,9 @@ export function licenseView(view: View, one: OneLicense): Html {
     ${statePart(view, one)}
     <div class="beside story">
       ${section('What happened', html`<div>${timeline({ ...story, chosen: stop?.sequence, addressOf: asOfEvent })}${pages(id, story)}</div>`)}
-      <div>${saleBox(one)}${deliveriesBox(view, one)}</div>
+      <div>${saleBox(one)}${deliveriesBox(view, one)}
+        <p class="part"><a href=${`/dashboard/audit?target=${id}`}>Who has looked at it</a></p>
+      </div>
     </div>
   </div>`
 }

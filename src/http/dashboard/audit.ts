@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify'
+import { listAudit } from '../../../projections/audit/queries.ts'
+import { actorNames } from '../../story/actors.ts'
+import { queryOf } from './lists.ts'
+import type { Rooms } from './rooms.ts'
+import { lookingAt, signedOf } from './signed.ts'
+import { auditView } from './views/audit.ts'
+
+const pageSize = 50
+
+/** Who looked at what, took what away and decided over what; that somebody looks here stands here too. */
+export function auditPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+  app.get('/audit', lookingAt('audit'), async (request, reply) => {
+    const { tenantId } = signedOf(request)
+    const { cursor, actor, action, target } = queryOf(request)
+    const boundTo = [tenantId, 'dashboard audit', actor ?? null, action ?? null, target ?? null]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    const filter = { actor, action, targetId: target }
+    const { items: entries, next } = await listAudit(services.db, tenantId, filter, keyset)
+    const nameOf = await actorNames(
+      services,
+      tenantId,
+      entries.map((entry) => entry.actor),
+    )
+    return show(reply, {
+      title: 'Audit log',
+      nav: 'audit',
+      content: (view) =>
+        auditView(view, {
+          entries: entries.map((entry) => ({ ...entry, who: nameOf(entry.actor) })),
+          filter: { actor, action, target },
+          cursor,
+          next: cursors.write(boundTo, next),
+        }),
+    })
+  })
+}

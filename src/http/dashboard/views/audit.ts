@@ -1,0 +1,119 @@
+import type { AuditEntry } from '../../../../projections/audit/queries.ts'
+import { findOperation } from '../../../gate/registry.ts'
+import { type Content, type Html, html } from '../html.ts'
+import type { View } from '../page.ts'
+import { moment } from './moments.ts'
+import { empty, filters, heading, pager, select, table } from './parts.ts'
+
+type Filter = { actor: string | undefined; action: string | undefined; target: string | undefined }
+
+type Audit = {
+  entries: readonly (AuditEntry & { who: string })[]
+  filter: Filter
+  cursor: string | undefined
+  next: string | null
+}
+
+const actionWords: Record<string, string> = {
+  viewed: 'looked at',
+  searched: 'searched, and found by',
+  exported: 'took away',
+  revealed: 'was shown',
+  asked: 'asked to',
+  approved: 'approved to',
+  denied: 'denied to',
+  executed: 'had it done to',
+  refused: 'was refused to',
+}
+
+const path = '/dashboard/audit'
+
+function address(filter: Partial<Filter>): string {
+  const given = Object.entries(filter).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  )
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}
+
+export function auditView(_view: View, { entries, filter, cursor, next }: Audit): Html {
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  const kept = (['actor', 'target'] as const).map(
+    (name) => filter[name] !== undefined && html`<input type="hidden" name=${name} value=${filter[name]} />`,
+  )
+  return html`<div>
+    ${heading('Audit log', 'Who looked at what, took what away, and decided over what; newest first. Looking here stands here too.')}
+    ${filters(path, 'audit', [
+      html`<div class="kept">${kept}</div>`,
+      select('action', 'What they did', [
+        { value: '', label: 'Anything' },
+        ...Object.keys(actionWords).map((action) => ({
+          value: action,
+          label: action,
+          selected: action === filter.action,
+        })),
+      ]),
+    ])}
+    <div id="audit">
+      ${isFiltered && html`<p class="lead">${narrowed(filter)} <a href=${path}>Show everything</a></p>`}
+      ${
+        entries.length === 0
+          ? empty('Nothing is like that', 'Nobody has done so yet.')
+          : html`<div class="sheeted">${auditTable(entries, filter)}</div>`
+      }
+      ${pager(path, { ...filter, cursor }, next)}
+    </div>
+  </div>`
+}
+
+const narrowed = ({ actor, action, target }: Filter): string =>
+  `Narrowed down to ${[action, actor, target].filter((part) => part !== undefined).join(', ')}.`
+
+function auditTable(entries: Audit['entries'], filter: Filter): Html {
+  return table({
+    caption: 'Audit log',
+    columns: [{ label: 'When' }, { label: 'Who' }, { label: 'What' }, { label: 'Request', wide: true }],
+    rows: entries.map((entry): Content[] => [
+      moment(entry.at),
+      html`<a href=${address({ ...filter, actor: entry.actor })}>${entry.who}</a>`,
+      what(entry),
+      html`<code>${entry.requestId}</code>`,
+    ]),
+  })
+}
+
+function what({ action, operation, targetKind, targetId, asOf, confirmationId }: AuditEntry): Html {
+  const verb = actionWords[action] ?? action
+  const object =
+    operation === null
+      ? thing(targetKind, targetId, asOf)
+      : (findOperation(operation)?.title.toLowerCase() ?? operation)
+  return html`<span
+    >${verb} ${object}${
+      confirmationId !== null &&
+      html`<span class="sub"><a href=${`/dashboard/approvals/${confirmationId}`}>the request</a></span>`
+    }${
+      targetId !== null &&
+      targetKind !== 'search' &&
+      html`<span class="sub"><a href=${address({ target: targetId })}>everything about it</a></span>`
+    }</span
+  >`
+}
+
+const pages: Record<string, string> = {
+  license: 'licenses',
+  customer: 'customers',
+  sale: 'sales',
+  delivery: 'deliveries',
+  evidence: 'licenses',
+}
+
+function thing(kind: string, id: string | null, asOf: string | null): Content {
+  if (kind === 'search') return id ?? ''
+  if (id === null) return kind === 'audit' ? 'the audit log' : `the ${kind}`
+  const folder = pages[kind]
+  const words = kind === 'evidence' ? 'the evidence of a license' : `a ${kind}`
+  const moments = asOf === null ? '' : `, as of ${asOf}`
+  if (folder === undefined) return html`<span>${words} <code>${id}</code>${moments}</span>`
+  const query = asOf === null ? '' : `?${new URLSearchParams({ asOf })}`
+  return html`<span><a href=${`/dashboard/${folder}/${id}${query}`}>${words}</a>${moments}</span>`
+}
