@@ -1,7 +1,8 @@
 /**
  * A support person with a customer on the phone, who knows an e-mail address and nothing else, finds why an activation
- * was refused yesterday: in a real browser, from the keyboard alone.
+ * was refused yesterday, and takes the evidence: in a real browser, from the keyboard alone.
  */
+import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeProduct, mint } from '../http/samples.ts'
@@ -68,7 +69,7 @@ const kinds = {
   field: /^INPUT /,
 } as const
 
-test('an e-mail address leads to the reason of a refusal, by the keyboard alone', async () => {
+test('an e-mail address leads to the reason of a refusal, and to the evidence, by the keyboard alone', async () => {
   const { page, problems, close } = await dashboard.visit()
   await page.goto('/dashboard')
   await signIn(page, support)
@@ -106,6 +107,14 @@ test('an e-mail address leads to the reason of a refusal, by the keyboard alone'
   await page.waitForURL(/asOf=2026/)
   await page.getByText(reason).waitFor()
   await page.getByText('2 of 2 in use').waitFor()
+
+  await page.locator('main').focus()
+  await tabTo(page, 'link', /Take the evidence/)
+  const taking = page.waitForEvent('download')
+  await keyboard.press('Enter')
+  const archive = await readFile(await (await taking).path())
+  expect((await taking).suggestedFilename()).toBe(`evidence-${licenseId}.zip`)
+  expect(archive.subarray(0, 2).toString()).toBe('PK')
   expect(problems).toStrictEqual([])
   await close()
 })

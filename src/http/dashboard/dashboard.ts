@@ -11,6 +11,7 @@ import { confirmRoutes } from './confirm.ts'
 import { deliveryPages } from './deliveries.ts'
 import { devicePages } from './device.ts'
 import { deviceListPage } from './devices.ts'
+import { evidencePage } from './evidence.ts'
 import { answerFailures } from './failures.ts'
 import { noteFreshness } from './freshness.ts'
 import { homePage } from './home.ts'
@@ -94,6 +95,7 @@ function routes(app: FastifyInstance, rooms: Rooms): void {
   recordPages(app, rooms)
   licensePage(app, rooms)
   licenseActions(app, rooms)
+  evidencePage(app, rooms)
   deviceListPage(app, rooms)
   salePages(app, rooms)
   deliveryPages(app, rooms)

@@ -49,7 +49,8 @@ export function evidenceRoutes(app: ZodApp, services: Services): void {
   )
 }
 
-const sendArchive = (reply: FastifyReply, licenseId: string, { archive }: Evidence): FastifyReply =>
+/** The archive as it is made. */
+export const sendArchive = (reply: FastifyReply, licenseId: string, { archive }: Evidence): FastifyReply =>
   reply
     .type('application/zip')
     .headers({

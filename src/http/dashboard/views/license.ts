@@ -74,12 +74,14 @@ export function licenseView(view: View, one: OneLicense): Html {
   </div>`
 }
 
-const actionsOf = ({ license, actions }: OneLicense): Content =>
-  actions.length > 0 &&
-  actions.map(
+/** The evidence can be taken by everybody; what changes something is only asked for. */
+const actionsOf = ({ license, actions }: OneLicense): Content => [
+  html`<a class="button second" href=${`${pathOf(license.id)}/evidence`} download>Take the evidence</a>`,
+  ...actions.map(
     ({ name, label }) =>
       html`<a class="button second" href=${`${pathOf(license.id)}/do/${name}`}>${label}</a>`,
-  )
+  ),
+]
 
 /** What the slider changes, and `statePart` with it: what the license answers at one moment. */
 function momentPart(one: OneLicense): Html {
