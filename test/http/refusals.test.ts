@@ -13,6 +13,7 @@ import { loadFromLog } from '../../src/ledger/load.ts'
 import { tokenStream } from '../../src/ledger/streams.ts'
 import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { beginning, origin } from '../harness/ledger.ts'
+import { guarded } from './guarded.ts'
 import { makeProduct, mint } from './samples.ts'
 
 let api: TestApi
@@ -24,66 +25,6 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-const runtimeBody = { product_id: 'editor', license_key: 'A', device_id: 'd' }
-
-/** Every route that needs a token, with a request that is otherwise in order. */
-const guarded: [method: Method, path: string, scope: Scope | 'any', body?: unknown][] = [
-  ['GET', '/v1/tokens/verify', 'any'],
-  ['POST', '/v1/logout', 'any'],
-  ['GET', '/v1/products', 'products:read'],
-  ['POST', '/v1/products', 'products:write', { name: 'New' }],
-  ['GET', '/v1/products/editor', 'products:read'],
-  ['PATCH', '/v1/products/editor', 'products:write', {}],
-  ['GET', '/v1/products/editor/key-types', 'products:read'],
-  ['POST', '/v1/products/editor/key-types', 'products:write', { name: 'New' }],
-  ['PATCH', '/v1/products/editor/key-types/default', 'products:write', {}],
-  ['GET', '/v1/products/editor/mail', 'products:read'],
-  ['PUT', '/v1/products/editor/mail', 'products:write', {}],
-  ['GET', '/v1/confirmations/cnf_absent', 'any'],
-  [
-    'POST',
-    '/v1/products/editor/test-mode',
-    'products:write',
-    { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' },
-  ],
-  ['DELETE', '/v1/products/editor/test-mode', 'products:write'],
-  ['POST', '/v1/products/editor/free-tier', 'products:write', { enabled: true }],
-  ['POST', '/v1/products/editor/key-types/verify-prices', 'products:write'],
-  ['GET', '/v1/integrations', 'integrations:read'],
-  ['GET', '/v1/integrations/stripe/status', 'integrations:read'],
-  ['POST', '/v1/integrations/stripe/connect', 'integrations:write'],
-  ['POST', '/v1/integrations/gumroad/connect', 'integrations:write'],
-  ['DELETE', '/v1/integrations/gumroad', 'integrations:write'],
-  ['POST', '/v1/products/editor/integrations/gumroad', 'integrations:write', { permalinks: ['editor'] }],
-  ['POST', '/v1/test-purchase', 'licenses:write', { productId: 'editor' }],
-  ['GET', '/v1/test-purchase/tp_absent', 'licenses:read'],
-  ['GET', '/v1/sales', 'licenses:read'],
-  ['GET', '/v1/sales/parked', 'licenses:read'],
-  ['GET', '/v1/sales/sal_absent', 'licenses:read'],
-  ['POST', '/v1/sales/sal_absent/replay', 'licenses:write'],
-  ['GET', '/v1/licenses', 'licenses:read'],
-  ['POST', '/v1/licenses', 'licenses:write', { productId: 'editor' }],
-  ['GET', '/v1/licenses/lic_absent', 'licenses:read'],
-  ['GET', '/v1/licenses/lic_absent/evidence', 'licenses:read'],
-  ['GET', '/v1/customers', 'customers:read'],
-  ['POST', '/v1/customers', 'customers:write', { email: 'ada@example.com' }],
-  ['GET', '/v1/customers/cus_absent', 'customers:read'],
-  ['POST', '/v1/customers/cus_absent/link-license', 'customers:write', { licenseId: 'lic_absent' }],
-  ['PATCH', '/v1/customers/cus_absent/entitlements', 'customers:write', { overrides: [] }],
-  ['GET', '/v1/usage', 'usage:read'],
-  ['GET', '/v1/audit', 'licenses:read'],
-  ['GET', '/v1/webhook', 'integrations:read'],
-  ['GET', '/v1/webhook/deliveries', 'integrations:read'],
-  ['GET', '/v1/events', 'licenses:read'],
-  ['GET', '/v1/webhook/deliveries/whd_absent', 'integrations:read'],
-  ['POST', '/v1/webhook/deliveries/whd_absent/redeliver', 'integrations:write'],
-  ['POST', '/v1/licenses/lic_absent/remint', 'licenses:write'],
-  ['POST', '/v1/licenses/lic_absent/deactivate-device', 'licenses:write', { deviceId: 'd' }],
-  ['POST', '/v1/licenses/import', 'licenses:write', { productId: 'editor', licenses: [] }],
-  ['POST', '/v1/licenses/activate', 'licenses:runtime', runtimeBody],
-  ['POST', '/v1/licenses/validate', 'licenses:runtime', runtimeBody],
-  ['POST', '/v1/licenses/deactivate', 'licenses:runtime', runtimeBody],
-]
 const isRuntime = (path: string) => /licenses\/(?:de)?activate$|validate$/.test(path)
 
 /** The body of an error, in the envelope of the route's interface. */
