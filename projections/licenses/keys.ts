@@ -13,7 +13,8 @@ export async function findLicensesByKey(
     name: 'find-licenses-by-key',
     text: `select k.key_hash, k.license_id
            from products p join license_keys k using (tenant_id, product_id)
-           where p.tenant_id = $1 and k.key_hash = any($2)`,
+             join licenses l using (license_id)
+           where p.tenant_id = $1 and k.key_hash = any($2) and l.taken_back_at is null`,
     values: [tenantId, keyHashes],
   })
   return new Map(rows.map((row) => [row.key_hash, row.license_id]))

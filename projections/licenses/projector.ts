@@ -109,11 +109,10 @@ type State = { license: License; revision: number; moment: string }
 type Changes = {
   licenses: Set<string>
   seats: Map<string, { license: IssuedLicense; seats: Map<string, Seat> }>
-  /** By license and key: the license as it had it; the last word on whether the key is its own, and its current one. */
-  keys: Map<string, KeyChange>
+  /** By product and key: the license as it had it; the last word on whose it is, and whether it is its current one. */
+  keys: Map<string, { license: IssuedLicense; current: boolean }>
   history: object[]
 }
-type KeyChange = { license: IssuedLicense; standing: 'current' | 'former' | 'nobody' }
 
 const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.length)
 
@@ -190,53 +189,35 @@ function fold(states: Map<string, State>, changes: Changes, recorded: RecordedLi
     }
     changes.seats.set(id, { license, seats: changed })
   }
-  for (const change of keysChanged(previous, license)) {
-    changes.keys.set(`${id} ${change.license.keyHash}`, change)
+  if (previous?.keyHash !== license.keyHash) {
+    if (previous) changes.keys.set(keyOf(previous), { license: previous, current: false })
+    changes.keys.set(keyOf(license), { license, current: true })
   }
 }
 
-/** A license that was reminted has another key; one whose import is taken back has none. */
-function keysChanged(before: IssuedLicense | undefined, license: IssuedLicense): KeyChange[] {
-  if (license.takenBackAt !== null) return [{ license, standing: 'nobody' }]
-  if (before === undefined) return [{ license, standing: 'current' }]
-  if (before.keyHash === license.keyHash) return []
-  return [
-    { license: before, standing: 'former' },
-    { license, standing: 'current' },
-  ]
-}
+/** A key goes from a license whose import was taken back to the one that it was imported as since. */
+const keyOf = ({ tenantId, productId, keyHash }: IssuedLicense): string =>
+  `${tenantId} ${productId} ${keyHash}`
 
 async function write(db: ClientBase, states: ReadonlyMap<string, State>, changes: Changes): Promise<void> {
   const licenses = [...changes.licenses].flatMap((id) => {
     const state = states.get(id)
     return state?.license.status === 'issued' ? [licenseColumns(state.license, state.revision)] : []
   })
-  const keys = [...changes.keys.values()].map(({ license, standing }) => ({
+  const keys = [...changes.keys.values()].map(({ license, current }) => ({
     tenant_id: license.tenantId,
     product_id: license.productId,
     key_hash: license.keyHash,
     license_id: license.licenseId,
-    current: standing === 'current',
+    current,
     ending: license.displayKey.slice(license.displayKey.indexOf('…') + 1),
-    standing,
   }))
   const devices = [...changes.seats.values()].flatMap(({ license, seats }) =>
     Array.from(seats.values(), (seat) => deviceColumns(license, seat)),
   )
   await inPipeline([
     writeRows(db, 'write-licenses', writeLicenses, licenses),
-    writeRows(
-      db,
-      'write-license-keys',
-      writeKeys,
-      keys.filter(({ standing }) => standing !== 'nobody'),
-    ),
-    writeRows(
-      db,
-      'free-license-keys',
-      freeKeys,
-      keys.filter(({ standing }) => standing === 'nobody'),
-    ),
+    writeRows(db, 'write-license-keys', writeKeys, keys),
     writeRows(db, 'write-devices', writeDevices, devices),
     writeHistory(db, changes.history),
   ])
@@ -267,12 +248,6 @@ const writeKeys = `
   insert into license_keys select * from json_populate_recordset(null::license_keys, $1)
   on conflict (tenant_id, product_id, key_hash) do update set
     license_id = excluded.license_id, current = excluded.current, ending = excluded.ending`
-
-/** Only from the license that had it: the key may have been imported anew since. */
-const freeKeys = `
-  delete from license_keys k using json_populate_recordset(null::license_keys, $1) as freed
-  where k.tenant_id = freed.tenant_id and k.product_id = freed.product_id and k.key_hash = freed.key_hash
-    and k.license_id = freed.license_id`
 
 const writeDevices = `
   insert into devices select * from json_populate_recordset(null::devices, $1)

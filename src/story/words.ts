@@ -66,7 +66,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return event.data.reason === null ? 'Reinstated' : `Reinstated: ${event.data.reason}`
     case 'ImportTakenBack':
       return event.data.reason === null
-        ? 'Its import was taken back; its key is nobody’s'
+        ? 'Its import was taken back'
         : `Its import was taken back: ${event.data.reason}`
   }
 }

@@ -29,6 +29,7 @@ const issued = {
   refundedAt: null,
   saleThrough: 0,
   endedAt: null,
+  takenBackAt: null,
   seatsUsed: 0,
   seats: new Map(),
 }

@@ -106,7 +106,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     type: z.literal('RevocationUndone'),
     data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
   }),
-  /** It should not have been imported: it is no license any more, and its key is nobody's. */
+  /** It should not have been imported: it is revoked, and its key may be imported anew, as another license. */
   z.object({
     type: z.literal('ImportTakenBack'),
     data: z.strictObject({ reason: z.string().nullable(), at: Moment }),

@@ -20,7 +20,7 @@ export type IssuedLicense = Omit<LicenseTerms, 'at'> &
     status: 'issued'
     /** The end of the paid period that has already been recorded as an expiry or a fall back. */
     endedAt: string | null
-    /** Since when its import is taken back: its key is nobody's then, and may be imported anew as another license. */
+    /** Since when its import is taken back: its key may be imported anew, as another license. */
     takenBackAt: string | null
     seatsUsed: number
     /**

@@ -93,7 +93,7 @@ export const takeBackImport = gatedOperation({
     return {
       summary: `Take back the import of ${subject}`,
       consequences: [
-        'Its key is unknown from then on, and can be imported again',
+        'Its key is answered as revoked, until it is imported again',
         ...(license.seatsUsed === 0
           ? []
           : [

@@ -41,8 +41,8 @@ export function licenseUndoRoutes(app: ZodApp, services: Services): void {
     tags: ['Licenses'],
     summary: 'Take back the import of a license that nothing has become of',
     description:
-      'The key is unknown then and can be imported again, as another license. This one stays in lists as revoked, with ' +
-      'its history. Refused once it was activated, reminted, linked or renewed.',
+      'It is revoked, its devices lose their seats, and its key can be imported again, as another license; this one stays ' +
+      'with its history. Refused once it was activated, reminted, linked or renewed.',
     response: { 200: license, ...errors(404, 409) },
     reply,
   })

@@ -165,7 +165,7 @@ function planReason({ tenant }: Situation): Reason {
 }
 
 function revokedReason(situation: Situation): Reason {
-  const events = newest(situation, 'LicenseRevoked')
+  const events = newest(situation, 'LicenseRevoked', 'ImportTakenBack')
   const { revokedAt, revokedReason } = situation.found.license
   const why = revokedReason === null ? '' : `: ${revokedReason}`
   return {
