@@ -4,11 +4,13 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { suspendTenant } from '../../src/commands/tenants.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { sellLicense } from '../harness/dispatch.ts'
 import { askApproveRepeat } from '../harness/gate.ts'
 import { beginning, origin } from '../harness/ledger.ts'
+import { purchase } from '../sales/notifications.ts'
+import { openShop } from '../sales/shop.ts'
 import { importRows, makeCustomer, makeProduct, mint } from './samples.ts'
 
 let api: TestApi
@@ -161,9 +163,30 @@ test('a cursor is good for its own order and license alone', async () => {
 })
 
 test('what was sold names its sale, and what went out for it', async () => {
-  const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
-  const { body } = await send('GET', `/v1/licenses/${licenseId}/history`)
-  expect(Page.parse(body).items).toMatchObject([{ summary: 'Issued for a sale', links: { deliveries: [] } }])
+  const shop = await openShop(api)
+  const { sold, refunded } = purchase('story')
+  await shop.tell(sold())
+  const [sale] = await shop.sales()
+  const licenseId = sale?.licenseId ?? ''
+  const delivery = { channel: 'webhook', event: 'license.created', licenseRevision: 0, sequence: 1 } as const
+  await scheduleDelivery(api.ledger.services, { tenantId: shop.tenantId, licenseId, ...delivery }, origin)
+  await shop.tell(refunded('re_1'))
+  const { body } = await send('GET', `/v1/licenses/${licenseId}/history?order=oldest`, undefined, shop.token)
+  const bySale = { actor: { kind: 'provider', id: 'stripe', name: 'stripe' }, links: { saleId: sale?.id } }
+  expect(Page.parse(body).items).toMatchObject([
+    {
+      summary: 'Issued for a sale',
+      ...bySale,
+      links: { saleId: sale?.id, deliveries: [{ channel: 'webhook', status: 'pending' }] },
+    },
+    { event: 'license.refunded', changes: [{ field: 'refundedAt' }], ...bySale },
+    {
+      event: 'license.revoked',
+      changes: [{ field: 'status', before: 'active', after: 'revoked' }],
+      ...bySale,
+    },
+    { event: 'license.sale_followed', changes: [], ...bySale },
+  ])
 })
 
 const Explained = z.object({
