@@ -239,6 +239,25 @@ test('an end names the event that set it, and the one that recorded it', async (
   api.ledger.clock.set(before)
 })
 
+test('what was made good is told, and explained as it was before and after', async () => {
+  const { results } = await importRows(api.ask, tenant.token, 'editor', [{ licenseKey: 'TAKEN-BACK-0001' }])
+  const id = results[0]?.id ?? ''
+  await askApproveRepeat(api, tenant, 'POST', `/v1/licenses/${id}/take-back-import`)
+  const { validate, activate } = await explained('?device_id=laptop', id)
+  const takenBack = { succeeds: false, status: 'not_found', rule: 'taken_back' }
+  expect([validate, activate]).toMatchObject([takenBack, takenBack])
+  expect(sequences(validate)).toStrictEqual([1])
+  const answered = await runtime('validate', 'laptop', undefined, 'TAKEN-BACK-0001')
+  expect(answered.body).toMatchObject({ valid: false, status: 'not_found' })
+  expect((await explained('?asOf=0', id)).validate).toMatchObject({ succeeds: true, rule: 'active' })
+
+  const undone = await mint(api.ask, tenant.token, 'editor')
+  await askApproveRepeat(api, tenant, 'POST', `/v1/licenses/${undone.id}/revoke`)
+  await askApproveRepeat(api, tenant, 'POST', `/v1/licenses/${undone.id}/reinstate`)
+  expect((await explained('?asOf=1', undone.id)).validate).toMatchObject({ status: 'revoked' })
+  expect((await explained('', undone.id)).validate).toMatchObject({ status: 'active', rule: 'active' })
+})
+
 test('a full plan and a suspended tenant are reasons, then as now', async () => {
   const small = await makeTenant(api.ledger, 'free')
   await makeProduct(api.ask, small.token, 'editor', { keyTypes: [{ name: 'Any', deviceLimit: null }] })

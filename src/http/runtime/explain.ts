@@ -1,4 +1,5 @@
 import type { HistoryEntry } from '../../../projections/history/queries.ts'
+import type { Standing } from '../../../projections/licenses/runtime.ts'
 import { decideActivation } from '../../commands/devices.ts'
 import type { Services } from '../../commands/services.ts'
 import type { IssuedLicense, Seat } from '../../domain/license/license.ts'
@@ -81,23 +82,29 @@ function tell(entry: HistoryEntry, { seats }: IssuedLicense, nameOf: NameActor):
 const refused = { succeeds: false, httpStatus: 403, status: null } as const
 
 function validation(situation: Situation): Answered & Reason & Pick<Verdict, 'expires_at' | 'entitlements'> {
-  const { found, deviceId, at, tenant } = situation
+  const { deviceId, at, tenant } = situation
   if (tenant.status === 'closed') {
     return { ...refused, ...tenantReasons.closed, expires_at: null, entitlements: [] }
   }
-  const { status, expires_at, entitlements } = verdictOn(found, deviceId !== undefined, at)
+  const { status, expires_at, entitlements } = verdictOn(standingIn(situation), deviceId !== undefined, at)
   const answered = { succeeds: status === 'active', httpStatus: 200, status } as const
   return { ...answered, ...reasonFor(situation, status), expires_at, entitlements }
 }
 
 function activation(situation: Situation): Answered & Reason {
-  const { found, at, tenant } = situation
+  const { at, tenant } = situation
   if (tenant.status !== 'active') return { ...refused, ...tenantReasons[tenant.status] }
-  const { status: standing } = verdictOn(found, false, at)
+  const { status: standing } = verdictOn(standingIn(situation), false, at)
   const status = standing === 'active' ? statusOfActivation(situation) : standing
   const succeeds = status === 'active'
   const reason = succeeds ? admissionReason(situation) : reasonFor(situation, status)
   return { succeeds, httpStatus: 200, status, ...reason }
+}
+
+/** What the license's own key stands for: once its import was taken back, for nothing. */
+function standingIn({ found }: Situation): Standing {
+  const { license, revalidateAfterSeconds } = found
+  return license.takenBackAt === null ? found : { found: 'no license', revalidateAfterSeconds }
 }
 
 /** What is decided when a device asks for a seat; what it calls itself does not matter to that. */

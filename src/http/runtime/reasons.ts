@@ -18,6 +18,7 @@ export const rules = [
   'expired',
   'fallback',
   'revoked',
+  'taken_back',
   'plan_limit',
   'tenant_suspended',
   'tenant_closed',
@@ -51,10 +52,10 @@ export function reasonFor(situation: Situation, status: RuntimeStatus): Reason {
     case 'fallback':
     case 'expired':
       return endedReason(situation, status)
-    case 'reminted':
     case 'not_found':
-      // It is asked about by its own key, which is the current one.
-      throw new Error(`a license that is there is never answered ${status}`)
+      return takenBackReason(situation)
+    case 'reminted':
+      throw new Error('it is asked about by its own key, which is the current one')
   }
 }
 
@@ -172,6 +173,14 @@ function revokedReason(situation: Situation): Reason {
     rule: 'revoked',
     because: `denied: revoked on ${momentWords(revokedAt ?? situation.at)}${why}`,
     events,
+  }
+}
+
+function takenBackReason(situation: Situation): Reason {
+  return {
+    rule: 'taken_back',
+    because: 'denied: its import was taken back, and its key stands for nothing',
+    events: newest(situation, 'ImportTakenBack'),
   }
 }
 

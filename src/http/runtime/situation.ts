@@ -46,9 +46,12 @@ async function situationNow(services: Services, question: Question): Promise<Sit
   const at = momentOf(services)
   const entry = await findLicense(db, tenantId, licenseId)
   if (!entry) throw new Refusal('license_not_found')
-  const { productId, keyHash } = entry.license
+  const { productId, keyHash, takenBackAt } = entry.license
+  // Its key is nobody's, or another license's by now.
+  if (takenBackAt !== null) return situationThen(services, question, { time: at })
   const found = await services.findForRuntime({ tenantId, productId, keyHash, deviceId: deviceId ?? '' })
-  if (found.found !== 'license') throw unavailable('the license is being changed at this moment; try again')
+  if (found.found !== 'license' || found.license.licenseId !== licenseId)
+    throw unavailable('the license is being changed at this moment; try again')
   const tenant = await findTenant(db, tenantId)
   if (!tenant) throw unavailable('the state of this tenant cannot be read at the moment')
   const seated = await listSeated(db, licenseId, mostTold)
