@@ -1,7 +1,7 @@
 import { type Figure, ms } from './figures.ts'
 import { fillLongHistory, idOf } from './fill.ts'
 import { rebuildAll, scratchLedger } from './ledger.ts'
-import { startLedger } from './processes.ts'
+import { residentMiB, startLedger } from './processes.ts'
 
 const longLicense = 1_000_000
 const shortLicense = 1_000_001
@@ -32,6 +32,7 @@ export async function benchStory(log: (line: string) => void): Promise<Figure[]>
         ),
         await compare('license as of a time', () => '?asOf=2026-06-01T00:00:00.000Z', 5),
         await compare('explained as of the middle', (last) => `/explain?asOf=${Math.floor(last / 2)}`, 5),
+        await evidence({ address, token: scratch.token, pid: ledger.pid }, log),
       ]
     } finally {
       await ledger.stop()
@@ -82,4 +83,39 @@ async function medianOf({ address, token }: Asked, path: string): Promise<number
     if (turn >= warmUp) times.push(performance.now() - started)
   }
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
+}
+
+type Server = { address: string; token: string; pid: number }
+
+/** The memory of the server while it gathers evidence on the long history, against the short one. */
+async function evidence(server: Server, log: (line: string) => void): Promise<Figure> {
+  // What is compiled and kept when it is first asked for is none of the archive's.
+  await takeEvidence(server, longLicense)
+  const short = await takeEvidence(server, shortLicense)
+  const long = await takeEvidence(server, longLicense)
+  log(
+    `evidence: ${long.mib.toFixed(1)} MiB in ${ms(long.tookMs)}, resident at most ${long.most.toFixed(0)} MiB`,
+  )
+  return {
+    what: `evidence on 10,000 events (${long.mib.toFixed(1)} MiB in ${ms(long.tookMs)}), memory`,
+    measured: `${long.most.toFixed(0)} MiB at most`,
+    against: `on 10 events ${short.most.toFixed(0)} MiB`,
+    ratio: `${Math.round((long.most / short.most) * 100)} %`,
+    bar: 'flat (≤ 125 %)',
+    holds: long.most <= 1.25 * short.most,
+  }
+}
+
+async function takeEvidence({ address, token, pid }: Server, license: number) {
+  const started = performance.now()
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await fetch(`${address}/v1/licenses/${idOf(license)}/evidence`, { headers })
+  if (!answer.ok || !answer.body) throw new Error(`no evidence: ${answer.status}`)
+  let bytes = 0
+  let most = residentMiB(pid)
+  for await (const chunk of answer.body) {
+    bytes += chunk.length
+    most = Math.max(most, residentMiB(pid))
+  }
+  return { mib: bytes / 2 ** 20, most, tookMs: performance.now() - started }
 }

@@ -168,12 +168,13 @@ function deliveryTable(counts: DeliveryCounts): Content {
   return table(['', 'Delivered', 'Waiting', 'Given up'], rows)
 }
 
-const countedWords = ({ entry, counted }: Case): Html => html`
-  <p>
-    Since this license was issued, all licenses of ${entry.license.productId} together were validated
-    ${counted.validations.toLocaleString('en-US')} times and refused ${counted.rejected.toLocaleString('en-US')} times.
-    Validates are not counted by license.
-  </p>`
+function countedWords({ entry, counted }: Case): Html {
+  const [validated, refused] = [counted.validations, counted.rejected].map((count) =>
+    count.toLocaleString('en-US'),
+  )
+  const all = `Since this license was issued, all licenses of ${entry.license.productId} together`
+  return html`<p>${`${all} were validated ${validated} times and refused ${refused} times. Validates are not counted by license.`}</p>`
+}
 
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): Html => html`
   <div class="wide">
