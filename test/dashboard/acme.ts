@@ -187,7 +187,9 @@ async function mintSome(ask: TestDashboard['api']['ask'], token: string, clock: 
       keyTypeId,
       metadata: { order: `A-10${index}` },
     })
-    for (const device of ['Studio PC', 'MacBook'].slice(0, 1 + (index % 2))) {
+    // One of them is full.
+    const devices = ['Studio PC', 'MacBook', 'Render node'].slice(0, index === 1 ? 3 : 1 + (index % 2))
+    for (const device of devices) {
       const body = {
         product_id: 'acme-editor',
         license_key: license.licenseKey,

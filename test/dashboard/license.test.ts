@@ -194,6 +194,22 @@ test('what support asks for waits until somebody who may has approved it, and is
   expect((await owner.post(`${path}/do/revoke`, {})).status).toBe(409)
 })
 
+test('what was done is made good in the same way, by whoever approves what they have asked for themselves', async () => {
+  const approved = async (action: string, filled: Record<string, string>) => {
+    await owner.get(`${path}/do/${action}`)
+    const { location = '' } = await owner.post(`${path}/do/${action}`, filled)
+    const seen = /name="seen" value="([0-9a-f]{64})"/.exec((await owner.get(location)).text)?.[1] ?? ''
+    expect((await owner.post(`${location}/approve`, { seen })).status).toBe(303)
+  }
+  await approved('reinstate', { reason: 'it was another one' })
+  expect(await page()).toMatch(/Would it validate now\? Yes active/)
+  expect((await owner.get(`${path}?device=laptop`)).text).toContain(`${path}/do/reseat?device=laptop`)
+  expect((await owner.get(`${path}?device=desk`)).text).not.toContain('/do/reseat')
+  await approved('reseat', { device: 'laptop' })
+  expect(await page('?device=laptop')).toMatch(/Would it validate now, on laptop\? Yes active/)
+  expect((await owner.post(`${path}/do/take-back-import`, {})).status).toBe(409)
+})
+
 test('an auditor looks, and asks for nothing', async () => {
   const auditor = clientOf(api.app, '192.0.2.4')
   await auditor.signIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))

@@ -2,11 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { isId } from '../../credentials/id.ts'
-import type { IssuedLicense } from '../../domain/license/license.ts'
+import type { IssuedLicense, Seat } from '../../domain/license/license.ts'
 import { may, type Role } from '../../domain/member/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { GatedOperation, RequestInput } from '../../gate/operation.ts'
 import { revokeLicense } from '../../gate/operations/revoke-license.ts'
+import { reinstateLicense, reseatDevice, takeBackImport } from '../../gate/operations/undo.ts'
 import { passGate } from '../../gate/pass.ts'
 import { notFound, problemOfRefusal } from '../problem.ts'
 import { formOf, line } from './forms.ts'
@@ -14,34 +15,74 @@ import type { Rooms } from './rooms.ts'
 import { originOfMember, signedOf } from './signed.ts'
 import { actionView } from './views/license-actions.ts'
 
+/** What a member fills in, or the page that they come from does. */
+type Filled = { reason: string; device: string }
+
 /** Something that a member can ask to be done with a license: a gated operation, as programs ask for it. */
 type Action = {
   name: string
   label: string
   operation: GatedOperation<unknown>
-  fits: (license: IssuedLicense) => boolean
-  /** What is asked for, with what was filled in. */
-  body: (form: { reason: string }) => unknown
+  /** Done with one device of the license, not with all of it. */
+  ofDevice: boolean
+  /** Whether it could be asked for, of the device that the page is asked about. */
+  fits: (license: IssuedLicense, device: Pick<Seat, 'status'> | undefined) => boolean
+  body: (filled: Filled) => unknown
 }
+
+const withReason = ({ reason }: Filled): unknown => (reason === '' ? null : { reason })
 
 const actions: readonly Action[] = [
   {
     name: 'revoke',
     label: 'Revoke',
     operation: revokeLicense,
+    ofDevice: false,
     fits: ({ revokedAt }) => revokedAt === null,
-    body: ({ reason }) => (reason === '' ? null : { reason }),
+    body: withReason,
+  },
+  {
+    name: 'reinstate',
+    label: 'Reinstate',
+    operation: reinstateLicense,
+    ofDevice: false,
+    fits: ({ revokedAt, takenBackAt, refundedAt }) =>
+      revokedAt !== null && takenBackAt === null && refundedAt === null,
+    body: withReason,
+  },
+  {
+    name: 'take-back-import',
+    label: 'Take back the import',
+    operation: takeBackImport,
+    ofDevice: false,
+    fits: ({ source, takenBackAt, revokedAt }) =>
+      source === 'import' && takenBackAt === null && revokedAt === null,
+    body: withReason,
+  },
+  {
+    name: 'reseat',
+    label: 'Give the device its seat back',
+    operation: reseatDevice,
+    ofDevice: true,
+    fits: ({ revokedAt }, device) => revokedAt === null && device?.status === 'deactivated',
+    body: ({ device }) => ({ deviceId: device }),
   },
 ]
 
-/** What somebody of a role may ask to be done with a license as it is. */
-export const actionsFor = (role: Role, license: IssuedLicense): readonly Action[] =>
-  may(role, 'ask_for_changes') ? actions.filter(({ fits }) => fits(license)) : []
+/** What somebody of a role may ask to be done with a license as it is, and with the device that is asked about. */
+export const actionsFor = (
+  role: Role,
+  license: IssuedLicense,
+  device: Pick<Seat, 'status'> | undefined,
+): readonly Action[] =>
+  may(role, 'ask_for_changes') ? actions.filter(({ fits }) => fits(license, device)) : []
 
 const ask = { config: { page: 'ask_for_changes' }, schema: { hide: true } } as const
 const lookAndAsk = { config: { page: 'ask_for_changes', look: 'license' }, schema: { hide: true } } as const
 
-const ReasonForm = z.object({ reason: line(500).optional().default('') })
+const device = z.string().max(256).optional().default('')
+const AskForm = z.object({ reason: line(500).optional().default(''), device })
+const DeviceQuery = z.object({ device }).catch({ device: '' })
 
 type ActionRequest = FastifyRequest<{ Params: { id: string; action: string } }>
 
@@ -57,32 +98,31 @@ export function licenseActions(app: FastifyInstance, { services, show }: Rooms):
     if (!entry || !action) throw notFound('license')
     return { license: entry.license, action }
   }
-  const page = async (request: ActionRequest, reply: FastifyReply, problem?: string) => {
+  const page = async (request: ActionRequest, reply: FastifyReply, deviceId: string, problem?: string) => {
     const { license, action } = await found(request)
     return show(
       reply,
       {
         title: action.operation.title,
         nav: 'licenses',
-        content: ({ token }) => actionView({ token, license, action, problem }),
+        content: ({ token }) => actionView({ token, license, action, deviceId, problem }),
       },
       problem === undefined ? 200 : 409,
     )
   }
-  app.get('/licenses/:id/do/:action', lookAndAsk, (request: ActionRequest, reply) => page(request, reply))
+  app.get('/licenses/:id/do/:action', lookAndAsk, (request: ActionRequest, reply) =>
+    page(request, reply, DeviceQuery.parse(request.query).device),
+  )
 
   app.post('/licenses/:id/do/:action', ask, async (request: ActionRequest, reply) => {
     const { license, action } = await found(request)
-    const input = {
-      parameters: { id: license.licenseId },
-      query: {},
-      body: action.body(formOf(ReasonForm, request)),
-    }
+    const filled = formOf(AskForm, request)
+    const input = { parameters: { id: license.licenseId }, query: {}, body: action.body(filled) }
     try {
       return reply.redirect(`/dashboard/approvals/${await confirmationOf(request, action, input)}`, 303)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      return page(request, reply, `${problemOfRefusal(error.code).message}.`)
+      return page(request, reply, filled.device, `${problemOfRefusal(error.code).message}.`)
     }
   })
 

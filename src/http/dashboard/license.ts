@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense, type LicenseEntry, listDevices } from '../../../projections/licenses/queries.ts'
+import { findSeat } from '../../../projections/licenses/seats.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
@@ -64,13 +65,14 @@ export function licensePage(app: FastifyInstance, { services, show }: Rooms): vo
     if (!now) throw notFound('license')
     const { asOf, device, upTo } = query
     const place = { tenantId, licenseId: id }
-    const [shown, explanation, comparison, story, sale, deliveries] = await Promise.all([
+    const [shown, explanation, comparison, story, sale, deliveries, seat] = await Promise.all([
       asOf === undefined ? shownNow(services, now) : shownThen(services, place, asOfIn(asOf)),
       explain(services, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
       comparisonOf(services, place, query),
       readStory(services, place, { order: 'newest', after: upTo && upTo + 1, limit: pageSize }),
       findSaleOfLicense(services.db, tenantId, id),
       listDeliveries(services.db, tenantId, { licenseId: id }, { after: undefined, limit: mostDeliveries }),
+      device === undefined ? undefined : findSeat(services.db, tenantId, id, { deviceId: device }),
     ])
     const stop = asOf === undefined ? undefined : await eventAt(services, place, explanation.sequence)
     return show(reply, {
@@ -87,7 +89,7 @@ export function licensePage(app: FastifyInstance, { services, show }: Rooms): vo
           story: { ...story, older: story.next, isFirst: upTo === undefined },
           sale,
           deliveries: deliveries.items,
-          actions: actionsFor(role, now.license),
+          actions: actionsFor(role, now.license, seat?.seat),
         }),
     })
   })

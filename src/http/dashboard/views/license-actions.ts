@@ -4,12 +4,14 @@ import { field, heading, notice, tokenField } from './parts.ts'
 type AskFor = {
   token: string
   license: { licenseId: string; displayKey: string }
-  action: { name: string; label: string; operation: { title: string } }
+  action: { name: string; label: string; operation: { title: string }; ofDevice: boolean }
+  /** The device that it is about; empty where it is about the license. */
+  deviceId: string
   problem: string | undefined
 }
 
 /** Before something is asked for that an approver decides about. */
-export function actionView({ token, license, action, problem }: AskFor): Html {
+export function actionView({ token, license, action, deviceId, problem }: AskFor): Html {
   const { licenseId, displayKey } = license
   const path = `/dashboard/licenses/${licenseId}`
   return html`<div class="narrow">
@@ -17,7 +19,17 @@ export function actionView({ token, license, action, problem }: AskFor): Html {
     ${problem !== undefined && notice('wrong', problem)}
     <form class="sheet stack" method="post" action=${`${path}/do/${action.name}`}>
       ${tokenField(token)}
-      ${field({ name: 'reason', label: 'Why', required: false, maxlength: 500, hint: 'Stands in the history of the license, and in the request.' })}
+      ${
+        action.ofDevice
+          ? field({ name: 'device', label: 'Device, by its id', value: deviceId, maxlength: 256 })
+          : field({
+              name: 'reason',
+              label: 'Why',
+              required: false,
+              maxlength: 500,
+              hint: 'Stands in the history of the license, and in the request.',
+            })
+      }
       <p class="hint">Nothing happens yet. The next page says what would happen, to an owner or an approver who decides.</p>
       <div class="decide">
         <button>Ask for it</button>

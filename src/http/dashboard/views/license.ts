@@ -45,7 +45,7 @@ export type OneLicense = {
   sale: KnownSale | undefined
   deliveries: readonly KnownDelivery[]
   /** What the role may do with it. */
-  actions: readonly { name: string; label: string }[]
+  actions: readonly { name: string; label: string; ofDevice: boolean }[]
 }
 
 const pathOf = (id: string): string => `/dashboard/licenses/${id}`
@@ -75,12 +75,12 @@ export function licenseView(view: View, one: OneLicense): Html {
 }
 
 /** The evidence can be taken by everybody; what changes something is only asked for. */
-const actionsOf = ({ license, actions }: OneLicense): Content => [
+const actionsOf = ({ license, asked, actions }: OneLicense): Content => [
   html`<a class="button second" href=${`${pathOf(license.id)}/evidence`} download>Take the evidence</a>`,
-  ...actions.map(
-    ({ name, label }) =>
-      html`<a class="button second" href=${`${pathOf(license.id)}/do/${name}`}>${label}</a>`,
-  ),
+  ...actions.map(({ name, label, ofDevice }) => {
+    const query = ofDevice ? `?${new URLSearchParams({ device: asked.device ?? '' })}` : ''
+    return html`<a class="button second" href=${`${pathOf(license.id)}/do/${name}${query}`}>${label}</a>`
+  }),
 ]
 
 /** What the slider changes, and `statePart` with it: what the license answers at one moment. */
