@@ -24,14 +24,10 @@ type Row = {
 /** An event of a license by its place in the license's stream. */
 export type ContentPlace = { licenseId: string; revision: number }
 
-/** All of it has happened and stays as it is, so every try of a delivery says the same. */
-export async function readContent(db: Pool, place: ContentPlace): Promise<DeliveryContent> {
-  const [content] = await readContents(db, [place])
-  if (!content) throw new Error(`${place.licenseId} has no event at ${place.revision}`)
-  return content
-}
-
-/** The same of many events, in the order given; undefined for what is not there. */
+/**
+ * What deliveries of events tell, in the order given; undefined for what is not there. All of it has happened and stays
+ * as it is, so every try of a delivery says the same.
+ */
 export async function readContents(
   db: Pool,
   places: readonly ContentPlace[],
@@ -51,7 +47,7 @@ export async function readContents(
   return rows.map((row) => (row.type === null ? undefined : contentFrom(row)))
 }
 
-/** As {@link readContent}, for the dispatcher; look-ups of one moment share a query. */
+/** As {@link readContents}, of one event for the dispatcher; look-ups of one moment share a query. */
 export function createContentLookup(
   db: Pool,
 ): (of: { licenseId: string; licenseRevision: number }) => Promise<DeliveryContent> {

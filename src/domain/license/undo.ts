@@ -1,6 +1,12 @@
 import { Refusal } from '../refusal.ts'
-import type { LicenseEvent } from './events.ts'
-import type { IssuedLicense } from './license.ts'
+import type { LicenseEvent, LicenseTerms } from './events.ts'
+
+/** What of a license decides whether something can be made good. */
+type Undoable = Pick<LicenseTerms, 'source'> & {
+  revokedAt: string | null
+  refundedAt: string | null
+  takenBackAt: string | null
+}
 
 /** What of a license was done and can be made good, each by a new event. */
 export type UndoCommand =
@@ -15,7 +21,7 @@ export const takenBackReason = 'import taken back'
  * Returning no events means that the request was already true.
  * @throws Refusal `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_revoked`
  */
-export function undone(license: IssuedLicense, command: UndoCommand): LicenseEvent[] {
+export function undone(license: Undoable, command: UndoCommand): LicenseEvent[] {
   const { reason, at } = command
   switch (command.type) {
     case 'UndoRevocation':
