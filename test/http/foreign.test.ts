@@ -161,6 +161,8 @@ test('every route that needs a token and takes an id is among these', async () =
     'GET /v1/sales/parked',
     'GET /v1/sdk-key',
     'POST /v1/sdk-key/rotate',
+    // A cursor is bound to its tenant: test/webhooks/events-feed.test.ts.
+    'GET /v1/events',
     'GET /v1/webhook',
     'PUT /v1/webhook',
     // A provider is no tenant's own; what a tenant has there is told apart by the token alone.
