@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg'
+import type { LogEntry } from '../../src/domain/recorded.ts'
 import { projectionLock, verifyLock } from '../database/advisory-locks.ts'
 import { liveSchema } from '../database/pool.ts'
 import { readModelTables } from '../projectors.ts'
@@ -18,11 +19,14 @@ const mostShown = 100
 /**
  * Replays the log into a scratch schema up to exactly where the live tables stand, and compares the two row by
  * row. The live tables are held still only for the comparison, and answer reads even then.
+ * @param until replays no further than the last event before the first one after this moment: what differs then is what
+ *   has changed since
  */
 export async function verify(
   db: Pool,
   log: LogReader,
   onProgress: (progress: Progress) => void,
+  until?: string,
 ): Promise<Verification> {
   return withScratchSchema(db, scratchSchema, verifyLock, async (client) => {
     let events = 0
@@ -31,18 +35,34 @@ export async function verify(
       onProgress(progress)
     }
     const options = { onParked: () => undefined, onProgress: counted }
+    const read = until === undefined ? log : endingAt(log, until)
     try {
       await client.query('set synchronous_commit = off')
       // Never past the live tables, which may be behind the log.
-      await replay(client, log, { ...options, upTo: await liveCheckpoint(client) })
+      await replay(client, read, { ...options, upTo: await liveCheckpoint(client) })
       await client.query('select pg_advisory_lock($1)', [projectionLock])
-      await replay(client, log, { ...options, upTo: await liveCheckpoint(client) })
+      await replay(client, read, { ...options, upTo: await liveCheckpoint(client) })
       return { events, ...(await compare(client)) }
     } finally {
       await client.query(`drop schema if exists ${scratchSchema} cascade`)
       await client.query('select pg_advisory_unlock($1)', [projectionLock])
     }
   })
+}
+
+/** The log as it was at a moment. Its order counts: what stands behind the first later event came later, too. */
+function endingAt(log: LogReader, moment: string): LogReader {
+  const isLater = (entry: LogEntry) => entry.readable && entry.metadata.at > moment
+  return {
+    head: () => log.head(),
+    async readPage(after, limit) {
+      const page = await log.readPage(after, limit)
+      const end = page.entries.findIndex(isLater)
+      if (end === -1) return page
+      const entries = page.entries.slice(0, end)
+      return { entries, through: entries.at(-1)?.position }
+    },
+  }
 }
 
 async function liveCheckpoint(client: PoolClient): Promise<bigint> {

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { auditCommands } from './commands/audit.ts'
 import { confirmationCommands } from './commands/confirmations.ts'
 import { demoCommand } from './commands/demo.ts'
 import { eventCommands } from './commands/events.ts'
@@ -38,6 +39,7 @@ testPurchaseCommand(program)
 subjectCommands(program)
 confirmationCommands(program)
 projectionCommands(program)
+auditCommands(program)
 
 try {
   await program.parseAsync()

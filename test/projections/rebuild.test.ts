@@ -71,6 +71,18 @@ test('while it runs again and again, every read is answered and every mint is ke
   expect(await schemas()).toStrictEqual(['read_models'])
 })
 
+test('a replay until a moment tells what has changed since, and nothing before', async () => {
+  const until = ledger.clock.now().toISOString()
+  const log = ledger.services.ledger
+  expect((await verify(ledger.db, log, () => undefined, until)).differences).toStrictEqual([])
+  ledger.clock.advance(1000)
+  await life.live({ do: 'mint', keyType: 0, seats: 2, person: false })
+  const { differences } = await verify(ledger.db, log, () => undefined, until)
+  expect(new Set(differences.map(({ side }) => side))).toStrictEqual(new Set(['only in live']))
+  expect(differences.map(({ table }) => table)).toContain('licenses')
+  expect((await verified()).differences).toStrictEqual([])
+})
+
 test('a second one at the same time is refused, and the first one ends well', async () => {
   const outcomes = await Promise.allSettled([again(), again(), again()])
   const refused = outcomes.filter(({ status }) => status === 'rejected')

@@ -1,0 +1,132 @@
+/**
+ * An auditor reads everything of the tenant and changes nothing: tried on every page of the dashboard and every operation
+ * of the interface, as the router and the description list them, so that a new one is tried, too.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { may, rightsOf } from '../../src/domain/member/roles.ts'
+import { clientOf } from '../dashboard/client.ts'
+import { makeMember } from '../dashboard/members.ts'
+import { dashboardRoutes } from '../dashboard/routes.ts'
+import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { pendingId } from '../harness/gate.ts'
+import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
+import { parkedSale } from '../sales/shop.ts'
+
+let api: TestApi
+let tenant: TestTenant
+let ids: Record<string, string>
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  const { ask, ledger } = api
+  await makeProduct(ask, tenant.token, 'editor')
+  const license = (await mint(ask, tenant.token, 'editor', { email: 'ada@example.com' })).id
+  const confirmation = pendingId(await ask('POST', `/v1/licenses/${license}/revoke`, { token: tenant.token }))
+  // The tenant's signing key is made when something is signed for the first time, whoever asks for it.
+  await ask('GET', `/v1/licenses/${license}/evidence`, { token: tenant.token })
+  ids = {
+    licenses: license,
+    customers: await makeCustomer(ask, tenant.token),
+    sales: await parkedSale(ledger, tenant.tenantId),
+    products: 'editor',
+    approvals: confirmation,
+    confirmations: confirmation,
+  }
+})
+afterAll(() => api.close())
+
+/** What was recorded so far, but for looks, which are what an auditor leaves. */
+async function changes(): Promise<string[]> {
+  const { entries } = await api.ledger.services.ledger.readPage(undefined, 10_000)
+  return entries
+    .filter(({ stream }) => !stream.startsWith('audit-'))
+    .map(({ stream, revision }) => `${stream} ${revision}`)
+}
+
+/** A path with the ids of what the tenant has. */
+const filled = (path: string): string =>
+  path
+    .replace('{productId}', 'editor')
+    .replace('{provider}', 'gumroad')
+    .replace('{keyTypeId}', 'default')
+    .replace(/(\w+)\/(?::id|\{id\})/, (_, what: string) => `${what}/${ids[what] ?? 'absent'}`)
+    .replaceAll(/:\w+|\{\w+\}/g, 'absent')
+
+test('every page of the dashboard', async () => {
+  const browser = clientOf(api.app)
+  await browser.signIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
+  const before = await changes()
+  const routes = dashboardRoutes(api.app)
+  const seen: Record<string, number> = {}
+  for (const { method, path } of routes) {
+    // It would end the session in the middle; that is nobody's change but their own.
+    if (path.includes('sign-out') || path.includes('session') || path.includes(':file')) continue
+    await browser.get('/dashboard')
+    const url = filled(path)
+    const { status } = method === 'GET' ? await browser.get(url) : await browser.post(url)
+    expect({ method, path, status, isFault: status >= 500 }).toMatchObject({ isFault: false })
+    seen[`${method} ${path}`] = status
+  }
+  expect(await changes()).toStrictEqual(before)
+  const records = ['licenses', 'customers', 'sales', 'products', 'approvals']
+  for (const what of records) {
+    expect([what, seen[`GET /dashboard/${what}`]]).toStrictEqual([what, 200])
+    expect([what, seen[`GET /dashboard/${what}/:id`]]).toStrictEqual([what, 200])
+  }
+  // Whatever changes a thing of the tenant is refused for the role, before anything is looked at.
+  for (const what of [
+    'POST /dashboard/approvals/:id/approve',
+    'POST /dashboard/members',
+    'POST /dashboard/tokens',
+  ]) {
+    if (seen[what] !== undefined) expect([what, seen[what]]).toStrictEqual([what, 403])
+  }
+  expect(['decide_confirmations', 'manage_tokens', 'manage_members', 'manage_settings'] as const).toSatisfy(
+    (all: readonly Parameters<typeof may>[1][]) => all.every((permission) => !may('auditor', permission)),
+  )
+})
+
+const Description = z.object({
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.looseObject({
+        parameters: z.array(z.looseObject({ name: z.string() })).default([]),
+        security: z.array(z.record(z.string(), z.unknown())).optional(),
+        responses: z.record(z.string(), z.unknown()),
+      }),
+    ),
+  ),
+})
+
+test('every operation, with a token that has all that an auditor can grant', async () => {
+  const token = await tenant.tokenWith(...rightsOf.auditor.grantable)
+  const { paths } = Description.parse((await api.ask('GET', '/v1/openapi.json')).body)
+  const before = await changes()
+  let read = 0
+  let refused = 0
+  for (const [path, methods] of Object.entries(paths)) {
+    if (!path.startsWith('/v1/') || path === '/v1/logout' || path.startsWith('/v1/login')) continue
+    for (const [name, { parameters, responses }] of Object.entries(methods)) {
+      if (!('401' in responses)) continue
+      const method = z
+        .enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+        .parse(name.toUpperCase()) satisfies Method
+      const isGated = parameters.some((parameter) => parameter.name === 'X-Service-Confirmation')
+      const { status } = await api.ask(method, filled(path), { token, ...(method !== 'GET' && { body: {} }) })
+      const what = `${method} ${path}`
+      if (method === 'GET' && !isGated) {
+        read++
+        expect([what, status === 403 || status >= 500]).toStrictEqual([what, false])
+      } else {
+        refused++
+        expect([what, status]).toStrictEqual([what, 403])
+      }
+    }
+  }
+  expect(read).toBeGreaterThan(20)
+  expect(refused).toBeGreaterThan(25)
+  expect(await changes()).toStrictEqual(before)
+})
