@@ -109,7 +109,7 @@ describe('in light, in the dark and on a phone', () => {
       await page.goto(path)
       await check(name)
     }
-  }, 240_000)
+  }, 400_000)
 
   test('what is shown once, and what is to be decided', async () => {
     await page.goto('/dashboard/device')
