@@ -37,13 +37,13 @@ function address(filter: Partial<Filter>): string {
 
 export function auditView(_view: View, { entries, filter, cursor, next }: Audit): Html {
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
-  const kept = (['actor', 'target'] as const).map(
-    (name) => filter[name] !== undefined && html`<input type="hidden" name=${name} value=${filter[name]} />`,
+  const kept = (['actor', 'target'] as const).flatMap((name) =>
+    filter[name] === undefined ? [] : html`<input type="hidden" name=${name} value=${filter[name]} />`,
   )
   return html`<div>
     ${heading('Audit log', 'Who looked at what, took what away, and decided over what; newest first. Looking here stands here too.')}
     ${filters(path, 'audit', [
-      html`<div class="kept">${kept}</div>`,
+      ...kept,
       select('action', 'What they did', [
         { value: '', label: 'Anything' },
         ...Object.keys(actionWords).map((action) => ({
