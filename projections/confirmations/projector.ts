@@ -20,6 +20,7 @@ const confirmations: DocumentModel<Confirmation> = {
           tenant_id: confirmation.tenantId,
           status: confirmation.status,
           expires_at: confirmation.expiresAt,
+          decided_at: confirmation.decidedAt,
           consumed_at: confirmation.consumedAt,
           created_at: confirmation.createdAt,
         },
@@ -37,12 +38,14 @@ export const confirmationsProjector: Projector = {
       tenant_id text not null,
       status text not null,
       expires_at timestamptz not null,
+      decided_at timestamptz,
       consumed_at timestamptz,
       created_at timestamptz not null
     );
     create index confirmations_of_tenant on confirmations (tenant_id, created_at desc, confirmation_id desc);
-    -- The two things that a reaction looks for; next to nothing stands in either for long.
+    -- What reactions look for; next to nothing stands in any of them for long.
     create index confirmations_pending on confirmations (expires_at) where status = 'pending';
+    create index confirmations_approved on confirmations (decided_at) where status = 'approved';
     create index confirmations_consumed on confirmations (consumed_at) where status = 'consumed'`,
   async apply(db, entries) {
     await projectDocuments(db, confirmations, entries)

@@ -53,6 +53,12 @@ export function listUnexecutedConfirmations(db: Pool, consumedBefore: string): P
   return ids(db, `status = 'consumed' and consumed_at <= $1 order by consumed_at`, consumedBefore)
 }
 
+/** Those that members have asked for and that were approved before a moment: nobody sends them a second time. */
+export function listApprovedOfMembers(db: Pool, approvedBefore: string): Promise<string[]> {
+  const condition = `status = 'approved' and decided_at <= $1 and starts_with(state ->> 'tokenId', 'mem_')`
+  return ids(db, `${condition} order by decided_at`, approvedBefore)
+}
+
 async function ids(db: Pool, condition: string, moment: string): Promise<string[]> {
   const { rows } = await db.query<{ confirmation_id: string }>(
     `select confirmation_id from confirmations where ${condition} limit ${mostAtOnce}`,

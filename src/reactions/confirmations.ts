@@ -1,4 +1,5 @@
 import {
+  listApprovedOfMembers,
   listLeftoverRequests,
   listOverdueConfirmations,
   listUnexecutedConfirmations,
@@ -10,6 +11,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { execute, recordExecution } from '../gate/execute.ts'
 import { findOperation } from '../gate/registry.ts'
 import { destroyRequest, openRequest } from '../gate/request.ts'
+import { runApproved } from '../gate/run-approved.ts'
 import type { Reaction } from './reaction.ts'
 import { createSetAside } from './set-aside.ts'
 
@@ -17,14 +19,14 @@ import { createSetAside } from './set-aside.ts'
 type OnTrouble = (trouble: { confirmation: string; error: unknown }) => void
 
 type Options = {
-  /** So long a request that has consumed its confirmation is left to finish by itself. */
+  /** So long a request that has consumed its confirmation, or approved a member's, is left to finish by itself. */
   graceMs?: number
   onTrouble: OnTrouble
 }
 
 /**
- * Carries confirmations to their end: runs what was approved and consumed by somebody who died before it was
- * executed, records expiries, and destroys the sealed requests that such a death left behind.
+ * Carries confirmations to their end: runs what was approved and consumed, or approved for a member, by somebody who
+ * died before it was executed, records expiries, and destroys the sealed requests that such a death left behind.
  */
 export function confirmationReactions(services: Services, options: Options): Reaction[] {
   return [
@@ -39,8 +41,11 @@ const originNow = (): Origin => ({ requestId: newId('req'), actor: 'system:react
 function createResume(services: Services, { graceMs = 10_000, onTrouble }: Options): () => Promise<void> {
   const setAside = createSetAside(services.now)
   return async () => {
-    const consumedBefore = new Date(services.now().getTime() - graceMs).toISOString()
-    const due = await listUnexecutedConfirmations(services.db, consumedBefore)
+    const settledBefore = new Date(services.now().getTime() - graceMs).toISOString()
+    const due = [
+      ...(await listUnexecutedConfirmations(services.db, settledBefore)),
+      ...(await listApprovedOfMembers(services.db, settledBefore)),
+    ]
     const waiting = new Set(setAside.waiting())
     for (const id of due) {
       if (waiting.has(id)) continue
@@ -62,6 +67,7 @@ function createResume(services: Services, { graceMs = 10_000, onTrouble }: Optio
  */
 async function resumeConfirmation(services: Services, id: string, origin: Origin): Promise<void> {
   const { state: confirmation } = await loadConfirmation(services, id)
+  if (confirmation.status === 'approved') return runForMember(services, id, origin)
   if (confirmation.status !== 'consumed') return
   const operation = findOperation(confirmation.operation)
   if (!operation) throw new Error(`no operation is called ${confirmation.operation} in this version`)
@@ -74,6 +80,15 @@ async function resumeConfirmation(services: Services, id: string, origin: Origin
     await execute(services, operation, confirmation, request, origin)
   } catch (error) {
     // That the rules do not allow it any more is recorded, and nobody waits for the answer.
+    if (!(error instanceof Refusal)) throw error
+  }
+}
+
+/** What the rules do not allow any more is recorded; somebody else may have run it meanwhile. */
+async function runForMember(services: Services, id: string, origin: Origin): Promise<void> {
+  try {
+    await runApproved(services, id, origin)
+  } catch (error) {
     if (!(error instanceof Refusal)) throw error
   }
 }

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Services } from '../../src/commands/services.ts'
+import { newId } from '../../src/credentials/id.ts'
 import { approve, deny, showApproval } from '../../src/gate/approvals.ts'
 import { deleteKeyType } from '../../src/gate/operations/delete-key-type.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
@@ -130,6 +131,20 @@ describe.each(['ConfirmationConsumed', 'LicenseRevoked', 'ConfirmationExecuted']
     })
   },
 )
+
+test('what a member has asked for is run when whoever approved it dies before that, and what a program has is not', async () => {
+  const [ofMember, ofProgram] = await Promise.all([licenseId(), licenseId()])
+  const member = await approvedCall({ ...callOf({ id: ofMember }), tokenId: newId('mem') })
+  await approvedCall(callOf({ id: ofProgram }))
+  await round('resume')
+  expect(await typesIn(licenseStream(ofMember))).toStrictEqual(['LicenseMinted'])
+  graceOver()
+  for (let times = 0; times < 2; times++) await round('resume')
+  expect(await typesIn(licenseStream(ofMember))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
+  expect(await typesIn(confirmationStream(member.confirmationId))).toStrictEqual(whole)
+  expect(await typesIn(licenseStream(ofProgram))).toStrictEqual(['LicenseMinted'])
+  expect(trouble).toStrictEqual([])
+})
 
 test('a request that is still at it is not overtaken', async () => {
   const id = await licenseId()
