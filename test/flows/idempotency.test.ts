@@ -236,20 +236,16 @@ const operations = {
 }
 
 /** A long run kills more often. */
-const randomKills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 5)
+const randomKills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 3)
 const isLongRun = process.env.KEYLEDGER_TEST_KILLS !== undefined
 
 type Operation = keyof typeof operations
 type StepName = keyof typeof steps
-/** A short run takes every step, and every operation, twice. */
+/** A short run takes every step, and every operation, once. */
 const shortRun: readonly (readonly [Operation, StepName])[] = [
-  ['mint', 'reserved'],
   ['mint', 'not kept'],
   ['import', 'recorded'],
-  ['import', 'not sent'],
-  ['activate', 'recorded'],
-  ['activate', 'not kept'],
-  ['deactivate', 'reserved'],
+  ['activate', 'reserved'],
   ['deactivate', 'not sent'],
 ]
 

@@ -56,6 +56,7 @@ test('a revocation is shown with the key, the person and the devices that it hit
   const displayKey = `ACMEEDIT…${licenseKey.slice(-6, -2)}`
   expect(await show(confirmation)).toStrictEqual({
     id: confirmation,
+    byMember: false,
     tenantId: tenant.tenantId,
     status: 'pending',
     title: 'Revoke a license',

@@ -244,11 +244,11 @@ test('what was made good is told, and explained as it was before and after', asy
   const id = results[0]?.id ?? ''
   await askApproveRepeat(api, tenant, 'POST', `/v1/licenses/${id}/take-back-import`)
   const { validate, activate } = await explained('?device_id=laptop', id)
-  const takenBack = { succeeds: false, status: 'not_found', rule: 'taken_back' }
+  const takenBack = { succeeds: false, status: 'revoked', rule: 'taken_back' }
   expect([validate, activate]).toMatchObject([takenBack, takenBack])
   expect(sequences(validate)).toStrictEqual([1])
   const answered = await runtime('validate', 'laptop', undefined, 'TAKEN-BACK-0001')
-  expect(answered.body).toMatchObject({ valid: false, status: 'not_found' })
+  expect(answered.body).toMatchObject({ valid: false, status: 'revoked' })
   expect((await explained('?asOf=0', id)).validate).toMatchObject({ succeeds: true, rule: 'active' })
 
   const undone = await mint(api.ask, tenant.token, 'editor')

@@ -1,5 +1,4 @@
 import type { HistoryEntry } from '../../../projections/history/queries.ts'
-import type { Standing } from '../../../projections/licenses/runtime.ts'
 import { decideActivation } from '../../commands/devices.ts'
 import type { Services } from '../../commands/services.ts'
 import type { IssuedLicense, Seat } from '../../domain/license/license.ts'
@@ -86,7 +85,7 @@ function validation(situation: Situation): Answered & Reason & Pick<Verdict, 'ex
   if (tenant.status === 'closed') {
     return { ...refused, ...tenantReasons.closed, expires_at: null, entitlements: [] }
   }
-  const { status, expires_at, entitlements } = verdictOn(standingIn(situation), deviceId !== undefined, at)
+  const { status, expires_at, entitlements } = verdictOn(situation.found, deviceId !== undefined, at)
   const answered = { succeeds: status === 'active', httpStatus: 200, status } as const
   return { ...answered, ...reasonFor(situation, status), expires_at, entitlements }
 }
@@ -94,17 +93,11 @@ function validation(situation: Situation): Answered & Reason & Pick<Verdict, 'ex
 function activation(situation: Situation): Answered & Reason {
   const { at, tenant } = situation
   if (tenant.status !== 'active') return { ...refused, ...tenantReasons[tenant.status] }
-  const { status: standing } = verdictOn(standingIn(situation), false, at)
+  const { status: standing } = verdictOn(situation.found, false, at)
   const status = standing === 'active' ? statusOfActivation(situation) : standing
   const succeeds = status === 'active'
   const reason = succeeds ? admissionReason(situation) : reasonFor(situation, status)
   return { succeeds, httpStatus: 200, status, ...reason }
-}
-
-/** What the license's own key stands for: once its import was taken back, for nothing. */
-function standingIn({ found }: Situation): Standing {
-  const { license, revalidateAfterSeconds } = found
-  return license.takenBackAt === null ? found : { found: 'no license', revalidateAfterSeconds }
 }
 
 /** What is decided when a device asks for a seat; what it calls itself does not matter to that. */

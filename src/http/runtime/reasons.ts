@@ -48,12 +48,13 @@ export function reasonFor(situation: Situation, status: RuntimeStatus): Reason {
     case 'plan_limit':
       return planReason(situation)
     case 'revoked':
-      return revokedReason(situation)
+      return situation.found.license.takenBackAt === null
+        ? revokedReason(situation)
+        : takenBackReason(situation)
     case 'fallback':
     case 'expired':
       return endedReason(situation, status)
     case 'not_found':
-      return takenBackReason(situation)
     case 'reminted':
       throw new Error('it is asked about by its own key, which is the current one')
   }
@@ -179,7 +180,7 @@ function revokedReason(situation: Situation): Reason {
 function takenBackReason(situation: Situation): Reason {
   return {
     rule: 'taken_back',
-    because: 'denied: its import was taken back, and its key stands for nothing',
+    because: 'denied: its import was taken back; its key may be imported again',
     events: newest(situation, 'ImportTakenBack'),
   }
 }
