@@ -10,7 +10,7 @@ import { fillLicenses, tenantId } from './fill.ts'
 import { scratchLedger } from './ledger.ts'
 import { residentMiB, startLedger } from './processes.ts'
 
-const licenses = 200_000
+const licenses = 1_000_000
 const Pending = z.object({ confirmation: z.object({ id: z.string() }) })
 
 /** The memory of a server while it exports everything that it has, and how fast that goes. */

@@ -1,4 +1,4 @@
-// `npm run bench [validate] [commands] [store] [export] [deliveries] [story] [search]`: takes the figures of docs/performance.md, as ratios against a bare
+// `npm run bench [validate] [commands] [store] [export] [deliveries] [sales] [story] [search]`: takes the figures of docs/performance.md, as ratios against a bare
 // baseline in the same run, and writes them there when all were taken. Each part runs in a process of its own, since
 // a process may hold one client of the event store.
 import { spawn } from 'node:child_process'
@@ -11,6 +11,7 @@ import { benchDeliveries } from './deliveries.ts'
 import { benchEventStore } from './eventstore.ts'
 import { benchExport } from './export.ts'
 import { type Figure, ms, perSecond, report } from './figures.ts'
+import { benchSales } from './sales.ts'
 import { benchSearch } from './search.ts'
 import { benchStory } from './story.ts'
 import { benchValidate } from './validate.ts'
@@ -21,10 +22,11 @@ const parts = {
   validate: benchValidate,
   export: benchExport,
   deliveries: benchDeliveries,
+  sales: benchSales,
   story: benchStory,
   search: benchSearch,
 }
-const Part = z.enum(['store', 'commands', 'validate', 'export', 'deliveries', 'story', 'search'])
+const Part = z.enum(['store', 'commands', 'validate', 'export', 'deliveries', 'sales', 'story', 'search'])
 const say = (line: string) => process.stderr.write(`  ${line}\n`)
 
 async function benchStore(log: (line: string) => void): Promise<Figure[]> {

@@ -24,7 +24,10 @@ const Address = z.object({ address: z.string() })
 const farAbove = Object.fromEntries(limitVariables.map((name) => [name, '100000000']))
 
 /** The ledger itself, as `npm start` runs it. */
-export async function startLedger(dataDirectory: string): Promise<Server> {
+export async function startLedger(
+  dataDirectory: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Server> {
   const child = spawn(process.execPath, [join(root, 'src/bin/keyledger.ts'), 'serve'], {
     env: {
       ...process.env,
@@ -32,6 +35,7 @@ export async function startLedger(dataDirectory: string): Promise<Server> {
       KEYLEDGER_PORT: '0',
       // In force, so that what they cost is measured, and far above anything that gets here.
       ...farAbove,
+      ...settings,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -10,3 +10,5 @@ export const verifyLock = 7_214_503
 export const dispatchLock = 7_214_511
 /** Held while a new ledger greets, so that of several starts at once one does. */
 export const greetingLock = 7_214_510
+/** Held while a process says that it is there and counts the others, with which it shares the rate limits. */
+export const processesLock = 7_214_512

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { processesLock } from '../../projections/database/advisory-locks.ts'
 
 /** How often a process says that it is there. */
 const beatMs = 1000
@@ -29,15 +30,11 @@ export async function joinProcesses(
   /** @returns whether others are there that have not counted this process yet */
   async function beat(): Promise<boolean> {
     try {
-      const { rows } = await db.query<Said>({
-        name: 'count-processes',
-        text: sayAndCount,
-        values: [id, joinedAt],
-      })
-      joinedAt ??= rows[0]?.at ?? null
-      onCount(Number(rows[0]?.others ?? 0n) + 1)
+      const said = await sayInTurn(db, id, joinedAt)
+      joinedAt ??= said?.at ?? null
+      onCount(Number(said?.others ?? 0n) + 1)
       if (beats++ % 60 === 0) await db.query('delete from limits.buckets where tat < $1', [now()])
-      return (rows[0]?.unaware ?? 0n) > 0n
+      return (said?.unaware ?? 0n) > 0n
     } catch (error) {
       onFailure(error)
       return false
@@ -55,6 +52,26 @@ export async function joinProcesses(
     clearInterval(timer)
     await beating
     await db.query('delete from limits.processes where id = $1', [id]).catch(onFailure)
+  }
+}
+
+/** One process at a time: of two that came at once neither would see the other, and each would think itself alone. */
+async function sayInTurn(db: Pool, id: string, joinedAt: string | null): Promise<Said | undefined> {
+  const client = await db.connect()
+  try {
+    await client.query(`begin; select pg_advisory_xact_lock(${processesLock})`)
+    const { rows } = await client.query<Said>({
+      name: 'count-processes',
+      text: sayAndCount,
+      values: [id, joinedAt],
+    })
+    await client.query('commit')
+    client.release()
+    return rows[0]
+  } catch (error) {
+    // Its transaction ends with the connection.
+    client.release(true)
+    throw error
   }
 }
 

@@ -363,7 +363,7 @@ test('killed at random moments under load, every key has one license in the end'
   })
   expect([...counts].filter(([, count]) => count !== 1)).toStrictEqual([])
   expect([...sold.keys()].filter((key) => !counts.has(key))).toStrictEqual([])
-  expect(sold.size).toBeGreaterThan(60)
+  expect(sold.size).toBeGreaterThan(5 * randomKills)
   // Every key still gets the answer that it got.
   const sample = [...sold].slice(-50)
   for (const [key, text] of sample) {
