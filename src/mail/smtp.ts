@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import type { Correspondent } from '../domain/mail/template.ts'
 import type { Mailer, MailProblem, OutgoingMail, Sending } from './mailer.ts'
 
@@ -8,7 +7,30 @@ const mostOfAnswer = 1024
 
 /** Hands mails to a mail server, a few at a time. @param url `smtp://…` or `smtps://…`, with its credentials */
 export function createSmtpMailer(url: string): Mailer {
-  const transport = createTransport({
+  let transport: ReturnType<typeof connect> | undefined
+  return {
+    async send(mail) {
+      try {
+        transport ??= connect(url)
+        const sent = await (await transport).sendMail({
+          ...messageOf(mail),
+          signal: AbortSignal.timeout(attemptMs),
+        })
+        return { taken: true, status: statusIn(sent.response), answer: shortened(sent.response) }
+      } catch (error) {
+        return failureOf(error)
+      }
+    },
+    async close() {
+      ;(await transport)?.close()
+    },
+  }
+}
+
+/** Loaded with the first mail: most processes send none. */
+async function connect(url: string) {
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
     url,
     pool: true,
     maxConnections: 4,
@@ -22,22 +44,6 @@ export function createSmtpMailer(url: string): Mailer {
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  return {
-    async send(mail) {
-      try {
-        const sent = await transport.sendMail({
-          ...messageOf(mail),
-          signal: AbortSignal.timeout(attemptMs),
-        })
-        return { taken: true, status: statusIn(sent.response), answer: shortened(sent.response) }
-      } catch (error) {
-        return failureOf(error)
-      }
-    },
-    async close() {
-      transport.close()
-    },
-  }
 }
 
 /** Addresses are objects, so that none is ever read as a list of several. */
