@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { type DeliveryFilter, findDelivery, listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findWebhook } from '../../../projections/webhooks/queries.ts'
 import { askRedelivery } from '../../commands/deliveries.ts'
@@ -22,9 +23,7 @@ const pageSize = 50
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-const statuses: readonly string[] = ['pending', 'delivered', 'abandoned'] satisfies KnownDelivery['status'][]
-const isStatus = (asked: string | undefined): asked is KnownDelivery['status'] =>
-  asked !== undefined && statuses.includes(asked)
+const Status = z.enum(['pending', 'delivered', 'abandoned'])
 
 /** What left, or is on its way: to the webhook, and to customers by mail. */
 export function deliveryPages(app: FastifyInstance, rooms: Rooms): void {
@@ -45,7 +44,7 @@ async function deliveryOf(services: Services, request: OneRequest): Promise<Know
 function filterIn(request: FastifyRequest): DeliveryFilter {
   const { status, channel, event } = queryOf(request)
   return {
-    status: isStatus(status) ? status : undefined,
+    status: Status.safeParse(status).data,
     channel: Channel.safeParse(channel).data,
     event: WebhookEventName.safeParse(event).data,
   }

@@ -12,6 +12,7 @@ import { type Comparison, compareMoments } from '../../story/compare.ts'
 import { readStory } from '../../story/entries.ts'
 import type { AsOf } from '../../story/moment.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
+import { nobody } from '../../vault/subjects.ts'
 import { asOfFrom, asOf as asOfText } from '../management/as-of.ts'
 import { deviceView, licenseView as licenseOf } from '../management/license-schemas.ts'
 import { notFound, Problem } from '../problem.ts'
@@ -24,8 +25,6 @@ import { licenseView } from './views/license.ts'
 const pageSize = 50
 /** More than anybody looks through beside a license; the list of deliveries has them all. */
 const mostDeliveries = 20
-
-const nobody = { email: null, name: null }
 
 const sequence = z.string().regex(/^\d{1,9}$/)
 const Query = z.object({

@@ -6,6 +6,7 @@ import { countUnlicensed } from '../../../projections/trials/queries.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import { Slug } from '../../domain/values.ts'
+import { nobody } from '../../vault/subjects.ts'
 import { licenseView as licenseOf } from '../management/license-schemas.ts'
 import { notFound } from '../problem.ts'
 import { queryOf } from './lists.ts'
@@ -30,8 +31,6 @@ export function recordPages(app: FastifyInstance, rooms: Rooms): void {
   productPages(app, rooms)
   customerPages(app, rooms)
 }
-
-const nobody = { email: null, name: null }
 
 async function shownLicenses(services: Services, tenantId: string, entries: readonly LicenseEntry[]) {
   const now = momentOf(services)

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'
@@ -25,9 +26,7 @@ const mostDeliveries = 100
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-const statuses: readonly string[] = ['parked', 'received', 'licensed'] satisfies KnownSale['status'][]
-const isStatus = (asked: string | undefined): asked is KnownSale['status'] =>
-  asked !== undefined && statuses.includes(asked)
+const Status = z.enum(['parked', 'received', 'licensed'])
 
 /** What was sold, and everything that came of it; what is parked can be tried again. */
 export function salePages(app: FastifyInstance, rooms: Rooms): void {
@@ -48,7 +47,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): voi
   app.get('/sales', lookingAt('sales'), async (request, reply) => {
     const { tenantId } = signedOf(request)
     const { cursor, status: askedStatus, provider: askedProvider } = queryOf(request)
-    const status = isStatus(askedStatus) ? askedStatus : undefined
+    const status = Status.safeParse(askedStatus).data
     const provider = Provider.safeParse(askedProvider).data
     const boundTo = [tenantId, 'dashboard sales', status ?? null, provider ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }

@@ -3,12 +3,11 @@ import { z } from 'zod'
 import { recordAudit } from '../../commands/audit.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { type Found, search } from '../../search/search.ts'
+import { nobody } from '../../vault/subjects.ts'
 import { formOf } from './forms.ts'
 import type { Rooms } from './rooms.ts'
 import { originOfMember, signedOf } from './signed.ts'
 import { foundView } from './views/search.ts'
-
-const nobody = { email: null, name: null }
 
 /** Longer than anything that can be found, and read without being kept. */
 const SearchForm = z.object({ text: z.string().max(1000) })

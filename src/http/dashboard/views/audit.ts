@@ -3,7 +3,7 @@ import { findOperation } from '../../../gate/registry.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { moment } from './moments.ts'
-import { empty, filters, heading, pager, select, table } from './parts.ts'
+import { asNamed, choicesOf, empty, filters, heading, pager, select, table } from './parts.ts'
 
 type Filter = { actor: string | undefined; action: string | undefined; target: string | undefined }
 
@@ -44,14 +44,11 @@ export function auditView(_view: View, { entries, filter, cursor, next }: Audit)
     ${heading('Audit log', 'Who looked at what, took what away, and decided over what; newest first. Looking here stands here too.')}
     ${filters(path, 'audit', [
       ...kept,
-      select('action', 'What they did', [
-        { value: '', label: 'Anything' },
-        ...Object.keys(actionWords).map((action) => ({
-          value: action,
-          label: action,
-          selected: action === filter.action,
-        })),
-      ]),
+      select(
+        'action',
+        'What they did',
+        choicesOf('Anything', asNamed(Object.keys(actionWords)), filter.action),
+      ),
     ])}
     <div id="audit">
       ${isFiltered && html`<p class="lead">${narrowed(filter)} <a href=${path}>Show everything</a></p>`}

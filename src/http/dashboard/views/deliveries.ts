@@ -5,7 +5,9 @@ import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { ago, moment } from './moments.ts'
 import {
+  asNamed,
   badge,
+  choicesOf,
   empty,
   facts,
   filters,
@@ -39,24 +41,14 @@ type Deliveries = {
   next: string | null
 }
 
-const choicesOf = (
-  all: string,
-  values: readonly (readonly [string, string])[],
-  chosen: string | undefined,
-) => [
-  { value: '', label: all },
-  ...values.map(([value, label]) => ({ value, label, selected: value === chosen })),
-]
-
 export function deliveriesView(view: View, { deliveries, filter, cursor, next }: Deliveries): Html {
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
-  const same = (values: readonly string[]) => values.map((value) => [value, value] as const)
   return html`<div>
     ${heading('Deliveries', 'What left for your webhook and for customers, newest first. What is not taken is tried again after 1, 5 and 30 minutes.')}
     ${filters('/dashboard/deliveries', 'deliveries', [
       select('channel', 'To', choicesOf('Everybody', Object.entries(channelNames), filter.channel)),
-      select('event', 'Event', choicesOf('All events', same(WebhookEventName.options), filter.event)),
-      select('status', 'Status', choicesOf('Any status', same(Object.keys(tones)), filter.status)),
+      select('event', 'Event', choicesOf('All events', asNamed(WebhookEventName.options), filter.event)),
+      select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),
     ])}
     <div id="deliveries">
       ${

@@ -2,7 +2,7 @@ import type { ListedDevice } from '../../../../projections/licenses/device-list.
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { ago } from './moments.ts'
-import { badge, empty, filters, heading, pager, select, table } from './parts.ts'
+import { badge, choicesOf, empty, filters, heading, pager, productSelect, select, table } from './parts.ts'
 
 type Devices = {
   devices: readonly ListedDevice[]
@@ -12,24 +12,18 @@ type Devices = {
   next: string | null
 }
 
+const statuses = [
+  ['active', 'in a seat'],
+  ['deactivated', 'gone'],
+] as const
+
 export function devicesView(view: View, { devices, products, filter, cursor, next }: Devices): Html {
   const isFiltered = filter.product !== undefined || filter.status !== undefined
   return html`<div>
     ${heading('Devices', 'What sits, or sat, in a seat of a license; the last activated first.')}
     ${filters('/dashboard/devices', 'devices', [
-      select('product', 'Product', [
-        { value: '', label: 'All products' },
-        ...products.map(({ productId, name }) => ({
-          value: productId,
-          label: name,
-          selected: productId === filter.product,
-        })),
-      ]),
-      select('status', 'Status', [
-        { value: '', label: 'Any status' },
-        { value: 'active', label: 'in a seat', selected: filter.status === 'active' },
-        { value: 'deactivated', label: 'gone', selected: filter.status === 'deactivated' },
-      ]),
+      productSelect(products, filter.product),
+      select('status', 'Status', choicesOf('Any status', statuses, filter.status)),
     ])}
     <div id="devices">
       ${

@@ -2,7 +2,19 @@ import type { LicenseStatus } from '../../../domain/license/license.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { ago } from './moments.ts'
-import { badge, empty, filters, heading, pager, select, type Tone, table } from './parts.ts'
+import {
+  asNamed,
+  badge,
+  choicesOf,
+  empty,
+  filters,
+  heading,
+  pager,
+  productSelect,
+  select,
+  type Tone,
+  table,
+} from './parts.ts'
 
 /** What a page shows of a license, as the interface for programs tells it. */
 export type ShownLicense = {
@@ -49,22 +61,8 @@ export function licensesView(view: View, { licenses, products, filter, cursor, n
   return html`<div>
     ${heading('Licenses', 'Newest first. Keys are masked: a key is shown once, to whoever mints it.')}
     ${filters('/dashboard/licenses', 'licenses', [
-      select('product', 'Product', [
-        { value: '', label: 'All products' },
-        ...products.map(({ productId, name }) => ({
-          value: productId,
-          label: name,
-          selected: productId === filter.product,
-        })),
-      ]),
-      select('status', 'Status', [
-        { value: '', label: 'Any status' },
-        ...Object.keys(tones).map((status) => ({
-          value: status,
-          label: status,
-          selected: status === filter.status,
-        })),
-      ]),
+      productSelect(products, filter.product),
+      select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),
     ])}
     <div id="licenses">
       ${

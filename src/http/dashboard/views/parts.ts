@@ -143,6 +143,27 @@ export function select(name: string, label: string, choices: readonly Choice[], 
   </div>`
 }
 
+/** What a list may be narrowed to: everything, or one of the values, each with what it is called. */
+export const choicesOf = (
+  all: string,
+  values: readonly (readonly [value: string, label: string])[],
+  chosen: string | undefined,
+): Choice[] => [
+  { value: '', label: all },
+  ...values.map(([value, label]) => ({ value, label, selected: value === chosen })),
+]
+
+/** Values that are called by themselves. */
+export const asNamed = (values: readonly string[]) => values.map((value) => [value, value] as const)
+
+export function productSelect(
+  products: readonly { productId: string; name: string }[],
+  chosen: string | undefined,
+): Html {
+  const named = products.map(({ productId, name }) => [productId, name] as const)
+  return select('product', 'Product', choicesOf('All products', named, chosen))
+}
+
 /** What narrows a list down. The choice stands in the address, and is taken at once where there is JavaScript. */
 export function filters(path: string, listId: string, fields: readonly Html[]): Html {
   return html`<form

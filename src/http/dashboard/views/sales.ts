@@ -10,6 +10,7 @@ import { providerNames } from './integrations.ts'
 import { ago, moment } from './moments.ts'
 import {
   badge,
+  choicesOf,
   empty,
   facts,
   filters,
@@ -39,6 +40,9 @@ const statuses: Record<KnownSale['status'], readonly [tone: Tone, words: string]
   licensed: ['good', 'licensed'],
 }
 
+const namedStatuses = Object.entries(statuses).map(([status, [, words]]) => [status, words] as const)
+const namedProviders = Provider.options.map((provider) => [provider, providerNames[provider]] as const)
+
 function statusBadges(sale: KnownSale): Html {
   const isRefunded = saleStanding(sale).refund !== null
   return html`<span
@@ -52,22 +56,8 @@ export function salesView(view: View, { sales, filter, cursor, next }: Sales): H
   return html`<div>
     ${heading('Sales', 'What providers have told of, newest first. A sale that is parked was paid and has no license yet.')}
     ${filters('/dashboard/sales', 'sales', [
-      select('status', 'Status', [
-        { value: '', label: 'Any status' },
-        ...Object.entries(statuses).map(([value, [, label]]) => ({
-          value,
-          label,
-          selected: value === filter.status,
-        })),
-      ]),
-      select('provider', 'Provider', [
-        { value: '', label: 'All providers' },
-        ...Provider.options.map((value) => ({
-          value,
-          label: providerNames[value],
-          selected: value === filter.provider,
-        })),
-      ]),
+      select('status', 'Status', choicesOf('Any status', namedStatuses, filter.status)),
+      select('provider', 'Provider', choicesOf('All providers', namedProviders, filter.provider)),
     ])}
     <div id="sales">
       ${sales.length === 0 ? noSales(isFiltered) : html`<div class="sheeted">${salesTable(view, sales)}</div>`}
