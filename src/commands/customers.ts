@@ -1,5 +1,5 @@
 import { type CustomerEntry, findCustomer } from '../../projections/customers/queries.ts'
-import { findLicense } from '../../projections/licenses/queries.ts'
+
 import {
   absentCustomer,
   type Customer,
@@ -13,6 +13,7 @@ import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { customerStream, licenseStream } from '../ledger/streams.ts'
+import { requireLicense } from './licenses.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /** Two customers may have the same e-mail address, as two accounts of one person do. */
@@ -65,9 +66,8 @@ export async function linkLicense(
   await services.handle<License, 'license'>({
     stream: licenseStream(licenseId),
     load: async () => {
-      const found = await findLicense(services.db, tenantId, licenseId)
-      if (!found) throw new Refusal('license_not_found')
-      return { state: found.license, revision: found.revision }
+      const { license, revision } = await requireLicense(services, tenantId, licenseId)
+      return { state: license, revision }
     },
     decide: (license) => decideLicense(license, { type: 'LinkCustomer', customerId, at }),
     cause: causeOf(origin, at),

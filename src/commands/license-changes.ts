@@ -1,9 +1,10 @@
-import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
+import type { LicenseEntry } from '../../projections/licenses/queries.ts'
 import { type DeviceName, findSeat } from '../../projections/licenses/seats.ts'
 import { newLicenseKey } from '../credentials/license-key.ts'
 import { decideLicense, type License } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { licenseStream } from '../ledger/streams.ts'
+import { requireLicense } from './licenses.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /**
@@ -17,11 +18,7 @@ export async function remintLicense(
   { tenantId, licenseId, keepDevices }: { tenantId: string; licenseId: string; keepDevices: boolean },
   origin: Origin,
 ): Promise<LicenseEntry & { licenseKey: string }> {
-  const find = async () => {
-    const entry = await findLicense(services.db, tenantId, licenseId)
-    if (!entry) throw new Refusal('license_not_found')
-    return entry
-  }
+  const find = () => requireLicense(services, tenantId, licenseId)
   const at = momentOf(services)
   const { license: found, revision } = await find()
   const product = await services.findProduct(tenantId, found.productId)

@@ -1,5 +1,6 @@
 import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
+import { isId } from '../credentials/id.ts'
 import { newLicenseKey } from '../credentials/license-key.ts'
 import type { Holder } from '../domain/license/events.ts'
 import { type TermsAsked, termsOf } from '../domain/license/issue.ts'
@@ -99,11 +100,7 @@ export async function revokeLicense(
   origin: Origin,
 ): Promise<LicenseEntry> {
   const at = momentOf(services)
-  const find = async () => {
-    const entry = await findLicense(services.db, tenantId, licenseId)
-    if (!entry) throw new Refusal('license_not_found')
-    return entry
-  }
+  const find = () => requireLicense(services, tenantId, licenseId)
   await services.handle<License, 'license'>({
     stream: licenseStream(licenseId),
     load: async () => {
@@ -114,4 +111,15 @@ export async function revokeLicense(
     cause: causeOf(origin, at),
   })
   return find()
+}
+
+/** @throws Refusal `license_not_found` for an absent license, for another tenant's and for what is no id alike */
+export async function requireLicense(
+  services: Services,
+  tenantId: string,
+  licenseId: string,
+): Promise<LicenseEntry> {
+  const entry = isId('lic', licenseId) ? await findLicense(services.db, tenantId, licenseId) : undefined
+  if (!entry) throw new Refusal('license_not_found')
+  return entry
 }

@@ -1,13 +1,15 @@
 import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
-import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
+import type { LicenseEntry } from '../../projections/licenses/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
 import type { LicenseEvent } from '../domain/license/events.ts'
 import { absentLicense, decideLicense, evolveLicense, type License } from '../domain/license/license.ts'
 import { findKeyType } from '../domain/product/product.ts'
+import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { planLimits } from '../domain/tenant/tenant.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { licenseStream } from '../ledger/streams.ts'
+import { requireLicense } from './licenses.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /** What is made good: of which license, and for the device of which seat. */
@@ -38,10 +40,7 @@ export async function undo(
   const stream = licenseStream(licenseId)
   await services.handle<Known, 'license'>({
     stream,
-    load: () =>
-      loadFromLog(services.ledger, stream, unknown, (known, recorded) =>
-        recorded.category === 'license' ? evolved(known, recorded.event) : known,
-      ),
+    load: () => loadKnown(services, stream),
     decide,
     cause: causeOf(origin, at),
     run: { resumed: true },
@@ -57,23 +56,12 @@ export async function refuseUndo(
   wanted: Undo,
 ): Promise<void> {
   const decide = await decisionOn(services, tenantId, licenseId, wanted, momentOf(services))
-  const stream = licenseStream(licenseId)
-  const { state } = await loadFromLog(services.ledger, stream, unknown, (known, recorded) =>
-    recorded.category === 'license' ? evolved(known, recorded.event) : known,
-  )
+  const { state } = await loadKnown(services, licenseStream(licenseId))
   decide(state)
 }
 
-/** @throws Refusal `license_not_found` for an absent license and for another tenant's alike */
-export async function requireLicense(
-  services: Services,
-  tenantId: string,
-  licenseId: string,
-): Promise<LicenseEntry> {
-  const entry = await findLicense(services.db, tenantId, licenseId)
-  if (!entry) throw new Refusal('license_not_found')
-  return entry
-}
+const loadKnown = (services: Services, stream: string) =>
+  loadFromLog(services.ledger, stream, unknown, folding('license', evolved))
 
 function evolved({ license, importedAt, used }: Known, event: LicenseEvent): Known {
   const isImport = event.type === 'LicenseImported'

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { findLicense, type LicenseEntry } from '../../../projections/licenses/queries.ts'
-import { revokeLicense as runRevocation } from '../../commands/licenses.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
-import { isId } from '../../credentials/id.ts'
+import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import { requireLicense, revokeLicense as runRevocation } from '../../commands/licenses.ts'
+import { momentOf } from '../../commands/services.ts'
 import { statusAt } from '../../domain/license/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { text } from '../../domain/values.ts'
 import { gatedOperation } from '../operation.ts'
 import { counted } from '../words.ts'
+import { aboutLicense } from './about-license.ts'
 
 const input = z.object({
   params: z.strictObject({ id: z.string() }),
@@ -27,17 +27,15 @@ export const revokeLicense = gatedOperation({
   scope: 'licenses:write',
   input,
   async check(services, tenantId, { params }) {
-    const { license } = await find(services, tenantId, params.id)
+    const { license } = await requireLicense(services, tenantId, params.id)
     if (license.revokedAt !== null) throw new Refusal('license_revoked')
   },
   async describe(services, tenantId, { params, body }) {
-    const { license, revision } = await find(services, tenantId, params.id)
-    const [holder] = await services.subjects.openPeople(tenantId, [license.holder])
-    const product = await services.findProduct(tenantId, license.productId)
+    const { license, subject, revision } = await aboutLicense(services, tenantId, params.id)
     const status = statusAt(license, momentOf(services))
-    const { seatsUsed, displayKey, productId } = license
+    const { seatsUsed } = license
     return {
-      summary: `Revoke ${displayKey} of ${holder?.email ?? 'nobody known'}, a license of ${product?.name ?? productId}`,
+      summary: `Revoke ${subject}`,
       consequences: [
         seatsUsed === 0
           ? 'No device is active on it'
@@ -55,16 +53,9 @@ export const revokeLicense = gatedOperation({
     } catch (error) {
       // By this very execution before a crash, or by somebody else meanwhile: it is revoked either way.
       if (error instanceof Refusal && error.code === 'license_revoked') {
-        return find(services, tenantId, params.id)
+        return requireLicense(services, tenantId, params.id)
       }
       throw error
     }
   },
 })
-
-/** @throws Refusal `license_not_found` */
-async function find(services: Services, tenantId: string, licenseId: string): Promise<LicenseEntry> {
-  const entry = isId('lic', licenseId) ? await findLicense(services.db, tenantId, licenseId) : undefined
-  if (!entry) throw new Refusal('license_not_found')
-  return entry
-}

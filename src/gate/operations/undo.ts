@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { listDevices } from '../../../projections/licenses/queries.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
-import { refuseUndo, requireLicense, type Undo, undo } from '../../commands/undo.ts'
-import { isId } from '../../credentials/id.ts'
+import { refuseUndo, type Undo, undo } from '../../commands/undo.ts'
 import { statusAt } from '../../domain/license/license.ts'
-import { Refusal } from '../../domain/refusal.ts'
 import { text } from '../../domain/values.ts'
 import { gatedOperation } from '../operation.ts'
 import { counted } from '../words.ts'
+import { aboutLicense } from './about-license.ts'
 
 const params = z.strictObject({ id: z.string() })
 
@@ -28,9 +27,10 @@ export const reinstateLicense = gatedOperation({
   path: '/v1/licenses/{id}/reinstate',
   scope: 'licenses:write',
   input: z.object({ params, body: reasonIn }),
-  check: (services, tenantId, { params: { id }, body }) => check(services, tenantId, id, reinstating(body)),
+  check: (services, tenantId, { params: { id }, body }) =>
+    refuseUndo(services, tenantId, id, reinstating(body)),
   async describe(services, tenantId, { params: { id }, body }) {
-    const { license, subject, revision } = await about(services, tenantId, id)
+    const { license, subject, revision } = await aboutLicense(services, tenantId, id)
     const after = statusAt({ ...license, revokedAt: null }, momentOf(services))
     const devices = counted(license.seatsUsed, 'device is', 'devices are')
     return {
@@ -60,9 +60,10 @@ export const reseatDevice = gatedOperation({
       .strictObject({ deviceId: text(256).meta({ description: 'As the license lists it' }) })
       .meta({ example: { deviceId: 'machine-7f3a' } }),
   }),
-  check: (services, tenantId, { params: { id }, body }) => check(services, tenantId, id, reseating(body)),
+  check: (services, tenantId, { params: { id }, body }) =>
+    refuseUndo(services, tenantId, id, reseating(body)),
   async describe(services, tenantId, { params: { id }, body }) {
-    const { license, subject, revision } = await about(services, tenantId, id)
+    const { license, subject, revision } = await aboutLicense(services, tenantId, id)
     const seat = (await listDevices(services.db, id)).find(({ deviceId }) => deviceId === body.deviceId)
     const { seatsUsed, deviceLimit } = license
     return {
@@ -87,9 +88,10 @@ export const takeBackImport = gatedOperation({
   path: '/v1/licenses/{id}/take-back-import',
   scope: 'licenses:write',
   input: z.object({ params, body: reasonIn }),
-  check: (services, tenantId, { params: { id }, body }) => check(services, tenantId, id, takingBack(body)),
+  check: (services, tenantId, { params: { id }, body }) =>
+    refuseUndo(services, tenantId, id, takingBack(body)),
   async describe(services, tenantId, { params: { id }, body }) {
-    const { license, subject, revision } = await about(services, tenantId, id)
+    const { license, subject, revision } = await aboutLicense(services, tenantId, id)
     return {
       summary: `Take back the import of ${subject}`,
       consequences: [
@@ -113,19 +115,3 @@ type Reason = z.infer<typeof reasonIn>
 const reinstating = (body: Reason): Undo => ({ type: 'reinstate', reason: body?.reason ?? null })
 const reseating = ({ deviceId }: { deviceId: string }): Undo => ({ type: 'reseat', deviceId })
 const takingBack = (body: Reason): Undo => ({ type: 'take back', reason: body?.reason ?? null })
-
-/** @throws Refusal */
-async function check(services: Services, tenantId: string, licenseId: string, wanted: Undo): Promise<void> {
-  if (!isId('lic', licenseId)) throw new Refusal('license_not_found')
-  await refuseUndo(services, tenantId, licenseId, wanted)
-}
-
-/** The license, and how an approver is told which one it is. @throws Refusal `license_not_found` */
-async function about(services: Services, tenantId: string, licenseId: string) {
-  if (!isId('lic', licenseId)) throw new Refusal('license_not_found')
-  const { license, revision } = await requireLicense(services, tenantId, licenseId)
-  const [holder] = await services.subjects.openPeople(tenantId, [license.holder])
-  const product = await services.findProduct(tenantId, license.productId)
-  const of = `a license of ${product?.name ?? license.productId}`
-  return { license, revision, subject: `${license.displayKey} of ${holder?.email ?? 'nobody known'}, ${of}` }
-}

@@ -8,6 +8,7 @@ import { Slug } from '../../domain/values.ts'
 import { revokeLicense } from '../../gate/operations/revoke-license.ts'
 import { type LicenseThen, licenseAsOf, seatsInOrder } from '../../story/as-of.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
+import { nobody } from '../../vault/subjects.ts'
 import { callerIn } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
 import { gatedRoute } from '../gate.ts'
@@ -171,5 +172,3 @@ function revokeRoute(app: ZodApp, services: Services): void {
     },
   })
 }
-
-const nobody = { email: null, name: null }

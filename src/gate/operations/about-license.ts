@@ -1,0 +1,17 @@
+import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import { requireLicense } from '../../commands/licenses.ts'
+import type { Services } from '../../commands/services.ts'
+
+/** The license, and how an approver is told which one it is. @throws Refusal `license_not_found` */
+export async function aboutLicense(
+  services: Services,
+  tenantId: string,
+  licenseId: string,
+): Promise<LicenseEntry & { subject: string }> {
+  const entry = await requireLicense(services, tenantId, licenseId)
+  const { displayKey, holder, productId } = entry.license
+  const [person] = await services.subjects.openPeople(tenantId, [holder])
+  const product = await services.findProduct(tenantId, productId)
+  const subject = `${displayKey} of ${person?.email ?? 'nobody known'}, a license of ${product?.name ?? productId}`
+  return { ...entry, subject }
+}
