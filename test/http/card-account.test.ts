@@ -7,21 +7,19 @@ import { z } from 'zod'
 import { closeTenant } from '../../src/commands/tenants.ts'
 import { integrationStream } from '../../src/ledger/streams.ts'
 import { createProviders } from '../../src/payments/providers.ts'
-import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { type Method, makeTenant, type TestTenant } from '../harness/api.ts'
 import { beginning, eventsIn, origin } from '../harness/ledger.ts'
-import { type ProviderStandIns, startProviders } from '../harness/providers.ts'
+import type { ProviderStandIns } from '../harness/providers.ts'
+import { openSellingApi, type SellingApi } from '../harness/selling-api.ts'
 
 let standIns: ProviderStandIns
-let api: TestApi
+let api: SellingApi
 let tenant: TestTenant
 beforeAll(async () => {
-  standIns = await startProviders()
-  api = await openTestApi({ providers: standIns.settings })
+  api = await openSellingApi()
+  ;({ standIns } = api)
 })
-afterAll(async () => {
-  await api.close()
-  await standIns.close()
-})
+afterAll(() => api.close())
 beforeEach(async () => {
   tenant = await makeTenant(api.ledger)
   standIns.stripe.health = 'well'

@@ -1,13 +1,13 @@
 /** What is for sale, and how a customer is sent to pay for it: with the checkout key, or by a plain link. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { issueCheckoutKey } from '../../src/commands/client-keys.ts'
-import { changeIntegration } from '../../src/commands/integrations.ts'
 import { closeTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { newToken } from '../../src/credentials/token.ts'
 import { createLimiter } from '../../src/limits/limiter.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { makeTenant, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
-import { type ProviderStandIns, startProviders } from '../harness/providers.ts'
+import type { ProviderStandIns } from '../harness/providers.ts'
+import { connectAccount, openSellingApi, type SellingApi } from '../harness/selling-api.ts'
 import { createMemoryBuckets } from '../limits/memory-buckets.ts'
 import { makeProduct } from './samples.ts'
 
@@ -26,17 +26,16 @@ const checkout = createLimiter(
 )
 
 let standIns: ProviderStandIns
-let api: TestApi
+let api: SellingApi
 let tenant: TestTenant
 let key: string
 beforeAll(async () => {
-  standIns = await startProviders()
-  api = await openTestApi({ providers: standIns.settings, limits: { checkout } })
+  api = await openSellingApi({ limits: { checkout } })
+  ;({ standIns } = api)
 })
 afterAll(async () => {
   await checkout.stop()
   await api.close()
-  await standIns.close()
 })
 
 const accountId = 'acct_connected'
@@ -67,21 +66,7 @@ beforeEach(async () => {
   key = (await issueCheckoutKey(api.ledger.services, tenant.tenantId, origin)).checkoutKey
 })
 
-async function connect(): Promise<void> {
-  const { tenantId } = tenant
-  const { services } = api.ledger
-  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
-    type: 'StartOnboarding',
-    tenantId,
-    accountId,
-    at,
-  }))
-  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
-    type: 'FinishOnboarding',
-    accountId,
-    at,
-  }))
-}
+const connect = () => connectAccount(api.ledger.services, tenant.tenantId, accountId)
 const verify = () => api.ask('POST', '/v1/products/editor/key-types/verify-prices', { token: tenant.token })
 
 const asked = {

@@ -8,22 +8,20 @@ import { connectMarketplace } from '../../src/commands/integrations.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import type { Provider } from '../../src/domain/integration/provider.ts'
 import { integrationStream } from '../../src/ledger/streams.ts'
-import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { type Method, makeTenant, type TestTenant } from '../harness/api.ts'
 import { beginning, eventsIn, origin } from '../harness/ledger.ts'
-import { goodKey, type ProviderStandIns, poorKey, startProviders } from '../harness/providers.ts'
+import { goodKey, type ProviderStandIns, poorKey } from '../harness/providers.ts'
+import { openSellingApi, type SellingApi } from '../harness/selling-api.ts'
 import { makeProduct } from './samples.ts'
 
 let standIns: ProviderStandIns
-let api: TestApi
+let api: SellingApi
 let tenant: TestTenant
 beforeAll(async () => {
-  standIns = await startProviders()
-  api = await openTestApi({ providers: standIns.settings })
+  api = await openSellingApi()
+  ;({ standIns } = api)
 })
-afterAll(async () => {
-  await api.close()
-  await standIns.close()
-})
+afterAll(() => api.close())
 beforeEach(async () => {
   tenant = await makeTenant(api.ledger)
   for (const standIn of [standIns.paddle, standIns.polar, standIns.lemonsqueezy]) {

@@ -3,32 +3,24 @@ import { createHmac } from 'node:crypto'
 import { Stripe } from 'stripe'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { changeIntegration } from '../../src/commands/integrations.ts'
 import type { Provider } from '../../src/domain/integration/provider.ts'
 import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { origin, uniqueId } from '../harness/ledger.ts'
-import {
-  goodKey,
-  type ProviderStandIns,
-  platformWebhookSecret,
-  startProviders,
-} from '../harness/providers.ts'
+import { makeTenant, type TestTenant } from '../harness/api.ts'
+import { uniqueId } from '../harness/ledger.ts'
+import { goodKey, type ProviderStandIns, platformWebhookSecret } from '../harness/providers.ts'
+import { connectAccount, openSellingApi, type SellingApi } from '../harness/selling-api.ts'
 import { goldenOf } from '../payments/golden.ts'
 import { makeProduct } from './samples.ts'
 
 let standIns: ProviderStandIns
-let api: TestApi
+let api: SellingApi
 let tenant: TestTenant
 let accountId: string
 beforeAll(async () => {
-  standIns = await startProviders()
-  api = await openTestApi({ providers: standIns.settings })
+  api = await openSellingApi()
+  ;({ standIns } = api)
 })
-afterAll(async () => {
-  await api.close()
-  await standIns.close()
-})
+afterAll(() => api.close())
 
 const secret = 'whsec_canary_of_the_provider'
 beforeEach(async () => {
@@ -39,17 +31,7 @@ beforeEach(async () => {
   accountId = uniqueId('acct')
   const { services } = api.ledger
   const { tenantId } = tenant
-  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
-    type: 'StartOnboarding',
-    tenantId,
-    accountId,
-    at,
-  }))
-  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
-    type: 'FinishOnboarding',
-    accountId,
-    at,
-  }))
+  await connectAccount(services, tenantId, accountId)
   for (const [provider, mapping] of [
     ['lemonsqueezy', { variants: { 23456: 'pro' } }],
     ['paddle', { prices: { pri_01gsz8x8sawmvhz1pv30nge1ke: 'pro' } }],

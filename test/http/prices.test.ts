@@ -2,25 +2,22 @@
  * A product is sold at prices that the card provider has: what it says of them is recorded as a whole or not at all.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { changeIntegration } from '../../src/commands/integrations.ts'
 import { productStream } from '../../src/ledger/streams.ts'
 import { createProviders } from '../../src/payments/providers.ts'
-import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { beginning, eventsIn, origin } from '../harness/ledger.ts'
-import { type ProviderStandIns, startProviders } from '../harness/providers.ts'
+import { type Method, makeTenant, type TestTenant } from '../harness/api.ts'
+import { beginning, eventsIn } from '../harness/ledger.ts'
+import type { ProviderStandIns } from '../harness/providers.ts'
+import { connectAccount, openSellingApi, type SellingApi } from '../harness/selling-api.ts'
 import { makeProduct } from './samples.ts'
 
 let standIns: ProviderStandIns
-let api: TestApi
+let api: SellingApi
 let tenant: TestTenant
 beforeAll(async () => {
-  standIns = await startProviders()
-  api = await openTestApi({ providers: standIns.settings })
+  api = await openSellingApi()
+  ;({ standIns } = api)
 })
-afterAll(async () => {
-  await api.close()
-  await standIns.close()
-})
+afterAll(() => api.close())
 
 const accountId = 'acct_connected'
 beforeEach(async () => {
@@ -42,22 +39,7 @@ const recorded = async (productId = 'editor') =>
     entry.readable ? entry.event.type : entry.problem,
   )
 /** As after an onboarding. */
-async function connectStripe(): Promise<void> {
-  const { tenantId } = tenant
-  const { services } = api.ledger
-  const at = beginning
-  await changeIntegration(services, tenantId, 'stripe', origin, () => ({
-    type: 'StartOnboarding',
-    tenantId,
-    accountId,
-    at,
-  }))
-  await changeIntegration(services, tenantId, 'stripe', origin, () => ({
-    type: 'FinishOnboarding',
-    accountId,
-    at,
-  }))
-}
+const connectStripe = () => connectAccount(api.ledger.services, tenant.tenantId, accountId)
 
 const unverified = { verified: false, unitAmount: null, currency: null, interval: null }
 

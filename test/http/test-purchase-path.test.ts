@@ -5,21 +5,19 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { listLicenses } from '../../projections/licenses/queries.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { type ProviderStandIns, startProviders } from '../harness/providers.ts'
+import { makeTenant, type TestTenant } from '../harness/api.ts'
+import type { ProviderStandIns } from '../harness/providers.ts'
+import { openSellingApi, type SellingApi } from '../harness/selling-api.ts'
 import { makeProduct } from './samples.ts'
 
 let standIns: ProviderStandIns
-let api: TestApi
+let api: SellingApi
 let tenant: TestTenant
 beforeAll(async () => {
-  standIns = await startProviders()
-  api = await openTestApi({ providers: standIns.settings })
+  api = await openSellingApi()
+  ;({ standIns } = api)
 })
-afterAll(async () => {
-  await api.close()
-  await standIns.close()
-})
+afterAll(() => api.close())
 beforeEach(async () => {
   // Providers look at the time of a signature.
   api.ledger.clock.set(new Date().toISOString())

@@ -1,11 +1,5 @@
 import fc from 'fast-check'
-import {
-  changeIntegration,
-  connectMarketplace,
-  disconnect,
-  mapProduct,
-  rotateSecret,
-} from '../../src/commands/integrations.ts'
+import { connectMarketplace, disconnect, mapProduct, rotateSecret } from '../../src/commands/integrations.ts'
 import { changeMail } from '../../src/commands/mails.ts'
 import { decided } from '../../src/commands/products.ts'
 import { receiveNotification } from '../../src/commands/sales.ts'
@@ -17,6 +11,7 @@ import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { createTestPurchaseDriver } from '../../src/reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../../src/reactions/test-purchases.ts'
 import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
+import { connectAccount } from '../harness/selling-api.ts'
 import { month, purchase } from '../sales/notifications.ts'
 
 /** What a vendor does to sell, and stops doing. */
@@ -79,18 +74,7 @@ export async function sell(
             : { provider: step.through }
         return connectMarketplace(services, tenantId, asked, operation, origin)
       }
-      const accountId = 'acct_1'
-      await changeIntegration(services, tenantId, 'stripe', origin, () => ({
-        type: 'StartOnboarding',
-        tenantId,
-        accountId,
-        at,
-      }))
-      return changeIntegration(services, tenantId, 'stripe', origin, () => ({
-        type: 'FinishOnboarding',
-        accountId,
-        at,
-      }))
+      return connectAccount(services, tenantId, 'acct_1')
     }
     case 'map': {
       await mapProduct(services, product, 'gumroad', { permalinks: [operation] }, origin)

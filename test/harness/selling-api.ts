@@ -1,0 +1,37 @@
+import { changeIntegration } from '../../src/commands/integrations.ts'
+import type { Services } from '../../src/commands/services.ts'
+import type { Limits } from '../../src/limits/limits.ts'
+import { openTestApi, type TestApi } from './api.ts'
+import { origin } from './ledger.ts'
+import { type ProviderStandIns, startProviders } from './providers.ts'
+
+export type SellingApi = TestApi & { standIns: ProviderStandIns }
+
+/** An application whose payment providers are stand-ins, which end with it. */
+export async function openSellingApi(options: { limits?: Limits } = {}): Promise<SellingApi> {
+  const standIns = await startProviders()
+  const api = await openTestApi({ ...options, providers: standIns.settings })
+  return {
+    ...api,
+    standIns,
+    async close() {
+      await api.close()
+      await standIns.close()
+    },
+  }
+}
+
+/** As after an onboarding at the card provider. */
+export async function connectAccount(services: Services, tenantId: string, accountId: string): Promise<void> {
+  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
+    type: 'StartOnboarding',
+    tenantId,
+    accountId,
+    at,
+  }))
+  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
+    type: 'FinishOnboarding',
+    accountId,
+    at,
+  }))
+}
