@@ -33,3 +33,9 @@ export async function countParked(db: Pool): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>('select count(*) as count from parked')
   return Number(rows[0]?.count ?? 0n)
 }
+
+/** Whether a stream is set aside: its later events are in no read model. */
+export async function isParked(db: Pool, stream: string): Promise<boolean> {
+  const { rows } = await db.query('select from parked where stream = $1', [stream])
+  return rows.length > 0
+}

@@ -56,9 +56,3 @@ async function readParked(db: Pool): Promise<ParkedStream[]> {
     parkedAt: parked_at,
   }))
 }
-
-/** Whether a stream is set aside: its later events are in no read model. */
-export async function isParked(db: Pool, stream: string): Promise<boolean> {
-  const { rows } = await db.query('select from parked where stream = $1', [stream])
-  return rows.length > 0
-}

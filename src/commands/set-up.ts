@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg'
+import { inTransaction } from '../../projections/database/transaction.ts'
 import { deleteCredentials, findCredentials, writeCredentials } from '../access/credentials.ts'
 import { sameMailbox } from '../access/fingerprint.ts'
 import { useLink } from '../access/links.ts'
@@ -7,7 +8,6 @@ import { addPasskey, deletePasskey, listPasskeys } from '../access/passkeys.ts'
 import { hashPassword, problemOfPassword } from '../access/password.ts'
 import { endSessionsOf } from '../access/sessions.ts'
 import { newTotpSecret, totpStep } from '../access/totp.ts'
-import { inTransaction } from '../access/transaction.ts'
 import { momentOf, type Services } from './services.ts'
 
 /** Who sets up how they sign in: with a one-time link, or from a session of theirs. */

@@ -6,6 +6,7 @@ import type { KnownDelivery } from '../domain/delivery/delivery.ts'
 import type { KnownSale } from '../domain/sale/sale.ts'
 import { readTotals } from '../usage/read.ts'
 import type { Person } from '../vault/subjects.ts'
+import { nobody } from '../vault/subjects.ts'
 
 /** What an archive is about, as things stood when it was begun. */
 export type Case = {
@@ -22,8 +23,6 @@ export type Case = {
 
 /** How many deliveries there are of each channel, by what became of them. */
 export type DeliveryCounts = Record<KnownDelivery['channel'], Record<KnownDelivery['status'], number>>
-
-const nobody: Person = { email: null, name: null }
 
 /** @returns undefined when the tenant has no such license */
 export async function findCase(

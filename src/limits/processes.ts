@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { processesLock } from '../../projections/database/advisory-locks.ts'
+import { inTransaction } from '../../projections/database/transaction.ts'
 
 /** How often a process says that it is there. */
 const beatMs = 1000
@@ -56,23 +57,16 @@ export async function joinProcesses(
 }
 
 /** One process at a time: of two that came at once neither would see the other, and each would think itself alone. */
-async function sayInTurn(db: Pool, id: string, joinedAt: string | null): Promise<Said | undefined> {
-  const client = await db.connect()
-  try {
-    await client.query(`begin; select pg_advisory_xact_lock(${processesLock})`)
+function sayInTurn(db: Pool, id: string, joinedAt: string | null): Promise<Said | undefined> {
+  return inTransaction(db, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1)', [processesLock])
     const { rows } = await client.query<Said>({
       name: 'count-processes',
       text: sayAndCount,
       values: [id, joinedAt],
     })
-    await client.query('commit')
-    client.release()
     return rows[0]
-  } catch (error) {
-    // Its transaction ends with the connection.
-    client.release(true)
-    throw error
-  }
+  })
 }
 
 /** Who counts after this has committed counts this process. Its own row is not in the snapshot that is counted. */

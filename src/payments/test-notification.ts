@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto'
 import type { Provider } from '../domain/integration/provider.ts'
+import { hmac } from './signature.ts'
 
 /** A sale that nobody paid for, as the provider would tell of it. */
 export type TestSale = {
@@ -44,7 +44,6 @@ export function testNotification(
 
 const json = { 'content-type': 'application/json' }
 const secondsOf = (now: Date): number => Math.floor(now.getTime() / 1000)
-const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text)
 
 function fromStripe(sale: TestSale, secret: string, now: Date): SignedNotification {
   const { saleId, tenantId, productId, keyTypeId, email, accountId } = sale
@@ -67,7 +66,7 @@ function fromStripe(sale: TestSale, secret: string, now: Date): SignedNotificati
     created,
     data: { object: session },
   })
-  const signature = `t=${created},v1=${hmac(secret, `${created}.${body}`).digest('hex')}`
+  const signature = `t=${created},v1=${hmac(secret, `${created}.${body}`).toString('hex')}`
   return {
     path: '/api/stripe/webhook/connect',
     headers: { ...json, 'stripe-signature': signature },
@@ -102,7 +101,7 @@ function fromLemonSqueezy(sale: TestSale, secret: string, now: Date): SignedNoti
     meta: { event_name: 'order_created', test_mode: true },
     data: { type: 'orders', id: saleId, attributes },
   })
-  const signature = hmac(secret, body).digest('hex')
+  const signature = hmac(secret, body).toString('hex')
   return {
     path: `/webhooks/lemonsqueezy/${tenantId}`,
     headers: { ...json, 'x-event-name': 'order_created', 'x-signature': signature },
@@ -127,7 +126,7 @@ function fromPaddle(sale: TestSale, secret: string, now: Date): SignedNotificati
     },
   })
   const at = secondsOf(now)
-  const signature = `ts=${at};h1=${hmac(secret, `${at}:${body}`).digest('hex')}`
+  const signature = `ts=${at};h1=${hmac(secret, `${at}:${body}`).toString('hex')}`
   return { path: `/webhooks/paddle/${tenantId}`, headers: { ...json, 'paddle-signature': signature }, body }
 }
 
@@ -147,7 +146,7 @@ function fromPolar(sale: TestSale, secret: string, now: Date): SignedNotificatio
     },
   })
   const at = String(secondsOf(now))
-  const signature = hmac(secret, `${saleId}.${at}.${body}`).digest('base64')
+  const signature = hmac(secret, `${saleId}.${at}.${body}`).toString('base64')
   return {
     path: `/webhooks/polar/${tenantId}`,
     headers: {

@@ -10,7 +10,7 @@ import {
 } from '../../projections/history/queries.ts'
 import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
-import { isParked } from '../../projections/runner/status.ts'
+import { isParked } from '../../projections/runner/parked.ts'
 import type { PresentTenant } from '../../projections/tenants/queries.ts'
 import { momentOf, type Services } from '../commands/services.ts'
 import { absentCustomer, type Customer, evolveCustomer } from '../domain/customer/customer.ts'

@@ -22,7 +22,8 @@ export type Subjects = {
   destroy(tenantId: string, subjectId: string): Promise<void>
 }
 
-const nobody: Person = { email: null, name: null }
+/** Who somebody is of whom nothing is known, or who was erased. */
+export const nobody: Person = { email: null, name: null }
 
 export function createSubjects(db: Pool, master: MasterKey): Subjects {
   /** The same person has the same hash, but nobody can tell the e-mail address from it. */

@@ -6,6 +6,7 @@ import type { Services } from '../commands/services.ts'
 import type { KnownDelivery } from '../domain/delivery/delivery.ts'
 import { unixSeconds } from '../domain/license/expiry.ts'
 import type { WebhookEventName } from '../domain/webhook/events.ts'
+import { nobody } from '../vault/subjects.ts'
 import { FedEvent, type Payload, payloadVersion } from './payloads.ts'
 
 /** What is sent, and what of it an answer must not repeat into the log. */
@@ -28,8 +29,6 @@ export async function publicEventOf(
   const confidential = [key, person.email, person.name].filter((text) => typeof text === 'string')
   return { payload, confidential }
 }
-
-const nobody = { email: null, name: null }
 
 type Told<Sequence> = {
   id: string

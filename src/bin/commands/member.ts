@@ -19,6 +19,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { welcomePath } from '../../http/welcome-path.ts'
 import { parsed } from '../arguments.ts'
 import { type OutputOptions, print, table } from '../output.ts'
+import { baseUrlOf } from '../own-address.ts'
 import { withStores } from '../with-stores.ts'
 
 type Options = OutputOptions & { tenant: string }
@@ -128,8 +129,7 @@ async function requireMember(services: Services, tenantId: string, named: string
 
 /** Where a one-time link leads on this installation. */
 export function linkAddress(secret: string): string {
-  const { baseUrl, port } = parseConfig(process.env)
-  return `${baseUrl ?? `http://localhost:${port}`}${welcomePath(secret)}`
+  return `${baseUrlOf(parseConfig(process.env))}${welcomePath(secret)}`
 }
 
 function printLink(options: OutputOptions, memberId: string, { secret, expiresAt }: IssuedLink): void {

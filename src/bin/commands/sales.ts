@@ -6,6 +6,7 @@ import type { Services } from '../../commands/services.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { KnownSale } from '../../domain/sale/sale.ts'
 import { saleDetailView, saleView } from '../../http/management/sale-schemas.ts'
+import { nobody } from '../../vault/subjects.ts'
 import { fields, type OutputOptions, print, table } from '../output.ts'
 import { withStores } from '../with-stores.ts'
 
@@ -75,8 +76,6 @@ export function saleCommands(program: Command): void {
       }),
     )
 }
-
-const nobody = { email: null, name: null }
 
 async function requireSale(services: Services, id: string): Promise<KnownSale> {
   const sale = await findSale(services.db, null, id)

@@ -27,10 +27,11 @@ export function testPurchaseCommand(program: Command): void {
     .option('--json', 'print the purchase as `GET /v1/test-purchase/{id}` shows it')
     .action((productId: string, options: Options) =>
       withStores(async ({ services }, origin) => {
-        const provider = options.provider && parsed(Provider, options.provider, '--provider')
+        const provider =
+          options.provider === undefined ? undefined : parsed(Provider, options.provider, '--provider')
         const product = await services.findProduct(options.tenant, productId)
         if (!product) throw new Refusal('product_not_found')
-        const asked = { keyTypeId: options.keyType, provider: provider || undefined }
+        const asked = { keyTypeId: options.keyType, provider }
         const { testPurchaseId } = await startTestPurchase(services, product, asked, origin)
         const driver = createTestPurchaseDriver(services, sendTo(baseUrlOf(parseConfig(process.env))))
         const ended = await createTestPurchaseRunner(services, told(driver))(testPurchaseId, origin)

@@ -7,6 +7,7 @@ import { isId } from '../../credentials/id.ts'
 import { Provider } from '../../domain/integration/provider.ts'
 import type { KnownSale } from '../../domain/sale/sale.ts'
 import { Slug } from '../../domain/values.ts'
+import { nobody } from '../../vault/subjects.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
 import { notFound } from '../problem.ts'
@@ -90,8 +91,6 @@ function answerSales(
     },
   )
 }
-
-const nobody = { email: null, name: null }
 
 function readRoute(app: ZodApp, services: Services): void {
   app.get(
