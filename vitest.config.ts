@@ -4,14 +4,28 @@ import { defineConfig } from 'vitest/config'
 // Compiling what every file imports takes longer than most files run.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/keyledger', import.meta.url))
 
+/** They replace what others have imported already, so each has a process of its own. */
+const alone = ['test/dashboard/sign-in.test.ts']
+
+const time = { testTimeout: 60_000, hookTimeout: 60_000 }
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // One process a file: two EventStoreDB clients in one process can crash it.
     pool: 'forks',
     maxWorkers: 3,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
     globalSetup: ['test/harness/postgres-server.ts'],
+    projects: [
+      {
+        test: {
+          ...time,
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: alone,
+          // One file after another in a process: importing the application anew costs more than most files do.
+          isolate: false,
+        },
+      },
+      { test: { ...time, name: 'alone', include: alone, sequence: { groupOrder: 1 } } },
+    ],
   },
 })

@@ -9,7 +9,7 @@ import { Scope } from '../../src/domain/token/scopes.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createCursors } from '../../src/http/cursor.ts'
 import { type Limits, noLimits } from '../../src/limits/limits.ts'
-import { createAnswerCheck } from './described.ts'
+import { type CheckAnswer, createAnswerCheck } from './described.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD'
@@ -91,8 +91,12 @@ export function createTestApp(
   })
 }
 
+/** Every application has the same description, and reading it costs more than most tests do. */
+let answerCheck: CheckAnswer | undefined
+
 export function askOf(app: FastifyInstance): Ask {
-  const check = createAnswerCheck(app.swagger())
+  answerCheck ??= createAnswerCheck(app.swagger())
+  const check = answerCheck
   return async (method, url, { token, body, raw, headers = {} } = {}) => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await app.inject({
