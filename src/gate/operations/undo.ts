@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listDevices } from '../../../projections/licenses/queries.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/services.ts'
 import { refuseUndo, type Undo, undo } from '../../commands/undo.ts'
 import { statusAt } from '../../domain/license/license.ts'
 import { text } from '../../domain/values.ts'
