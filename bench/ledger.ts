@@ -3,8 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rebuild } from '../projections/runner/rebuild.ts'
+import type { Progress } from '../projections/runner/replay.ts'
+import { verify } from '../projections/runner/verify.ts'
 import { createLog } from '../src/bin/log.ts'
-import { openStores } from '../src/bin/stores.ts'
+import { openStores, type Stores } from '../src/bin/stores.ts'
 import { parseConfig } from '../src/config.ts'
 import { newToken } from '../src/credentials/token.ts'
 import { fillTenants } from './fill.ts'
@@ -20,10 +22,31 @@ export async function scratchLedger(tenants = 1): Promise<Scratch> {
   return { directory, token, remove: () => rmSync(directory, { recursive: true, force: true }) }
 }
 
-export type Rebuilt = { events: number; perSecond: number; earlyMiB: number; lateMiB: number }
+export type Replayed = { events: number; perSecond: number; earlyMiB: number; lateMiB: number }
 
-/** Rebuilds every read model; memory is this process's, at a fifth of the way and at the end. */
-export async function rebuildAll(directory: string): Promise<Rebuilt> {
+/** Rebuilds every read model. */
+export const rebuildAll = (directory: string): Promise<Replayed> =>
+  measured(directory, ({ db, services }, onProgress) =>
+    rebuild(db, services.ledger, {
+      onParked: ({ stream, problem }) => {
+        throw new Error(`${stream}: ${problem}`)
+      },
+      onProgress,
+    }),
+  )
+
+/** Folds the log once more and compares it with the read models, as `audit replay` does. */
+export const replayAll = (directory: string): Promise<Replayed> =>
+  measured(directory, async ({ db, services }, onProgress) => {
+    const { differences } = await verify(db, services.ledger, onProgress)
+    if (differences.length > 0) throw new Error(`${differences.length} differences`)
+  })
+
+/** Memory is this process's, at a fifth of the way and at the end. */
+async function measured(
+  directory: string,
+  work: (stores: Stores, onProgress: (progress: Progress) => void) => Promise<void>,
+): Promise<Replayed> {
   const config = parseConfig({ KEYLEDGER_DATA_DIR: directory })
   const stores = await openStores(config, createLog('warn'))
   try {
@@ -31,14 +54,9 @@ export async function rebuildAll(directory: string): Promise<Rebuilt> {
     let events = 0
     let earlyMiB = 0
     const resident = () => process.memoryUsage.rss() / 2 ** 20
-    await rebuild(stores.db, stores.services.ledger, {
-      onParked: ({ stream, problem }) => {
-        throw new Error(`${stream}: ${problem}`)
-      },
-      onProgress: (progress) => {
-        events = Math.max(events, progress.events)
-        if (earlyMiB === 0 && progress.position * 5n > progress.head) earlyMiB = resident()
-      },
+    await work(stores, (progress) => {
+      events = Math.max(events, progress.events)
+      if (earlyMiB === 0 && progress.position * 5n > progress.head) earlyMiB = resident()
     })
     const seconds = (performance.now() - started) / 1000
     return { events, perSecond: events / seconds, earlyMiB, lateMiB: resident() }

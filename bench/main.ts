@@ -1,16 +1,18 @@
-// `npm run bench [validate] [commands] [store] [export] [deliveries] [sales] [story] [search]`: takes the figures of docs/performance.md, as ratios against a bare
+// `npm run bench [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay]`: takes the figures of docs/performance.md, as ratios against a bare
 // baseline in the same run, and writes them there when all were taken. Each part runs in a process of its own, since
-// a process may hold one client of the event store.
+// a process may hold one client of the event store. `--events 1000000` is for `replay`: how long a log is.
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { benchCommands } from './commands.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchEventStore } from './eventstore.ts'
 import { benchExport } from './export.ts'
 import { type Figure, ms, perSecond, report } from './figures.ts'
+import { benchReplay } from './replay.ts'
 import { benchSales } from './sales.ts'
 import { benchSearch } from './search.ts'
 import { benchStory } from './story.ts'
@@ -25,8 +27,20 @@ const parts = {
   sales: benchSales,
   story: benchStory,
   search: benchSearch,
+  replay: (log: (line: string) => void) => benchReplay(log, asked.events),
 }
-const Part = z.enum(['store', 'commands', 'validate', 'export', 'deliveries', 'sales', 'story', 'search'])
+const Part = z.enum([
+  'store',
+  'commands',
+  'validate',
+  'export',
+  'deliveries',
+  'sales',
+  'story',
+  'search',
+  'replay',
+])
+const asked = readArguments()
 const say = (line: string) => process.stderr.write(`  ${line}\n`)
 
 async function benchStore(log: (line: string) => void): Promise<Figure[]> {
@@ -63,7 +77,8 @@ const Figures = z.array(
 )
 
 async function inProcess(part: z.infer<typeof Part>): Promise<Figure[]> {
-  const child = spawn(process.execPath, [import.meta.filename, '--part', part], {
+  const events = ['--events', String(asked.events)]
+  const child = spawn(process.execPath, [import.meta.filename, '--part', part, ...events], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let text = ''
@@ -71,21 +86,31 @@ async function inProcess(part: z.infer<typeof Part>): Promise<Figure[]> {
   return Figures.parse(JSON.parse(text))
 }
 
-const [first, second] = process.argv.slice(2)
-if (first === '--part') {
-  process.stdout.write(JSON.stringify(await parts[Part.parse(second)](say)))
+function readArguments() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { part: { type: 'string' }, events: { type: 'string', default: '200000' } },
+  })
+  return {
+    part: Part.optional().parse(values.part),
+    events: z.coerce.number().int().min(1000).parse(values.events),
+    parts: positionals.length > 0 ? z.array(Part).parse(positionals) : Part.options,
+  }
+}
+
+if (asked.part !== undefined) {
+  process.stdout.write(JSON.stringify(await parts[asked.part](say)))
 } else {
-  const asked = process.argv.length > 2 ? z.array(Part).parse(process.argv.slice(2)) : Part.options
   const started = performance.now()
   const figures: Figure[] = []
-  for (const part of asked) {
+  for (const part of asked.parts) {
     process.stderr.write(`${part}\n`)
     figures.push(...(await inProcess(part)))
   }
   const table = report(figures)
   process.stdout.write(`${table}\n`)
   process.stderr.write(`taken in ${Math.round((performance.now() - started) / 1000)} s\n`)
-  if (asked.length === Part.options.length) writeTable(table)
+  if (asked.parts.length === Part.options.length) writeTable(table)
 }
 
 /** Puts the table between the two marks of the page. */

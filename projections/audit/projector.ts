@@ -33,6 +33,7 @@ export const auditProjector: Projector = {
       where target_id is not null;
     create index audit_of_actor on audit (tenant_id, actor, position desc);
     create index audit_of_confirmation on audit (confirmation_id) where action = 'asked'`,
+  foldsBy: ['audit_of_confirmation'],
   async apply(db, entries) {
     const asked = await requestsOf(db, entries)
     await writeRows(

@@ -17,11 +17,15 @@ export type RebuildOptions = { onParked: OnParked; onProgress: (progress: Progre
  * @throws ScratchInUse when another rebuild is running
  */
 export async function rebuild(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
-  await withScratchSchema(db, nextSchema, rebuildLock, async (client) => {
-    await client.query(`drop schema if exists ${formerSchema} cascade; set synchronous_commit = off`)
+  const scratch = { schema: nextSchema, lock: rebuildLock, kept: true }
+  await withScratchSchema(db, scratch, async (client, makeIndexes) => {
+    await client.query(`drop schema if exists ${formerSchema} cascade`)
     await replay(client, log, options)
+    await client.query(`set maintenance_work_mem = '256MB'`)
+    await makeIndexes()
     await client.query('analyze; set synchronous_commit = on')
-    // Only what was written since stands between the two now. The lock keeps it from growing while they change.
+    // What was written while that took its time; the lock then keeps the little that is left from growing.
+    await replay(client, log, options)
     await client.query('select pg_advisory_lock($1)', [projectionLock])
     await replay(client, log, options)
     await swap(client)
@@ -36,7 +40,7 @@ export async function rebuildPosition(db: Pool): Promise<bigint | undefined> {
   const { rows } = await db.query<{ running: boolean }>(
     `select to_regclass('${nextSchema}.checkpoint') is not null and exists (
        select from pg_locks
-       where locktype = 'advisory' and objid = $1 and granted
+       where locktype = 'advisory' and objid = $1 and granted and mode = 'ExclusiveLock'
          and database = (select oid from pg_database where datname = current_database())
      ) as running`,
     [rebuildLock],

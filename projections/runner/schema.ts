@@ -36,11 +36,32 @@ export const fingerprint: string = createHash('sha256')
 /** Before the first event: an empty log and a log that has not been looked at are the same. */
 export const beforeAll = -1n
 
-/** Makes the empty tables of every read model in a schema of their own. */
-export async function createReadModelSchema(db: ClientBase, schema: string): Promise<void> {
+/**
+ * Makes the empty tables of every read model in a schema of their own.
+ * @param logged false for tables that a crash may empty, which spares writing everything twice
+ */
+export async function createReadModelSchema(db: ClientBase, schema: string, logged = true): Promise<void> {
   await db.query(`create schema ${schema}; set local search_path = ${schema}`)
-  for (const ddl of [ownTables, ...projectors.map((projector) => projector.ddl)]) await db.query(ddl)
+  for (const ddl of [ownTables, ...projectors.map((projector) => projector.ddl)]) {
+    await db.query(logged ? ddl : ddl.replaceAll('create table', 'create unlogged table'))
+  }
   await db.query('insert into checkpoint (position, fingerprint) values ($1, $2)', [beforeAll, fingerprint])
+}
+
+/**
+ * Takes away the indexes of a schema by which nothing is folded and nothing kept single.
+ * @returns the statements that make them again
+ */
+export async function dropReadingIndexes(db: ClientBase, schema: string): Promise<string[]> {
+  const { rows } = await db.query<{ name: string; definition: string }>(
+    `select format('%I.%I', n.nspname, c.relname) as name, pg_get_indexdef(i.indexrelid) as definition
+     from pg_index i join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and not i.indisunique and c.relname <> all($2)
+     order by c.relname`,
+    [schema, projectors.flatMap(({ foldsBy }) => foldsBy ?? [])],
+  )
+  if (rows.length > 0) await db.query(`drop index ${rows.map(({ name }) => name).join(', ')}`)
+  return rows.map(({ definition }) => definition)
 }
 
 /** Which version the live tables are: undefined when there are none. */

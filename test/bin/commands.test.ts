@@ -3,14 +3,16 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { createPool } from '../../projections/database/pool.ts'
 import { type Client, client, createVendor } from '../flows/vendor.ts'
 import { createHost, type Environment, type Finished, program } from '../harness/process.ts'
 
 const host = createHost()
 let environment: Environment
+let databaseUrl: string
 let vendor: Client
 beforeAll(async () => {
-  ;({ environment } = await host.stores())
+  ;({ environment, databaseUrl } = await host.stores())
   const server = await host.serve(environment)
   vendor = client(server.address, await createVendor(environment))
   await vendor.createProduct(2)
@@ -308,24 +310,24 @@ describe('license', () => {
 })
 
 describe('projections', () => {
-  const Status = z.looseObject({ lagEvents: z.int(), parked: z.array(z.unknown()) })
-  const Verified = z.strictObject({ events: z.int(), rows: z.int(), differences: z.array(z.unknown()) })
-
-  test('status, verify and rebuild', async () => {
-    await seated()
+  test('status, verify, audit replay and rebuild', async () => {
+    const { licenseId: id } = await seated()
     expect((await keyledger('projections', 'status')).stdout).toMatch(
       /^checkpoint \d+, log \d+, \d+ events behind\nno stream is set aside\n$/,
     )
     expect((await keyledger('projections', 'verify')).stdout).toMatch(
       /^\d+ events replayed, \d+ rows compared, 0 differences\n$/,
     )
+    const db = createPool(databaseUrl, { size: 1 })
+    await db.query(`update devices set name = 'by hand' where license_id = '${id}'`)
+    await db.end()
+    const { code, stdout } = await keyledger('audit', 'replay')
+    const rows = ['live', 'replay'].map((side) => `devices: only in ${side}: {"license_id":"${id}".+\n`)
+    expect(`${code} ${stdout}`).toMatch(RegExp(`^1 ${rows.join('')}[^]+ 2 differences\n$`))
     expect((await keyledger('projections', 'rebuild')).stdout).toMatch(/^Rebuilt from \d+ events\.\n$/)
-    const status = await host.json(Status, ['projections', 'status'], environment)
+    const status = await host.json(z.unknown(), ['projections', 'status'], environment)
     expect(status).toMatchObject({ lagEvents: 0, parked: [] })
-    const rebuilt = z.strictObject({ events: z.int().positive() })
-    await host.json(rebuilt, ['projections', 'rebuild'], environment)
-    const verified = await host.json(Verified, ['projections', 'verify'], environment)
-    expect(verified).toMatchObject({ differences: [] })
+    await host.json(z.strictObject({ events: z.int().positive() }), ['projections', 'rebuild'], environment)
   })
 })
 

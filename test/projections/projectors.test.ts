@@ -23,16 +23,20 @@ afterAll(() => ledger.close())
 test.each(projectors)(
   'the projector of $name, run twice over the same events, changes nothing',
   async (projector) => {
-    await withScratchSchema(ledger.db, `twice_${projector.name}`, 4711, async (client) => {
-      await projector.apply(client, recorded)
-      const once = await dumpTables(client)
-      expect(projector.tables.filter((table) => once[table]?.length === 0)).toStrictEqual([])
-      await projector.apply(client, recorded)
-      expect(await dumpTables(client)).toStrictEqual(once)
-      for (const entry of recorded) await projector.apply(client, [entry])
-      expect(await dumpTables(client)).toStrictEqual(once)
-      await client.query(`drop schema twice_${projector.name} cascade`)
-    })
+    await withScratchSchema(
+      ledger.db,
+      { schema: `twice_${projector.name}`, lock: 4711, kept: false },
+      async (client) => {
+        await projector.apply(client, recorded)
+        const once = await dumpTables(client)
+        expect(projector.tables.filter((table) => once[table]?.length === 0)).toStrictEqual([])
+        await projector.apply(client, recorded)
+        expect(await dumpTables(client)).toStrictEqual(once)
+        for (const entry of recorded) await projector.apply(client, [entry])
+        expect(await dumpTables(client)).toStrictEqual(once)
+        await client.query(`drop schema twice_${projector.name} cascade`)
+      },
+    )
   },
 )
 
@@ -40,7 +44,7 @@ test.each([1, 2, 3, 7, 50])(
   'events applied %i at a time end in the same rows as all at once',
   async (size) => {
     const schema = `paged_${size}`
-    await withScratchSchema(ledger.db, schema, 4712, async (client) => {
+    await withScratchSchema(ledger.db, { schema, lock: 4712, kept: false }, async (client) => {
       for (let at = 0; at < recorded.length; at += size) {
         for (const { apply } of projectors) await apply(client, recorded.slice(at, at + size))
       }

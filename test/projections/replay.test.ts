@@ -21,6 +21,16 @@ afterAll(() => ledger.close())
 
 const verified = () => verify(ledger.db, ledger.services.ledger, () => undefined)
 
+/** Of every index, and that no table is one that a crash empties. */
+async function definitions(): Promise<string[]> {
+  const { rows } = await ledger.db.query<{ definition: string }>(
+    `select c.relpersistence::text || ' ' || coalesce(pg_get_indexdef(i.indexrelid), c.relname) as definition
+     from pg_class c left join pg_index i on i.indexrelid = c.oid
+     where c.relnamespace = 'read_models'::regnamespace and c.relkind in ('r', 'i') order by 1`,
+  )
+  return rows.map(({ definition }) => definition)
+}
+
 async function folded(id: string): Promise<License> {
   let license: License = absentLicense
   for (const entry of await eventsIn(ledger.services.ledger, licenseStream(id))) {
@@ -47,8 +57,10 @@ test('after one of everything, verify and rebuild agree with the live tables', a
   expect(Object.entries(before).filter(([, rows]) => rows.length === 0)).toStrictEqual([])
   await expectSameStory(life)
   expect(await verified()).toMatchObject({ differences: [] })
+  const indexed = await definitions()
   await rebuild(ledger.db, ledger.services.ledger, noProgress)
   expect(await dumpTables(ledger.db)).toStrictEqual(before)
+  expect(await definitions()).toStrictEqual(indexed)
 })
 
 test('for any sequence of commands replay equals live', async () => {

@@ -38,6 +38,7 @@ export function auditCommands(program: Command): void {
         const eventsPerSecond = Math.round(events / ((performance.now() - started) / 1000))
         const found = { until: until ?? null, events, eventsPerSecond, rows, tables: counted(differences) }
         print(options, { ...found, differences }, () => [
+          ...differences.map(({ table: name, side, row }) => `${name}: ${side}: ${JSON.stringify(row)}`),
           ...table(
             found.tables.map(({ table: name, onlyInLive, onlyInReplay }) => [
               name,
