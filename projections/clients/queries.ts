@@ -53,10 +53,9 @@ export function createClientLookup(db: Pool): FindClient {
       name: 'client-lookup',
       text: lookup,
       values: [
-        questions.map(({ tenantId }) => tenantId),
+        leadersOf(questions),
         questions.map(({ productId }) => productId),
         questions.map(({ now }) => now),
-        leadersOf(questions),
       ],
     })
     return clientsFrom(rows, questions)
@@ -64,28 +63,29 @@ export function createClientLookup(db: Pool): FindClient {
 }
 
 /**
- * What is asked of a tenant, its product and its signing key, for a row `q` of questions that leads. Most questions of one
- * moment are about the same product, so it is looked up for the first of them alone.
+ * What is asked of a tenant, its product and its signing key, for a row `q` of questions. Most questions of one moment are
+ * about the same product, so it is looked up for the first of them alone: `q.lead_tenant_id` is null for the others, and an
+ * index is not even entered for null.
  */
 export const clientColumns = `
   n.status as tenant_status, n.plan, c.key_hash as sdk_key_hash,
-  case when q.leads then exists (select from parked where stream = n.stream) end as tenant_uncertain,
+  case when n.stream is not null then exists (select from parked where stream = n.stream) end as tenant_uncertain,
   p.lease_seconds, p.free_tier_enabled, p.trial_duration_days, p.client_settings_since,
   s.kid, s.secret_name, s.signs_from`
 
 export const clientJoins = `
-  left join tenants n on q.leads and n.tenant_id = q.tenant_id
-  left join client_keys c on q.leads and c.tenant_id = q.tenant_id and c.kind = 'sdk'
-  left join products p on q.leads and p.tenant_id = q.tenant_id and p.product_id = q.product_id
+  left join tenants n on n.tenant_id = q.lead_tenant_id
+  left join client_keys c on c.tenant_id = q.lead_tenant_id and c.kind = 'sdk'
+  left join products p on p.tenant_id = q.lead_tenant_id and p.product_id = q.product_id
   left join lateral (
     select kid, secret_name, signs_from from signing_keys
-    where q.leads and tenant_id = q.tenant_id and signs_from <= q.now order by signs_from desc limit 1
+    where tenant_id = q.lead_tenant_id and signs_from <= q.now order by signs_from desc limit 1
   ) s on true`
 
 const lookup = `
   select ${clientColumns}
-  from unnest($1::text[], $2::text[], $3::timestamptz[], $4::boolean[])
-    with ordinality as q (tenant_id, product_id, now, leads, ordinal) ${clientJoins}
+  from unnest($1::text[], $2::text[], $3::timestamptz[])
+    with ordinality as q (lead_tenant_id, product_id, now, ordinal) ${clientJoins}
   order by q.ordinal`
 
 type Place = Pick<ClientQuestion, 'tenantId' | 'productId'>
@@ -93,12 +93,14 @@ type Place = Pick<ClientQuestion, 'tenantId' | 'productId'>
 /** Neither id can hold a dot. */
 const nameOf = ({ tenantId, productId }: Place): string => `${tenantId}.${productId}`
 
-/** Which of the questions is the first about its product. */
-export function leadersOf(questions: readonly Place[]): boolean[] {
+/** The tenant of each question that is the first about its product; null for the others. */
+export function leadersOf(questions: readonly Place[]): (string | null)[] {
   const seen = new Set<string>()
   return questions.map((question) => {
     const name = nameOf(question)
-    return !seen.has(name) && seen.add(name) !== undefined
+    if (seen.has(name)) return null
+    seen.add(name)
+    return question.tenantId
   })
 }
 

@@ -11,7 +11,13 @@ import {
 } from '../clients/queries.ts'
 import { coalesce } from '../coalesce.ts'
 import type { Entitling } from './entitlements.ts'
-import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
+import {
+  deviceOfInstance,
+  entitlementsOfKeyType,
+  licenseOfKey,
+  overridesOfCustomer,
+  uncertainLicense,
+} from './joins.ts'
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 
 /** An app's validate: where it says it belongs, and the key and instance that it asks about. */
@@ -93,10 +99,10 @@ const lookup = `
     d.status is not distinct from 'active' as seated,
     u.app_version, u.sdk_version, u.platform, u.sdk, u.seen_at,
     ${uncertainLicense}
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::boolean[])
-    with ordinality as q (tenant_id, product_id, key_hash, instance_id, now, leads, ordinal) ${clientJoins}
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[])
+    with ordinality as q (tenant_id, product_id, key_hash, instance_id, now, lead_tenant_id, ordinal) ${clientJoins}
   ${licenseOfKey('q.tenant_id')}
-  left join devices d on d.license_id = l.license_id and d.instance_id = q.instance_id
+  ${deviceOfInstance}
   left join usage.device_telemetry u on u.instance_id = d.instance_id
   order by q.ordinal`
 

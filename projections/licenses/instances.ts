@@ -74,7 +74,7 @@ const lookup = `
     with ordinality as q (tenant_id, product_id, key_hash, instance_id, install_id, name, ordinal)
   ${licenseOfKey('q.tenant_id')}
   left join lateral (
-    (select * from devices where license_id = l.license_id and instance_id = q.instance_id)
+    (select * from devices where instance_id = q.instance_id and license_id is not distinct from l.license_id)
     union all
     (
       select * from devices

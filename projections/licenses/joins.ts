@@ -10,10 +10,22 @@ export const licenseOfKey = (tenantId: 'q.tenant_id' | 't.tenant_id'): string =>
   left join key_types y
     on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id`
 
-/** What the customer of license `l` is granted and refused; a join would be planned at each of all the others. */
-export const overridesOfCustomer = `(
-  select c.overrides from customers c where c.customer_id = l.customer_id and c.tenant_id = l.tenant_id
-) as overrides`
+/**
+ * The device that instance `q.instance_id` of license `l` is. One instance is one device, and a license may have
+ * thousands: what is compared by `is not distinct from` is compared by no index, so that the plan cannot go by it.
+ */
+export const deviceOfInstance = `
+  left join devices d on d.instance_id = q.instance_id and d.license_id is not distinct from l.license_id`
+
+/**
+ * What the customer of license `l` is granted and refused; most licenses have none. A join would be planned at each of all
+ * the others. Found by its stream, which is in no index of the tenant's customers: those are many.
+ */
+export const overridesOfCustomer = `
+  case when l.customer_id is not null then (
+    select c.overrides from customers c
+    where c.stream = 'customer-' || l.customer_id and c.tenant_id is not distinct from l.tenant_id
+  ) end as overrides`
 
 /** Whether an event of license `l` or its customer could not be read. Nearly always nothing is parked at all. */
 export const uncertainLicense = `

@@ -34,7 +34,7 @@ type Row = {
  */
 export function createStandingLookup(db: Pool): FindStanding {
   return coalesce(async (questions) => {
-    const leaders = new Map(questions.toReversed().map((question) => [question.tokenHash, question]))
+    const leaders = new Map(questions.toReversed().map((question) => [placeOf(question), question]))
     const { rows } = await db.query<Row>({
       name: 'standing-lookup',
       text: lookup,
@@ -43,24 +43,32 @@ export function createStandingLookup(db: Pool): FindStanding {
         questions.map(({ productId }) => productId),
         questions.map(({ keyHash }) => keyHash),
         questions.map(({ deviceId }) => deviceId),
-        questions.map((question) => leaders.get(question.tokenHash) === question),
+        questions.map((question) => leaders.get(placeOf(question)) === question),
       ],
     })
-    const tokens = new Map<string, KnownToken>()
-    return rows.map((row, index) => {
-      const { tokenHash = '', productId = '' } = questions[index] ?? {}
-      if (row.token) tokens.set(tokenHash, knownToken(row, row.token))
-      return { token: tokens.get(tokenHash), standing: standingFrom(row, productId) }
+    const led = new Map<string, Led>()
+    return questions.flatMap((question, index) => {
+      const row = rows[index]
+      if (!row) return []
+      const place = placeOf(question)
+      const known = led.get(place) ?? ledBy(row)
+      led.set(place, known)
+      const standing = standingFrom(row, question.productId, known.revalidateAfterSeconds)
+      return [{ token: known.token, standing }]
     })
   })
 }
 
-/** Most questions of one moment come with the same token, so it is sent with the first of them alone. */
+/** A hash holds no blank. */
+const placeOf = ({ tokenHash, productId }: ValidateQuestion): string => `${tokenHash} ${productId}`
+
+/** What is looked up for the first question of a token about a product, and holds for the others. */
+type Led = { token: KnownToken | undefined; revalidateAfterSeconds: number | null }
+
+/** Most questions of one moment come with the same token about the same product. */
 const lookup = `
   select
-    case when q.leads then t.state end as token,
-    case when q.leads then n.status end as tenant_status,
-    case when q.leads then n.plan end as plan,
+    case when q.leads then t.state end as token, n.status as tenant_status, n.plan,
     case when q.leads then exists (select from parked where stream in (t.stream, n.stream)) end as token_uncertain,
     p.revalidate_after_seconds, k.current, l.revoked_at, l.expires_at, l.on_expiry,
     ${entitlementsOfKeyType},
@@ -70,19 +78,22 @@ const lookup = `
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
     with ordinality as q (token_hash, product_id, key_hash, device_id, leads, ordinal)
   left join tokens t on t.token_hash = q.token_hash
-  left join tenants n on n.tenant_id = t.tenant_id
-  left join products p on p.tenant_id = t.tenant_id and p.product_id = q.product_id
+  left join tenants n on n.tenant_id = case when q.leads then t.tenant_id end
+  left join products p on p.tenant_id = case when q.leads then t.tenant_id end and p.product_id = q.product_id
   ${licenseOfKey('t.tenant_id')}
   left join devices d on d.license_id = l.license_id and d.device_id = q.device_id
   order by q.ordinal`
 
-function knownToken(row: Row, token: KnownToken['token']): KnownToken {
-  const { tenant_status: tenantStatus, plan, token_uncertain: uncertain } = row
-  return { token, tenantStatus, plan, uncertain }
+function ledBy(row: Row): Led {
+  const { token, tenant_status: tenantStatus, plan, token_uncertain: uncertain } = row
+  return {
+    token: token ? { token, tenantStatus, plan, uncertain } : undefined,
+    revalidateAfterSeconds: row.revalidate_after_seconds,
+  }
 }
 
-function standingFrom(row: Row, productId: string): Standing {
-  const { revalidate_after_seconds: revalidateAfterSeconds, current } = row
+function standingFrom(row: Row, productId: string, revalidateAfterSeconds: number | null): Standing {
+  const { current } = row
   if (revalidateAfterSeconds === null) return { found: 'no product' }
   if (current === null) return { found: 'no license', revalidateAfterSeconds }
   if (!current) return { found: 'old key', revalidateAfterSeconds }

@@ -47,13 +47,32 @@ const asked: { [Name in keyof Lookups]: (lookups: Lookups) => Promise<unknown> }
 
 const Statement = z.object({ text: z.string() })
 
-test.each(Object.entries(asked))('%s goes by indexes alone, planned over empty tables', async (_, ask) => {
+async function planOf(ask: (lookups: Lookups) => Promise<unknown>): Promise<string> {
   const query = vi.spyOn(db, 'query')
   await ask(createLookups(db))
   const { text } = Statement.parse(query.mock.calls[0]?.[0])
   query.mockRestore()
   const { rows } = await db.query<{ 'QUERY PLAN': string }>(`explain (generic_plan) ${text}`)
-  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+test.each(Object.entries(asked))('%s goes by indexes alone, planned over empty tables', async (_, ask) => {
+  const plan = await planOf(ask)
   expect(plan).toContain('Index')
   expect(plan).not.toMatch(/Seq Scan|Hash Join|Merge Join|Materialize/)
 })
+
+test.each(['findStanding', 'findForRuntime', 'findInstance', 'findInstanceStanding'] as const)(
+  '%s finds a customer by its own id, however many a tenant has',
+  async (name) => {
+    const scans = (await planOf(asked[name])).match(/using customers\w+/g)
+    expect(scans).toStrictEqual(['using customers_pkey'])
+  },
+)
+
+test.each(['findInstance', 'findInstanceStanding'] as const)(
+  '%s finds an instance by its own id, however many devices a license has',
+  async (name) => {
+    expect(await planOf(asked[name])).toMatch(/using devices_by_instance .*\n\s+Index Cond: \(instance_id = /)
+  },
+)
