@@ -1,7 +1,7 @@
-import { setTimeout } from 'node:timers/promises'
 import { projectionStatus } from '../../projections/runner/status.ts'
 import type { Services } from '../commands/services.ts'
 import type { PartHealth, Readiness } from '../http/system/health.ts'
+import { withinTime } from '../ledger/within-time.ts'
 import type { Feed } from '../webhooks/nats.ts'
 
 const timeLimitMs = 2000
@@ -13,7 +13,7 @@ export function createReadiness(services: Services, feed: Feed | undefined): () 
     const [eventStore, postgres, projection] = await Promise.all([
       health(ledger.head()),
       health(db.query('select 1')),
-      withinTime(projectionStatus(db, ledger)).catch(() => undefined),
+      withinTime(projectionStatus(db, ledger), timeLimitMs).catch(() => undefined),
     ])
     const parts = {
       event_store: eventStore,
@@ -30,22 +30,9 @@ export function createReadiness(services: Services, feed: Feed | undefined): () 
 
 async function health(answer: Promise<unknown>): Promise<PartHealth> {
   try {
-    await withinTime(answer)
+    await withinTime(answer, timeLimitMs)
     return { ok: true, required: true }
   } catch (error) {
     return { ok: false, required: true, detail: error instanceof Error ? error.name : 'does not answer' }
-  }
-}
-
-async function withinTime<T>(answer: Promise<T>): Promise<T> {
-  const limit = new AbortController()
-  const late = setTimeout(timeLimitMs, undefined, { signal: limit.signal }).then(() => {
-    throw new Error(`no answer within ${timeLimitMs} ms`)
-  })
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    limit.abort()
-    late.catch(() => undefined)
   }
 }

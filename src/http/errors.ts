@@ -4,6 +4,7 @@ import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { NotInTime } from '../ledger/within-time.ts'
 import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
 import { problemOfProvider } from './payments/problem.ts'
 import { invalid, Problem, problemOfRefusal, unavailable } from './problem.ts'
@@ -54,6 +55,7 @@ export function problemOf(error: FastifyError): Problem {
   if (error instanceof ReadModelsBehind) {
     return unavailable('recorded, but not yet visible everywhere; try again, it is harmless')
   }
+  if (error instanceof NotInTime) return unavailable('a store does not answer; try again, it is harmless')
   if (isDatabaseTrouble(error)) return unavailable('the database does not answer; try again')
   if (error.code === 'FST_UNDER_PRESSURE') return unavailable('too much to do at this moment; try again')
   if (error.code?.startsWith('FST_ERR_CTP_')) return invalid(`the body must be JSON: ${error.message}`)

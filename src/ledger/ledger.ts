@@ -22,6 +22,7 @@ import type { EventMetadata, LogEntry } from '../domain/recorded.ts'
 import { codec } from './codec.ts'
 import { categoryOf, ownPrefixes } from './streams.ts'
 import { LedgerUnavailable } from './unavailable.ts'
+import { withinTime } from './within-time.ts'
 
 /** The last revision that a decision was made on; `no_stream` when the stream did not exist. Never "any". */
 export type ExpectedRevision = number | 'no_stream'
@@ -204,18 +205,6 @@ async function append(
     }
   }
   throw new LedgerUnavailable(`the event store did not take an append to ${stream}`, failure)
-}
-
-async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = globalThis.setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-    // The answer may still come after the time limit, and then nobody waits for it.
-    work.catch(() => undefined)
-  }
 }
 
 async function positionOf(client: EventStoreDBClient, stream: string, revision: number): Promise<bigint> {

@@ -11,8 +11,11 @@ const Job = z.object({
   tenantId: z.string(),
 })
 
-/** So long a job that nobody has acknowledged is taken to be lost: longer than a try and its record take. */
-const ackWaitMs = 30_000
+/**
+ * So long after the last word of whoever has a job it is handed to somebody else. A try may take longer, so its process
+ * says now and then that it is at it: what a dead one had must not lie for as long as a try may take.
+ */
+const silenceMs = 6000
 /** So long NATS knows a job that was published twice. */
 const knownMs = 30_000
 /** Whoever publishes does so again: nothing old has to be kept. */
@@ -32,7 +35,11 @@ const nanos = (milliseconds: number): number => milliseconds * 1_000_000
 export function createNatsFeed(
   connection: () => NatsConnection | undefined,
   name: string,
-  { pauseMs = 1000, onFailure }: { pauseMs?: number; onFailure: (error: unknown) => void },
+  {
+    pauseMs = 1000,
+    ackWaitMs = silenceMs,
+    onFailure,
+  }: { pauseMs?: number; ackWaitMs?: number; onFailure: (error: unknown) => void },
 ): DispatchFeed {
   const subject = `${name}.due`
   let ready: { on: NatsConnection; made: Promise<void> } | undefined
@@ -84,11 +91,15 @@ export function createNatsFeed(
     },
     async consume(handler, atOnce, signal) {
       const slots = createSlots(atOnce)
+      const held = new Set<JsMsg>()
+      const words = setInterval(() => {
+        for (const message of held) say(() => message.working())
+      }, ackWaitMs / 3)
       while (!signal.aborted) {
         try {
           const nats = connected()
           await prepared(nats)
-          await takeBatch(nats, name, slots, (message) => handle(message, handler, pauseMs), signal)
+          await takeBatch(nats, name, slots, (message) => handle(message, handler, pauseMs, held), signal)
         } catch (error) {
           ready = undefined
           if (!signal.aborted) onFailure(error)
@@ -96,16 +107,28 @@ export function createNatsFeed(
         }
       }
       await slots.allFree()
+      clearInterval(words)
     },
   }
 }
 
-async function handle(message: JsMsg, handler: Handler, pauseMs: number): Promise<void> {
+async function handle(message: JsMsg, handler: Handler, pauseMs: number, held: Set<JsMsg>): Promise<void> {
+  held.add(message)
+  const handling = (async () => handler(Job.parse(JSON.parse(message.string()))))()
+  const isDone = await handling.then(
+    () => true,
+    () => false,
+  )
+  held.delete(message)
+  say(() => (isDone ? message.ack() : message.nak(pauseMs)))
+}
+
+/** What a connection that was closed meanwhile does not take along: NATS hands the job out again. */
+function say(word: () => void): void {
   try {
-    await handler(Job.parse(JSON.parse(message.string())))
-    message.ack()
+    word()
   } catch {
-    message.nak(pauseMs)
+    return
   }
 }
 

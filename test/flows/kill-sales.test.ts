@@ -1,50 +1,144 @@
-// Guarantee: whoever takes in a sale and is killed by SIGKILL, a server that is running gives the sale its one license
-// and brings it to where what was recorded wants it, and nobody has to ask for that.
-import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+// Guarantee: whichever process is killed, at whatever moment, and whichever store does not answer meanwhile: every paid
+// sale has exactly one license, which is as everything that was told of it wants it in whatever order that came; who
+// told something that was not taken in is told so; and everything that the vendor's webhook is owed comes, each under
+// one id, numbered without a gap.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findLicense } from '../../projections/licenses/queries.ts'
+import { verify } from '../../projections/runner/verify.ts'
+import { listOpenSales } from '../../projections/sales/queries.ts'
+import { keyHashOf } from '../../src/credentials/license-key.ts'
+import { publicNameOf } from '../../src/domain/delivery/owed.ts'
+import type { LogEntry } from '../../src/domain/recorded.ts'
+import { licenseStream } from '../../src/ledger/streams.ts'
+import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { createHost } from '../harness/process.ts'
-import { createOperator } from './operator.ts'
-import { client, createVendor } from './vendor.ts'
+import { platformWebhookSecret } from '../harness/providers.ts'
+import { anyTold, foundOf, toldAgain, wantedOf } from '../sales/model.ts'
+import { type Fleet, parts, startFleet } from './fleet.ts'
+import { readLog } from './operator.ts'
+import { createProvider, type Provider } from './provider.ts'
+import { openSeller, type Seller, tenantId } from './seller.ts'
 
 const host = createHost()
-const victim = fileURLToPath(new URL('sale-victim.ts', import.meta.url))
+/** `KEYLEDGER_TEST_SALES=1000` for the long proof; so many keep the test command short. */
+const manySales = Number(process.env.KEYLEDGER_TEST_SALES ?? 12)
+const kills = Math.max(parts.length, Math.round(manySales / 10))
+/** Later than a month from now, whenever that is. */
+const paidUntil = { second: '2100-02-01T00:00:00.000Z', third: '2100-03-01T00:00:00.000Z' }
 
-const issued = ['LicenseMinted']
-const revoked = [...issued, 'LicenseRefunded', 'LicenseRevoked', 'SaleFollowed']
-/** Right after which event; and what the license comes to when nothing is told again. */
-const points: [type: string, license: string[]][] = [
-  ['SaleReceived', issued],
-  ['LinkBound', issued],
-  ['LicenseMinted', issued],
-  ['SaleLicensed', issued],
-  ['SaleRefunded', revoked],
-  ['LicenseRefunded', revoked],
-]
-
-test('sales of processes that are killed are carried on by another', { timeout: 180_000 }, async () => {
-  const { environment } = await host.stores()
-  const token = await createVendor(environment)
-  const server = await host.serve(environment)
-  await client(server.address, token).createProduct(1)
-  for (const [type] of points) {
-    const { signal } = await host.start(['node', victim, type, type.toLowerCase()], environment).finished
-    expect(signal).toBe('SIGKILL')
+let seller: Seller
+let fleet: Fleet
+beforeAll(async () => {
+  const environment = {
+    KEYLEDGER_DATA_DIR: host.path('data'),
+    KEYLEDGER_STRIPE_WEBHOOK_SECRET: platformWebhookSecret,
+    KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: 'true',
   }
-  const operator = await createOperator(environment)
-  /** What every sale's license has come to, by the point at which its first process was killed. */
-  const licenses = async () => {
-    const log = (await operator.readLog()).filter((entry) => entry.readable)
-    return points.map(([type]) => {
-      const ids = log.flatMap(({ event }) =>
-        event.type === 'LicenseMinted' && event.data.saleId === `cs_${type.toLowerCase()}`
-          ? event.data.licenseId
-          : [],
-      )
-      const events = log.flatMap(({ stream, event }) => (stream === `license-${ids[0]}` ? event.type : []))
-      return [type, ids.length, events]
-    })
-  }
-  const whole = points.map(([type, events]) => [type, 1, events])
-  await expect.poll(licenses, { timeout: 60_000, interval: 1000 }).toStrictEqual(whole)
-  await operator.close()
+  seller = await openSeller(environment)
+  fleet = await startFleet(host, environment)
 })
+afterAll(async () => {
+  await fleet.stop()
+  await seller.close()
+})
+
+test(`${manySales} sales, while each store is away for a while and ${kills} times a process is killed`, {
+  timeout: 120_000 + manySales * 2000,
+}, async () => {
+  const purchases = Array.from({ length: manySales }, (_, number) => anyTold(`w${number}`, paidUntil))
+  const provider = createProvider(fleet.address, seller.account, toldAgain(purchases.flat()))
+  const telling = provider.tellAll()
+  const share = provider.left() / (kills + 4)
+  await provider.takenIn(share)
+  await awayInTurn(provider, share)
+  await killInTurn(provider, share)
+  provider.hurry()
+  await telling
+  expect(provider.wrong).toStrictEqual([])
+
+  await expect.poll(leftToDo, { timeout: 90_000, interval: 500 }).toStrictEqual([0, 0, 0])
+  const log = await readLog(seller.services.ledger)
+  for (const told of purchases) await expectLicense(told, log)
+  expectDeliveries(log)
+  const { differences } = await verify(seller.db, seller.services.ledger, () => undefined)
+  expect(differences).toStrictEqual([])
+})
+
+/** Whoever tells something while a store is away has to do so again; NATS holds nothing that is needed for it. */
+async function awayInTurn(provider: Provider, share: number): Promise<void> {
+  for (const part of ['event store', 'Postgres', 'NATS'] as const) {
+    fleet.halt(part)
+    await (part === 'NATS' ? provider.takenIn(share) : provider.turnedAway(share))
+    fleet.resume(part)
+  }
+}
+
+/** Each part in turn, in any order, while a share of all is told. */
+async function killInTurn(provider: Provider, share: number): Promise<void> {
+  for (let left = kills; left > 0; left -= parts.length) {
+    const order = parts.map((part) => ({ part, at: Math.random() })).sort((a, b) => a.at - b.at)
+    for (const { part } of order.slice(0, left)) {
+      const taking = provider.takenIn(share)
+      // Each takes a few milliseconds.
+      await sleep(Math.random() * share * 8)
+      await fleet.kill(part)
+      await taking
+    }
+  }
+}
+
+/** Sales that are not carried to their end, events nobody has scheduled, and deliveries that are to be tried. */
+async function leftToDo(): Promise<number[]> {
+  await seller.readModels.catchUp()
+  const open = await listOpenSales(seller.db, '9999-01-01T00:00:00.000Z')
+  const { rows } = await seller.db.query<{ owed: number; pending: number }>(
+    `select (select count(*)::int from owed_deliveries) as owed,
+       (select count(*)::int from deliveries where status = 'pending') as pending`,
+  )
+  return [open.length, rows[0]?.owed ?? Number.NaN, rows[0]?.pending ?? Number.NaN]
+}
+
+async function expectLicense(told: readonly PaymentNotification[], log: readonly LogEntry[]): Promise<void> {
+  const saleId = told.flatMap((one) => (one.type === 'sold' ? one.saleId : []))[0]
+  const minted = log.flatMap((entry) =>
+    entry.readable && entry.event.type === 'LicenseMinted' && entry.event.data.saleId === saleId
+      ? entry.event.data.licenseId
+      : [],
+  )
+  expect([saleId, minted.length]).toStrictEqual([saleId, 1])
+  const { license } = (await findLicense(seller.db, tenantId, minted[0] ?? '')) ?? {}
+  if (!license) throw new Error(`the license of ${saleId} is not shown`)
+  expect(foundOf(told, license)).toStrictEqual(wantedOf(told, license.createdAt))
+}
+
+/** What has come is what the log owes: of each license its events in order, each under one id, and the key that it has. */
+function expectDeliveries(log: readonly LogEntry[]): void {
+  const { delivered, refused } = seller.receiver
+  expect(refused).toStrictEqual([])
+  const come = Map.groupBy(delivered, (one) => licenseStream(one.license_id))
+  for (const [stream, entries] of Map.groupBy(log, (entry) => entry.stream)) {
+    const owed = entries.flatMap((entry) => {
+      if (!entry.readable || entry.category !== 'license') return []
+      const keyHash = entry.event.type === 'LicenseMinted' ? entry.event.data.keyHash : undefined
+      const name = publicNameOf(entry.event)
+      return name === undefined ? [] : { name, keyHash }
+    })
+    const got = [...Map.groupBy(come.get(stream) ?? [], ({ sequence }) => sequence)]
+      .sort(([one], [other]) => one - other)
+      .map(([sequence, times]) => ({
+        sequence,
+        ids: new Set(times.map(({ id }) => id)).size,
+        names: [...new Set(times.map(({ event }) => event))],
+        keys: [...new Set(times.flatMap(({ key }) => (key ? keyHashOf(key) : [])))],
+      }))
+    expect({ stream, got }).toStrictEqual({
+      stream,
+      got: owed.map(({ name, keyHash }, index) => {
+        return { sequence: index + 1, ids: 1, names: [name], keys: keyHash === undefined ? [] : [keyHash] }
+      }),
+    })
+    come.delete(stream)
+  }
+  expect([...come.keys()]).toStrictEqual([])
+}

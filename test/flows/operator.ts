@@ -5,6 +5,7 @@ import { parseConfig } from '../../src/config.ts'
 import { newId } from '../../src/credentials/id.ts'
 import type { LogEntry } from '../../src/domain/recorded.ts'
 import { approve } from '../../src/gate/approvals.ts'
+import type { Ledger } from '../../src/ledger/ledger.ts'
 import type { Environment } from '../harness/process.ts'
 
 /** What the operator command does, a thousand times over, without a process for each. */
@@ -19,17 +20,19 @@ export async function createOperator(environment: Environment) {
     async approve(confirmationId: string): Promise<void> {
       await approve(services, null, confirmationId, { requestId: newId('req'), actor: 'operator:test' })
     },
-    /** Every event of the log, in order. */
-    async readLog(): Promise<LogEntry[]> {
-      const entries: LogEntry[] = []
-      for (let after: bigint | undefined; ; ) {
-        const page = await services.ledger.readPage(after, 1000)
-        if (page.through === undefined) return entries
-        entries.push(...page.entries)
-        after = page.through
-      }
-    },
+    readLog: () => readLog(services.ledger),
     close: () => stores.close(),
+  }
+}
+
+/** Every event of the log, in order. */
+export async function readLog(ledger: Ledger): Promise<LogEntry[]> {
+  const entries: LogEntry[] = []
+  for (let after: bigint | undefined; ; ) {
+    const page = await ledger.readPage(after, 1000)
+    if (page.through === undefined) return entries
+    entries.push(...page.entries)
+    after = page.through
   }
 }
 

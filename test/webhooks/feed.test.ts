@@ -34,11 +34,15 @@ beforeEach(() => {
 })
 
 const failures: unknown[] = []
-const overNats = () =>
-  createNatsFeed(() => nats, stream, { pauseMs: 50, onFailure: (error) => void failures.push(error) })
+const overNats = (more: { ackWaitMs?: number } = {}) =>
+  createNatsFeed(() => nats, stream, {
+    pauseMs: 50,
+    onFailure: (error) => void failures.push(error),
+    ...more,
+  })
 const kinds: [string, () => DispatchFeed][] = [
   ['in this process', () => createLocalFeed({ pauseMs: 50 })],
-  ['through NATS', overNats],
+  ['through NATS', () => overNats()],
 ]
 
 const job = (name: string, attempt = 1): DueAttempt => ({
@@ -143,6 +147,27 @@ describe('NATS', () => {
     await expect.poll(() => handled.flat().length, patience).toBe(200)
     expect(new Set(handled.flat()).size).toBe(200)
     for (const own of handled) expect(own).not.toStrictEqual([])
+  })
+
+  test('hands out what somebody has who has died, and not what takes long', async () => {
+    // As it was made by a version that waited longer.
+    await overNats().publish([])
+    const feed = overNats({ ackWaitMs: 600 })
+    const handled: string[] = []
+    await feed.publish([job('taken')])
+    // Whoever takes this one is not heard of again.
+    const dead = await nats.jetstream().consumers.get(stream, stream)
+    expect(await dead.next({ expires: 2000 })).not.toBeNull()
+    for (const consumer of [feed, overNats({ ackWaitMs: 600 })]) {
+      consume(consumer, async (one) => {
+        handled.push(jobName(one))
+        await setTimeout(1500)
+      })
+    }
+    await feed.publish([job('long')])
+    await expect.poll(() => handled.toSorted(), patience).toStrictEqual(['whd_long.1', 'whd_taken.1'])
+    await setTimeout(1500)
+    expect(handled).toHaveLength(2)
   })
 
   test('may lose its stream: the next that is published is carried again', async () => {

@@ -10,6 +10,7 @@ import {
 import { type ReceivedOutcome, receiveNotification } from '../../commands/sales.ts'
 import type { Services } from '../../commands/services.ts'
 import { type Provider, SigningMarketplace } from '../../domain/integration/provider.ts'
+import { withinTime } from '../../ledger/within-time.ts'
 import { invalid, Problem, unavailable } from '../problem.ts'
 import { answer, errorBody, errorsWith } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -66,11 +67,13 @@ function stripeRoute(app: ZodApp, services: Services): void {
     async (request, reply) => {
       const secret = services.providers.cardWebhookSecret
       if (secret === undefined) throw unavailable('notifications of stripe are not set up here', 60)
-      const trusted = await trustStripe(services, secret, incomingOf(request))
-      if (trusted === 'untrusted') throw new Problem(401, 'unauthorized', 'Invalid signature')
-      if (!trusted) throw invalid('Invalid request')
-      const outcome = await take(services, 'stripe', trusted, request)
-      return acknowledge(reply, outcome)
+      const trusting = async () => {
+        const trusted = await trustStripe(services, secret, incomingOf(request))
+        if (trusted === 'untrusted') throw new Problem(401, 'unauthorized', 'Invalid signature')
+        if (!trusted) throw invalid('Invalid request')
+        return trusted
+      }
+      return acknowledge(reply, await take(services, 'stripe', trusting, request))
     },
   )
 }
@@ -97,7 +100,8 @@ function gumroadRoutes(app: ZodApp, services: Services): void {
       },
     },
     async (request, reply) => {
-      const outcome = await take(services, 'gumroad', await gumroadTrusts(services, 'ping', request), request)
+      const trusting = () => gumroadTrusts(services, 'ping', request)
+      const outcome = await take(services, 'gumroad', trusting, request)
       if (outcome?.outcome === 'parked') throw invalid(whyParked(outcome))
       if (outcome?.outcome !== 'issued') return acknowledge(reply, outcome)
       const { license, licenseKey } = outcome
@@ -117,8 +121,8 @@ function gumroadRoutes(app: ZodApp, services: Services): void {
       },
     },
     async (request, reply) => {
-      const trusted = await gumroadTrusts(services, 'resource', request)
-      return acknowledge(reply, await take(services, 'gumroad', trusted, request))
+      const trusting = () => gumroadTrusts(services, 'resource', request)
+      return acknowledge(reply, await take(services, 'gumroad', trusting, request))
     },
   )
 }
@@ -175,9 +179,12 @@ function signedRoute(app: ZodApp, services: Services, provider: SigningMarketpla
     },
     async (request, reply) => {
       const { tenantId } = request.params
-      const trusted = await trustSigned(services, tenantId, provider, incomingOf(request))
-      if (!trusted) throw invalid('Invalid request')
-      return acknowledge(reply, await take(services, provider, trusted, request))
+      const trusting = async () => {
+        const trusted = await trustSigned(services, tenantId, provider, incomingOf(request))
+        if (!trusted) throw invalid('Invalid request')
+        return trusted
+      }
+      return acknowledge(reply, await take(services, provider, trusting, request))
     },
   )
 }
@@ -195,8 +202,25 @@ function incomingOf({ body, headers }: FastifyRequest): Incoming {
   return { raw: Buffer.isBuffer(body) ? body : Buffer.alloc(0), header }
 }
 
-/** @returns undefined for what is not acted on */
+/** Before the least patient of the providers hangs up, after five seconds: whoever was answered comes again. */
+const answerWithinMs = 4000
+
+/**
+ * Also while a store does not answer at all. What is still going on then may come to its end, which is as harmless as
+ * the notification that is sent again.
+ * @returns undefined for what is not acted on
+ */
 async function take(
+  services: Services,
+  provider: Provider,
+  trusting: () => Promise<Trusted>,
+  request: FastifyRequest,
+): Promise<ReceivedOutcome | undefined> {
+  const work = trusting().then((trusted) => takeIn(services, provider, trusted, request))
+  return withinTime(work, answerWithinMs)
+}
+
+async function takeIn(
   services: Services,
   provider: Provider,
   { tenantId, translated }: Trusted,

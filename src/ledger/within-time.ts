@@ -1,0 +1,20 @@
+/** Something did not come to its end in the time that it was given. It may still do so, and nobody waits for it. */
+export class NotInTime extends Error {
+  constructor(limitMs: number) {
+    super(`no answer within ${limitMs} ms`)
+    this.name = 'NotInTime'
+  }
+}
+
+/** What the work comes to. @throws NotInTime */
+export async function withinTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new NotInTime(limitMs)), limitMs)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+    // The answer may still come after the time limit.
+    work.catch(() => undefined)
+  }
+}

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startNats } from '../harness/nats-server.ts'
+import { type Environment, freePort, type Host, type Running } from '../harness/process.ts'
+import { eventStoreOf, postmasterOf } from './embedded.ts'
+
+export const parts = ['api', 'dispatcher', 'event store', 'Postgres', 'NATS'] as const
+type Part = (typeof parts)[number]
+
+export type Fleet = {
+  address: string
+  /** Ends a process by `SIGKILL` as soon as it is there. It is started again, as by whoever watches over services. */
+  kill(part: Part): Promise<void>
+  /** Has a part answer nobody until it is resumed: its processes are there, and do nothing. */
+  halt(part: Part): void
+  resume(part: Part): void
+  stop(): Promise<void>
+}
+
+/**
+ * Everything that sells, each part a process of its own: the API, the dispatcher, NATS, and the Postgres and event store
+ * of the data directory.
+ */
+export async function startFleet(host: Host, settings: Environment): Promise<Fleet> {
+  const [apiPort, natsPort] = [await freePort(), await freePort()]
+  const environment = { ...settings, KEYLEDGER_NATS_URL: `nats://127.0.0.1:${natsPort}` }
+  const natsDirectory = host.path('nats')
+  const kept = {
+    NATS: keepRunning(() => startNats(host, natsPort, natsDirectory)),
+    api: keepRunning(() => host.startServer(environment, apiPort, 'api,projector,reactions')),
+    dispatcher: keepRunning(() => host.startServer(environment, apiPort, 'dispatcher')),
+  }
+
+  /** The event store and Postgres are watched over by the API and the dispatcher themselves. */
+  function pidOf(part: Part): number {
+    if (part === 'event store') return eventStoreOf(environment)?.pid ?? Number.NaN
+    return part === 'Postgres' ? postmasterOf(environment) : kept[part].pid()
+  }
+  function send(part: Part, signal: NodeJS.Signals): void {
+    const pid = pidOf(part)
+    // A postmaster that is killed takes its children with it; one that stands still does not stop them.
+    for (const child of part === 'Postgres' && signal !== 'SIGKILL' ? childrenOf(pid) : [])
+      process.kill(child, signal)
+    process.kill(pid, signal)
+  }
+  return {
+    address: `http://localhost:${apiPort}`,
+    async kill(part) {
+      while (!isSent(() => send(part, 'SIGKILL'))) await sleep(20)
+    },
+    halt: (part) => send(part, 'SIGSTOP'),
+    resume: (part) => send(part, 'SIGCONT'),
+    stop: async () => void (await Promise.all(Object.values(kept).map((one) => one.stop()))),
+  }
+}
+
+function isSent(send: () => void): boolean {
+  try {
+    send()
+    return true
+  } catch {
+    // It is just being started.
+    return false
+  }
+}
+
+const restartMs = 100
+
+function keepRunning(start: () => Running) {
+  let running = start()
+  let stopped = false
+  const watching = (async () => {
+    for (;;) {
+      await running.finished
+      await sleep(restartMs)
+      if (stopped) return
+      running = start()
+    }
+  })()
+  return {
+    pid: () => running.child.pid ?? Number.NaN,
+    async stop() {
+      stopped = true
+      running.child.kill('SIGKILL')
+      await watching
+    },
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  return table.split('\n').flatMap((line) => {
+    const [child = 0, parent] = line.trim().split(/\s+/).map(Number)
+    return parent === pid ? child : []
+  })
+}

@@ -1,0 +1,54 @@
+import { createLog } from '../../src/bin/log.ts'
+import { openStores, type Stores } from '../../src/bin/stores.ts'
+import { createProduct } from '../../src/commands/products.ts'
+import { createTenant } from '../../src/commands/tenants.ts'
+import { setWebhook } from '../../src/commands/webhooks.ts'
+import { parseConfig } from '../../src/config.ts'
+import { defaultKeyType } from '../../src/domain/product/key-type.ts'
+import { origin } from '../harness/ledger.ts'
+import type { Environment } from '../harness/process.ts'
+import { connectAccount } from '../harness/selling-api.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+
+export const tenantId = 'acme'
+
+export type Seller = Pick<Stores, 'services' | 'readModels' | 'db'> & {
+  /** Of the seller, at the card provider. */
+  account: string
+  /** Where the seller's webhook leads. */
+  receiver: Receiver
+  close(): Promise<void>
+}
+
+/** A vendor who sells `editor` by the month through the card provider, and is told by webhook of what is issued. */
+export async function openSeller(environment: Environment): Promise<Seller> {
+  const { services, readModels, db, close } = await openStores(parseConfig(environment), createLog('silent'))
+  const receiver = await startReceiver()
+  const plan = 'unlimited'
+  await createTenant(services, { tenantId, name: 'Acme', plan }, origin)
+  const keyTypes = [{ ...defaultKeyType, duration: { count: 1, unit: 'month' } } as const]
+  const asked = { tenantId, plan, productId: 'editor', name: 'Editor', keyPrefix: 'ED', keyTypes } as const
+  await createProduct(services, { ...asked, settings: {} }, origin)
+  const account = 'acct_seller'
+  await connectAccount(services, tenantId, account)
+  const { url } = receiver
+  const { secret } = await setWebhook(
+    services,
+    tenantId,
+    { url, events: undefined, rotateSecret: false },
+    'op_seller',
+    origin,
+  )
+  receiver.secret = secret ?? ''
+  return {
+    services,
+    readModels,
+    db,
+    account,
+    receiver,
+    async close() {
+      await receiver.close()
+      await close()
+    },
+  }
+}
