@@ -64,17 +64,19 @@ export type Unlicensed = {
   sharedMachines: number
 }
 
-/** Counts installs that no license has been activated in the place of since they last reported. */
+/**
+ * How many installs there are that no license has been activated in the place of since they last reported, from what is
+ * counted beside them: a product may have millions.
+ */
 export async function countUnlicensed(db: Pool, tenantId: string, productId: string): Promise<Unlicensed> {
   const { rows } = await db.query<Unlicensed>({
     name: 'count-unlicensed',
-    text: `select count(*) filter (where state = 'trial')::int as trial,
-             count(*) filter (where state = 'free_tier')::int as free_tier,
-             count(*) filter (where state = 'expired')::int as expired,
+    text: `select coalesce(sum(installs) filter (where state = 'trial'), 0)::int as trial,
+             coalesce(sum(installs) filter (where state = 'free_tier'), 0)::int as free_tier,
+             coalesce(sum(installs) filter (where state = 'expired'), 0)::int as expired,
              (select count(*) from trials where tenant_id = $1 and product_id = $2 and shared)::int
                as "sharedMachines"
-           from usage.installs
-           where tenant_id = $1 and product_id = $2 and (converted_at is null or last_seen_at > converted_at)`,
+           from usage.unlicensed where tenant_id = $1 and product_id = $2`,
     values: [tenantId, productId],
   })
   return rows[0] ?? { trial: 0, free_tier: 0, expired: 0, sharedMachines: 0 }

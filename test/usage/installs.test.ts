@@ -5,7 +5,10 @@
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { migrate } from '../../projections/database/migrate.ts'
-import { createPool } from '../../projections/database/pool.ts'
+import { createPool, liveSchema } from '../../projections/database/pool.ts'
+import { inTransaction } from '../../projections/database/transaction.ts'
+import { createReadModelSchema } from '../../projections/runner/schema.ts'
+import { countUnlicensed } from '../../projections/trials/queries.ts'
 import { createInstalls, type Installs, type Sighting } from '../../src/usage/installs.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
 
@@ -18,6 +21,7 @@ beforeAll(async () => {
   database = await createTestDatabase()
   await migrate(database.url)
   db = createPool(database.url)
+  await inTransaction(db, (client) => createReadModelSchema(client, liveSchema))
 })
 afterAll(async () => {
   await db.end()
@@ -31,12 +35,27 @@ const make = () =>
     3_600_000,
   )
 beforeEach(async () => {
-  await db.query('truncate usage.installs')
+  await db.query('truncate usage.installs, usage.unlicensed')
   failures.length = 0
   now = new Date('2026-03-01T12:00:00.000Z')
   installs = make()
 })
-afterEach(() => installs.stop())
+afterEach(async () => {
+  await installs.stop()
+  expect(await counted()).toStrictEqual(await countedAnew())
+})
+
+/** Beside the installs, and by going through them: the same whatever was written, and by whom. */
+type Count = { tenant_id: string; product_id: string; state: string; installs: bigint }
+const counted = async () =>
+  (await db.query<Count>('select * from usage.unlicensed where installs <> 0 order by 1, 2, 3')).rows
+const countedAnew = async () =>
+  (
+    await db.query<Count>(
+      `select tenant_id, product_id, state, count(*) as installs from usage.installs
+       where converted_at is null or last_seen_at > converted_at group by 1, 2, 3 order by 1, 2, 3`,
+    )
+  ).rows
 
 const nothing = { appVersion: null, sdkVersion: null, platform: null, sdk: null }
 const seen = (instanceId: string, more: Partial<Sighting> = {}): Sighting => ({
@@ -100,6 +119,24 @@ test('what a failing database did not take is written later', async () => {
     { instance_id: 'a', converted_at: now.toISOString() },
     { instance_id: 'b', converted_at: null },
   ])
+})
+
+test('one that was converted counts again when it reports, and no install is read to count them', async () => {
+  const unlicensed = () => countUnlicensed(db, 'acme', 'editor')
+  const none = { trial: 0, free_tier: 0, expired: 0, sharedMachines: 0 }
+  expect(await unlicensed()).toStrictEqual(none)
+  for (const id of ['a', 'b', 'c']) installs.note(seen(id, { state: 'trial' }), true)
+  await installs.flush()
+  installs.convert(seen('a'))
+  installs.note(seen('b', { state: 'expired' }), false)
+  await installs.flush()
+  expect(await unlicensed()).toStrictEqual({ ...none, trial: 1, expired: 1 })
+  now = new Date(now.getTime() + 1)
+  installs.note(seen('a'), false)
+  await installs.flush()
+  expect(await unlicensed()).toStrictEqual({ ...none, trial: 1, free_tier: 1, expired: 1 })
+  await db.query('alter table usage.installs rename to hidden')
+  await unlicensed().finally(() => db.query('alter table usage.hidden rename to installs'))
 })
 
 test('so many wait to be written and no more; those that were there are not lost', async () => {
