@@ -1,5 +1,6 @@
 /** Rate limits and trusted proxies come from the environment as they are written there, and have safe defaults. */
 import { describe, expect, test } from 'vitest'
+import { baseUrlOf, withRealPort } from '../src/bin/own-address.ts'
 import { ConfigError, parseConfig } from '../src/config.ts'
 
 describe('a rate limit', () => {
@@ -74,4 +75,11 @@ describe('trusted proxies', () => {
     'are not written as %j',
     (text) => expect(() => proxiesOf(text)).toThrow(ConfigError),
   )
+})
+
+test('port 0 is a free one, found before addresses are handed out that it is part of', async () => {
+  const config = await withRealPort(parseConfig({ KEYLEDGER_PORT: '0', KEYLEDGER_HOST: '127.0.0.1' }))
+  expect(config.port).toBeGreaterThan(0)
+  expect(baseUrlOf(config)).toBe(`http://localhost:${config.port}`)
+  expect((await withRealPort({ ...config, port: 8123 })).port).toBe(8123)
 })

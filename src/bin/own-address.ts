@@ -1,3 +1,5 @@
+import { createServer } from 'node:net'
+import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { SendNotification } from '../reactions/test-purchase-driver.ts'
 
@@ -6,6 +8,25 @@ const answerMs = 15_000
 /** How the addresses begin that are handed out, and that providers send to. */
 export const baseUrlOf = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>): string =>
   baseUrl ?? `http://localhost:${port}`
+
+/**
+ * Port 0 means any that is free. Which one is found out before anything is handed out that it is part of.
+ * @throws what listening on the host throws
+ */
+export async function withRealPort(config: Config): Promise<Config> {
+  if (config.port !== 0) return config
+  const probe = createServer()
+  try {
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject).listen(0, config.host, resolve)
+    })
+    return { ...config, port: Port.parse(probe.address()).port }
+  } finally {
+    probe.close()
+  }
+}
+
+const Port = z.object({ port: z.int() })
 
 /** Sends to where providers send, from a process that may serve nothing itself. */
 export function sendTo(baseUrl: string): SendNotification {

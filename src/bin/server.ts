@@ -19,7 +19,7 @@ import { createTestPurchaseRunner, testPurchaseReactions } from '../reactions/te
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
 import { startDispatching } from './dispatching.ts'
 import { CommandRefused } from './exit.ts'
-import { baseUrlOf, sendTo } from './own-address.ts'
+import { baseUrlOf, sendTo, withRealPort } from './own-address.ts'
 import { createReadiness } from './readiness.ts'
 import type { Role } from './roles.ts'
 import type { Stores } from './stores.ts'
@@ -33,11 +33,15 @@ export type RunningServer = {
 
 /** Runs the roles on stores that are already open. @throws CommandRefused when it cannot listen */
 export async function startServer(
-  config: Config,
+  given: Config,
   stores: Stores,
   log: Logger,
   asked: readonly Role[],
 ): Promise<RunningServer> {
+  const refuse = (error: unknown): never => {
+    throw new CommandRefused(whyNotListening(error, given))
+  }
+  const config = asked.includes('api') ? await withRealPort(given).catch(refuse) : given
   const stopping = new AbortController()
   const undo: (() => Promise<unknown>)[] = []
   const stop = async () => {
@@ -87,9 +91,7 @@ export async function startServer(
       log: log as FastifyBaseLogger,
     })
     undo.push(() => app.close())
-    const address = await app.listen({ port: config.port, host: config.host }).catch((error: unknown) => {
-      throw new CommandRefused(whyNotListening(error, config))
-    })
+    const address = await app.listen({ port: config.port, host: config.host }).catch(refuse)
     return { address, stop }
   } catch (error) {
     await stop()
