@@ -97,15 +97,16 @@ export async function fillLicenses(
   to: number,
   {
     tenants = 1,
+    expiresAt = null,
     onFilled = () => undefined,
-  }: { tenants?: number; onFilled?: (licenses: number) => void } = {},
+  }: { tenants?: number; expiresAt?: string | null; onFilled?: (licenses: number) => void } = {},
 ): Promise<void> {
   const store = await EventStore.open(join(dataDirectory, 'eventstore'))
   for (let start = from; start < to; start += 500) {
     const batch = Array.from({ length: Math.min(500, to - start) }, (_, index) => start + index)
     await Promise.all(
       batch.map((license) =>
-        store.append(streamOf(license), 'no_stream', lifeOf(license, tenantOf(license, tenants))),
+        store.append(streamOf(license), 'no_stream', lifeOf(license, tenantOf(license, tenants), expiresAt)),
       ),
     )
     onFilled(start + batch.length)
@@ -135,7 +136,7 @@ export async function fillLongHistory(
 export const idOf = (license: number): string => `lic_${String(license).padStart(26, '0')}`
 const streamOf = (license: number): string => `license-${idOf(license)}`
 
-function lifeOf(license: number, tenant = tenantId): ProposedEvent[] {
+function lifeOf(license: number, tenant = tenantId, expiresAt: string | null = null): ProposedEvent[] {
   const terms = {
     licenseId: idOf(license),
     tenantId: tenant,
@@ -145,7 +146,7 @@ function lifeOf(license: number, tenant = tenantId): ProposedEvent[] {
     displayKey: 'BENCH…0000',
     quantity: 1,
     deviceLimit: 5,
-    expiresAt: null,
+    expiresAt,
     onExpiry: 'expire',
     holder: null,
     customerId: null,

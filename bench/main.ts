@@ -1,4 +1,4 @@
-// `npm run bench [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay]`: takes the figures of docs/performance.md, as ratios against a bare
+// `npm run bench [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay] [ends]`: takes the figures of docs/performance.md, as ratios against a bare
 // baseline in the same run, and writes them there when all were taken. Each part runs in a process of its own, since
 // a process may hold one client of the event store. `--events 1000000` is for `replay`: how long a log is.
 import { spawn } from 'node:child_process'
@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { benchCommands } from './commands.ts'
 import { benchDeliveries } from './deliveries.ts'
+import { benchEnds } from './ends.ts'
 import { benchEventStore } from './eventstore.ts'
 import { benchExport } from './export.ts'
 import { type Figure, ms, perSecond, report } from './figures.ts'
@@ -28,6 +29,7 @@ const parts = {
   story: benchStory,
   search: benchSearch,
   replay: (log: (line: string) => void) => benchReplay(log, asked.events),
+  ends: benchEnds,
 }
 const Part = z.enum([
   'store',
@@ -39,6 +41,7 @@ const Part = z.enum([
   'story',
   'search',
   'replay',
+  'ends',
 ])
 const asked = readArguments()
 const say = (line: string) => process.stderr.write(`  ${line}\n`)
