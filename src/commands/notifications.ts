@@ -4,7 +4,7 @@ import { sameDigest, sha256 } from '../credentials/sha256.ts'
 import type { KnownIntegration } from '../domain/integration/integration.ts'
 import { soldIds } from '../domain/integration/mapping.ts'
 import type { Marketplace, SigningMarketplace } from '../domain/integration/provider.ts'
-import { Slug } from '../domain/values.ts'
+import { isSlug } from '../domain/values.ts'
 import { translatePing, translateResource } from '../payments/gumroad/notification.ts'
 import { translateLemonSqueezy, verifyLemonSqueezy } from '../payments/lemonsqueezy/notification.ts'
 import { translatePaddle, verifyPaddle } from '../payments/paddle/notification.ts'
@@ -140,7 +140,7 @@ async function tenantOfAccount({ db }: Services, accountId: string): Promise<str
 }
 
 async function isThere({ db }: Services, tenantId: string): Promise<boolean> {
-  return Slug.safeParse(tenantId).success && (await findTenant(db, tenantId)) !== undefined
+  return isSlug(tenantId) && (await findTenant(db, tenantId)) !== undefined
 }
 
 async function connected(
@@ -148,7 +148,7 @@ async function connected(
   tenantId: string,
   provider: Marketplace,
 ): Promise<KnownIntegration | undefined> {
-  if (!Slug.safeParse(tenantId).success) return undefined
+  if (!isSlug(tenantId)) return undefined
   const integration = await findIntegration(services.db, tenantId, provider)
   return integration?.status === 'connected' ? integration : undefined
 }

@@ -3,11 +3,15 @@ import { z } from 'zod'
 /** A moment as the log writes it: ISO 8601, UTC, milliseconds. */
 export const Moment = z.iso.datetime({ precision: 3 })
 
+const slug = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
 /**
  * A name chosen by people for a tenant, a product or a key type. It can hold no `|`, since ids stand in signed
  * strings, and no `.`, since ids are joined by dots in stream names.
  */
-export const Slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/)
+export const Slug = z.string().regex(slug)
+
+export const isSlug = (text: string): boolean => slug.test(text)
 
 /** Text sealed by the vault under its subject's key; opaque here, unreadable once the subject is erased. */
 export const Sealed = z.string().startsWith('sealed.')

@@ -30,7 +30,8 @@ const nameOf = (tenantId: string, { kid }: ActiveKey): string => `${tenantId}.${
 
 /** Ed25519 by the tenants' keys. */
 export function createSigner(secrets: Pick<Secrets, 'open'>): Signer {
-  const kept = new Map<string, Promise<KeyObject>>()
+  /** Those that are open at hand, since waiting for what is there already costs every signature a turn of the loop. */
+  const kept = new Map<string, KeyObject | Promise<KeyObject>>()
   const batches = createBatches()
 
   async function open(tenantId: string, { kid, secretName }: ActiveKey): Promise<KeyObject> {
@@ -43,13 +44,15 @@ export function createSigner(secrets: Pick<Secrets, 'open'>): Signer {
     return pair.privateKey
   }
 
-  function keyFor(tenantId: string, key: ActiveKey): Promise<KeyObject> {
-    const name = nameOf(tenantId, key)
+  function keyFor(name: string, tenantId: string, key: ActiveKey): KeyObject | Promise<KeyObject> {
     const known = kept.get(name)
     if (known) return known
     const opening = open(tenantId, key)
     kept.set(name, opening)
-    opening.catch(() => kept.delete(name))
+    opening.then(
+      (opened) => kept.get(name) === opening && kept.set(name, opened),
+      () => kept.delete(name),
+    )
     for (const oldest of kept.keys()) {
       if (kept.size <= mostKept) break
       kept.delete(oldest)
@@ -59,10 +62,13 @@ export function createSigner(secrets: Pick<Secrets, 'open'>): Signer {
 
   return {
     async prepare(tenantId, key) {
-      await keyFor(tenantId, key)
+      await keyFor(nameOf(tenantId, key), tenantId, key)
     },
-    async sign(tenantId, key, text) {
-      return batches.sign(nameOf(tenantId, key), await keyFor(tenantId, key), text)
+    sign(tenantId, key, text) {
+      const name = nameOf(tenantId, key)
+      const opened = keyFor(name, tenantId, key)
+      if (!(opened instanceof Promise)) return batches.sign(name, opened, text)
+      return opened.then((privateKey) => batches.sign(name, privateKey, text))
     },
     close: () => batches.close(),
   }

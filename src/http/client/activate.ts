@@ -14,7 +14,7 @@ import { answer } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
-import { openLeaseDesk } from './lease.ts'
+import { leaseFor, requireLeases } from './lease.ts'
 import { refuse } from './refusals.ts'
 import { activateIn, activateOut, clientErrors, clientPlace } from './schemas.ts'
 import { telemetryFrom } from './telemetry.ts'
@@ -50,7 +50,8 @@ export function activateRoute(app: ZodApp, services: Services): void {
       const installId = free_tier_instance_id ?? null
       const question = { tenantId, productId, keyHash, instance: { installId, name } }
       const found = await requireLicense(services, question)
-      const desk = await openLeaseDesk(services, client, origin, request.log)
+      const asking = { client, origin, log: request.log }
+      await requireLeases(services, asking)
       const telemetry = telemetryFrom(said)
       const instance = { installId, name, platform: telemetry.platform, plan }
       const instanceId = await activateInstance(services, found, question, instance, origin).catch(refuse)
@@ -65,7 +66,7 @@ export function activateRoute(app: ZodApp, services: Services): void {
         activated: true as const,
         instance_id: instanceId,
         license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
-        lease: await desk.lease(found, { keyHash, instanceId, status: 'active' }, now),
+        lease: await leaseFor(services, asking, found, { keyHash, instanceId, status: 'active' }, now),
       }
     },
   )

@@ -3,7 +3,7 @@ import type { KnownClient } from '../../../projections/clients/queries.ts'
 import { momentOf, type Origin, type Services } from '../../commands/services.ts'
 import { sameDigest } from '../../credentials/sha256.ts'
 import { tokenHashOf } from '../../credentials/token.ts'
-import { Slug } from '../../domain/values.ts'
+import { isSlug } from '../../domain/values.ts'
 import { notFound, Problem, unavailable } from '../problem.ts'
 import type { Client } from './client.ts'
 import type { ClientLimits } from './limits.ts'
@@ -22,24 +22,39 @@ type Place = { tenantId: string; productId: string }
 /** Looks up tenant, key and product, and lets the app in. @throws Problem 401, 403, 404, 429 */
 export async function admitClient(authority: ClientAuthority, request: FastifyRequest): Promise<Client> {
   const keyHash = sdkKeyHashIn(request)
-  const known = await authority.findClient({ ...placeOf(request), now: momentOf(authority) })
-  return admitClientAs(authority, request, keyHash, known)
+  const place = placeOf(request)
+  const known = await authority.findClient({ ...place, now: momentOf(authority) })
+  return admitClientAs(authority, request, place, keyHash, known)
 }
 
 /** @returns the tenant and product of the path. @throws Problem 404 for what cannot be the name of either */
 export function placeOf(request: FastifyRequest): Place {
   const { tenantId, productId } = request.params as Record<keyof Place, string>
-  if (!Slug.safeParse(tenantId).success) throw notFound('tenant')
+  if (!isSlug(tenantId)) throw notFound('tenant')
   // An id that none can have is looked up as one that none has.
-  return { tenantId, productId: Slug.safeParse(productId).success ? productId : '' }
+  return { tenantId, productId: isSlug(productId) ? productId : '' }
 }
 
 /** @returns the hash of the SDK key. @throws Problem 401 when there is none, or its form or checksum is wrong */
 export function sdkKeyHashIn(request: FastifyRequest): string {
   const key = request.headers['x-service-sdk-key']
   if (typeof key !== 'string') throw unauthorized('send the SDK key: X-Service-SDK-Key: <SDK key>')
-  const keyHash = tokenHashOf(key, 'sdk')
+  const keyHash = sdkKeyHashOf(key)
   if (keyHash === undefined) throw unauthorized('the SDK key is not valid')
+  return keyHash
+}
+
+/** Of keys that were sent last: they stand in apps for anybody to read, and come thousands of times a second. */
+const hashes = new Map<string, string>()
+const mostHashes = 1000
+
+function sdkKeyHashOf(key: string): string | undefined {
+  const known = hashes.get(key)
+  if (known !== undefined) return known
+  const keyHash = tokenHashOf(key, 'sdk')
+  if (keyHash === undefined) return undefined
+  if (hashes.size >= mostHashes) hashes.clear()
+  hashes.set(key, keyHash)
   return keyHash
 }
 
@@ -51,6 +66,7 @@ export function sdkKeyHashIn(request: FastifyRequest): string {
 export async function admitClientAs(
   { clientLimits }: Pick<ClientAuthority, 'clientLimits'>,
   request: FastifyRequest,
+  place: Place,
   keyHash: string,
   known: KnownClient | undefined,
 ): Promise<Client> {
@@ -59,7 +75,6 @@ export async function admitClientAs(
   if (known.sdkKeyHash === null || !sameDigest(known.sdkKeyHash, keyHash)) {
     throw unauthorized('the SDK key is not valid for this tenant')
   }
-  const place = placeOf(request)
   const waiting = clientLimits.admitted(place.tenantId)
   if (waiting) await waiting
   const { tenantStatus, plan, product, signing } = known

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { createBeaconDesk } from '../../commands/beacons.ts'
-import type { Services } from '../../commands/services.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
 import { type InstallState, installStates } from '../../domain/trial/trial.ts'
 import { answer, errorBody, errorsWith, text } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -118,7 +118,10 @@ export function beaconRoutes(app: ZodApp, services: Services, { creating }: Clie
       const beacon = beaconOf(request, request.body, request.body.state)
       const origin = clientOriginOf(request)
       const asking = { client: clientIn(request), origin, log: request.log }
-      const [trial, settings] = await Promise.all([report(beacon, origin), settingsOf(services, asking)])
+      const [trial, settings] = await Promise.all([
+        report(beacon, origin),
+        settingsOf(services, asking, momentOf(services)),
+      ])
       return {
         received: true as const,
         ...settings,

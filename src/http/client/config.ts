@@ -32,13 +32,11 @@ export function configRoute(app: ZodApp, services: Services): void {
     },
     async (request, reply) => {
       const client = clientIn(request)
-      const settings = await settingsOf(services, {
-        client,
-        origin: clientOriginOf(request),
-        log: request.log,
-      })
+      const asking = { client, origin: clientOriginOf(request), log: request.log }
+      const now = momentOf(services)
+      const settings = await settingsOf(services, asking, now)
       const configured = client.product.trialDurationDays !== undefined
-      reply.header('cache-control', cacheControl(settings, configured, momentOf(services)))
+      reply.header('cache-control', cacheControl(settings, configured, now))
       return settings
     },
   )

@@ -5,7 +5,7 @@ import { momentOf, type Services } from '../../commands/services.ts'
 import { signingKeyOf } from '../../commands/signing-keys.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import { keysetSeconds } from '../../domain/signing/signing.ts'
-import { Slug } from '../../domain/values.ts'
+import { isSlug } from '../../domain/values.ts'
 import { notFound } from '../problem.ts'
 import { answer, errorBody, errorsWith } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -53,7 +53,7 @@ export function keysetRoute(app: ZodApp, services: Services): void {
 
 /** A tenant that has never signed gets its first key now, so that no keyset without it is ever kept. */
 async function publishedKeys(services: Services, tenantId: string, requestId: string) {
-  const tenant = Slug.safeParse(tenantId).success ? await findTenant(services.db, tenantId) : undefined
+  const tenant = isSlug(tenantId) ? await findTenant(services.db, tenantId) : undefined
   if (!tenant) throw notFound('tenant')
   const now = momentOf(services)
   const keys = await listSigningKeys(services.db, tenantId, now)

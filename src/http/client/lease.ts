@@ -1,45 +1,52 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { Entitling } from '../../../projections/licenses/entitlements.ts'
 import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
-import type { Origin, Services } from '../../commands/services.ts'
+import type { Services } from '../../commands/services.ts'
 import type { IssuedLicense, LicenseStatus } from '../../domain/license/license.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'
-import { type ActiveKey, SigningFailed } from '../../signing/signer.ts'
+import { SigningFailed } from '../../signing/signer.ts'
 import { Problem } from '../problem.ts'
-import type { Client } from './client.ts'
-import { activeKeyFor } from './settings.ts'
+import { type Asking, activeKeyFor } from './settings.ts'
 
 type Leased = Entitling & { license: Pick<IssuedLicense, 'productId' | 'expiresAt' | 'onExpiry'> }
 type Held = { keyHash: string; instanceId: string; status: LicenseStatus }
-
-/** Signs leases of one moment for an app. */
-export type LeaseDesk = { lease(leased: Leased, held: Held, now: string): Promise<Lease> }
 
 /**
  * Makes sure that leases can be signed for the client's tenant, before anything is done that needs one.
  * @throws Problem 500 when the tenant's signing key cannot be used
  */
-export async function openLeaseDesk(
+export async function requireLeases(services: Services, asking: Asking): Promise<void> {
+  try {
+    await services.signer.prepare(asking.client.tenantId, await activeKeyFor(services, asking))
+  } catch (err) {
+    refuse(err, asking)
+  }
+}
+
+/**
+ * Signs the lease of an app at a moment.
+ * @throws Problem 500 when the tenant's signing key cannot be used
+ */
+export async function leaseFor(
   services: Services,
-  client: Client,
-  origin: Origin,
-  log: FastifyBaseLogger,
-): Promise<LeaseDesk> {
-  const { tenantId, productId, product } = client
-  const refuse = (err: unknown): never => {
-    if (!(err instanceof SigningFailed)) throw err
-    log.error({ err, tenant: tenantId, request_id: origin.requestId }, 'lease.signing_failed')
-    throw new Problem(500, 'internal', 'tenant not fully configured: its signing key cannot be used')
+  asking: Asking,
+  leased: Leased,
+  { keyHash, instanceId, status }: Held,
+  now: string,
+): Promise<Lease> {
+  const { tenantId, productId, product, signing } = asking.client
+  const { license } = leased
+  const { leaseSeconds } = product
+  const entitlements = entitlementsFor(status, leased, now)
+  const facts = { tenantId, productId, keyHash, instanceId, status, entitlements, license, leaseSeconds }
+  try {
+    return await signLease(services.signer, signing ?? (await activeKeyFor(services, asking)), facts, now)
+  } catch (err) {
+    return refuse(err, asking)
   }
-  const key: ActiveKey = await activeKeyFor(services, client, origin)
-  await services.signer.prepare(tenantId, key).catch(refuse)
-  return {
-    lease(leased, { keyHash, instanceId, status }, now) {
-      const { license } = leased
-      const { leaseSeconds } = product
-      const entitlements = entitlementsFor(status, leased, now)
-      const facts = { tenantId, productId, keyHash, instanceId, status, entitlements, license, leaseSeconds }
-      return signLease(services.signer, key, facts, now).catch(refuse)
-    },
-  }
+}
+
+function refuse(err: unknown, { client, origin, log }: Asking): never {
+  if (!(err instanceof SigningFailed)) throw err
+  log.error({ err, tenant: client.tenantId, request_id: origin.requestId }, 'lease.signing_failed')
+  throw new Problem(500, 'internal', 'tenant not fully configured: its signing key cannot be used')
 }

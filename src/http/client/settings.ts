@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { momentOf, type Origin, type Services } from '../../commands/services.ts'
+import type { Origin, Services } from '../../commands/services.ts'
 import { signingKeyOf } from '../../commands/signing-keys.ts'
 import type { Envelope } from '../../signing/settings.ts'
 import type { ActiveKey } from '../../signing/signer.ts'
@@ -8,22 +8,24 @@ import type { Client } from './client.ts'
 /** The settings of a product as apps get them: signed whenever a trial length is configured and can be signed. */
 export type Settings = Envelope | { free_tier_enabled: boolean }
 
-type Asking = { client: Client; origin: Origin; log: FastifyBaseLogger }
+/** Who asks, and where what goes wrong is told. */
+export type Asking = { client: Client; origin: Origin; log: FastifyBaseLogger }
 
 /**
  * The settings of the product that an app asks about, to be spread into the answer. Without a trial length there is
  * nothing to sign; where signing fails they are unsigned, and the trial length is left out, since an app would have
  * to ignore it.
  */
-export async function settingsOf(services: Services, { client, origin, log }: Asking): Promise<Settings> {
+export async function settingsOf(services: Services, asking: Asking, now: string): Promise<Settings> {
+  const { client, origin, log } = asking
   const { tenantId, productId, product } = client
   const { trialDurationDays, freeTierEnabled, clientSettingsSince: since } = product
   const unsigned = { free_tier_enabled: freeTierEnabled }
   if (trialDurationDays === undefined) return unsigned
   try {
-    const key = await activeKeyFor(services, client, origin)
+    const key = client.signing ?? (await activeKeyFor(services, asking))
     const facts = { tenantId, productId, trialDurationDays, freeTierEnabled, since }
-    return await services.signSettings(facts, key, momentOf(services))
+    return await services.signSettings(facts, key, now)
   } catch (err) {
     log.error(
       { err, tenant: tenantId, product: productId, request_id: origin.requestId },
@@ -36,6 +38,5 @@ export async function settingsOf(services: Services, { client, origin, log }: As
 /** The key that signs for the client's tenant, which is made now when it has none yet. */
 export const activeKeyFor = async (
   services: Services,
-  { tenantId, signing }: Client,
-  origin: Origin,
+  { client: { tenantId, signing }, origin }: Asking,
 ): Promise<ActiveKey> => signing ?? signingKeyOf(services, tenantId, origin)

@@ -18,7 +18,7 @@ import {
 } from './admit.ts'
 import type { Client } from './client.ts'
 import { answerPreflight } from './edge.ts'
-import { openLeaseDesk } from './lease.ts'
+import { leaseFor } from './lease.ts'
 import { clientProblemOf } from './refusals.ts'
 import { asItStands, clientPlace, validateIn, validateOut, validateRefusal, withLimits } from './schemas.ts'
 import { settingsOf } from './settings.ts'
@@ -53,10 +53,10 @@ export function validateRoute(app: ZodApp, services: Services, authority: Client
     async (request) => {
       const now = momentOf(services)
       const { client, keyHash, standing } = await find(services, authority, request, request.body, now)
-      const origin = clientOriginOf(request)
+      const asking = { client, origin: clientOriginOf(request), log: request.log }
       const { tenantId, productId } = client
       const verdict = verdictOn(standing, now)
-      const settings = settingsOf(services, { client, origin, log: request.log })
+      const settings = settingsOf(services, asking, now)
       if (verdict instanceof Problem) {
         services.usage.count(tenantId, productId, 'rejected')
         throw new Problem(verdict.status, verdict.code, verdict.message, {}, await settings)
@@ -67,8 +67,7 @@ export function validateRoute(app: ZodApp, services: Services, authority: Client
       if (isNews(telemetry, found.telemetry, services.now())) {
         services.telemetry.note({ instanceId, licenseId: found.licenseId }, telemetry)
       }
-      const desk = await openLeaseDesk(services, client, origin, request.log)
-      const lease = await desk.lease(found, { keyHash, instanceId, status }, now)
+      const lease = await leaseFor(services, asking, found, { keyHash, instanceId, status }, now)
       const valid = status === 'active'
       services.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
       const { expiresAt } = found.license
@@ -94,12 +93,13 @@ async function find(
   now: string,
 ): Promise<Found> {
   const sdkKeyHash = sdkKeyHashIn(request)
+  const place = placeOf(request)
   const keyHash = keyHashOf(license_key)
   if (keyHash === undefined) {
     return { client: await admitClient(authority, request), keyHash: '', standing: { found: 'no license' } }
   }
-  const found = await services.findInstanceStanding({ ...placeOf(request), keyHash, instanceId, now })
-  const client = await admitClientAs(authority, request, sdkKeyHash, found.client)
+  const found = await services.findInstanceStanding({ ...place, keyHash, instanceId, now })
+  const client = await admitClientAs(authority, request, place, sdkKeyHash, found.client)
   const asking = authority.clientLimits.asking(client, { keyHash, instanceId })
   if (asking) await asking
   return { client, keyHash, standing: found.standing }

@@ -3,7 +3,7 @@ import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { purchasable } from '../../commands/checkout.ts'
 import type { Services } from '../../commands/services.ts'
-import { Slug } from '../../domain/values.ts'
+import { isSlug } from '../../domain/values.ts'
 import { answerPreflight } from '../client/edge.ts'
 import { notFound, Problem } from '../problem.ts'
 import { answer, errorBody, errorsWith } from '../schemas.ts'
@@ -85,7 +85,7 @@ export async function publicProduct(
   tenantId: string,
   productId: string,
 ): Promise<{ product: PresentProduct; tenantStatus: 'active' | 'suspended' }> {
-  const isName = Slug.safeParse(tenantId).success && Slug.safeParse(productId).success
+  const isName = isSlug(tenantId) && isSlug(productId)
   const tenant = isName ? await findTenant(services.db, tenantId) : undefined
   if (!tenant) throw notFound('product')
   if (tenant.status === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
