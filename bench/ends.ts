@@ -56,7 +56,7 @@ async function endAfterFilling(directory: string): Promise<Date> {
   await fillLicenses(directory, licenses, licenses + Math.ceil(licenses / 10))
   await rebuildAll(directory)
   const tenthMs = Date.now() - started
-  return new Date(Math.ceil((Date.now() + 10 * tenthMs + startingMs) / 1000) * 1000)
+  return new Date(Math.ceil((Date.now() + 6 * tenthMs + startingMs) / 1000) * 1000)
 }
 
 type Watched = {

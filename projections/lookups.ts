@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { createClientLookup } from './clients/queries.ts'
+import { createLicenseLookup } from './licenses/by-id.ts'
 import { createInstanceStandingLookup } from './licenses/instance-standing.ts'
 import { createInstanceLookup } from './licenses/instances.ts'
 import { createRuntimeLookup } from './licenses/runtime.ts'
@@ -18,6 +19,7 @@ export const createLookups = (db: Pool) => ({
   findForRuntime: createRuntimeLookup(db),
   findClient: createClientLookup(db),
   findInstall: createInstallLookup(db),
+  findLicenseAlone: createLicenseLookup(db),
   findInstance: createInstanceLookup(db),
   findInstanceStanding: createInstanceStandingLookup(db),
 })

@@ -1,4 +1,3 @@
-import { findLicenseOfAnyTenant } from '../../projections/licenses/queries.ts'
 import { decideLicense, type License } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { licenseStream } from '../ledger/streams.ts'
@@ -14,9 +13,9 @@ export async function endPaidPeriod(services: Services, licenseId: string, origi
   await services.handle<License, 'license'>({
     stream: licenseStream(licenseId),
     load: async () => {
-      const entry = await findLicenseOfAnyTenant(services.db, licenseId)
-      if (!entry) throw new Refusal('license_not_found')
-      return { state: entry.license, revision: entry.revision }
+      const found = await services.findLicenseAlone(licenseId)
+      if (!found) throw new Refusal('license_not_found')
+      return { state: found.license, revision: found.revision }
     },
     decide: (license) => decideLicense(license, { type: 'EndPaidPeriod', at }),
     cause: causeOf(origin, at),

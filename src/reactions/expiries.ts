@@ -10,8 +10,11 @@ type OnTrouble = (trouble: { license: string; error: unknown }) => void
 
 /** So often the nearest end is asked for: one that was recorded since may be nearer than all that were known. */
 const glanceMs = 500
-/** As many as are recorded at the same time: others who change something get the rest of every turn. */
-const lanes = 16
+/**
+ * As many as are recorded at the same time, sharing look-ups and turns of the projector: half of what the commands of a
+ * busy process come to, so that others who change something get the rest of every turn.
+ */
+const lanes = 32
 /** So many that fail each for itself are no accident any more: then nothing is recorded until somebody looks. */
 const mostSetAside = 1000
 

@@ -41,6 +41,7 @@ const asked: { [Name in keyof Lookups]: (lookups: Lookups) => Promise<unknown> }
   findForRuntime: (lookups) => lookups.findForRuntime({ ...key, deviceId: 'one' }),
   findClient: (lookups) => lookups.findClient({ ...place, now }),
   findInstall: (lookups) => lookups.findInstall({ ...place, instanceId, machine: 'one' }),
+  findLicenseAlone: (lookups) => lookups.findLicenseAlone('lic_one'),
   findInstance: (lookups) => lookups.findInstance({ ...key, instance: { instanceId } }),
   findInstanceStanding: (lookups) => lookups.findInstanceStanding({ ...key, instanceId, now }),
 }

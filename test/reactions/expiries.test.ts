@@ -181,7 +181,7 @@ describe('the next round', () => {
     expect(dueInMs?.()).toBe(500)
   })
 
-  test('comes at once while more is due than one takes on, and no more than 16 are recorded at a time', async () => {
+  test('comes at once while more is due than one takes on, and no more than 32 are recorded at a time', async () => {
     const rows = Array.from({ length: 41 }, (_, index) => ({
       licenseKey: `MANY-KEY-${index + 1000}`,
       expiresAt: '2026-02-01T00:00:00Z',
@@ -200,7 +200,7 @@ describe('the next round', () => {
     expect(dueInMs?.()).toBe(0)
     await round()
     expect(dueInMs?.()).toBe(500)
-    expect(most).toBe(16)
+    expect(most).toBe(32)
     for (const { id = '' } of results) expect(await recorded(id)).toHaveLength(1)
   })
 })
