@@ -34,13 +34,13 @@ export async function benchCommands(log: (line: string) => void): Promise<Figure
       const activate = await ratio(
         'activate',
         () => bareAppends(store, activatedBytes, 30_000),
-        () => load({ url, token, kind: 'activate', to: licenses, seconds: 8 }),
+        (round) => load({ url, token, kind: 'activate', ...share(round), seconds: 8 }),
         log,
       )
       const client = await ratio(
         'client activate',
         () => bareAppends(store, activatedBytes, 30_000),
-        () => load({ url, token, kind: 'client-activate', to: licenses, seconds: 8 }),
+        (round) => load({ url, token, kind: 'client-activate', ...share(rounds + round), seconds: 8 }),
         log,
       )
       // One at a time: what is compared is how long one takes.
@@ -70,30 +70,36 @@ export async function benchCommands(log: (line: string) => void): Promise<Figure
 
 const rounds = 3
 
+/** Licenses of a round's own: on those of another one the seats run out, and a refusal costs less than an activation. */
+function share(part: number): { from: number; to: number } {
+  const each = licenses / (2 * rounds)
+  return { from: part * each, to: (part + 1) * each }
+}
+
 async function ratio(
   what: string,
   bare: () => Promise<number>,
-  own: () => Promise<{ perSecond: number; failed: number }>,
+  own: (round: number) => Promise<{ perSecond: number; failed: number }>,
   log: (line: string) => void,
 ): Promise<Figure> {
   const results: { bare: number; own: number }[] = []
   for (let round = 0; round < rounds; round++) {
     const appended = await bare()
-    const done = await own()
+    const done = await own(round)
     if (done.failed > 0) throw new Error(`${done.failed} of ${what} failed`)
     log(`bare append ${perSecond(appended)}, ${what} ${perSecond(done.perSecond)}`)
     results.push({ bare: appended, own: done.perSecond })
   }
-  const share = (result: { bare: number; own: number }) => result.own / result.bare
-  const median = results.toSorted((a, b) => share(a) - share(b))[Math.floor(rounds / 2)]
+  const reached = (result: { bare: number; own: number }) => result.own / result.bare
+  const median = results.toSorted((a, b) => reached(a) - reached(b))[Math.floor(rounds / 2)]
   if (!median) throw new Error('no round was measured')
   return {
     what: `${what}, 64 at a time`,
     measured: perSecond(median.own),
     against: `bare append ${perSecond(median.bare)}`,
-    ratio: percent(share(median)),
+    ratio: percent(reached(median)),
     bar: '≥ 40 %',
-    holds: share(median) >= 0.4,
+    holds: reached(median) >= 0.4,
   }
 }
 
