@@ -9,25 +9,19 @@ import { Pool } from 'undici'
 import { startDispatching } from '../src/bin/dispatching.ts'
 import { createLog } from '../src/bin/log.ts'
 import { openStores, type Stores } from '../src/bin/stores.ts'
-import { scheduleDelivery } from '../src/commands/deliveries.ts'
-import { mintLicense } from '../src/commands/licenses.ts'
-import { createProduct } from '../src/commands/products.ts'
-import type { Origin } from '../src/commands/services.ts'
-import { createTenant } from '../src/commands/tenants.ts'
-import { setWebhook } from '../src/commands/webhooks.ts'
 import { parseConfig } from '../src/config.ts'
-import { defaultKeyType } from '../src/domain/product/key-type.ts'
 import { connectFeed } from '../src/webhooks/nats.ts'
 import { signatureHeaders } from '../src/webhooks/signature.ts'
 import { type Figure, percent, perSecond } from './figures.ts'
+import { benchIsolation } from './isolation.ts'
 import { startSink } from './processes.ts'
+import { openShops, oweOf, scheduleAll } from './shops.ts'
 
 const deliveries = 4000
 const tenants = 50
 /** As many connections as the dispatcher may have to one receiver, for as many receivers as it has. */
 const bareAtOnce = 256
 const bareSeconds = 4
-const origin: Origin = { requestId: 'req_bench', actor: 'operator:bench' }
 
 /** Deliveries through NATS, each try recorded, against bare posts of the same body and signature to the same sink. */
 export async function benchDeliveries(log: (line: string) => void): Promise<Figure[]> {
@@ -55,6 +49,7 @@ export async function benchDeliveries(log: (line: string) => void): Promise<Figu
     const hearing = hearAll(stores, dispatching.hear, stopping.signal)
     const dispatched = await drained(stores)
     log(`dispatched ${perSecond(dispatched)}`)
+    const isolation = await benchIsolation(stores, sink.address, dispatched, log)
     stopping.abort()
     await Promise.all([dispatching.finished, hearing])
     const ratio = dispatched / bare
@@ -67,6 +62,7 @@ export async function benchDeliveries(log: (line: string) => void): Promise<Figu
         bar: '≥ 50 %',
         holds: ratio >= 0.5,
       },
+      isolation,
     ]
   } finally {
     stopping.abort()
@@ -116,36 +112,12 @@ async function postBare(address: string): Promise<number> {
 }
 
 /** Many licenses of some tenants, each with a delivery that is due. */
-async function scheduleMany({ services }: Stores, address: string): Promise<void> {
-  const products = await Promise.all(
-    Array.from({ length: tenants }, async (_, index) => {
-      const tenantId = `tenant-${index}`
-      await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
-      const asked = { url: `${address}/hook`, events: undefined, rotateSecret: false }
-      await setWebhook(services, tenantId, asked, `cnf_${index}`, origin)
-      const about = {
-        tenantId,
-        plan: 'unlimited',
-        productId: 'editor',
-        name: 'Editor',
-        keyPrefix: 'ED',
-      } as const
-      return createProduct(services, { ...about, settings: {}, keyTypes: [defaultKeyType] }, origin)
-    }),
+async function scheduleMany(stores: Stores, address: string): Promise<void> {
+  const products = await openShops(stores, 'tenant', `${address}/hook`, tenants)
+  await scheduleAll(
+    stores,
+    await oweOf(stores, Array.from({ length: deliveries / tenants }, () => products).flat()),
   )
-  const left = Array.from({ length: deliveries / tenants }, () => products)
-    .flat()
-    .values()
-  const lane = async () => {
-    for (const product of left) {
-      const { tenantId } = product
-      const { licenseId } = (await mintLicense(services, product, {}, origin)).license
-      // Told of as of a revocation, which the content of a mint does as well for.
-      const owed = { tenantId, licenseId, channel: 'webhook', event: 'license.revoked' } as const
-      await scheduleDelivery(services, { ...owed, licenseRevision: 0, sequence: 1 }, origin)
-    }
-  }
-  await Promise.all(Array.from({ length: 64 }, lane))
 }
 
 async function hearAll(

@@ -1,10 +1,16 @@
-// Takes whatever is posted to it and answers 204, as the receiver of the dispatcher and of its baseline.
-import { createServer } from 'node:http'
+// Takes whatever is posted to it and answers 204, as the receiver of the dispatcher and of its baseline. What is posted
+// to `/hang` it only answers when `/release` is asked for.
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+const held: ServerResponse[] = []
 const server = createServer((request, response) => {
   request.resume()
-  request.on('end', () => response.writeHead(204).end())
+  request.on('end', () => {
+    if (request.url === '/hang') return void held.push(response)
+    const released = request.url === '/release' ? held.splice(0) : []
+    for (const one of [...released, response]) one.writeHead(204).end()
+  })
 })
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1', () => {

@@ -14,15 +14,14 @@ export class NoTarget extends Error {
   }
 }
 
-/** Connections that are kept for the next delivery to the same origin. */
-const connectionsOfOrigin = 32
 const connectTimeoutMs = 5000
 const keepAliveMs = 10_000
 
 /**
  * Pools of connections, one an origin. What a name means is asked for by each new connection, which goes to the very
  * addresses that were looked at: a name server that says something else a moment later is not asked again. Addresses in
- * URLs never come here, so whoever uses it looks at those first.
+ * URLs never come here, so whoever uses it looks at those first. An origin has as many connections as tries are made to
+ * it: many tenants may use the same one, and a webhook of one of them that hangs must not keep the others' waiting.
  */
 export function createConnections(resolve: Resolve, { allowPrivate }: TargetRules): Agent {
   const lookup: LookupFunction = (host, _options, done) => {
@@ -42,7 +41,6 @@ export function createConnections(resolve: Resolve, { allowPrivate }: TargetRule
   }
   return new Agent({
     connect: { lookup, timeout: connectTimeoutMs, autoSelectFamily: true },
-    connections: connectionsOfOrigin,
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: 16_384,

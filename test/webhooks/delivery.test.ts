@@ -9,6 +9,8 @@ import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { saleKeyName } from '../../src/commands/sale-key.ts'
 import { removeWebhook } from '../../src/commands/webhooks.ts'
 import type { KnownDelivery } from '../../src/domain/delivery/delivery.ts'
+import { createConnections } from '../../src/webhooks/connections.ts'
+import { triesAtOnce } from '../../src/webhooks/dispatcher.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { pointWebhook, sellLicense, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
 import { beginning, commandLicense, origin } from '../harness/ledger.ts'
@@ -223,6 +225,16 @@ describe('a receiver', () => {
     await failsBy(hook(), 'timeout')
     await failsBy('http://127.0.0.1:1/hook', 'connection_refused')
     await failsBy(hook().replace('http:', 'https:'), 'tls')
+  })
+
+  test('that hangs keeps nobody waiting who is at the same origin', async () => {
+    receiver.health = 'silent'
+    const agent = createConnections(async () => ['127.0.0.1'], { allowPrivate: true })
+    const to = { origin: receiver.url, path: '/hanging', method: 'POST' } as const
+    const hanging = Array.from({ length: triesAtOnce }, () => agent.request(to).catch(() => undefined))
+    await expect.poll(() => receiver.asked.length, patience).toBe(triesAtOnce)
+    await agent.destroy()
+    await Promise.all(hanging)
   })
 
   test('that answers without end is read no further than needed, and has taken it', async () => {

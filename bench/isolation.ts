@@ -1,0 +1,108 @@
+import { setTimeout } from 'node:timers/promises'
+import type { PresentProduct } from '../projections/products/queries.ts'
+import type { Stores } from '../src/bin/stores.ts'
+import { deliveryIdOf } from '../src/commands/deliveries.ts'
+import { type Figure, ms } from './figures.ts'
+import { type Owed, openShops, oweOf, schedule } from './shops.ts'
+
+const endpoints = 1000
+const rounds = 3
+const roundSeconds = 10
+/** Of what can be delivered, so much is told to all the others, and to each of the two: nothing has to queue. */
+const shareOfOthers = 0.15
+const shareOfEach = 0.015
+/** Nobody listens there. */
+const refusing = 'http://127.0.0.1:1/hook'
+
+/**
+ * How much later others are delivered beside an endpoint that hangs and one that refuses, than beside two that answer and
+ * are told as much. Rounds of both kinds take turns. The one that hangs is at the same origin as the others.
+ * @param perSecond as many as are delivered when all are due
+ */
+export async function benchIsolation(
+  stores: Stores,
+  sink: string,
+  perSecond: number,
+  log: (line: string) => void,
+): Promise<Figure> {
+  const others = await openShops(stores, 'other', `${sink}/hook`, endpoints - 2)
+  const without: number[] = []
+  const beside: number[] = []
+  const countOf = (share: number) => Math.ceil(share * perSecond * roundSeconds)
+  const take = async (two: readonly PresentProduct[]) => {
+    const told = repeated(others, countOf(shareOfOthers))
+    const p99 = await takeRound(
+      stores,
+      told,
+      two.map((one) => repeated([one], countOf(shareOfEach))),
+    )
+    await fetch(`${sink}/release`, { method: 'POST' })
+    return p99
+  }
+  log(`warming up, p99 ${ms(await take(others.slice(0, 2)))}`)
+  for (let round = 0; round < rounds; round++) {
+    without.push(await take(await openShops(stores, `well-${round}`, `${sink}/hook`, 2)))
+    // Others each time: what one has not taken is not tried in the rounds after.
+    const [hangs] = await openShops(stores, `hanging-${round}`, `${sink}/hang`, 1)
+    const [refuses] = await openShops(stores, `refusing-${round}`, refusing, 1)
+    if (!hangs || !refuses) throw new Error('there are two')
+    beside.push(await take([hangs, refuses]))
+    log(`without p99 ${ms(without[round] ?? 0)}, beside the two ${ms(beside[round] ?? 0)}`)
+  }
+  const rise = median(beside) / median(without) - 1
+  return {
+    what: "others' p99 beside an endpoint that hangs and one that refuses, of 1,000",
+    measured: ms(median(beside)),
+    against: `beside two that answer ${ms(median(without))}`,
+    ratio: `${rise < 0 ? '−' : '+'}${Math.round(Math.abs(rise) * 100)} %`,
+    bar: '< +10 %',
+    holds: rise < 0.1,
+  }
+}
+
+const repeated = (products: readonly PresentProduct[], count: number): PresentProduct[] =>
+  Array.from({ length: Math.ceil(count / products.length) }, () => products)
+    .flat()
+    .slice(0, count)
+
+/** @returns the slowest hundredth of the others, from when it was put on the schedule until it was recorded as delivered */
+async function takeRound(
+  stores: Stores,
+  others: readonly PresentProduct[],
+  two: readonly (readonly PresentProduct[])[],
+): Promise<number> {
+  const ofOthers = await oweOf(stores, others)
+  const ofTwo = await Promise.all(two.map((one) => oweOf(stores, one)))
+  await Promise.all([ofOthers, ...ofTwo].map((owed) => atPace(stores, owed)))
+  return at99(await latenciesOf(stores, ofOthers))
+}
+
+/** Schedules them over the time of a round, whatever becomes of them. */
+async function atPace(stores: Stores, owed: readonly Owed[]): Promise<void> {
+  const started = performance.now()
+  const scheduling: Promise<void>[] = []
+  for (const [index, one] of owed.entries()) {
+    const due = started + (index / owed.length) * roundSeconds * 1000
+    await setTimeout(Math.max(0, due - performance.now()))
+    scheduling.push(schedule(stores, one))
+  }
+  await Promise.all(scheduling)
+}
+
+async function latenciesOf({ services, db }: Stores, owed: readonly Owed[]): Promise<number[]> {
+  const ids = owed.map((one) => deliveryIdOf(services, one))
+  for (;;) {
+    const { rows } = await db.query<{ status: string; tookMs: number }>(
+      `select status, 1000 * extract(epoch from
+         (state ->> 'endedAt')::timestamptz - (state ->> 'scheduledAt')::timestamptz)::float as "tookMs"
+       from deliveries where delivery_id = any($1)`,
+      [ids],
+    )
+    if (rows.every(({ status }) => status === 'delivered')) return rows.map(({ tookMs }) => tookMs)
+    await setTimeout(100)
+  }
+}
+
+const sorted = (values: readonly number[]) => values.toSorted((a, b) => a - b)
+const at99 = (values: readonly number[]) => sorted(values)[Math.floor(values.length * 0.99)] ?? Number.NaN
+const median = (values: readonly number[]) => sorted(values)[Math.floor(values.length / 2)] ?? Number.NaN

@@ -1,0 +1,75 @@
+import type { PresentProduct } from '../projections/products/queries.ts'
+import type { Stores } from '../src/bin/stores.ts'
+import { scheduleDelivery } from '../src/commands/deliveries.ts'
+import { mintLicense } from '../src/commands/licenses.ts'
+import { createProduct } from '../src/commands/products.ts'
+import type { Origin } from '../src/commands/services.ts'
+import { createTenant } from '../src/commands/tenants.ts'
+import { setWebhook } from '../src/commands/webhooks.ts'
+import { defaultKeyType } from '../src/domain/product/key-type.ts'
+
+const origin: Origin = { requestId: 'req_bench', actor: 'operator:bench' }
+const lanes = 64
+
+/** What is owed to a webhook, and not scheduled yet. */
+export type Owed = Parameters<typeof scheduleDelivery>[1]
+
+/** So many tenants with a webhook, and a product each. */
+export function openShops(
+  { services }: Stores,
+  name: string,
+  url: string,
+  count: number,
+): Promise<PresentProduct[]> {
+  return inLanes(
+    Array.from({ length: count }, (_, index) => `${name}-${index}`),
+    async (tenantId) => {
+      await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
+      await setWebhook(
+        services,
+        tenantId,
+        { url, events: undefined, rotateSecret: false },
+        `cnf_${tenantId}`,
+        origin,
+      )
+      const about = {
+        tenantId,
+        plan: 'unlimited',
+        productId: 'editor',
+        name: 'Editor',
+        keyPrefix: 'ED',
+      } as const
+      return createProduct(services, { ...about, settings: {}, keyTypes: [defaultKeyType] }, origin)
+    },
+  )
+}
+
+/** Of each a license, with something that its tenant's webhook is owed. */
+export function oweOf({ services }: Stores, products: readonly PresentProduct[]): Promise<Owed[]> {
+  return inLanes(products, async (product) => {
+    const { tenantId } = product
+    const { licenseId } = (await mintLicense(services, product, {}, origin)).license
+    // Told of as of a revocation, which the content of a mint does as well for.
+    const owed = { tenantId, licenseId, channel: 'webhook', event: 'license.revoked' } as const
+    return { ...owed, licenseRevision: 0, sequence: 1 }
+  })
+}
+
+export const schedule = ({ services }: Stores, owed: Owed): Promise<void> =>
+  scheduleDelivery(services, owed, origin)
+
+export const scheduleAll = async (stores: Stores, all: readonly Owed[]): Promise<void> =>
+  void (await inLanes(all, (owed) => schedule(stores, owed)))
+
+async function inLanes<Item, Made>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Made>,
+): Promise<Made[]> {
+  const made: Made[] = []
+  const left = items.entries()
+  const lane = async () => {
+    for (const [index, item] of left) made[index] = await work(item)
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  return made
+}
