@@ -120,12 +120,13 @@ async function scheduleMany(stores: Stores, address: string): Promise<void> {
   )
 }
 
+/** As a process does that dispatches and does nothing else. */
 async function hearAll(
-  { services: { ledger } }: Stores,
+  { tail }: Stores,
   hear: ReturnType<typeof startDispatching>['hear'],
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const entry of ledger.subscribe(await ledger.head(), signal)) hear(entry)
+  for await (const entry of tail.follow(await tail.head(), signal, () => undefined)) hear(entry)
 }
 
 /** @returns how many a second, from the first that ended to the last */

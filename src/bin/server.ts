@@ -6,7 +6,6 @@ import type { LogEntry } from '../domain/recorded.ts'
 import { createApp } from '../http/app.ts'
 import { createCursors } from '../http/cursor.ts'
 import { keepSweeping } from '../idempotency/sweep.ts'
-import { follow } from '../ledger/follow.ts'
 import { joinLimits } from '../limits/limits.ts'
 import { confirmationReactions } from '../reactions/confirmations.ts'
 import { deliveryReaction, keyReaction } from '../reactions/deliveries.ts'
@@ -115,14 +114,14 @@ async function* heardBy(ears: readonly Ear[], entries: AsyncIterable<LogEntry>):
   }
 }
 
-/** For a process that does not follow the log for its read models. */
+/** For a process without the projector. What it pushes the read models to itself they then need not read again. */
 async function listen(
-  { services: { ledger } }: Stores,
+  { tail }: Stores,
   log: Logger,
   ears: readonly Ear[],
   signal: AbortSignal,
 ): Promise<void> {
-  const entries = follow(ledger, await ledger.head(), signal, (err, retryInMs) =>
+  const entries = tail.follow(await tail.head(), signal, (err, retryInMs) =>
     log.warn({ err, retry_in_ms: retryInMs }, 'log.subscription_lost'),
   )
   for await (const entry of entries) for (const ear of ears) ear(entry)
