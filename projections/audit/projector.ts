@@ -93,7 +93,10 @@ function rowsOf(entry: Recorded, asked: ReadonlyMap<string, Request>): object[] 
   const { at, actor, requestId } = metadata
   const base = { position: String(position), event_id: id, at, actor, request_id: requestId }
   if (entry.category === 'audit') {
-    const { tenantId, action, target, asOf } = entry.event.data
+    const { type, data } = entry.event
+    if (type === 'RebuildStarted')
+      return [{ ...base, tenant_id: data.tenantId, action: 'rebuilt', target_kind: 'read_models' }]
+    const { tenantId, action, target, asOf } = data
     const { kind, id: targetId } = target
     return [{ ...base, tenant_id: tenantId, action, target_kind: kind, target_id: targetId, as_of: asOf }]
   }

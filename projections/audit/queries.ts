@@ -6,7 +6,7 @@ export type AuditEntry = {
   id: string
   at: string
   actor: string
-  /** `viewed`, `searched`, `exported`, `revealed`; of dangerous requests `asked`, `approved`, `denied`, `executed`, `refused`. */
+  /** `viewed`, `searched`, `exported`, `revealed`, `rebuilt`; of dangerous requests `asked`, `approved`, `denied`, `executed`, `refused`. */
   action: string
   targetKind: string
   targetId: string | null

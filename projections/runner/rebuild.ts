@@ -8,7 +8,12 @@ import { type Progress, replay, withScratchSchema } from './replay.ts'
 
 const nextSchema = `${liveSchema}_next`
 const formerSchema = `${liveSchema}_former`
-export type RebuildOptions = { onParked: OnParked; onProgress: (progress: Progress) => void }
+export type RebuildOptions = {
+  onParked: OnParked
+  onProgress: (progress: Progress) => void
+  /** Told once it is certain that no other one is running, before anything is done; it may still refuse by throwing. */
+  onBegun?: () => Promise<void>
+}
 
 /**
  * Folds the whole log into a fresh schema beside the live one and then swaps the two, with the live tables
@@ -19,6 +24,7 @@ export type RebuildOptions = { onParked: OnParked; onProgress: (progress: Progre
 export async function rebuild(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
   const scratch = { schema: nextSchema, lock: rebuildLock, kept: true }
   await withScratchSchema(db, scratch, async (client, makeIndexes) => {
+    await options.onBegun?.()
     await client.query(`drop schema if exists ${formerSchema} cascade`)
     await replay(client, log, options)
     await client.query(`set maintenance_work_mem = '256MB'`)

@@ -24,6 +24,7 @@ import { createSigner } from '../signing/signer.ts'
 import { createUsageCounter } from '../usage/counter.ts'
 import { createDeviceTelemetry } from '../usage/device-telemetry.ts'
 import { createInstalls } from '../usage/installs.ts'
+import { createLimitHits } from '../usage/limit-hits.ts'
 import { createTokenUse } from '../usage/token-use.ts'
 import { checkMasterKey } from '../vault/check.ts'
 import { createMachines } from '../vault/machines.ts'
@@ -135,6 +136,7 @@ function createCounters(db: Pool, now: () => Date, log: Logger) {
     tokenUse: createTokenUse(db, now, onFailure),
     telemetry: createDeviceTelemetry(db, now, onFailure),
     installs: createInstalls(db, now, onFailure),
+    limitHits: createLimitHits(db, now, onFailure),
   }
 }
 

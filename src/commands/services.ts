@@ -14,6 +14,7 @@ import type { Signer } from '../signing/signer.ts'
 import type { UsageCounter } from '../usage/counter.ts'
 import type { DeviceTelemetry } from '../usage/device-telemetry.ts'
 import type { Installs } from '../usage/installs.ts'
+import type { LimitHits } from '../usage/limit-hits.ts'
 import type { TokenUse } from '../usage/token-use.ts'
 import type { Machines } from '../vault/machines.ts'
 import type { Secrets } from '../vault/secrets.ts'
@@ -37,6 +38,7 @@ export type Services = Lookups & {
   tokenUse: TokenUse
   telemetry: DeviceTelemetry
   installs: Installs
+  limitHits: LimitHits
   attempts: Attempts
   fingerprint: Fingerprint
   /** Whether events may be delivered to an address. */

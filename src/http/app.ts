@@ -93,7 +93,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   acceptEmptyBodies(app)
   app.decorateRequest('caller', undefined)
   const authority = { ...services, limits: options.limits }
-  const clientAuthority = { ...services, clientLimits: createClientLimits(options.limits) }
+  const clientAuthority = {
+    ...services,
+    clientLimits: createClientLimits(options.limits, services.limitHits),
+  }
   answerErrors(app, async (request) => {
     if (request.routeOptions.config.client) await admitClient(clientAuthority, request)
     else await admit(authority, request)

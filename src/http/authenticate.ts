@@ -37,7 +37,7 @@ export function authenticate(authority: Authority): onRequestHookHandler {
 }
 
 /** What decides over who may ask, and how often. */
-export type Authority = Pick<Services, 'findToken' | 'tokenUse' | 'now'> & { limits: Limits }
+export type Authority = Pick<Services, 'findToken' | 'tokenUse' | 'limitHits' | 'now'> & { limits: Limits }
 
 /** Finds the token and lets it in. @throws Problem 401, 429, 403 */
 export async function admit(authority: Authority, request: FastifyRequest): Promise<void> {
@@ -74,7 +74,10 @@ export async function admitAs(
     scope === 'licenses:runtime' ? runtime?.take(caller.tenantId) : management?.take(caller.tokenId)
   // Nearly always the answer is there at once, and one turn of the loop less matters here.
   const waitMs = typeof taken === 'object' ? await taken : taken
-  if (waitMs) throw rateLimited(waitMs)
+  if (waitMs) {
+    authority.limitHits.count(caller.tenantId, scope === 'licenses:runtime' ? 'runtime' : 'management')
+    throw rateLimited(waitMs)
+  }
   if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
   const lacking = lackingScope(caller, scope)
   if (lacking !== undefined) {

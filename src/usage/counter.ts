@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
+import { createBatches } from './batches.ts'
 
 type Usage = 'validations' | 'rejected' | 'activations' | 'deactivations'
 
@@ -25,11 +25,13 @@ export function createUsageCounter(
   onFailure: (error: unknown) => void,
   flushEveryMs = 1000,
 ): UsageCounter {
-  const id = randomUUID()
   let counted = new Map<string, Counts>()
-  let batches = 0
-  let sending: { number: number; rows: string } | undefined
-  let flushing = Promise.resolve()
+  const take = () => {
+    const rows = Array.from(counted.values(), rowOf)
+    counted = new Map()
+    return rows
+  }
+  const batches = createBatches(db, addUsage, take, { onFailure, flushEveryMs })
 
   function countIn(tenantId: string, productId: string, hour: number): Counts {
     const key = `${tenantId}.${productId}.${hour}`
@@ -48,40 +50,12 @@ export function createUsageCounter(
     return fresh
   }
 
-  /** Until it is known to be written, nothing that came later is sent: the batches of a process come in order. */
-  async function write(): Promise<void> {
-    if (sending === undefined && counted.size === 0) return
-    if (sending === undefined) {
-      sending = { number: ++batches, rows: JSON.stringify(Array.from(counted.values(), rowOf)) }
-      counted = new Map()
-    }
-    try {
-      await db.query({ name: 'add-usage', text: addUsage, values: [sending.rows, id, sending.number] })
-      sending = undefined
-    } catch (error) {
-      onFailure(error)
-    }
-  }
-
-  const flush = () => {
-    flushing = flushing.then(write)
-    return flushing
-  }
-  const timer = setInterval(() => void flush(), flushEveryMs)
-
   return {
     count(tenantId, productId, what) {
       countIn(tenantId, productId, Math.floor(now().getTime() / hourMs))[what]++
     },
-    flush,
-    async stop() {
-      clearInterval(timer)
-      await flush()
-      // Left over from before, and what came meanwhile.
-      await flush()
-      if (batches === 0 || sending) return
-      await db.query(forgetWriters, [id]).catch(onFailure)
-    },
+    flush: batches.flush,
+    stop: batches.stop,
   }
 }
 
@@ -94,20 +68,14 @@ const rowOf = ({ tenantId, productId, hour, ...counts }: Counts) => ({
   ...counts,
 })
 
-/** Adds a batch unless the process has written one with its number or a later one. */
-const addUsage = `
-  with fresh as (
-    insert into usage.writers as w (id, batch) values ($2, $3)
-    on conflict (id) do update set batch = excluded.batch, written_at = now() where w.batch < excluded.batch
-    returning id
-  )
-  insert into usage.hourly as h (tenant_id, product_id, hour, validations, rejected, activations, deactivations)
-  select tenant_id, product_id, hour, validations, rejected, activations, deactivations
-  from json_populate_recordset(null::usage.hourly, $1)
-  where exists (select from fresh)
-  on conflict (tenant_id, product_id, hour) do update set
-    validations = h.validations + excluded.validations, rejected = h.rejected + excluded.rejected,
-    activations = h.activations + excluded.activations, deactivations = h.deactivations + excluded.deactivations`
-
-/** Its own, and those of processes that were killed so long ago that nothing of theirs is on its way any more. */
-const forgetWriters = `delete from usage.writers where id = $1 or written_at < now() - interval '30 days'`
+const addUsage = {
+  name: 'add-usage',
+  text: `
+    insert into usage.hourly as h (tenant_id, product_id, hour, validations, rejected, activations, deactivations)
+    select tenant_id, product_id, hour, validations, rejected, activations, deactivations
+    from json_populate_recordset(null::usage.hourly, $1)
+    where exists (select from fresh)
+    on conflict (tenant_id, product_id, hour) do update set
+      validations = h.validations + excluded.validations, rejected = h.rejected + excluded.rejected,
+      activations = h.activations + excluded.activations, deactivations = h.deactivations + excluded.deactivations`,
+}

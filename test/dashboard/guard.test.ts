@@ -152,6 +152,8 @@ const needed: Record<string, Permission> = {
   'POST /dashboard/settings/checkout-key': 'manage_settings',
   'GET /dashboard/settings/signing-keys': 'manage_settings',
   'POST /dashboard/settings/signing-keys': 'manage_settings',
+  'GET /dashboard/system/rebuild': 'manage_settings',
+  'POST /dashboard/system/rebuild': 'manage_settings',
   'GET /dashboard/settings/webhook': 'manage_settings',
   'POST /dashboard/settings/webhook': 'manage_settings',
   'POST /dashboard/settings/webhook/remove': 'manage_settings',

@@ -4,10 +4,12 @@
  */
 import { jsonEvent } from '@eventstore/db-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rebuildLock } from '../../projections/database/advisory-locks.ts'
 import { joinLimits } from '../../src/limits/limits.ts'
 import { createTestApp, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { appendRaw, beginning } from '../harness/ledger.ts'
 import { makeProduct, mint } from '../http/samples.ts'
+import { dumpTables } from '../projections/tables.ts'
 import { type Client, clientOf } from './client.ts'
 import { makeMember } from './members.ts'
 import { wordsOf } from './words.ts'
@@ -86,6 +88,17 @@ test('a limit that is spent shows as hit, to the workspace whose limit it is', a
     for (let calls = 0; calls < 2; calls++) await limits.runtime?.take(tenant.tenantId)
     await limits.runtime?.flush()
     expect(await system(there)).toMatch(/Runtime calls the workspace 6 a minute (?:100|9\d) %/)
+    const validate = { product_id: 'editor', license_key: 'none', device_id: 'laptop' }
+    const refused = await app.inject({
+      method: 'POST',
+      url: '/v1/licenses/validate',
+      headers: { authorization: `Bearer ${tenant.token}` },
+      payload: validate,
+    })
+    expect(refused.statusCode).toBe(429)
+    const hits = '0 of management and checkouts, 1 of the runtime interface, 0 of apps'
+    expect(await system(there)).toContain(hits)
+    expect(await system(stranger)).not.toContain(hits)
   } finally {
     await app.close()
     await leave()
@@ -116,4 +129,44 @@ test('a rebuild shows how far it is while it runs', async () => {
     await client.query('select pg_advisory_unlock_all(); drop schema read_models_next cascade')
     client.release()
   }
+})
+
+test('an owner has the read models folded again, sees how it went, and stands in the audit log', async () => {
+  const { db } = api.ledger
+  const before = await dumpTables(db)
+  expect((await owner.get('/dashboard/system')).text).toContain('href="/dashboard/system/rebuild"')
+  expect((await stranger.get('/dashboard/system')).text).not.toContain('href="/dashboard/system/rebuild"')
+  const press = async () => {
+    await owner.get('/dashboard/system/rebuild')
+    expect(await owner.post('/dashboard/system/rebuild')).toMatchObject({
+      status: 303,
+      location: '/dashboard/system',
+    })
+    return system(owner)
+  }
+
+  // Another process is at it.
+  const elsewhere = await db.connect()
+  await elsewhere.query('select pg_advisory_lock($1)', [rebuildLock])
+  expect(await press()).toContain('is running already')
+  // It dies.
+  await elsewhere.query('select pg_advisory_unlock_all()')
+  elsewhere.release()
+  await db.query('insert into usage.rebuilds (id, started_at) values (gen_random_uuid(), $1)', ['2026-01-01'])
+  expect(await system(owner)).toMatch(/none is running the last one began .* and was cut off/)
+
+  expect(await press()).toContain('The rebuild has begun')
+  await expect
+    .poll(() => system(owner), { timeout: 20_000 })
+    .toMatch(/the last one was done .*: \d+ events in/)
+  expect(wordsOf((await owner.get('/dashboard/audit?action=rebuilt')).text)).toContain(
+    'had folded again the read models',
+  )
+  expect(wordsOf((await stranger.get('/dashboard/audit?action=rebuilt')).text)).toContain(
+    'Nothing is like that',
+  )
+  const { audit: looks, ...after } = await dumpTables(db)
+  const { audit: earlier, ...same } = before
+  expect(after).toStrictEqual(same)
+  expect(looks).toStrictEqual(expect.arrayContaining(earlier ?? []))
 })

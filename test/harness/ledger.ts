@@ -36,6 +36,7 @@ import { createSigner } from '../../src/signing/signer.ts'
 import { createUsageCounter } from '../../src/usage/counter.ts'
 import { createDeviceTelemetry } from '../../src/usage/device-telemetry.ts'
 import { createInstalls } from '../../src/usage/installs.ts'
+import { createLimitHits } from '../../src/usage/limit-hits.ts'
 import { createTokenUse } from '../../src/usage/token-use.ts'
 import { checkMasterKey } from '../../src/vault/check.ts'
 import { createMachines } from '../../src/vault/machines.ts'
@@ -131,7 +132,9 @@ export async function openTestLedger(
   const signer = createSigner(secrets)
   undo.push(() => signer.close())
   const installs = createInstalls(db, clock.now, () => undefined, 3_600_000)
+  const limitHits = createLimitHits(db, clock.now, () => undefined, 3_600_000)
   undo.push(() => installs.stop())
+  undo.push(() => limitHits.stop())
   const mailDirectory = temporaryDirectory()
   undo.push(() => rmSync(mailDirectory, { recursive: true, force: true }))
   const services: Services = {
@@ -149,6 +152,7 @@ export async function openTestLedger(
     tokenUse,
     telemetry,
     installs,
+    limitHits,
     attempts: createAttempts(db, clock.now),
     fingerprint: createFingerprint(masterKey),
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),

@@ -30,7 +30,7 @@ export const AuditTarget = z.strictObject({
 })
 export type AuditTarget = z.infer<typeof AuditTarget>
 
-/** Everything an `audit-<tenant>.<id>` stream may hold: one look. A recorded shape is never edited: add a new type. */
+/** Everything an `audit-<tenant>.<id>` stream may hold: one look, or a rebuild of the read models. A recorded shape is never edited: add a new type. */
 export const AuditEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('Looked'),
@@ -43,6 +43,10 @@ export const AuditEvent = z.discriminatedUnion('type', [
       asOf: z.string().min(1).max(64).nullable(),
       at: Moment,
     }),
+  }),
+  z.object({
+    type: z.literal('RebuildStarted'),
+    data: z.strictObject({ auditId: z.string().min(1), tenantId: Slug, at: Moment }),
   }),
 ])
 export type AuditEvent = z.infer<typeof AuditEvent>

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { callerOf } from '../../limits/address.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { LimitName, Limits } from '../../limits/limits.ts'
+import type { LimitHits, LimitOfTenant } from '../../usage/limit-hits.ts'
 import { Problem, rateLimited } from '../problem.ts'
 import type { Client, ClientRoute } from './client.ts'
 
@@ -31,24 +32,33 @@ export const scopes = ['ip', 'tenant', 'instance', 'new_instances'] as const
 type Scope = (typeof scopes)[number]
 const minutesOf: Record<Scope, number> = { ip: 1, tenant: 1, instance: 1, new_instances: 60 }
 
-export function createClientLimits(limits: Limits): ClientLimits {
+export function createClientLimits(limits: Limits, hits: LimitHits): ClientLimits {
+  const spendOf = (tenantId: string, name: LimitOfTenant, scope: Scope, key = tenantId) =>
+    spend(limits[name], scope, key, () => hits.count(tenantId, name))
   return {
     arriving: (route, request) => spend(limits[byRoute[route]], 'ip', callerOf(request.ip)),
-    admitted: (tenantId) => spend(limits.clientTenant, 'tenant', tenantId),
+    admitted: (tenantId) => spendOf(tenantId, 'clientTenant', 'tenant'),
     asking: ({ tenantId }, { keyHash, instanceId }) => {
       // Cut, since anybody may send any length: those that are made here are shorter.
       const key = `${tenantId}.${keyHash}.${instanceId.slice(0, 64)}`
-      return spend(limits.clientInstance, 'instance', key)
+      return spendOf(tenantId, 'clientInstance', 'instance', key)
     },
-    creating: (tenantId) => spend(limits.clientNewInstances, 'new_instances', tenantId),
+    creating: (tenantId) => spendOf(tenantId, 'clientNewInstances', 'new_instances'),
   }
 }
 
-function spend(limiter: Limiter | undefined, scope: Scope, key: string): void | Promise<void> {
+function spend(
+  limiter: Limiter | undefined,
+  scope: Scope,
+  key: string,
+  onHit: () => void = () => undefined,
+): void | Promise<void> {
   const taken = limiter?.take(key)
   if (!limiter || !taken) return
   const refuse = (waitMs: number): void => {
-    if (waitMs > 0) throw tooMany(scope, limiter, waitMs)
+    if (waitMs <= 0) return
+    onHit()
+    throw tooMany(scope, limiter, waitMs)
   }
   return typeof taken === 'object' ? taken.then(refuse) : refuse(taken)
 }

@@ -22,6 +22,7 @@ import { queryOf } from './lists.ts'
 import { mailboxPages } from './mailbox.ts'
 import { memberPages } from './members.ts'
 import { pagesOf, partsOf } from './page.ts'
+import { rebuildPages } from './rebuild.ts'
 import { recordPages } from './records.ts'
 import { home } from './return-path.ts'
 import type { Rooms } from './rooms.ts'
@@ -85,6 +86,7 @@ function routes(app: FastifyInstance, rooms: Rooms): void {
   homePage(app, rooms)
   searchPage(app, rooms)
   systemPage(app, rooms)
+  rebuildPages(app, rooms)
   auditPage(app, rooms)
   signInRoutes(app, rooms)
   signOutRoute(app, rooms)

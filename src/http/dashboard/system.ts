@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { countDeliveriesByHour, countWaitingDeliveries } from '../../../projections/deliveries/waiting.ts'
 import { countParked, listParkedOf } from '../../../projections/runner/parked.ts'
 import { rebuildPosition } from '../../../projections/runner/rebuild.ts'
+import { findLastRebuild } from '../../../projections/runner/rebuilds.ts'
 import { projectionStatus } from '../../../projections/runner/status.ts'
 import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { listTokens } from '../../../projections/tokens/list.ts'
@@ -11,6 +12,7 @@ import { momentOf, type Services } from '../../commands/services.ts'
 import { may } from '../../domain/member/roles.ts'
 import { type AskedLimit, readSpent } from '../../limits/spent.ts'
 import { actorNames } from '../../story/actors.ts'
+import { readLimitHits } from '../../usage/limit-hits.ts'
 import { momentsIn, type UsageRange, usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
 import type { Rooms } from './rooms.ts'
@@ -25,6 +27,7 @@ import {
 } from './views/system.ts'
 
 const hoursShown = 48
+const hoursOfHits = 7 * 24
 const mostSignIns = 20
 /** Tokens whose limits are looked at; the newest ones. */
 const mostTokens = 50
@@ -38,21 +41,32 @@ export function systemPage(app: FastifyInstance, rooms: Rooms): void {
     const signed = signedOf(request)
     const readModels = await readModelsOf(services, signed.tenantId)
     if (request.headers['hx-request'] === 'true')
-      return showPart(reply, (view) => readModelsPart(view, readModels))
+      return showPart(reply, (view) => readModelsPart(view, readModels, may(signed.role, 'manage_settings')))
     const { db } = services
-    const [{ parts }, deliveries, activity, signingKeys, limits, signIns] = await Promise.all([
+    const [{ parts }, deliveries, activity, signingKeys, limits, limitHits, signIns] = await Promise.all([
       readiness(),
       deliveriesOf(services, signed.tenantId),
       activityOf(services, signed.tenantId),
       listSigningKeys(db, signed.tenantId, momentOf(services)),
       limitsOf(rooms, signed.tenantId),
+      limitHitsOf(services, signed.tenantId),
       maySeeSignIns(signed) ? signInsOf(services, signed.tenantId) : undefined,
     ])
     return show(reply, {
       title: 'System',
       nav: 'system',
       content: (view) =>
-        systemView(view, { parts, readModels, deliveries, activity, signingKeys, limits, signIns }),
+        systemView(view, {
+          parts,
+          readModels,
+          mayRebuild: may(signed.role, 'manage_settings'),
+          deliveries,
+          activity,
+          signingKeys,
+          limits,
+          limitHits,
+          signIns,
+        }),
     })
   })
 }
@@ -71,11 +85,12 @@ async function readModelsOf({ db, ledger }: Services, tenantId: string): Promise
     rebuildPosition(db),
   ])
   limit.abort()
-  return { status, parked, own, rebuilding }
+  // Asked for after it is known whether one is running: one that ends in between has an end then.
+  return { status, parked, own, rebuilding, lastRebuild: await findLastRebuild(db) }
 }
 
-function lastHours(services: Services): UsageRange {
-  const from = new Date(services.now().getTime() - (hoursShown - 1) * 3_600_000).toISOString()
+function lastHours(services: Services, hours = hoursShown): UsageRange {
+  const from = new Date(services.now().getTime() - (hours - 1) * 3_600_000).toISOString()
   const range = usageRange({ from, granularity: 'hour' }, momentOf(services))
   if (typeof range === 'string') throw new Error(`the last hours are no range: ${range}`)
   return range
@@ -96,6 +111,11 @@ async function activityOf(services: Services, tenantId: string) {
   await services.usage.flush()
   const { series } = await readUsage(services.db, tenantId, undefined, lastHours(services))
   return series
+}
+
+async function limitHitsOf(services: Services, tenantId: string) {
+  await services.limitHits.flush()
+  return readLimitHits(services.db, tenantId, lastHours(services, hoursOfHits))
 }
 
 /** Those that count for the whole tenant, and of the management interface the tokens that are using it now. */

@@ -17,8 +17,8 @@ const entryOut = z
     }),
     action: z.string().meta({
       description:
-        '`viewed`, `searched`, `exported` or `revealed`; of dangerous requests `asked`, `approved`, `denied`, ' +
-        '`executed` or `refused`. There may be more',
+        '`viewed`, `searched`, `exported`, `revealed` or `rebuilt`; of dangerous requests `asked`, `approved`, ' +
+        '`denied`, `executed` or `refused`. There may be more',
       example: 'viewed',
     }),
     target: z.object({

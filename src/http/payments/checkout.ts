@@ -72,7 +72,7 @@ export function checkoutRoute(app: ZodApp, services: Services, limits: Limits): 
 }
 
 /** The key is checked before the body is read; then how often it was used, and what the tenant may do. */
-function admitting({ db }: Services, limiter: Limiter | undefined): onRequestHookHandler {
+function admitting({ db, limitHits }: Services, limiter: Limiter | undefined): onRequestHookHandler {
   const findClientKey = createClientKeyLookup(db)
   const admit = async (request: FastifyRequest) => {
     const { tenantId } = request.params as { tenantId: string }
@@ -85,7 +85,10 @@ function admitting({ db }: Services, limiter: Limiter | undefined): onRequestHoo
     }
     if (known.uncertain) throw unavailable('the state of this key cannot be read at the moment')
     const waitMs = await limiter?.take(tenantId)
-    if (waitMs) throw rateLimited(waitMs)
+    if (waitMs) {
+      limitHits.count(tenantId, 'checkout')
+      throw rateLimited(waitMs)
+    }
     refuseInactive(known.tenantStatus)
   }
   return (request, _reply, done) => {

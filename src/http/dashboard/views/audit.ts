@@ -19,6 +19,7 @@ const actionWords: Record<string, string> = {
   searched: 'searched, and found by',
   exported: 'took away',
   revealed: 'was shown',
+  rebuilt: 'had folded again',
   asked: 'asked to',
   approved: 'approved to',
   denied: 'denied to',
@@ -104,9 +105,11 @@ const pages: Record<string, string> = {
   evidence: 'licenses',
 }
 
+const wholes: Record<string, string> = { audit: 'audit log', read_models: 'read models' }
+
 function thing(kind: string, id: string | null, asOf: string | null): Content {
   if (kind === 'search') return id ?? ''
-  if (id === null) return kind === 'audit' ? 'the audit log' : `the ${kind}`
+  if (id === null) return `the ${wholes[kind] ?? kind}`
   const folder = pages[kind]
   const words = kind === 'evidence' ? 'the evidence of a license' : `a ${kind}`
   const moments = asOf === null ? '' : `, as of ${asOf}`

@@ -1,17 +1,19 @@
 import type { WaitingDeliveries } from '../../../../projections/deliveries/waiting.ts'
 import type { ParkedOf } from '../../../../projections/runner/parked.ts'
+import type { LastRebuild } from '../../../../projections/runner/rebuilds.ts'
 import type { ProjectionStatus } from '../../../../projections/runner/status.ts'
 import type { KeyState } from '../../../domain/signing/signing.ts'
 import { counted } from '../../../gate/words.ts'
 import type { LimitName } from '../../../limits/limits.ts'
 import type { SpentLimit } from '../../../limits/spent.ts'
+import type { HitsOfHour } from '../../../usage/limit-hits.ts'
 import type { UsageSeries } from '../../../usage/read.ts'
 import type { PartHealth } from '../../system/health.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { validationsPlot } from './home.ts'
 import { ago, agoWords } from './moments.ts'
-import { badge, facts, heading, section, table } from './parts.ts'
+import { badge, facts, heading, section, table, tokenField } from './parts.ts'
 import { barPlot } from './plots.ts'
 
 export type ReadModelsShown = {
@@ -22,6 +24,7 @@ export type ReadModelsShown = {
   own: ParkedOf[]
   /** The position that a running rebuild has come to. */
   rebuilding: bigint | undefined
+  lastRebuild: LastRebuild | undefined
 }
 
 export type NamedLimit = SpentLimit & { who: string }
@@ -40,24 +43,28 @@ type Hour = { at: string; delivered: number; pending: number; abandoned: number 
 type System = {
   parts: Record<string, PartHealth>
   readModels: ReadModelsShown
+  mayRebuild: boolean
   deliveries: { waiting: WaitingDeliveries; hours: readonly Hour[] }
   activity: UsageSeries['series']
   signingKeys: readonly KeyState[]
   limits: readonly NamedLimit[]
+  limitHits: readonly HitsOfHour[]
   /** Undefined for those who may not see them. */
   signIns: readonly SignInShown[] | undefined
 }
 
 export function systemView(view: View, system: System): Html {
-  const { parts, readModels, deliveries, activity, signingKeys, limits, signIns } = system
+  const { parts, readModels, mayRebuild, deliveries, activity, signingKeys, limits, limitHits, signIns } =
+    system
   return html`<div>
     ${heading('System', 'How the service does at this moment. Figures are of this workspace; what all workspaces share is told as health.')}
     ${section('Parts', html`<ul class="healths">${Object.entries(parts).map(([name, part]) => health(name, part))}</ul>`)}
-    ${section('Pages and answers', readModelsPart(view, readModels), 'What is read is folded from the log; this is how far that has come.')}
+    ${section('Pages and answers', readModelsPart(view, readModels, mayRebuild), 'What is read is folded from the log; this is how far that has come.')}
     ${section('The last 48 hours', html`<div class="plots">${validationsPlot(activity, 'hour')}${deliveriesPlot(deliveries.hours)}</div>`)}
     ${section('Deliveries', deliveriesFacts(view, deliveries.waiting), 'What is due waits in the ledger itself; NATS, where there is one, carries copies of it.')}
     ${section('Signing keys', keysTable(view, signingKeys))}
     ${section('Limits', limitsTable(limits), 'How much of each limit is spent at this moment. Whoever spends all of it is answered 429 and told when to try again.')}
+    ${section('Limits hit in 7 days', hitsPlot(limitHits), 'Calls of this workspace that were answered 429. Those that were too many for one address are not known to be anybody’s.')}
     ${signIns && section('Sign-ins', signInsTable(view, signIns), 'Of the last days, the newest first.')}
   </div>`
 }
@@ -75,7 +82,7 @@ const health = (name: string, { ok, required, detail }: PartHealth): Html => htm
 </li>`
 
 /** Brings itself up to date while a rebuild runs, where there is JavaScript. */
-export function readModelsPart(view: View, shown: ReadModelsShown): Html {
+export function readModelsPart(view: View, shown: ReadModelsShown, mayRebuild: boolean): Html {
   const { status, parked, own, rebuilding } = shown
   return html`<div
     id="read-models"
@@ -95,7 +102,7 @@ export function readModelsPart(view: View, shown: ReadModelsShown): Html {
         'Set aside',
         parked === 0 ? badge('good', 'nothing') : badge('bad', counted(parked, 'history', 'histories')),
       ],
-      ['Rebuild', rebuildWords(shown)],
+      ['Rebuild', rebuildWords(view, shown)],
     ])}
     ${
       rebuilding !== undefined &&
@@ -103,6 +110,29 @@ export function readModelsPart(view: View, shown: ReadModelsShown): Html {
       html`<progress max="100" value=${percent(rebuilding, status.head)} aria-label="Rebuild"></progress>`
     }
     ${own.length > 0 && parkedTable(view, own)}
+    ${
+      mayRebuild &&
+      rebuilding === undefined &&
+      html`<p><a class="button second" href="/dashboard/system/rebuild">Rebuild the read models</a></p>`
+    }
+  </div>`
+}
+
+export function rebuildView(token: string): Html {
+  return html`<div class="narrow">
+    ${heading('Rebuild the read models', 'What every page and answer shows is folded from the log. This folds all of it again.')}
+    <form class="sheet stack" method="post" action="/dashboard/system/rebuild">
+      ${tokenField(token)}
+      <p>
+        It is done beside the tables that are there, which go on answering, and takes their place at its end. Nothing is
+        lost and nobody waits; the server is busier meanwhile. It is of use when a history was set aside and has been
+        repaired, or when <code>keyledger audit replay</code> has found a difference.
+      </p>
+      <div class="decide">
+        <button>Rebuild</button>
+        <a class="button second" href="/dashboard/system">Cancel</a>
+      </div>
+    </form>
   </div>`
 }
 
@@ -121,10 +151,18 @@ const agoSeconds = ({ now }: View, at: string): string =>
 const percent = (position: bigint, head: string): number =>
   BigInt(head) <= 0n ? 100 : Number((position * 100n) / BigInt(head))
 
-function rebuildWords({ rebuilding, status }: ReadModelsShown): Content {
-  if (rebuilding === undefined)
-    return html`<span>none is running<span class="sub">an operator starts one with <code>keyledger projections rebuild</code></span></span>`
-  return status ? `running, ${percent(rebuilding, status.head)} %` : 'running'
+function rebuildWords(view: View, { rebuilding, status, lastRebuild }: ReadModelsShown): Content {
+  if (rebuilding !== undefined) return status ? `running, ${percent(rebuilding, status.head)} %` : 'running'
+  return html`<span>none is running${lastRebuild && html`<span class="sub">${lastWords(view, lastRebuild)}</span>`}</span>`
+}
+
+function lastWords({ now }: View, { startedAt, endedAt, events, problem }: LastRebuild): Html {
+  if (endedAt === null)
+    return html`the last one began ${ago(startedAt, now)} and was cut off; nothing was changed`
+  if (problem !== null)
+    return html`the last one ended ${ago(endedAt, now)} too soon: ${problem}; nothing was changed`
+  const seconds = ((Date.parse(endedAt) - Date.parse(startedAt)) / 1000).toFixed(1)
+  return html`the last one was done ${ago(endedAt, now)}: ${counted(events ?? 0, 'event', 'events')} in ${seconds} s`
 }
 
 const parkedTable = (view: View, own: ReadModelsShown['own']): Html =>
@@ -234,6 +272,25 @@ function limitsTable(limits: readonly NamedLimit[]): Html {
     })}
   </div>`
 }
+
+const hitsPlot = (hours: readonly HitsOfHour[]): Html =>
+  barPlot({
+    label: 'Refused with 429 an hour: management in grey, runtime in colour, apps in red',
+    by: 'hour',
+    bars: hours.map(({ at, hits: { management = 0, checkout = 0, runtime = 0, ...apps } }) => ({
+      at,
+      parts: [
+        management + checkout,
+        runtime,
+        (apps.clientTenant ?? 0) + (apps.clientInstance ?? 0) + (apps.clientNewInstances ?? 0),
+      ],
+    })),
+    kinds: [
+      { className: 'bar-soft', name: 'of management and checkouts' },
+      { className: 'bar', name: 'of the runtime interface' },
+      { className: 'bar-bad', name: 'of apps' },
+    ],
+  })
 
 function signInsTable(view: View, signIns: readonly SignInShown[]): Html {
   if (signIns.length === 0) return html`<p class="lead">Nobody has signed in.</p>`

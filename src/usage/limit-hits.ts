@@ -1,0 +1,75 @@
+import type { Pool } from 'pg'
+import type { LimitName } from '../limits/limits.ts'
+import { createBatches } from './batches.ts'
+import { momentsIn, type UsageRange } from './range.ts'
+
+/** The limits of which it is known whose calls they are when they are hit; behind an address may be anybody. */
+export type LimitOfTenant = Extract<
+  LimitName,
+  'management' | 'runtime' | 'clientTenant' | 'clientInstance' | 'clientNewInstances' | 'checkout'
+>
+
+/** Counts refusals with 429 in memory, and writes the sums now and then: somebody who floods costs no write each. */
+export type LimitHits = {
+  count(tenantId: string, limit: LimitOfTenant): void
+  /** Writes what has been counted; on failure it is kept for the next time. */
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+type Hit = { tenant_id: string; limit_name: LimitOfTenant; hour: string; hits: number }
+
+const hourMs = 3_600_000
+
+export function createLimitHits(
+  db: Pool,
+  now: () => Date,
+  onFailure: (error: unknown) => void,
+  flushEveryMs = 1000,
+): LimitHits {
+  let counted = new Map<string, Hit>()
+  const take = () => {
+    const rows = [...counted.values()]
+    counted = new Map()
+    return rows
+  }
+  return {
+    count(tenantId, limit) {
+      const hour = Math.floor(now().getTime() / hourMs)
+      const key = `${tenantId}.${limit}.${hour}`
+      const found = counted.get(key)
+      if (found) found.hits++
+      else {
+        const at = new Date(hour * hourMs).toISOString()
+        counted.set(key, { tenant_id: tenantId, limit_name: limit, hour: at, hits: 1 })
+      }
+    },
+    ...createBatches(db, addHits, take, { onFailure, flushEveryMs }),
+  }
+}
+
+const addHits = {
+  name: 'add-limit-hits',
+  text: `
+    insert into usage.limit_hits as h
+    select * from json_populate_recordset(null::usage.limit_hits, $1)
+    where exists (select from fresh)
+    on conflict (tenant_id, hour, limit_name) do update set hits = h.hits + excluded.hits`,
+}
+
+export type HitsOfHour = { at: string; hits: Partial<Record<LimitOfTenant, number>> }
+
+/** How often callers of a tenant were refused, each hour of a range, hours without any included. */
+export async function readLimitHits(db: Pool, tenantId: string, range: UsageRange): Promise<HitsOfHour[]> {
+  const { rows } = await db.query<{ hour: string; name: LimitOfTenant; hits: bigint }>({
+    name: 'read-limit-hits',
+    text: `select hour, limit_name as name, hits from usage.limit_hits
+           where tenant_id = $1 and hour >= $2 and hour < $3`,
+    values: [tenantId, range.from, range.to],
+  })
+  const found = Map.groupBy(rows, ({ hour }) => hour)
+  return momentsIn(range).map((at) => ({
+    at,
+    hits: Object.fromEntries((found.get(at) ?? []).map(({ name, hits }) => [name, Number(hits)])),
+  }))
+}
