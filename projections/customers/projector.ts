@@ -36,6 +36,8 @@ export const customersProjector: Projector = {
       created_at timestamptz not null
     );
     create index customers_by_age on customers (tenant_id, created_at desc, customer_id desc);
+    create index customers_erased on customers (tenant_id, created_at desc, customer_id desc)
+      where state->>'erasedAt' is not null;
     create index customers_of_subject on customers (tenant_id, subject_id)`,
   async apply(db, entries) {
     await projectDocuments(db, customers, entries)

@@ -28,17 +28,26 @@ export async function findCustomer(
   return rows[0]
 }
 
+export type CustomerFilter = {
+  /** Those of one person. */
+  subjectId?: string | undefined
+  erased?: boolean | undefined
+}
+
 /** Newest first, customers of one moment by id. */
 export async function listCustomers(
   db: Pool,
   tenantId: string,
+  { subjectId, erased }: CustomerFilter,
   { after, limit }: Keyset,
 ): Promise<PageOf<CustomerEntry>> {
   const { rows } = await db.query<CustomerEntry>(
     `${entry}
      where c.tenant_id = $1 and ($2::timestamptz is null or (c.created_at, c.customer_id) < ($2, $3))
+       and ($5::text is null or c.subject_id = $5)
+       ${erased === undefined ? '' : `and c.state->>'erasedAt' is ${erased ? 'not null' : 'null'}`}
      order by c.created_at desc, c.customer_id desc limit $4`,
-    [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1],
+    [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1, subjectId ?? null],
   )
   return pageOf(rows, limit, ({ customer }) => ({ createdAt: customer.createdAt, id: customer.customerId }))
 }

@@ -4,9 +4,11 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listSales } from '../../projections/sales/queries.ts'
+import { eraseSubject } from '../../src/commands/erasure.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { pointWebhook, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { origin } from '../harness/ledger.ts'
 import { type StandIn, startStandIn } from '../harness/stand-in.ts'
 import { makeProduct } from '../http/samples.ts'
 import { purchase } from '../sales/notifications.ts'
@@ -63,6 +65,8 @@ test('a sale is told from its notification to its deliveries, and the one that c
   expect(words((await owner.get(path)).text)).toMatch(/money gone back .* Refunded in full \$49\.00/)
   expect((await owner.get('/dashboard/sales?status=licensed')).text).toContain('ada@example.com')
   expect(words((await owner.get('/dashboard/sales?provider=paddle')).text)).toContain('No sale is like that')
+  expect((await owner.get('/dashboard/sales?product=editor')).text).toContain('ada@example.com')
+  expect(words((await owner.get('/dashboard/sales?product=player')).text)).toContain('No sale is like that')
 })
 
 test('a delivery is shown with its tries and what it says, and is made again', async () => {
@@ -110,4 +114,36 @@ test('another workspace sees nothing of it', async () => {
   expect((await stranger.get(path)).status).toBe(404)
   expect((await stranger.post(`${path}/replay`)).status).toBe(404)
   expect((await stranger.get('/dashboard/sales')).text).not.toContain('ada@example.com')
+})
+
+test('customers are narrowed down to one person, who stands in no address, and to those who are erased', async () => {
+  const { ledger } = api
+  for (const email of ['Grace@example.com', 'linus@example.com']) {
+    const body = { email }
+    expect((await api.ask('POST', '/v1/customers', { token: shop.token, body })).status).toBe(201)
+  }
+  await owner.get('/dashboard/customers')
+  const find = async (email: string) => {
+    const { status, location = '' } = await owner.post('/dashboard/customers', { email })
+    expect(status).toBe(303)
+    expect(location).not.toContain('@')
+    return words((await owner.get(location)).text)
+  }
+  expect(await find(' grace@example.com ')).toMatch(/Narrowed down to one person.* grace@example\.com /i)
+  expect(await find('grace@example.com')).not.toContain('linus@example.com')
+  expect(await find('grace')).toContain('No customer is like that')
+  expect(await find('')).toContain('linus@example.com')
+
+  const grace = await ledger.services.subjects.findSubject(shop.tenantId, 'grace@example.com')
+  await eraseSubject(ledger.services, shop.tenantId, grace ?? '', origin)
+  expect(await find('grace@example.com')).toContain('No customer is like that')
+  const erased = words((await owner.get('/dashboard/customers?status=erased')).text)
+  const present = words((await owner.get('/dashboard/customers?status=present')).text)
+  expect([erased, present].map((text) => text.includes('linus@example.com'))).toStrictEqual([false, true])
+  const pathOfGrace = `/dashboard/customers?person=${grace}`
+  expect(words((await owner.get(pathOfGrace)).text)).toMatch(/ cus_\w+ /)
+  expect(words((await owner.get(`${pathOfGrace}&status=present`)).text)).toContain('No customer is like that')
+  expect(words((await owner.get('/dashboard/customers?person=%00')).text)).toContain(
+    'No customer is like that',
+  )
 })

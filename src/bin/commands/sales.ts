@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { recordAudit } from '../../commands/audit.ts'
 import { readSaleHistory } from '../../commands/sale-history.ts'
 import { replaySale } from '../../commands/sales.ts'
 import type { Services } from '../../commands/services.ts'
@@ -26,7 +28,10 @@ export function saleCommands(program: Command): void {
     .option('--parked', 'only those that are paid and have no license yet')
     .option('--json', 'print an array')
     .action((options: ListOptions) =>
-      withStores(async ({ services }) => {
+      withStores(async ({ services }, origin) => {
+        if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
+        const target = { kind: 'sales', id: null } as const
+        await recordAudit(services, options.tenant, { action: 'viewed', target }, origin)
         const filter = options.parked ? { status: 'parked' as const } : {}
         const page = { after: undefined, limit: mostListed }
         const { items } = await listSales(services.db, options.tenant, filter, page)
@@ -57,8 +62,11 @@ export function saleCommands(program: Command): void {
     .description('A sale with everything that was told of it')
     .option('--json', 'print the sale')
     .action((id: string, options: OutputOptions) =>
-      withStores(async ({ services }) => {
-        const view = await viewOf(services, await requireSale(services, id))
+      withStores(async ({ services }, origin) => {
+        const sale = await requireSale(services, id)
+        const target = { kind: 'sale', id } as const
+        await recordAudit(services, sale.tenantId, { action: 'viewed', target }, origin)
+        const view = await viewOf(services, sale)
         print(options, view, () => fields(view))
       }),
     )

@@ -8,6 +8,7 @@ import { approvalPages } from './approvals.ts'
 import { assetsRoot, serveAssets } from './assets.ts'
 import { auditPage } from './audit.ts'
 import { confirmRoutes } from './confirm.ts'
+import { customerPages } from './customers.ts'
 import { deliveryPages } from './deliveries.ts'
 import { devicePages } from './device.ts'
 import { deviceListPage } from './devices.ts'
@@ -95,6 +96,7 @@ function routes(app: FastifyInstance, rooms: Rooms): void {
   approvalPages(app, rooms)
   devicePages(app, rooms)
   recordPages(app, rooms)
+  customerPages(app, rooms)
   licensePage(app, rooms)
   licenseActions(app, rooms)
   evidencePage(app, rooms)

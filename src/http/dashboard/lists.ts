@@ -19,6 +19,7 @@ const Query = z.object({
   actor: one,
   action: one,
   target: one,
+  person: one,
 })
 
 /** What a list's address says: the first one counts of what is said twice, and an empty filter filters nothing. */

@@ -1,10 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { findCustomer, listCustomers } from '../../../projections/customers/queries.ts'
-import { findLicense, type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
+import { type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
 import { listProducts } from '../../../projections/products/queries.ts'
 import { countUnlicensed } from '../../../projections/trials/queries.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
-import { isId } from '../../credentials/id.ts'
 import { Slug } from '../../domain/values.ts'
 import { nobody } from '../../vault/subjects.ts'
 import { licenseView as licenseOf } from '../management/license-schemas.ts'
@@ -12,7 +10,6 @@ import { notFound } from '../problem.ts'
 import { queryOf } from './lists.ts'
 import type { Rooms } from './rooms.ts'
 import { lookingAt, signedOf } from './signed.ts'
-import { customersView, customerView } from './views/customers.ts'
 import { licensesView } from './views/licenses.ts'
 import { productsView, productView } from './views/products.ts'
 
@@ -20,19 +17,16 @@ const member = { config: { page: 'member' }, schema: { hide: true } } as const
 const pageSize = 50
 /** More products than anybody chooses from a list. */
 const mostChoices = 200
-/** More licenses of one customer than a page shows. */
-const mostOfCustomer = 100
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-/** Products, licenses and customers: only to look at, since programs change them. */
+/** Products and licenses: only to look at, since programs change them. */
 export function recordPages(app: FastifyInstance, rooms: Rooms): void {
   licensePages(app, rooms)
   productPages(app, rooms)
-  customerPages(app, rooms)
 }
 
-async function shownLicenses(services: Services, tenantId: string, entries: readonly LicenseEntry[]) {
+export async function shownLicenses(services: Services, tenantId: string, entries: readonly LicenseEntry[]) {
   const now = momentOf(services)
   const holders = entries.map(({ license }) => license.holder)
   const people = await services.subjects.openPeople(tenantId, holders)
@@ -92,50 +86,6 @@ function productPages(app: FastifyInstance, { services, cursors, show }: Rooms):
       title: product.name,
       nav: 'products',
       content: () => productView(product, unlicensed),
-    })
-  })
-}
-
-function customerPages(app: FastifyInstance, { services, cursors, show }: Rooms): void {
-  app.get('/customers', lookingAt('customers'), async (request, reply) => {
-    const { tenantId } = signedOf(request)
-    const { cursor } = queryOf(request)
-    const boundTo = [tenantId, 'dashboard customers']
-    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const { items, next } = await listCustomers(services.db, tenantId, keyset)
-    const people = await services.subjects.openPeople(
-      tenantId,
-      items.map(({ customer }) => customer),
-    )
-    const customers = items.map((entry, index) => ({ ...entry, person: people[index] ?? nobody }))
-    return show(reply, {
-      title: 'Customers',
-      nav: 'customers',
-      content: (view) => customersView(view, { customers, cursor, next: cursors.write(boundTo, next) }),
-    })
-  })
-
-  app.get('/customers/:id', lookingAt('customer'), async (request: OneRequest, reply) => {
-    const { tenantId } = signedOf(request)
-    const { id } = request.params
-    const entry = isId('cus', id) ? await findCustomer(services.db, tenantId, id) : undefined
-    if (!entry) throw notFound('customer')
-    const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.customer])
-    const found = await Promise.all(
-      entry.licenseIds
-        .slice(0, mostOfCustomer)
-        .map((licenseId) => findLicense(services.db, tenantId, licenseId)),
-    )
-    const licenses = await shownLicenses(
-      services,
-      tenantId,
-      found.filter((license) => license !== undefined),
-    )
-    const hidden = entry.licenseIds.length - licenses.length
-    return show(reply, {
-      title: person.email ?? entry.customer.customerId,
-      nav: 'customers',
-      content: (view) => customerView(view, { ...entry, person, licenses, hidden }),
     })
   })
 }

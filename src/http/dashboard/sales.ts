@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
+import { listProducts } from '../../../projections/products/queries.ts'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'
 import { readSaleStory } from '../../commands/sale-story.ts'
 import { replaySale } from '../../commands/sales.ts'
@@ -11,6 +12,7 @@ import { Provider } from '../../domain/integration/provider.ts'
 import { may } from '../../domain/member/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { KnownSale } from '../../domain/sale/sale.ts'
+import { Slug } from '../../domain/values.ts'
 import { notFound, problemOfRefusal } from '../problem.ts'
 import { queryOf } from './lists.ts'
 import type { Rooms } from './rooms.ts'
@@ -21,6 +23,8 @@ import { salesView, saleView } from './views/sales.ts'
 const hidden = { schema: { hide: true } } as const
 
 const pageSize = 50
+/** More products than anybody chooses from a list. */
+const mostChoices = 200
 /** More deliveries than a license has before anybody looks into its sale. */
 const mostDeliveries = 100
 
@@ -46,12 +50,16 @@ async function saleOf(services: Services, request: OneRequest): Promise<KnownSal
 function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
   app.get('/sales', lookingAt('sales'), async (request, reply) => {
     const { tenantId } = signedOf(request)
-    const { cursor, status: askedStatus, provider: askedProvider } = queryOf(request)
+    const { cursor, status: askedStatus, provider: askedProvider, product } = queryOf(request)
     const status = Status.safeParse(askedStatus).data
     const provider = Provider.safeParse(askedProvider).data
-    const boundTo = [tenantId, 'dashboard sales', status ?? null, provider ?? null]
+    const productId = Slug.safeParse(product).data
+    const boundTo = [tenantId, 'dashboard sales', status ?? null, provider ?? null, productId ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const { items, next } = await listSales(services.db, tenantId, { status, provider }, keyset)
+    const [{ items, next }, { items: products }] = await Promise.all([
+      listSales(services.db, tenantId, { status, provider, productId }, keyset),
+      listProducts(services.db, tenantId, { after: undefined, limit: mostChoices }),
+    ])
     const people = await services.subjects.openPeople(
       tenantId,
       items.map(({ customer }) => customer),
@@ -61,7 +69,13 @@ function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): voi
       title: 'Sales',
       nav: 'sales',
       content: (view) =>
-        salesView(view, { sales, filter: { status, provider }, cursor, next: cursors.write(boundTo, next) }),
+        salesView(view, {
+          sales,
+          products,
+          filter: { status, provider, product: productId },
+          cursor,
+          next: cursors.write(boundTo, next),
+        }),
     })
   })
 }

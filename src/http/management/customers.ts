@@ -67,7 +67,7 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
         cursors,
         [tenantId, 'customers'],
         request.query,
-        (keyset) => listCustomers(services.db, tenantId, keyset),
+        (keyset) => listCustomers(services.db, tenantId, {}, keyset),
         (entries) => views(services, tenantId, entries),
       )
     },

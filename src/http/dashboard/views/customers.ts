@@ -4,15 +4,31 @@ import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { licenseTable, type ShownLicense } from './licenses.ts'
 import { ago, dayOf } from './moments.ts'
-import { badge, empty, facts, heading, pager, section, table } from './parts.ts'
+import {
+  badge,
+  choicesOf,
+  empty,
+  facts,
+  field,
+  filters,
+  heading,
+  pager,
+  section,
+  select,
+  table,
+  tokenField,
+} from './parts.ts'
 
 type Customers = {
   customers: readonly (CustomerEntry & { person: Person })[]
+  filter: { status: 'present' | 'erased' | undefined; person: string | undefined }
   cursor: string | undefined
   next: string | null
 }
 
-export function customersView(view: View, { customers, cursor, next }: Customers): Html {
+const path = '/dashboard/customers'
+
+export function customersView(view: View, { customers, filter, cursor, next }: Customers): Html {
   const rows = customers.map(({ customer, licenseIds, person }): Content[] => [
     html`<span
       ><a href=${`/dashboard/customers/${customer.customerId}`}>${person.email ?? customer.customerId}</a
@@ -21,26 +37,49 @@ export function customersView(view: View, { customers, cursor, next }: Customers
     licenseIds.length,
     ago(customer.createdAt, view.now),
   ])
+  const isFiltered = filter.status !== undefined || filter.person !== undefined
   return html`<div>
     ${heading('Customers', 'The people and companies that licenses are linked to.')}
-    ${
-      customers.length === 0
-        ? empty('No customers yet', 'Programs create them with POST /v1/customers and link licenses to them.')
-        : html`<div class="sheeted">
-            ${table({
-              caption: 'Customers',
-              columns: [
-                { label: 'Customer' },
-                { label: 'Licenses', number: true },
-                { label: 'Since', wide: true },
-              ],
-              rows,
-            })}
-          </div>`
-    }
-    ${pager('/dashboard/customers', { cursor }, next)}
+    <form class="filters" method="post" action=${path}>
+      ${tokenField(view.token)}
+      ${field({ name: 'email', label: 'E-mail', maxlength: 400, required: false })}
+      <button class="second">Find</button>
+    </form>
+    ${filters(path, 'customers', [
+      filter.person !== undefined && html`<input type="hidden" name="person" value=${filter.person} />`,
+      select('status', 'Status', choicesOf('Everybody', namedStatuses, filter.status)),
+    ])}
+    <div id="customers">
+      ${filter.person !== undefined && html`<p class="lead">Narrowed down to one person. <a href=${path}>Show everybody</a></p>`}
+      ${
+        customers.length === 0
+          ? noCustomers(isFiltered)
+          : html`<div class="sheeted">
+              ${table({
+                caption: 'Customers',
+                columns: [
+                  { label: 'Customer' },
+                  { label: 'Licenses', number: true },
+                  { label: 'Since', wide: true },
+                ],
+                rows,
+              })}
+            </div>`
+      }
+      ${pager(path, { ...filter, cursor }, next)}
+    </div>
   </div>`
 }
+
+const namedStatuses = [
+  ['present', 'not erased'],
+  ['erased', 'erased'],
+] as const
+
+const noCustomers = (isFiltered: boolean): Html =>
+  isFiltered
+    ? empty('No customer is like that', 'An e-mail address is found when it is given whole.')
+    : empty('No customers yet', 'Programs create them with POST /v1/customers and link licenses to them.')
 
 type OneCustomer = CustomerEntry & {
   person: Person

@@ -165,7 +165,7 @@ export function productSelect(
 }
 
 /** What narrows a list down. The choice stands in the address, and is taken at once where there is JavaScript. */
-export function filters(path: string, listId: string, fields: readonly Html[]): Html {
+export function filters(path: string, listId: string, fields: readonly Content[]): Html {
   return html`<form
     class="filters"
     method="get"

@@ -17,6 +17,7 @@ import {
   heading,
   notice,
   pager,
+  productSelect,
   section,
   select,
   type Tone,
@@ -29,7 +30,12 @@ type Row = { sale: KnownSale; email: string | null }
 
 type Sales = {
   sales: readonly Row[]
-  filter: { status: KnownSale['status'] | undefined; provider: Provider | undefined }
+  products: readonly { productId: string; name: string }[]
+  filter: {
+    status: KnownSale['status'] | undefined
+    provider: Provider | undefined
+    product: string | undefined
+  }
   cursor: string | undefined
   next: string | null
 }
@@ -51,13 +57,14 @@ function statusBadges(sale: KnownSale): Html {
   >`
 }
 
-export function salesView(view: View, { sales, filter, cursor, next }: Sales): Html {
-  const isFiltered = filter.status !== undefined || filter.provider !== undefined
+export function salesView(view: View, { sales, products, filter, cursor, next }: Sales): Html {
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
   return html`<div>
     ${heading('Sales', 'What providers have told of, newest first. A sale that is parked was paid and has no license yet.')}
     ${filters('/dashboard/sales', 'sales', [
       select('status', 'Status', choicesOf('Any status', namedStatuses, filter.status)),
       select('provider', 'Provider', choicesOf('All providers', namedProviders, filter.provider)),
+      productSelect(products, filter.product),
     ])}
     <div id="sales">
       ${sales.length === 0 ? noSales(isFiltered) : html`<div class="sheeted">${salesTable(view, sales)}</div>`}
@@ -68,7 +75,7 @@ export function salesView(view: View, { sales, filter, cursor, next }: Sales): H
 
 const noSales = (isFiltered: boolean): Html =>
   isFiltered
-    ? empty('No sale is like that', 'Choose another status or provider.')
+    ? empty('No sale is like that', 'Choose another status, provider or product.')
     : empty(
         'No sales yet',
         'Each provider says what it still lacks before its sales arrive here.',

@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findCustomer, listCustomers } from '../../../projections/customers/queries.ts'
+import { findLicense } from '../../../projections/licenses/queries.ts'
+import { isId } from '../../credentials/id.ts'
+import { nobody } from '../../vault/subjects.ts'
+import { notFound } from '../problem.ts'
+import { formOf } from './forms.ts'
+import { queryOf } from './lists.ts'
+import { shownLicenses } from './records.ts'
+import type { Rooms } from './rooms.ts'
+import { lookingAt, signedOf } from './signed.ts'
+import { customersView, customerView } from './views/customers.ts'
+
+const pageSize = 50
+/** More licenses of one customer than a page shows. */
+const mostOfCustomer = 100
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+/** Longer than any address. */
+const PersonForm = z.object({ email: z.string().max(400) })
+
+/** What stands in the address where an e-mail is nobody's: no id is like that. */
+const nobodys = 'nobody'
+const PersonId = z
+  .string()
+  .regex(/^[\w-]{1,100}$/)
+  .optional()
+  .catch(nobodys)
+
+/** The people that licenses are linked to: only to look at, since programs change them. */
+export function customerPages(app: FastifyInstance, rooms: Rooms): void {
+  listPage(app, rooms)
+  personForm(app, rooms)
+  onePage(app, rooms)
+}
+
+function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+  app.get('/customers', lookingAt('customers'), async (request, reply) => {
+    const { tenantId } = signedOf(request)
+    const { cursor, status: asked, person } = queryOf(request)
+    const subjectId = PersonId.parse(person)
+    const status = asked === 'erased' || asked === 'present' ? asked : undefined
+    const boundTo = [tenantId, 'dashboard customers', status ?? null, subjectId ?? null]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    const filter = { subjectId, erased: status && status === 'erased' }
+    const { items, next } = await listCustomers(services.db, tenantId, filter, keyset)
+    const people = await services.subjects.openPeople(
+      tenantId,
+      items.map(({ customer }) => customer),
+    )
+    const customers = items.map((entry, index) => ({ ...entry, person: people[index] ?? nobody }))
+    return show(reply, {
+      title: 'Customers',
+      nav: 'customers',
+      content: (view) =>
+        customersView(view, {
+          customers,
+          filter: { status, person: subjectId },
+          cursor,
+          next: cursors.write(boundTo, next),
+        }),
+    })
+  })
+}
+
+/**
+ * An address is kept by browsers and proxies, so a person stands in it by the id that they go by, and never by their
+ * e-mail. Addresses are kept sealed: only a whole one can be looked for.
+ */
+function personForm(app: FastifyInstance, { services }: Rooms): void {
+  app.post('/customers', lookingAt('customers'), async (request, reply) => {
+    const email = formOf(PersonForm, request).email.trim()
+    const found = email === '' ? '' : await services.subjects.findSubject(signedOf(request).tenantId, email)
+    const query = found === '' ? '' : `?${new URLSearchParams({ person: found ?? nobodys })}`
+    return reply.redirect(`/dashboard/customers${query}`, 303)
+  })
+}
+
+function onePage(app: FastifyInstance, { services, show }: Rooms): void {
+  app.get('/customers/:id', lookingAt('customer'), async (request: OneRequest, reply) => {
+    const { tenantId } = signedOf(request)
+    const { id } = request.params
+    const entry = isId('cus', id) ? await findCustomer(services.db, tenantId, id) : undefined
+    if (!entry) throw notFound('customer')
+    const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.customer])
+    const found = await Promise.all(
+      entry.licenseIds
+        .slice(0, mostOfCustomer)
+        .map((licenseId) => findLicense(services.db, tenantId, licenseId)),
+    )
+    const licenses = await shownLicenses(
+      services,
+      tenantId,
+      found.filter((license) => license !== undefined),
+    )
+    const hidden = entry.licenseIds.length - licenses.length
+    return show(reply, {
+      title: person.email ?? entry.customer.customerId,
+      nav: 'customers',
+      content: (view) => customerView(view, { ...entry, person, licenses, hidden }),
+    })
+  })
+}
