@@ -5,7 +5,7 @@ import { type Environment, freePort, type Host, type Running } from '../harness/
 import { eventStoreOf, postmasterOf } from './embedded.ts'
 
 export const parts = ['api', 'dispatcher', 'event store', 'Postgres', 'NATS'] as const
-type Part = (typeof parts)[number]
+export type Part = (typeof parts)[number]
 
 export type Fleet = {
   address: string

@@ -1,4 +1,4 @@
-// Guarantee: whichever process is killed, at whatever moment, and whichever store does not answer meanwhile: every paid
+// Guarantee: whichever process is killed, or all of them, at whatever moment, and whichever store stands still: every paid
 // sale has exactly one license, which is as everything that was told of it wants it in whatever order that came; who
 // told something that was not taken in is told so; and everything that the vendor's webhook is owed comes, each under
 // one id, numbered without a gap.
@@ -15,7 +15,7 @@ import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { createHost } from '../harness/process.ts'
 import { platformWebhookSecret } from '../harness/providers.ts'
 import { anyTold, foundOf, toldAgain, wantedOf } from '../sales/model.ts'
-import { type Fleet, parts, startFleet } from './fleet.ts'
+import { type Fleet, type Part, parts, startFleet } from './fleet.ts'
 import { readLog } from './operator.ts'
 import { createProvider, type Provider } from './provider.ts'
 import { openSeller, type Seller, tenantId } from './seller.ts'
@@ -49,7 +49,7 @@ test(`${manySales} sales, while each store is away for a while and ${kills} time
   const purchases = Array.from({ length: manySales }, (_, number) => anyTold(`w${number}`, paidUntil))
   const provider = createProvider(fleet.address, seller.account, toldAgain(purchases.flat()))
   const telling = provider.tellAll()
-  const share = provider.left() / (kills + 4)
+  const share = provider.left() / (kills + 5)
   await provider.takenIn(share)
   await awayInTurn(provider, share)
   await killInTurn(provider, share)
@@ -74,18 +74,20 @@ async function awayInTurn(provider: Provider, share: number): Promise<void> {
   }
 }
 
-/** Each part in turn, in any order, while a share of all is told. */
+/** Each part in turn, in any order, while a share of all is told; and in the end all of them together. */
 async function killInTurn(provider: Provider, share: number): Promise<void> {
+  const killed = async (some: readonly Part[]) => {
+    const taking = provider.takenIn(share)
+    // Each takes a few milliseconds.
+    await sleep(Math.random() * share * 8)
+    await Promise.all(some.map((part) => fleet.kill(part)))
+    await taking
+  }
   for (let left = kills; left > 0; left -= parts.length) {
     const order = parts.map((part) => ({ part, at: Math.random() })).sort((a, b) => a.at - b.at)
-    for (const { part } of order.slice(0, left)) {
-      const taking = provider.takenIn(share)
-      // Each takes a few milliseconds.
-      await sleep(Math.random() * share * 8)
-      await fleet.kill(part)
-      await taking
-    }
+    for (const { part } of order.slice(0, left)) await killed([part])
   }
+  await killed(parts)
 }
 
 /** Sales that are not carried to their end, events nobody has scheduled, and deliveries that are to be tried. */
