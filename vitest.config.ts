@@ -12,7 +12,8 @@ const time = { testTimeout: 60_000, hookTimeout: 60_000 }
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 3,
+    // More than there are cores: much of what is tested waits for processes of its own.
+    maxWorkers: 4,
     globalSetup: ['test/harness/postgres-server.ts'],
     projects: [
       {

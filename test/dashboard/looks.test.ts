@@ -69,15 +69,16 @@ describe('in light, in the dark and on a phone', () => {
   /** Looks at the page that is shown in every look, one after the other. */
   const check = async (name: string) => {
     for (const [look, colorScheme, viewport] of looks) {
+      // The dark shows the same in other colours, a phone in another order: there axe looks at the pages that differ
+      // most, and at all of them while pictures are taken. Only in another order can something run off a page.
+      const isLookedAt = look === 'light' || pictures !== undefined || alsoIn[look]?.includes(name)
+      if (!isLookedAt && look === 'dark') continue
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize(viewport)
       // Colours that are still changing are nobody's.
       await page.evaluate(
         'Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => null)',
       )
-      // The dark shows the same in other colours, a phone in another order: there axe looks at the pages that differ
-      // most, and at all of them while pictures are taken.
-      const isLookedAt = look === 'light' || pictures !== undefined || alsoIn[look]?.includes(name)
       const violations = isLookedAt ? await found(page) : []
       expect({ name, look, found: violations, overflow: await overflow(page) }).toStrictEqual({
         name,
