@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import type { OnParked } from './apply.ts'
 import type { LogPage, LogReader } from './log.ts'
+import { withOwnConnection } from './own-connection.ts'
 import { readCheckpoint, takeStep } from './round.ts'
 import { beforeAll, createReadModelSchema, dropReadingIndexes } from './schema.ts'
 
@@ -38,11 +39,7 @@ export async function withScratchSchema<T>(
   { schema, lock, kept }: Scratch,
   work: (client: PoolClient, makeIndexes: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  const client = await db.connect()
-  client.on('error', () => undefined)
-  try {
-    // A replay is one long piece of work: no statement of it is a request that somebody waits for.
-    await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
+  return withOwnConnection(db, async (client) => {
     const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
       lock,
     ])
@@ -52,14 +49,10 @@ export async function withScratchSchema<T>(
     const indexes = await dropReadingIndexes(client, schema)
     // What a crash takes is what the next replay folds again.
     await client.query(`commit; set search_path = ${schema}; set synchronous_commit = off`)
-    return await work(client, async () => {
+    return work(client, async () => {
       for (const definition of indexes) await client.query(definition)
     })
-  } finally {
-    // The connection ends in its own time; whoever comes next need not wait for that.
-    await client.query('rollback; select pg_advisory_unlock_all()').catch(() => undefined)
-    client.release(true)
-  }
+  })
 }
 
 /**

@@ -4,6 +4,7 @@ import { projectionLock, rebuildLock, verifyLock } from '../database/advisory-lo
 import { liveSchema } from '../database/pool.ts'
 import { compareTables, type Difference } from './compare.ts'
 import type { LogReader } from './log.ts'
+import { withOwnConnection } from './own-connection.ts'
 import { type Progress, replay, withScratchSchema } from './replay.ts'
 
 const scratchSchema = `${liveSchema}_verify`
@@ -53,24 +54,18 @@ export async function verify(
  * A connection that sees the live tables as they are when they are let go, however they move on; until then they
  * stand still. No rebuild swaps them meanwhile: their names would mean other tables.
  */
-async function withLiveTables<T>(
+function withLiveTables<T>(
   db: Pool,
   work: (live: PoolClient, letGo: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  const live = await db.connect()
-  live.on('error', () => undefined)
-  try {
-    await live.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
+  return withOwnConnection(db, async (live) => {
     await live.query('select pg_advisory_lock_shared($1)', [rebuildLock])
     await live.query('select pg_advisory_lock($1)', [projectionLock])
-    return await work(live, async () => {
+    return work(live, async () => {
       await live.query(`begin isolation level repeatable read; select from ${liveSchema}.checkpoint`)
       await live.query('select pg_advisory_unlock($1)', [projectionLock])
     })
-  } finally {
-    await live.query('rollback; select pg_advisory_unlock_all()').catch(() => undefined)
-    live.release(true)
-  }
+  })
 }
 
 /** The log as it was at a moment. Its order counts: what stands behind the first later event came later, too. */
