@@ -16,6 +16,8 @@ const pageSize = 50
 /** More licenses of one customer than a page shows. */
 const mostOfCustomer = 100
 
+const Status = z.enum(['present', 'erased'])
+
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** Longer than any address. */
@@ -41,7 +43,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): voi
     const { tenantId } = signedOf(request)
     const { cursor, status: asked, person } = queryOf(request)
     const subjectId = PersonId.parse(person)
-    const status = asked === 'erased' || asked === 'present' ? asked : undefined
+    const status = Status.safeParse(asked).data
     const boundTo = [tenantId, 'dashboard customers', status ?? null, subjectId ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const filter = { subjectId, erased: status && status === 'erased' }

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { listDevicesOfTenant } from '../../../projections/licenses/device-list.ts'
-import { listProducts } from '../../../projections/products/queries.ts'
 import { Slug } from '../../domain/values.ts'
-import { queryOf } from './lists.ts'
+import { productChoices, queryOf } from './lists.ts'
 import type { Rooms } from './rooms.ts'
 import { lookingAt, signedOf } from './signed.ts'
 import { devicesView } from './views/devices.ts'
 
 const pageSize = 50
-/** More products than anybody chooses from a list. */
-const mostChoices = 200
+
+const Status = z.enum(['active', 'deactivated'])
 
 /** Every device of every license; each leads to its license, asked about that device. */
 export function deviceListPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
@@ -17,12 +17,12 @@ export function deviceListPage(app: FastifyInstance, { services, cursors, show }
     const { tenantId } = signedOf(request)
     const { cursor, product, status: asked } = queryOf(request)
     const productId = Slug.safeParse(product).data
-    const status = asked === 'active' || asked === 'deactivated' ? asked : undefined
+    const status = Status.safeParse(asked).data
     const boundTo = [tenantId, 'dashboard devices', productId ?? null, status ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const [{ items: devices, next }, choices] = await Promise.all([
+    const [{ items: devices, next }, products] = await Promise.all([
       listDevicesOfTenant(services.db, tenantId, { productId, status }, keyset),
-      listProducts(services.db, tenantId, { after: undefined, limit: mostChoices }),
+      productChoices(services, tenantId),
     ])
     return show(reply, {
       title: 'Devices',
@@ -30,7 +30,7 @@ export function deviceListPage(app: FastifyInstance, { services, cursors, show }
       content: (view) =>
         devicesView(view, {
           devices,
-          products: choices.items,
+          products,
           filter: { product: productId, status },
           cursor,
           next: cursors.write(boundTo, next),

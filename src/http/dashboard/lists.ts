@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { listProducts, type PresentProduct } from '../../../projections/products/queries.ts'
+import type { Services } from '../../commands/services.ts'
 
 const one = z
   .union([z.string(), z.array(z.string())])
@@ -24,3 +26,12 @@ const Query = z.object({
 
 /** What a list's address says: the first one counts of what is said twice, and an empty filter filters nothing. */
 export const queryOf = (request: FastifyRequest): z.infer<typeof Query> => Query.parse(request.query)
+
+/** More than anybody chooses from. */
+const mostChoices = 200
+
+/** The products that a list may be narrowed down to. */
+export async function productChoices({ db }: Services, tenantId: string): Promise<PresentProduct[]> {
+  const { items } = await listProducts(db, tenantId, { after: undefined, limit: mostChoices })
+  return items
+}

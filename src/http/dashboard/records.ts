@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
 import { listProducts } from '../../../projections/products/queries.ts'
 import { countUnlicensed } from '../../../projections/trials/queries.ts'
@@ -7,7 +8,7 @@ import { Slug } from '../../domain/values.ts'
 import { nobody } from '../../vault/subjects.ts'
 import { licenseView as licenseOf } from '../management/license-schemas.ts'
 import { notFound } from '../problem.ts'
-import { queryOf } from './lists.ts'
+import { productChoices, queryOf } from './lists.ts'
 import type { Rooms } from './rooms.ts'
 import { lookingAt, signedOf } from './signed.ts'
 import { licensesView } from './views/licenses.ts'
@@ -15,8 +16,8 @@ import { productsView, productView } from './views/products.ts'
 
 const member = { config: { page: 'member' }, schema: { hide: true } } as const
 const pageSize = 50
-/** More products than anybody chooses from a list. */
-const mostChoices = 200
+
+const Status = z.enum(['active', 'fallback', 'expired', 'revoked'])
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
@@ -38,22 +39,19 @@ function licensePages(app: FastifyInstance, { services, cursors, show }: Rooms):
     const { tenantId } = signedOf(request)
     const { cursor, product, status: asked } = queryOf(request)
     const productId = Slug.safeParse(product).data
-    const status =
-      asked === 'active' || asked === 'fallback' || asked === 'expired' || asked === 'revoked'
-        ? asked
-        : undefined
+    const status = Status.safeParse(asked).data
     const boundTo = [tenantId, 'dashboard licenses', productId ?? null, status ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const found = await listLicenses(services.db, tenantId, { productId, status }, momentOf(services), keyset)
     const licenses = await shownLicenses(services, tenantId, found.items)
-    const choices = await listProducts(services.db, tenantId, { after: undefined, limit: mostChoices })
+    const products = await productChoices(services, tenantId)
     return show(reply, {
       title: 'Licenses',
       nav: 'licenses',
       content: (view) =>
         licensesView(view, {
           licenses,
-          products: choices.items,
+          products,
           filter: { product: productId, status },
           cursor,
           next: cursors.write(boundTo, found.next),

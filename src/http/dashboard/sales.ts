@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
-import { listProducts } from '../../../projections/products/queries.ts'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'
 import { readSaleStory } from '../../commands/sale-story.ts'
 import { replaySale } from '../../commands/sales.ts'
@@ -14,7 +13,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { KnownSale } from '../../domain/sale/sale.ts'
 import { Slug } from '../../domain/values.ts'
 import { notFound, problemOfRefusal } from '../problem.ts'
-import { queryOf } from './lists.ts'
+import { productChoices, queryOf } from './lists.ts'
 import type { Rooms } from './rooms.ts'
 import type { Notice } from './session.ts'
 import { lookingAt, originOfMember, signedOf } from './signed.ts'
@@ -23,8 +22,6 @@ import { salesView, saleView } from './views/sales.ts'
 const hidden = { schema: { hide: true } } as const
 
 const pageSize = 50
-/** More products than anybody chooses from a list. */
-const mostChoices = 200
 /** More deliveries than a license has before anybody looks into its sale. */
 const mostDeliveries = 100
 
@@ -56,9 +53,9 @@ function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): voi
     const productId = Slug.safeParse(product).data
     const boundTo = [tenantId, 'dashboard sales', status ?? null, provider ?? null, productId ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const [{ items, next }, { items: products }] = await Promise.all([
+    const [{ items, next }, products] = await Promise.all([
       listSales(services.db, tenantId, { status, provider, productId }, keyset),
-      listProducts(services.db, tenantId, { after: undefined, limit: mostChoices }),
+      productChoices(services, tenantId),
     ])
     const people = await services.subjects.openPeople(
       tenantId,

@@ -40,8 +40,9 @@ export function systemPage(app: FastifyInstance, rooms: Rooms): void {
   app.get('/system', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
     const signed = signedOf(request)
     const readModels = await readModelsOf(services, signed.tenantId)
+    const mayRebuild = may(signed.role, 'manage_settings')
     if (request.headers['hx-request'] === 'true')
-      return showPart(reply, (view) => readModelsPart(view, readModels, may(signed.role, 'manage_settings')))
+      return showPart(reply, (view) => readModelsPart(view, readModels, mayRebuild))
     const { db } = services
     const [{ parts }, deliveries, activity, signingKeys, limits, limitHits, signIns] = await Promise.all([
       readiness(),
@@ -59,7 +60,7 @@ export function systemPage(app: FastifyInstance, rooms: Rooms): void {
         systemView(view, {
           parts,
           readModels,
-          mayRebuild: may(signed.role, 'manage_settings'),
+          mayRebuild,
           deliveries,
           activity,
           signingKeys,
