@@ -69,12 +69,4 @@ export function causeOf(origin: Origin, at: string): Cause {
   return { requestId, actor, causationId, correlationId, at }
 }
 
-let latest = { milliseconds: 0, moment: new Date(0).toISOString() }
-
-/** Now, as the log writes it. Most requests of a busy process come in the same millisecond as another one. */
-export function momentOf(services: Pick<Services, 'now'>): string {
-  const now = services.now()
-  const milliseconds = now.getTime()
-  if (milliseconds !== latest.milliseconds) latest = { milliseconds, moment: now.toISOString() }
-  return latest.moment
-}
+export const momentOf = (services: Pick<Services, 'now'>): string => services.now().toISOString()

@@ -64,8 +64,6 @@ function moveOn(random: Buffer): void {
 }
 
 const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
-/** Every two digits in a row, by their ten bits. */
-const pairs = [...crockford].flatMap((first) => [...crockford].map((second) => first + second))
 
 /** Sixteen bytes as 26 digits; two zero bits go before them, since 26 digits hold 130. */
 function base32(bytes: Uint8Array): string {
@@ -74,10 +72,7 @@ function base32(bytes: Uint8Array): string {
   let bits = 2
   for (const byte of bytes) {
     pending = (pending << 8) | byte
-    bits += 8
-    if (bits < 10) continue
-    bits -= 10
-    text += pairs[(pending >>> bits) & 1023]
+    for (bits += 8; bits >= 5; bits -= 5) text += crockford[(pending >>> (bits - 5)) & 31]
     pending &= (1 << bits) - 1
   }
   return text

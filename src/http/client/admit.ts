@@ -39,22 +39,8 @@ export function placeOf(request: FastifyRequest): Place {
 export function sdkKeyHashIn(request: FastifyRequest): string {
   const key = request.headers['x-service-sdk-key']
   if (typeof key !== 'string') throw unauthorized('send the SDK key: X-Service-SDK-Key: <SDK key>')
-  const keyHash = sdkKeyHashOf(key)
-  if (keyHash === undefined) throw unauthorized('the SDK key is not valid')
-  return keyHash
-}
-
-/** Of keys that were sent last: they stand in apps for anybody to read, and come thousands of times a second. */
-const hashes = new Map<string, string>()
-const mostHashes = 1000
-
-function sdkKeyHashOf(key: string): string | undefined {
-  const known = hashes.get(key)
-  if (known !== undefined) return known
   const keyHash = tokenHashOf(key, 'sdk')
-  if (keyHash === undefined) return undefined
-  if (hashes.size >= mostHashes) hashes.clear()
-  hashes.set(key, keyHash)
+  if (keyHash === undefined) throw unauthorized('the SDK key is not valid')
   return keyHash
 }
 

@@ -33,13 +33,13 @@ export async function leaseFor(
   { keyHash, instanceId, status }: Held,
   now: string,
 ): Promise<Lease> {
-  const { tenantId, productId, product, signing } = asking.client
+  const { tenantId, productId, product } = asking.client
   const { license } = leased
   const { leaseSeconds } = product
   const entitlements = entitlementsFor(status, leased, now)
   const facts = { tenantId, productId, keyHash, instanceId, status, entitlements, license, leaseSeconds }
   try {
-    return await signLease(services.signer, signing ?? (await activeKeyFor(services, asking)), facts, now)
+    return await signLease(services.signer, await activeKeyFor(services, asking), facts, now)
   } catch (err) {
     return refuse(err, asking)
   }

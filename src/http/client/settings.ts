@@ -23,7 +23,7 @@ export async function settingsOf(services: Services, asking: Asking, now: string
   const unsigned = { free_tier_enabled: freeTierEnabled }
   if (trialDurationDays === undefined) return unsigned
   try {
-    const key = client.signing ?? (await activeKeyFor(services, asking))
+    const key = await activeKeyFor(services, asking)
     const facts = { tenantId, productId, trialDurationDays, freeTierEnabled, since }
     return await services.signSettings(facts, key, now)
   } catch (err) {
@@ -36,7 +36,7 @@ export async function settingsOf(services: Services, asking: Asking, now: string
 }
 
 /** The key that signs for the client's tenant, which is made now when it has none yet. */
-export const activeKeyFor = async (
+export const activeKeyFor = (
   services: Services,
   { client: { tenantId, signing }, origin }: Asking,
-): Promise<ActiveKey> => signing ?? signingKeyOf(services, tenantId, origin)
+): ActiveKey | Promise<ActiveKey> => signing ?? signingKeyOf(services, tenantId, origin)
