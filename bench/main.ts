@@ -1,6 +1,7 @@
-// `npm run bench [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay] [ends]`: takes the figures of docs/performance.md, as ratios against a bare
-// baseline in the same run, and writes them there when all were taken. Each part runs in a process of its own, since
-// a process may hold one client of the event store. `--events 1000000` is for `replay`: how long a log is.
+// `npm run bench [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay] [ends]`: takes the
+// figures of docs/performance.md, as ratios against a bare baseline in the same run, and writes them there when all were
+// taken. Each part runs in a process of its own, since a process may hold one client of the event store.
+// `--events 1000000` is for `replay`: how long a log is.
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'

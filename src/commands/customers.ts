@@ -1,5 +1,4 @@
 import { type CustomerEntry, findCustomer } from '../../projections/customers/queries.ts'
-
 import {
   absentCustomer,
   type Customer,

@@ -5,8 +5,7 @@ import type { Services } from '../commands/services.ts'
 import type { KnownDelivery } from '../domain/delivery/delivery.ts'
 import type { KnownSale } from '../domain/sale/sale.ts'
 import { readTotals } from '../usage/read.ts'
-import type { Person } from '../vault/subjects.ts'
-import { nobody } from '../vault/subjects.ts'
+import { nobody, type Person } from '../vault/subjects.ts'
 
 /** What an archive is about, as things stood when it was begun. */
 export type Case = {

@@ -31,7 +31,6 @@ export function createUsageCounter(
     counted = new Map()
     return rows
   }
-  const batches = createBatches(db, addUsage, take, { onFailure, flushEveryMs })
 
   function countIn(tenantId: string, productId: string, hour: number): Counts {
     const key = `${tenantId}.${productId}.${hour}`
@@ -54,8 +53,7 @@ export function createUsageCounter(
     count(tenantId, productId, what) {
       countIn(tenantId, productId, Math.floor(now().getTime() / hourMs))[what]++
     },
-    flush: batches.flush,
-    stop: batches.stop,
+    ...createBatches(db, addUsage, take, { onFailure, flushEveryMs }),
   }
 }
 

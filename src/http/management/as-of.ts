@@ -15,7 +15,7 @@ export const asOf = z
 
 export const asOfQuery = z.strictObject({ asOf })
 
-/** Undefined for now. */
+/** Undefined when the present is asked for. */
 export function asOfFrom(text: string | undefined): AsOf | undefined {
   if (text === undefined) return undefined
   return /^\d+$/.test(text) ? { sequence: Number(text) } : { time: inUtc(text) }
