@@ -49,7 +49,7 @@ export function startDispatching(
     await Promise.all([publisher.run(until), feed.consume(attempts, triesAtOnce, until)])
   }
   const finished = nats ? work(signal) : oneAtATime(services.db, signal, work)
-  return { hear: publisher.hear, finished: Promise.all([finished, closeAfter(webhook, signal)]) }
+  return { hear: publisher.hear, finished: closeAfter(webhook, finished, signal) }
 }
 
 /** Ledgers that share a NATS have streams of their own, named by what only one ledger has. */
@@ -63,10 +63,21 @@ function feedThrough(nats: Feed, log: Logger, { derivedIds }: MasterKey): Dispat
 /** So long tries that are being made may take to end; one that is cut off is made again by the next dispatcher. */
 const drainMs = 2000
 
-async function closeAfter(channel: { close(): Promise<void> }, signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-  await setTimeout(drainMs, undefined, { ref: false })
+/** Closing the channel cuts off the tries that take longer than that. */
+async function closeAfter(
+  channel: { close(): Promise<void> },
+  tries: Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.race([tries, drained(signal)])
   await channel.close()
+  await tries
+}
+
+async function drained(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+  await setTimeout(drainMs, undefined, { ref: false })
 }
 
 const lockRetryMs = 1000
