@@ -24,8 +24,14 @@ function errorLine(error: Error & { code?: string }) {
   return { type, message, code: error.code, stack }
 }
 
-/** JSON, buffered, in production; readable lines at a terminal. All on stderr: data alone is on stdout. */
-export function createLog(level: Config['logLevel'], terminal = process.stderr.isTTY): Logger {
+/**
+ * JSON, or readable lines at a terminal. All on stderr: data alone is on stdout.
+ * @param buffered for a process that lives long: lines may come half a second late, and cost a good deal less
+ */
+export function createLog(
+  level: Config['logLevel'],
+  { terminal = process.stderr.isTTY, buffered = false } = {},
+): Logger {
   const options = {
     level,
     base: { name: 'keyledger' },
@@ -39,5 +45,6 @@ export function createLog(level: Config['logLevel'], terminal = process.stderr.i
       pretty({ destination: 2, sync: true, ignore: 'pid,hostname,name', translateTime: 'HH:MM:ss' }),
     )
   }
-  return pino(options, destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 500 }))
+  const buffer = { sync: false, minLength: 4096, periodicFlush: 500 }
+  return pino(options, destination({ dest: 2, ...(buffered && buffer) }))
 }

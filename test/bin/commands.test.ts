@@ -382,7 +382,7 @@ describe('usage', () => {
   })
 
   test('--help is data, and done', async () => {
-    const { code, stdout, stderr } = await keyledger('--help')
+    const { code, stdout, stderr } = await host.start(['node', program, '--help'], environment).finished
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
     for (const name of [
       'serve',

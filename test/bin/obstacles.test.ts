@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { createHost, type Environment, freePort } from '../harness/process.ts'
+import { createHost, type Environment, freePort, program } from '../harness/process.ts'
 
 const host = createHost()
 let environment: Environment
@@ -16,12 +16,16 @@ beforeAll(async () => {
 })
 
 /** @returns what the command said; its code was checked, and that it printed nothing else */
-async function said(code: number, args: string[], variables: Environment): Promise<string> {
-  const finished = await host.run(args, variables)
+async function said(code: number, args: string[], variables: Environment, run = host.run): Promise<string> {
+  const finished = await run(args, variables)
   expect(finished).toStrictEqual({ code, signal: null, stdout: '', stderr: finished.stderr })
   expect(finished.stderr).not.toMatch(/^ {4}at /m)
   return finished.stderr
 }
+
+/** In a process of its own, which has to end although it had begun to serve. */
+const alone = (args: readonly string[], variables: Environment) =>
+  host.start(['node', program, ...args], variables).finished
 
 const secret = 'hunter2canary'
 test.each([
@@ -63,18 +67,15 @@ test('a port that is taken', async () => {
   const address = other.address()
   const port = typeof address === 'object' ? String(address?.port) : ''
   const variables = { ...environment, KEYLEDGER_PORT: port, KEYLEDGER_HOST: '127.0.0.1' }
-  const message = await said(1, ['serve'], variables)
+  const message = await said(1, ['serve'], variables, alone)
   other.close()
   expect(message).toContain(`Port ${port} on 127.0.0.1 is taken`)
   expect(message).toContain('KEYLEDGER_PORT=')
 })
 
 test('a host that is no address of this machine', async () => {
-  const message = await said(1, ['serve'], {
-    ...environment,
-    KEYLEDGER_HOST: '192.0.2.1',
-    KEYLEDGER_PORT: '0',
-  })
+  const variables = { ...environment, KEYLEDGER_HOST: '192.0.2.1', KEYLEDGER_PORT: '0' }
+  const message = await said(1, ['serve'], variables, alone)
   expect(message).toContain('192.0.2.1 is no address of this machine. Set KEYLEDGER_HOST')
 })
 
@@ -97,17 +98,16 @@ test.runIf(process.getuid?.() !== 0)('a data directory that may not be written',
 test('a database that does not answer', async () => {
   const port = await freePort()
   const url = `postgres://user:${secret}@127.0.0.1:${port}/keyledger`
-  const message = await said(3, ['tenant', 'list'], { ...environment, KEYLEDGER_DATABASE_URL: url })
+  const variables = { ...environment, KEYLEDGER_DATABASE_URL: url }
+  const message = await said(3, ['tenant', 'list'], variables, alone)
   expect(message).toContain('A store does not answer')
   expect(message).not.toContain(secret)
 })
 
 test('an event store that does not answer', async () => {
   const url = `esdb://user:${secret}@127.0.0.1:${await freePort()}?tls=false`
-  const message = await said(3, ['tenant', 'create', 'acme'], {
-    ...environment,
-    KEYLEDGER_EVENTSTORE_URL: url,
-  })
+  const variables = { ...environment, KEYLEDGER_EVENTSTORE_URL: url }
+  const message = await said(3, ['tenant', 'create', 'acme'], variables, alone)
   expect(message).toContain('A store does not answer')
   expect(message).not.toContain(secret)
 })

@@ -12,7 +12,7 @@ import { connectLedger } from '../../src/ledger/ledger.ts'
 import { connectTo, eventStoreOf } from '../flows/embedded.ts'
 import { client, createVendor } from '../flows/vendor.ts'
 import { oldNode } from '../harness/old-node.ts'
-import { createHost, type Environment, freePort, type Running } from '../harness/process.ts'
+import { createHost, type Environment, freePort, program, type Running } from '../harness/process.ts'
 
 const host = createHost()
 const launcher = fileURLToPath(new URL('../../bin/keyledger.js', import.meta.url))
@@ -54,7 +54,9 @@ test('Ctrl-C answers what is in flight, stops every process, and the next start 
 })
 
 test('the demo ends with 0 differences, and leaves no file and no process', async () => {
-  const { code, stdout, stderr } = await host.run(['demo'], { KEYLEDGER_PORT: 'ignored' })
+  const { code, stdout, stderr } = await host.start(['node', program, 'demo'], {
+    KEYLEDGER_PORT: 'ignored',
+  }).finished
   expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('POST /v1/licenses/activate')
   expect(stdout).toContain('seat_limit_reached')

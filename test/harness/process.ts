@@ -1,5 +1,5 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -11,14 +11,14 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
 import { z } from 'zod'
 import { limitVariables } from '../../src/config.ts'
+import { type Environment, type Finished, startCommands } from './commands.ts'
 import { createTestDatabase } from './database.ts'
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 /** The command, as `npm start` runs it. */
 export const program = fileOf('src/bin/keyledger.ts')
 
-export type Environment = Readonly<Record<string, string>>
-export type Finished = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+export type { Environment, Finished } from './commands.ts'
 
 const limitsOff = Object.fromEntries(limitVariables.map((name) => [name, 'off']))
 
@@ -34,7 +34,7 @@ export type Host = {
   stores(): Promise<Stores>
   /** Starts a program with keyledger's environment; its first word `node` is the running Node. */
   start(command: readonly string[], environment: Environment): Running
-  /** Runs `keyledger <args>` to its end. */
+  /** Runs `keyledger <args>` to its end, in a process that stays for the next command. */
   run(args: readonly string[], environment: Environment): Promise<Finished>
   /** Runs `keyledger <args> --json` and parses what it prints; any exit code but 0 is an error. */
   json<S extends z.ZodType>(schema: S, args: readonly string[], environment: Environment): Promise<z.infer<S>>
@@ -74,36 +74,42 @@ export function createHost(): Host {
   afterAll(async () => {
     for (const { child } of running) child.kill('SIGKILL')
     await Promise.all([...running].map(({ finished }) => finished))
+    await commands?.end()
     guardian.stdin.end()
     await once(guardian, 'exit')
     for (const step of ended) await step()
   })
 
+  const onText = (text: string) => {
+    printed += text
+  }
+  const own: Environment = {
+    PATH: process.env.PATH ?? '',
+    HOME: directory,
+    TMPDIR: join(directory, 'tmp'),
+    // As `npm start` does: it makes each start a good deal cheaper.
+    NODE_COMPILE_CACHE: fileOf('node_modules/.cache/keyledger'),
+    // Tests ask as fast as they can; those that are about the limits give them.
+    ...limitsOff,
+  }
+
   function start([first = '', ...rest]: readonly string[], environment: Environment): Running {
     const child = spawn(first === 'node' ? process.execPath : first, rest, {
       cwd: directory,
-      env: {
-        PATH: process.env.PATH,
-        HOME: directory,
-        TMPDIR: join(directory, 'tmp'),
-        // As `npm start` does: it makes each start a good deal cheaper.
-        NODE_COMPILE_CACHE: fileOf('node_modules/.cache/keyledger'),
-        // Tests ask as fast as they can; those that are about the limits give them.
-        ...limitsOff,
-        ...environment,
-      },
+      env: { ...own, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const process_ = follow(child, (text) => {
-      printed += text
-    })
+    const process_ = follow(child, onText)
     running.add(process_)
     void process_.finished.then(() => running.delete(process_))
     return process_
   }
 
-  const run = (args: readonly string[], environment: Environment) =>
-    start(['node', program, ...args], environment).finished
+  let commands: ReturnType<typeof startCommands> | undefined
+  const run = (args: readonly string[], environment: Environment) => {
+    commands ??= startCommands({ cwd: directory, env: own }, onText)
+    return commands.run(args, { ...own, ...environment })
+  }
 
   const startServer = (environment: Environment, port: number, roles?: string) =>
     start(['node', program, 'serve', ...(roles === undefined ? [] : ['--roles', roles])], {
@@ -201,13 +207,25 @@ async function answering(address: string, server: Running): Promise<void> {
 
 export const hasEnded = ({ child }: Running): boolean => child.exitCode !== null || child.signalCode !== null
 
-/** A port that nobody listens on, and that nobody else of this test run is given meanwhile. */
+/**
+ * A port that nobody listens on, and that no system gives out by itself: those begin at 32768. Another test is all but
+ * sure to be given another one.
+ */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
+  for (;;) {
+    const port = randomInt(10_000, 32_768)
+    if (await canListen(port)) return port
+  }
+}
+
+async function canListen(port: number): Promise<boolean> {
+  const probe = createServer()
+  const listening = once(probe.listen(port, '127.0.0.1'), 'listening').then(
+    () => true,
+    () => false,
+  )
+  if (!(await listening)) return false
   probe.close()
   await once(probe, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
+  return true
 }

@@ -29,7 +29,7 @@ function parseRoles(list: string): Role[] {
 
 async function serve(asked: Role[]): Promise<void> {
   const config = parseConfig(process.env)
-  const log = createLog(config.logLevel)
+  const log = createLog(config.logLevel, { buffered: true })
   const starting = start(config, log, asked)
   // From the first moment on: whoever stops a start half-way also wants the embedded parts to end.
   const grace = closeWithGrace({ delay: drainMs, logger: false }, async ({ err, signal }) => {
