@@ -10,7 +10,7 @@ import { type Answer, type Client, client, createVendor } from './vendor.ts'
 
 const host = createHost()
 /** `KEYLEDGER_TEST_KILLS=100` for the long proof; so many keep the test command short. */
-const kills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 12)
+const kills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 5)
 /** Killed independently of each other, so that one is under load while another starts. */
 const servers = 3
 const verification = z.object({ events: z.int(), rows: z.int(), differences: z.array(z.unknown()) })

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { type FuzzedRequest, requests } from './request.ts'
 
-const runs = Number(process.env.KEYLEDGER_FUZZ_RUNS ?? 1000)
+const runs = Number(process.env.KEYLEDGER_FUZZ_RUNS ?? 500)
 /** A long run tells how far it is. */
 const reportEvery = 5000
 

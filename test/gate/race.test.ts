@@ -13,7 +13,7 @@ import { approver } from '../harness/gate.ts'
 import { eventsIn, openTestLedger, type TestLedger } from '../harness/ledger.ts'
 
 const racers = 200
-const rounds = Number(process.env.KEYLEDGER_TEST_RACES ?? 20)
+const rounds = Number(process.env.KEYLEDGER_TEST_RACES ?? 5)
 
 let ledger: TestLedger
 /** Each as if in a process of its own: only what stands in the log comes between them. */

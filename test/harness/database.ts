@@ -3,17 +3,25 @@ import pg from 'pg'
 import { inject } from 'vitest'
 
 export interface TestDatabase {
+  readonly name: string
   readonly url: string
   /** Removes the database, whoever is still connected to it. */
   drop(): Promise<void>
 }
 
 /** Creates an empty database of the caller's own on the Postgres of the test run. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const server = inject('postgresUrl')
+export const createTestDatabase = (): Promise<TestDatabase> => createDatabaseOn(inject('postgresUrl'))
+
+/** The same with the tables of this version, all empty: a copy is made in a third of the time. */
+export const createLedgerDatabase = (): Promise<TestDatabase> =>
+  createDatabaseOn(inject('postgresUrl'), inject('ledgerTemplate'))
+
+/** @param template a database that nobody is connected to */
+export async function createDatabaseOn(server: string, template?: string): Promise<TestDatabase> {
   const name = `keyledger_test_${randomBytes(8).toString('hex')}`
-  await execute(server, `create database ${name}`)
+  await execute(server, `create database ${name}${template === undefined ? '' : ` template ${template}`}`)
   return {
+    name,
     url: withDatabase(server, name),
     drop: () => execute(server, `drop database if exists ${name} with (force)`),
   }

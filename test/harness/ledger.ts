@@ -44,7 +44,7 @@ import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/ma
 import { createSecrets } from '../../src/vault/secrets.ts'
 import { createSubjects } from '../../src/vault/subjects.ts'
 import { createTargetCheck } from '../../src/webhooks/resolve.ts'
-import { createTestDatabase } from './database.ts'
+import { createLedgerDatabase } from './database.ts'
 
 /** A clock that stands still until a test moves it. */
 type TestClock = {
@@ -104,7 +104,7 @@ export async function openTestLedger(
 ): Promise<TestLedger> {
   const undo: (() => unknown)[] = []
   const store = await eventStoreFor(undo)
-  const database = await createTestDatabase()
+  const database = await createLedgerDatabase()
   undo.push(() => database.drop())
   const ledger = connectLedger(store, options.limits)
   undo.push(() => ledger.close())

@@ -5,11 +5,18 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { z } from 'zod'
+import { migrate } from '../../projections/database/migrate.ts'
+import { createPool } from '../../projections/database/pool.ts'
+import type { LogReader } from '../../projections/runner/log.ts'
+import { prepareReadModels } from '../../projections/runner/prepare.ts'
+import { createDatabaseOn, type TestDatabase } from './database.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** A Postgres where tests may create databases: see `createTestDatabase`. */
     postgresUrl: string
+    /** The name of a database there with empty tables, to be copied. */
+    ledgerTemplate: string
   }
 }
 
@@ -19,19 +26,35 @@ const Ready = z.object({ url: z.string() })
  * Gives the whole test run one Postgres: the one that KEYLEDGER_TEST_DATABASE_URL names, whose user may create
  * databases, or an embedded one in a temporary directory that is gone after the run.
  */
-export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.KEYLEDGER_TEST_DATABASE_URL
   if (given) {
-    project.provide('postgresUrl', given)
-    return undefined
+    const template = await provide(project, given)
+    return () => template.drop()
   }
   const { guardian, url } = await startGuardian()
-  project.provide('postgresUrl', url)
+  await provide(project, url)
   return async () => {
     const exited = once(guardian, 'exit')
     guardian.stdin?.end()
     await exited
   }
+}
+
+async function provide(project: TestProject, url: string): Promise<TestDatabase> {
+  const template = await createDatabaseOn(url)
+  await migrate(template.url)
+  const db = createPool(template.url)
+  await prepareReadModels(db, emptyLog, { onParked: () => undefined, onProgress: () => undefined })
+  await db.end()
+  project.provide('postgresUrl', url)
+  project.provide('ledgerTemplate', template.name)
+  return template
+}
+
+const emptyLog: LogReader = {
+  readPage: async () => ({ entries: [], through: undefined }),
+  head: async () => undefined,
 }
 
 /** In a process group of its own: Ctrl-C ends the test run, and the guardian ends because of that. */

@@ -2,7 +2,7 @@
  * Any number of processes use one data directory: the first one starts the parts, the last one stops them, and
  * whatever is killed, the next one to join finds everything in order.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -20,16 +20,28 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { isAlive } from '../../../infra/local/postgres/process-table.ts'
 import { LocalStackError } from '../../../infra/local/stack/error.ts'
 import { joinLocalStack, type LocalStack } from '../../../infra/local/stack/stack.ts'
+import { freePort } from '../../harness/process.ts'
 
 const eventStoreProgram = fileURLToPath(new URL('event-store-stand-in.ts', import.meta.url))
 const memberScript = fileURLToPath(new URL('member.ts', import.meta.url))
 const Addresses = z.object({ databaseUrl: z.string(), eventstoreUrl: z.string() })
 const Endpoint = z.object({ pid: z.number(), port: z.number() })
+
+/** What is copied where it need not be new: to make a Postgres takes longer than most of these tests do. */
+const used = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
+beforeAll(async () => {
+  const parts = { postgres: true, eventStore: false }
+  const stack = await joinLocalStack({ dataDirectory: used, parts, log: () => undefined })
+  await stack.leave()
+})
+afterAll(() => rmSync(used, { recursive: true, force: true }))
+
+const beginUsed = () => execFileSync('cp', ['-a', used, dataDirectory])
 
 let temporary: string
 let dataDirectory: string
@@ -45,7 +57,7 @@ afterEach(async () => {
   for (const member of members) member.kill('SIGKILL')
   await Promise.all(stacks.map((stack) => stack.leave()))
   // Whoever joins and leaves last stops what killed members left.
-  if (existsSync(join(dataDirectory, 'run'))) await (await joinHere()).leave()
+  if (members.length > 0) await (await joinHere()).leave()
   rmSync(temporary, { recursive: true, force: true })
 })
 
@@ -103,6 +115,7 @@ async function answersOf(url: string | undefined): Promise<unknown> {
 }
 
 test('members share the parts, and only the last one to leave stops them', async () => {
+  beginUsed()
   const first = await joinHere()
   const pids = partPids()
   const second = await joinInProcess()
@@ -131,6 +144,7 @@ test('two that join at once on a new directory get one of each part', async () =
 })
 
 test('after everybody was killed the next one adopts the parts, and stops them when it leaves', async () => {
+  beginUsed()
   const [first, second] = [await joinInProcess(), await joinInProcess()]
   const pids = partPids()
   await kill(first.member)
@@ -145,6 +159,7 @@ test('after everybody was killed the next one adopts the parts, and stops them w
 })
 
 test('after everything was killed the next one starts it again, on the same addresses', async () => {
+  beginUsed()
   const { member, addresses } = await joinInProcess()
   for (const pid of partPids()) process.kill(pid, 'SIGKILL')
   await kill(member)
@@ -154,6 +169,7 @@ test('after everything was killed the next one starts it again, on the same addr
 })
 
 test('a supervising member starts a killed part again, on the same address', async () => {
+  beginUsed()
   const messages: string[] = []
   const stack = await joinHere({ supervise: true, log: (message) => messages.push(message) })
   const [postmaster = 0, eventStore = 0] = partPids()
@@ -171,8 +187,10 @@ test('a supervising member starts a killed part again, on the same address', asy
 })
 
 test('the event store keeps its port, but gives way to a stranger while nobody uses it', async () => {
-  await (await joinHere()).leave()
-  const { port } = eventStoreEndpoint()
+  beginUsed()
+  // One that the system gives to nobody else between two starts.
+  const port = await freePort()
+  writeFileSync(join(dataDirectory, 'run', 'eventstore-port.json'), JSON.stringify({ port }))
   await (await joinHere()).leave()
   expect(eventStoreEndpoint().port).toBe(port)
 
@@ -200,6 +218,7 @@ test('nobody else may look into the data directory', async () => {
 })
 
 test('a part that does not start is reported, and the other one does not stay behind', async () => {
+  beginUsed()
   const broken = join(temporary, 'broken.ts')
   writeFileSync(broken, "console.error('no event store today'); process.exit(70)\n")
   const parts = { postgres: true, eventStore: true }
