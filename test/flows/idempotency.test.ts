@@ -266,12 +266,13 @@ describe.each(Object.entries(operations))('%s', (operation, prepare) => {
       expect(await broken).toBe('broken')
       await session.query(release)
 
-      if (step !== 'not sent') {
-        // Nobody can know yet that it was killed.
-        expect(await send(survivor.address, key, request)).toMatchObject({ status: 409, retryAfter: '1' })
+      let first = await send(survivor.address, key, request)
+      // Nobody can know yet that it was killed, unless this machine is so slow that its lease has run out.
+      if (first.status === 409) {
+        expect(first.retryAfter).toBe('1')
         await endLeases()
+        first = await send(survivor.address, key, request)
       }
-      const first = await send(survivor.address, key, request)
       expect(first.status).toBeLessThan(300)
       expect(first.replay).toBe(step === 'not sent' ? 'true' : null)
       expect(await send(survivor.address, key, request)).toStrictEqual({ ...first, replay: 'true' })
@@ -315,7 +316,6 @@ test('a run whose process was killed is gone on with as soon as its lease has ru
   await server.end('SIGKILL')
   expect(await broken).toBe('broken')
   await session.query(steps.recorded.release)
-  expect((await send(survivor.address, 'key-lease', request)).status).toBe(409)
   const answer = await sendUntilAnswered(survivor.address, 'key-lease', request, 500)
   expect(answer).toMatchObject({ status: 201, replay: null })
   expect(await eventsOf(isOwn)).toStrictEqual(events)
