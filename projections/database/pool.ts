@@ -21,19 +21,23 @@ types.setTypeParser(timestamptzType, momentOf)
  * rows: every step goes by an index.
  */
 const keyedPlans = [
-  'plan_cache_mode=force_generic_plan',
-  'enable_seqscan=off',
-  'enable_hashjoin=off',
-  'enable_mergejoin=off',
-  'enable_material=off',
+  ['plan_cache_mode', 'force_generic_plan'],
+  ['enable_seqscan', 'off'],
+  ['enable_hashjoin', 'off'],
+  ['enable_mergejoin', 'off'],
+  ['enable_material', 'off'],
 ]
+
+/** What is planned on a connection between the two goes by keys. */
+export const beginKeyedPlans: string = keyedPlans.map(([name, value]) => `set ${name} = ${value}`).join('; ')
+export const endKeyedPlans: string = keyedPlans.map(([name]) => `reset ${name}`).join('; ')
 
 export type PoolOptions = {
   size?: number
   statementTimeoutMs?: number
   /**
-   * For look-ups by key, whose plan does not depend on what is asked for: each is planned once a connection. Planning
-   * one anew takes longer than running it.
+   * For statements that go by key, whose plan does not depend on what is asked for: each is planned once a connection.
+   * Planning one anew takes longer than running it.
    */
   planOnce?: boolean
   onError?: (error: Error) => void
@@ -51,7 +55,7 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): pg.P
       `search_path=${liveSchema}`,
       'timezone=UTC',
       'idle_in_transaction_session_timeout=5000',
-      ...(options.planOnce ? keyedPlans : []),
+      ...(options.planOnce ? keyedPlans.map((setting) => setting.join('=')) : []),
     ]
       .map((setting) => `-c ${setting}`)
       .join(' '),

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { ClientBase } from 'pg'
 import { inPipeline } from '../pipeline.ts'
 import { readModelTables } from '../projectors.ts'
@@ -9,8 +10,9 @@ export type Side = { db: ClientBase; schema: string }
 export type Difference = { table: string; side: 'only in live' | 'only in replay'; row: unknown }
 
 /**
- * Compares two sets of tables row by row, both at a time. Rows are dealt into heaps by their digest: a heap that has
- * the same digest on both sides holds the same rows, and only those of the others are laid beside each other.
+ * Compares two sets of tables row by row, both at a time. Rows are dealt into heaps by their hash: a heap with as many
+ * rows and the same sums of two hashes on both sides holds the same rows, and only those of the others are laid beside
+ * each other. The hashes are seeded anew each time, so that nobody can alter a row into one that has the same.
  * @param live its connection sees the tables of both
  */
 export async function compareTables(
@@ -18,31 +20,44 @@ export async function compareTables(
   replayed: Side,
 ): Promise<{ rows: number; differences: Difference[] }> {
   const differences: Difference[] = []
+  const seeds: Seeds = [newSeed(), newSeed()]
   let rows = 0
   for (const table of readModelTables) {
-    const [here, there] = await inPipeline([heapsOf(live, table), heapsOf(replayed, table)])
+    const [here, there] = await inPipeline([heapsOf(live, table, seeds), heapsOf(replayed, table, seeds)])
     for (const { count } of here.values()) rows += count
     const heaps = [...new Set([...here.keys(), ...there.keys()])]
-    const differing = heaps.filter((heap) => here.get(heap)?.digest !== there.get(heap)?.digest)
+    const differing = heaps.filter((heap) => contentOf(here.get(heap)) !== contentOf(there.get(heap)))
     if (differing.length === 0) continue
     const onlyIn = (one: Side, other: Side, side: Difference['side']) =>
-      rowsMissing(live.db, { table, heaps: differing, here: one.schema, there: other.schema, side })
+      rowsMissing(live.db, { table, seeds, heaps: differing, here: one.schema, there: other.schema, side })
     differences.push(...(await onlyIn(live, replayed, 'only in live')))
     differences.push(...(await onlyIn(replayed, live, 'only in replay')))
   }
   return { rows, differences }
 }
 
-type Heap = { heap: number; count: number; digest: string }
+type Seeds = readonly [bigint, bigint]
+const newSeed = (): bigint => randomBytes(8).readBigInt64LE()
+
+type Heap = { heap: number; count: number; first: string; second: string }
+const contentOf = (heap: Heap | undefined) => heap && [heap.count, heap.first, heap.second].join(' ')
 
 /** Of a row as text: `json` columns have no equality of their own, and byte for byte is what is promised. */
-const digestOfRow = `sha256(convert_to(t::text, 'UTF8'))`
+const heapOf = (hash: string) => `(${hash} & 255)::int`
 
-async function heapsOf({ db, schema }: Side, table: string): Promise<Map<number, Heap>> {
+async function heapsOf(
+  { db, schema }: Side,
+  table: string,
+  [first, second]: Seeds,
+): Promise<Map<number, Heap>> {
   const { rows } = await db.query<Heap>(
-    `select get_byte(digest, 0) as heap, count(*)::int as count,
-       encode(sha256(string_agg(digest, '' order by digest)), 'hex') as digest
-     from (select ${digestOfRow} as digest from ${schema}.${table} t) as rows group by 1`,
+    `select ${heapOf('first')} as heap, count(*)::int as count, sum(first)::text as first, sum(second)::text as second
+     from (
+       select hashtextextended(row, $1) as first, hashtextextended(row, $2) as second
+       from (select t::text as row from ${schema}.${table} t offset 0) as texts offset 0
+     ) as hashes
+     group by 1`,
+    [first, second],
   )
   return new Map(rows.map((row) => [row.heap, row]))
 }
@@ -52,14 +67,22 @@ const mostShown = 100
 
 async function rowsMissing(
   db: ClientBase,
-  asked: { table: string; heaps: readonly number[]; here: string; there: string; side: Difference['side'] },
+  asked: {
+    table: string
+    seeds: Seeds
+    heaps: readonly number[]
+    here: string
+    there: string
+    side: Difference['side']
+  },
 ): Promise<Difference[]> {
-  const { table, heaps, here, there, side } = asked
+  const { table, seeds, heaps, here, there, side } = asked
   const rowsIn = (schema: string) =>
-    `select to_json(t)::text as row from ${schema}.${table} t where get_byte(${digestOfRow}, 0) = any($1)`
+    `select to_json(t)::text as row from ${schema}.${table} t
+     where ${heapOf('hashtextextended(t::text, $2)')} = any($1)`
   const { rows } = await db.query<{ row: string }>(
     `select row from (${rowsIn(here)} except all ${rowsIn(there)}) as missing limit ${mostShown}`,
-    [heaps],
+    [heaps, seeds[0]],
   )
   return rows.map(({ row }): Difference => ({ table, side, row: JSON.parse(row) }))
 }

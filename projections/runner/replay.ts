@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg'
+import { beginKeyedPlans, endKeyedPlans } from '../database/pool.ts'
 import type { OnParked } from './apply.ts'
 import type { LogPage, LogReader } from './log.ts'
 import { withOwnConnection } from './own-connection.ts'
@@ -65,6 +66,17 @@ export async function replay(
   options: { upTo?: bigint; onParked: OnParked; onProgress: (progress: Progress) => void },
 ): Promise<void> {
   const head = options.upTo ?? (await log.head()) ?? beforeAll
+  await client.query(beginKeyedPlans)
+  await foldUpTo(head, client, log, options)
+  await client.query(endKeyedPlans)
+}
+
+async function foldUpTo(
+  head: bigint,
+  client: PoolClient,
+  log: LogReader,
+  options: { onParked: OnParked; onProgress: (progress: Progress) => void },
+): Promise<void> {
   let position = await readCheckpoint(client)
   let events = 0
   const next = async (after: bigint | undefined): Promise<LogPage> => {

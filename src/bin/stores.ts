@@ -79,14 +79,17 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     // Validates wait for nothing else: their look-ups have connections of their own.
     const hotDb = createPool(databaseUrl, { size: 3, planOnce: true, onError })
     undo.push(() => hotDb.end())
+    // Read models are folded by key, from nothing to whatever they grow to.
+    const foldingDb = createPool(databaseUrl, { size: 2, planOnce: true, onError })
+    undo.push(() => foldingDb.end())
     await checkMasterKey(db, masterKey)
 
     const onParked = (parked: object) => log.error(parked, 'projection.stream_parked')
     const progress = showProgress('Rebuilding the read models')
-    await prepareReadModels(db, ledger, { onParked, onProgress: progress.update })
+    await prepareReadModels(foldingDb, ledger, { onParked, onProgress: progress.update })
     progress.done()
     const tail = createTail(ledger)
-    const readModels = createReadModels(db, tail, {
+    const readModels = createReadModels(foldingDb, tail, {
       timeLimitMs: 10_000,
       onParked,
       onFailure: (err) => log.warn({ err }, 'projection.round_failed'),
