@@ -1,4 +1,3 @@
-import underPressure from '@fastify/under-pressure'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { type FastifyZodOpenApiTypeProvider, validatorCompiler } from 'fastify-zod-openapi'
 import type { Services } from '../commands/services.ts'
@@ -43,6 +42,7 @@ import { usageRoutes } from './management/usage.ts'
 import { webhookRoutes } from './management/webhook.ts'
 import { describeApi, openApiRoute } from './openapi.ts'
 import { acceptEmptyBodies } from './optional-bodies.ts'
+import { refuseWhenLate } from './overload.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { invalid } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
@@ -111,7 +111,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onRequest', allowAnyOrigin)
   logFailures(app)
   drainOnClose(app)
-  await app.register(underPressure, { maxEventLoopDelay: options.maxEventLoopDelayMs ?? 2000, retryAfter: 1 })
+  await refuseWhenLate(app, options.maxEventLoopDelayMs ?? 2000)
   await describeApi(app, options.baseUrl)
 
   app.addHook('onRequest', authenticate(authority))

@@ -57,7 +57,6 @@ export function problemOf(error: FastifyError): Problem {
   }
   if (error instanceof NotInTime) return unavailable('a store does not answer; try again, it is harmless')
   if (isDatabaseTrouble(error)) return unavailable('the database does not answer; try again')
-  if (error.code === 'FST_UNDER_PRESSURE') return unavailable('too much to do at this moment; try again')
   if (error.code?.startsWith('FST_ERR_CTP_')) return invalid(`the body must be JSON: ${error.message}`)
   if (error.statusCode === 400) return invalid(error.message)
   return new Problem(500, 'internal', 'an internal error; its Request-Id tells support which')

@@ -1,0 +1,26 @@
+import underPressure from '@fastify/under-pressure'
+import type { FastifyInstance } from 'fastify'
+import { unavailable } from './problem.ts'
+
+/** So often it is looked how late the loop is. */
+const sampleMs = 1000
+
+/**
+ * Refuses with 503 while the event loop is late, until it has caught up.
+ * @param maxDelayMs 0 never refuses
+ */
+export async function refuseWhenLate(app: FastifyInstance, maxDelayMs: number): Promise<void> {
+  let from = Number.POSITIVE_INFINITY
+  app.addHook('onListen', (done) => {
+    // The first sample tells how long it took to start, which is over, and counts until the second one.
+    from = performance.now() + 2 * sampleMs
+    done()
+  })
+  await app.register(underPressure, {
+    maxEventLoopDelay: maxDelayMs,
+    sampleInterval: sampleMs,
+    pressureHandler: async () => {
+      if (performance.now() >= from) throw unavailable('too much to do at this moment; try again')
+    },
+  })
+}
