@@ -42,6 +42,20 @@ export const replayAll = (directory: string): Promise<Replayed> =>
     if (differences.length > 0) throw new Error(`${differences.length} differences`)
   })
 
+/** Reads and parses the log and does nothing with it: no replay is faster. */
+export const readAll = (directory: string): Promise<Replayed> =>
+  measured(directory, async ({ services: { ledger } }, onProgress) => {
+    const head = (await ledger.head()) ?? 0n
+    let events = 0
+    for (let after: bigint | undefined; ; ) {
+      const { entries, through } = await ledger.readPage(after, 2000)
+      if (through === undefined) return
+      after = through
+      events += entries.length
+      onProgress({ events, position: after, head })
+    }
+  })
+
 /** Memory is this process's, at a fifth of the way and at the end. */
 async function measured(
   directory: string,
