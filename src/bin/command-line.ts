@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
 import { Command } from 'commander'
+import { z } from 'zod'
 import { auditCommands } from './commands/audit.ts'
 import { confirmationCommands } from './commands/confirmations.ts'
 import { demoCommand } from './commands/demo.ts'
@@ -33,6 +36,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
 function commandLine(): Command {
   const program = new Command('keyledger')
     .description('An event-sourced licensing ledger for software vendors')
+    .version(ownVersion())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
   serveCommand(program)
@@ -53,4 +57,11 @@ function commandLine(): Command {
   projectionCommands(program)
   auditCommands(program)
   return program
+}
+
+/** That of the package, which is two folders up in a clone and three where npm has installed it. */
+function ownVersion(): string {
+  const manifest = findPackageJSON('.', import.meta.url)
+  if (manifest === undefined) throw new Error('the package has no package.json')
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(manifest, 'utf8'))).version
 }

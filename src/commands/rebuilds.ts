@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { OnParked } from '../../projections/runner/apply.ts'
-import { rebuild } from '../../projections/runner/rebuild.ts'
+import { type RebuildOptions, rebuild } from '../../projections/runner/rebuild.ts'
 import { noteRebuildEnded, noteRebuildStarted } from '../../projections/runner/rebuilds.ts'
 import { ScratchInUse } from '../../projections/runner/replay.ts'
 import { recordRebuild } from './audit.ts'
@@ -23,35 +23,28 @@ class CutOff extends Error {}
 type Told = { onParked: OnParked; onFailure: (error: unknown) => void }
 
 export function createRebuilds(services: Services, { onParked, onFailure }: Told): Rebuilds {
-  const { db, ledger } = services
   let running: Promise<void> | undefined
   let stopping = false
 
   /** @throws what kept it from beginning; what comes later is noted as its end */
-  async function run(begin: (id: string) => Promise<void>): Promise<void> {
-    const id = randomUUID()
-    let begun = false
-    let events = 0
-    const end = (problem: string | null) =>
-      noteRebuildEnded(db, id, { at: momentOf(services), events, problem })
+  async function run(tenantId: string, origin: Origin, begun: () => void): Promise<void> {
+    let recorded = false
     try {
-      await rebuild(db, ledger, {
+      await runRebuild(services, {
         onParked,
         async onBegun() {
-          await begin(id)
-          begun = true
+          await recordRebuild(services, tenantId, origin)
+          recorded = true
+          begun()
         },
-        onProgress(progress) {
+        onProgress() {
           if (stopping) throw new CutOff()
-          events = Math.max(events, progress.events)
         },
+        problemOf: (error) => (error instanceof CutOff ? 'the server was stopped' : 'it failed'),
       })
-      await end(null)
     } catch (error) {
-      if (!begun) throw error
+      if (!recorded) throw error
       if (!(error instanceof CutOff)) onFailure(error)
-      // Everybody is told that it ended; why stands in the log of the server, since it may name what is not theirs.
-      await end(error instanceof CutOff ? 'the server was stopped' : 'it failed').catch(onFailure)
     }
   }
 
@@ -59,11 +52,7 @@ export function createRebuilds(services: Services, { onParked, onFailure }: Told
     async start(tenantId, origin) {
       if (running) return false
       const begun = Promise.withResolvers<void>()
-      const work = run(async (id) => {
-        await recordRebuild(services, tenantId, origin)
-        await noteRebuildStarted(db, id, momentOf(services))
-        begun.resolve()
-      })
+      const work = run(tenantId, origin, begun.resolve)
       running = work
         .catch(() => undefined)
         .finally(() => {
@@ -82,4 +71,42 @@ export function createRebuilds(services: Services, { onParked, onFailure }: Told
       await running
     },
   }
+}
+
+/**
+ * Rebuilds the read models, and keeps when it began and how it ended for whoever looks at the system's page.
+ * @param told `problemOf` says what everybody is told of its failure: the error itself may name what is not theirs
+ * @returns how many events it folded
+ * @throws ScratchInUse when another one is running; whatever stopped it, or its hooks
+ */
+export async function runRebuild(
+  services: Services,
+  { onBegun, problemOf, ...told }: RebuildOptions & { problemOf: (error: unknown) => string },
+): Promise<number> {
+  const { db, ledger } = services
+  const id = randomUUID()
+  let begun = false
+  let events = 0
+  const end = (problem: string | null) =>
+    noteRebuildEnded(db, id, { at: momentOf(services), events, problem })
+  try {
+    await rebuild(db, ledger, {
+      ...told,
+      async onBegun() {
+        await noteRebuildStarted(db, id, momentOf(services))
+        begun = true
+        await onBegun?.()
+      },
+      onProgress(progress) {
+        events = Math.max(events, progress.events)
+        told.onProgress(progress)
+      },
+    })
+  } catch (error) {
+    // A database that keeps nothing of its end is most likely why it ended.
+    if (begun) await end(problemOf(error)).catch(() => undefined)
+    throw error
+  }
+  await end(null)
+  return events
 }

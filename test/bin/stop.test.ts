@@ -22,7 +22,7 @@ const tokenLine = /^ {2}kl_pat_\w+$/m
 test('Ctrl-C answers what is in flight, stops every process, and the next start goes on without a new token', async () => {
   const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
   const first = await host.serve(environment)
-  await expect.poll(() => first.stdout(), { timeout: 30_000 }).toMatch(tokenLine)
+  await expect.poll(() => first.stdout()).toMatch(tokenLine)
   const vendor = client(first.address, await createVendor(environment))
   await vendor.createProduct(1)
 
@@ -98,12 +98,12 @@ async function mintedInLog(environment: Environment, count: number): Promise<voi
     const { entries } = await ledger.readPage(undefined, 1000)
     return entries.filter((entry) => entry.readable && entry.event.type === 'LicenseMinted').length
   }
-  await expect.poll(minted, { timeout: 30_000 }).toBe(count)
+  await expect.poll(minted).toBe(count)
   await ledger.close()
 }
 
 async function ready(running: Running): Promise<void> {
-  await expect.poll(() => running.stderr(), { timeout: 30_000 }).toContain('"msg":"Ready"')
+  await expect.poll(() => running.stderr()).toContain('"msg":"Ready"')
 }
 
 const brokenConnection = (error: unknown) => (error instanceof Error ? error.message : 'broken')

@@ -8,7 +8,6 @@ import { startNats } from '../harness/nats-server.ts'
 import { createHost, type Environment, freePort, program } from '../harness/process.ts'
 
 const host = createHost()
-const patience = { timeout: 20_000, interval: 50 }
 let environment: Environment
 beforeAll(async () => {
   ;({ environment } = await host.stores())
@@ -49,10 +48,10 @@ test.each([
     ['node', program, 'webhooks', 'listen', '--secret', secret, '--port', String(port), '--json'],
     own,
   )
-  await expect.poll(() => listener.stderr(), patience).toContain('Listening')
+  await expect.poll(() => listener.stderr()).toContain('Listening')
   const { licenseKey } = await vendor.mint({ email: 'ada@example.com' })
   await vendor.activate(licenseKey, 'laptop')
-  await expect.poll(() => listener.stdout(), patience).toContain('\n')
+  await expect.poll(() => listener.stdout()).toContain('\n')
   expect(Line.parse(JSON.parse(listener.stdout()))).toMatchObject({
     verified: true,
     own: true,
@@ -65,7 +64,7 @@ test.each([
     },
   })
   const tail = host.start(['node', program, 'events', 'tail', '--tenant', tenant, '--json'], own)
-  await expect.poll(() => tail.stdout(), patience).toContain('\n')
+  await expect.poll(() => tail.stdout()).toContain('\n')
   const told = z.looseObject({ payload: z.unknown() }).parse(JSON.parse(listener.stdout()))
   expect(Told.parse(JSON.parse(tail.stdout())).event).toStrictEqual(told.payload)
   expect((await tail.end('SIGINT')).code).toBe(0)
@@ -80,7 +79,7 @@ test.each([
   const asked = ['test-purchase', 'editor', '--tenant', tenant]
   const played = await host.json(Played, asked, { ...own, KEYLEDGER_BASE_URL: server.address })
   expect(played.stages.map(({ status }) => status)).toStrictEqual(['done', 'done', 'done'])
-  await expect.poll(() => listener.stdout(), patience).toContain(`"license_id":"${played.licenseId}"`)
+  await expect.poll(() => listener.stdout()).toContain(`"license_id":"${played.licenseId}"`)
   await listener.end('SIGINT')
   await server.end('SIGTERM')
   await nats?.end('SIGKILL')

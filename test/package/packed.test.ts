@@ -50,7 +50,7 @@ test('its command serves the ledger, the description and the dashboard, and ends
   // What npx runs. A terminal tells all of its processes of a Ctrl-C; npx alone would keep it to itself.
   const command = [join(project, 'node_modules/.bin/keyledger'), 'serve']
   const server = start(command, { KEYLEDGER_PORT: String(port), KEYLEDGER_DATA_DIR: host.path('data') })
-  await expect.poll(() => server.stderr(), { timeout: 50_000 }).toContain('"msg":"Ready"')
+  await expect.poll(() => server.stderr()).toContain('"msg":"Ready"')
   const address = `http://localhost:${port}`
   const token = /^ {2}(kl_pat_\w+)$/m.exec(server.stdout())?.[1] ?? ''
 
@@ -70,9 +70,9 @@ test('its command serves the ledger, the description and the dashboard, and ends
 })
 
 test('npx finds its command', async () => {
-  const { code, stdout } = await start(['npx', '--no-install', 'keyledger', '--help'], {}).finished
+  const { code, stdout } = await start(['npx', '--no-install', 'keyledger', '--version'], {}).finished
   expect(code).toBe(0)
-  expect(stdout).toContain('Usage: keyledger')
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
 })
 
 test('an app imports its SDK', async () => {

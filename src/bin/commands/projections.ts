@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { rebuild } from '../../../projections/runner/rebuild.ts'
 import { projectionStatus } from '../../../projections/runner/status.ts'
 import { verify } from '../../../projections/runner/verify.ts'
+import { runRebuild } from '../../commands/rebuilds.ts'
 import { exitCode } from '../exit.ts'
 import { type OutputOptions, print, table } from '../output.ts'
 import { showProgress } from '../progress.ts'
@@ -39,13 +39,10 @@ export function projectionCommands(program: Command): void {
     .action((options: OutputOptions) =>
       withStores(async ({ services }) => {
         const progress = showProgress('Rebuilding')
-        let events = 0
-        await rebuild(services.db, services.ledger, {
+        const events = await runRebuild(services, {
           onParked: ({ stream, problem }) => process.stderr.write(`${stream} is set aside: ${problem}\n`),
-          onProgress: (now) => {
-            events = Math.max(events, now.events)
-            progress.update(now)
-          },
+          onProgress: progress.update,
+          problemOf: () => 'it failed',
         })
         progress.done()
         print(options, { events }, () => [`Rebuilt from ${events} events.`])

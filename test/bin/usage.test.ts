@@ -1,0 +1,48 @@
+// Guarantee: used wrongly the command says how to use it and ends with 2; what it can do and which one it is are data.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { createHost, type Finished, program } from '../harness/process.ts'
+
+const host = createHost()
+const keyledger = (...args: string[]): Promise<Finished> => host.run(args, {})
+
+test.each([
+  [['nonsense'], "unknown command 'nonsense'"],
+  [['license', 'show'], "missing required argument 'id'"],
+  [['tenant', 'list', '--yaml'], "unknown option '--yaml'"],
+  [['serve', '--roles', 'cook'], 'cook is no role; there are api, projector, reactions, dispatcher'],
+])('%j is usage: 2', async (args, message) => {
+  const { stderr, ...rest } = await keyledger(...args)
+  expect(rest).toStrictEqual({ code: 2, signal: null, stdout: '' })
+  expect(stderr).toContain(message)
+})
+
+test('--version is that of the package', async () => {
+  const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')
+  const { version } = z.object({ version: z.string() }).parse(JSON.parse(manifest))
+  expect(await keyledger('--version')).toStrictEqual({
+    code: 0,
+    signal: null,
+    stdout: `${version}\n`,
+    stderr: '',
+  })
+})
+
+test('--help is data, and done', async () => {
+  const { code, stdout, stderr } = await host.start(['node', program, '--help'], {}).finished
+  expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
+  for (const name of [
+    'serve',
+    'demo',
+    'init',
+    'doctor',
+    'migrate',
+    'tenant',
+    'token',
+    'license',
+    'projections',
+  ])
+    expect(stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'))
+})
