@@ -7,7 +7,8 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/ke
 /** They replace what others have imported already, so each has a process of its own. */
 const alone = ['test/dashboard/sign-in.test.ts']
 
-const time = { testTimeout: 60_000, hookTimeout: 60_000 }
+// On a machine that is busy with everything else: what takes longer than that does not come.
+const time = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 30_000, interval: 20 } } }
 
 export default defineConfig({
   test: {

@@ -51,7 +51,7 @@ test('a sale is told from its notification to its deliveries, and the one that c
   await shop.tell(sold({ notificationId: 'evt_again' }))
   const path = await pathOf('cs_ada')
   await expect
-    .poll(async () => words((await owner.get(path)).text), { timeout: 10_000, interval: 50 })
+    .poll(async () => words((await owner.get(path)).text))
     .toMatch(
       /Notification verified .* Dedupe ignored 1 more notification .* License licensed .* Mail delivered 1 try Webhook delivered 1 try/,
     )
@@ -86,7 +86,7 @@ test('a delivery is shown with its tries and what it says, and is made again', a
     receiver.asked.filter(({ body }) => body.includes(`"${id}"`) && body.includes('license.created')).length
   const before = times()
   expect(await owner.post(`${path}/redeliver`)).toMatchObject({ status: 303, location: path })
-  await expect.poll(times, { timeout: 10_000, interval: 50 }).toBe(before + 1)
+  await expect.poll(times).toBe(before + 1)
   expect((await owner.get('/dashboard/deliveries?status=abandoned')).text).toContain(
     'No delivery is like that',
   )

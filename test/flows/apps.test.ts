@@ -1,7 +1,7 @@
 // Guarantee: over real sockets a limit is told with its headers, and neither a limit nor a trial begins anew when the
 // server is killed and starts again; nor do signed settings, which every server gives to the last byte the same.
 import pg from 'pg'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createHost, type Server } from '../harness/process.ts'
 import { client, createVendor } from './vendor.ts'
@@ -74,6 +74,6 @@ async function allTold(databaseUrl: string): Promise<void> {
   await db.connect()
   const spent = `select from limits.buckets
     where key like 'clientActivate:%' and tat > extract(epoch from now() + interval '9 minutes') * 1000`
-  await vi.waitFor(async () => expect((await db.query(spent)).rowCount).toBe(1), { timeout: 20_000 })
+  await expect.poll(async () => (await db.query(spent)).rowCount).toBe(1)
   await db.end()
 }

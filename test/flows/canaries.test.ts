@@ -60,7 +60,7 @@ test('planted keys, tokens, addresses and names are found nowhere', async () => 
 })
 
 async function firstToken(server: Server): Promise<string> {
-  await expect.poll(() => server.stdout(), { timeout: 30_000 }).toContain('kl_pat_')
+  await expect.poll(() => server.stdout()).toContain('kl_pat_')
   return /^ {2}(kl_pat_\w+)$/m.exec(server.stdout())?.[1] ?? ''
 }
 

@@ -32,7 +32,7 @@ test.each(Object.entries(stages))('killed %s, the next start finishes it', async
   await killed.end('SIGKILL')
 
   const server = await host.serve(environment, { port })
-  await expect.poll(() => server.stderr(), { timeout: 30_000 }).toContain('"msg":"Ready"')
+  await expect.poll(() => server.stderr()).toContain('"msg":"Ready"')
   const printed = [killed, server].flatMap((start) => start.stdout().match(/^ {2}kl_pat_\w+$/gm) ?? [])
   // Twice only when the kill fell between the print and the note that it was printed.
   expect(printed.length === 1 || printed.length === 2).toBe(true)

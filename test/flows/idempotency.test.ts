@@ -149,7 +149,7 @@ const steps: Record<'reserved' | 'recorded' | 'not kept' | 'not sent', Step> = {
       await session.query(`select pg_advisory_unlock(${answerLock})`)
       const open = async () =>
         (await session.query('select from vault.idempotency where reply is null')).rowCount
-      await expect.poll(open, { timeout: 10_000 }).toBe(0)
+      await expect.poll(open).toBe(0)
       await kill(server)
     },
   },

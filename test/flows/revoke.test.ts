@@ -25,7 +25,7 @@ describe('servers without a projector', () => {
   test('the only projector stops at random moments', async () => {
     const { clients, operator, stores } = stage()
     const projector = host.start(['node', program, 'serve', '--roles', 'projector'], stores.environment)
-    await expect.poll(() => projector.stderr(), { timeout: 30_000 }).toContain('"msg":"Ready"')
+    await expect.poll(() => projector.stderr()).toContain('"msg":"Ready"')
     const stalling = new AbortController()
     const stalled = stall(projector, stalling.signal)
     const seen = await revokeUnderWatch(clients, 60, (id) => operator.revoke(id))
@@ -69,7 +69,7 @@ describe('two servers with projectors', () => {
     expect((await first.validate(license.licenseKey, 'laptop')).status).toBe(200)
     await release()
     await expect
-      .poll(async () => (await first.validate(license.licenseKey, 'laptop')).body.status, { timeout: 20_000 })
+      .poll(async () => (await first.validate(license.licenseKey, 'laptop')).body.status)
       .toBe('revoked')
   })
 })

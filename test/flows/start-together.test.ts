@@ -39,7 +39,7 @@ test('two on an empty data directory both come up, with one demo tenant and one 
   const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
   const servers = await Promise.all([host.serve(environment), host.serve(environment)])
   for (const server of servers) {
-    await expect.poll(() => server.stderr(), { timeout: 30_000 }).toContain('"msg":"Ready"')
+    await expect.poll(() => server.stderr()).toContain('"msg":"Ready"')
   }
   expect(await Promise.all(servers.map(isReady))).toStrictEqual([true, true])
   const tokens = servers.flatMap((server) => server.stdout().match(/^ {2}kl_pat_\w+$/gm) ?? [])

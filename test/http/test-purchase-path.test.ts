@@ -40,7 +40,7 @@ async function outcome(body: object) {
   const { id } = Shown.parse((await post('/v1/test-purchase', body)).body).testPurchase
   const poll = async () =>
     Shown.parse((await api.ask('GET', `/v1/test-purchase/${id}`, { token: tenant.token })).body).testPurchase
-  await expect.poll(async () => (await poll()).status, { timeout: 10_000 }).not.toBe('running')
+  await expect.poll(async () => (await poll()).status).not.toBe('running')
   return poll()
 }
 

@@ -273,7 +273,7 @@ describe('without a database read', () => {
     const machine = unused('machine')
     await onTrial('crowd', machine)
     const crowd = Array.from({ length: 256 }, () => onTrial('crowd', machine, as))
-    await vi.waitFor(() => expect(waiting).toHaveLength(256))
+    await expect.poll(() => waiting.length).toBe(256)
     expect(await onTrial('crowd', machine, as)).toStrictEqual({})
     for (const go of waiting) go()
     await Promise.all(crowd)

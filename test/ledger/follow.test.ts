@@ -51,7 +51,7 @@ test('a follower goes on without gap or repeat when the store restarts, twice', 
       seen.push(stream)
     }
   })()
-  const seenAll = () => expect.poll(() => seen, { timeout: 15_000 }).toStrictEqual(expected)
+  const seenAll = () => expect.poll(() => seen).toStrictEqual(expected)
   for (let n = 0; n < 5; n++) expected.push((await append('first')).stream)
   await seenAll()
   for (let times = 0; times < 2; times++) {
@@ -115,7 +115,7 @@ test('the tail of the log tells the same as the log, while it is followed and wh
   }
   // Asked for what it has let go of, it asks the store.
   expect((await tail.readPage(start, 100)).entries).toHaveLength(15)
-  await expect.poll(() => seen.length, { timeout: 10_000 }).toBe(15)
+  await expect.poll(() => seen.length).toBe(15)
   stop.abort()
   await following
   expect((await tail.readPage(start, 100)).entries).toHaveLength(15)

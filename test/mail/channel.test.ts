@@ -43,20 +43,15 @@ beforeEach(async () => {
   await makeProduct(api.ask, tenant.token, 'editor', { name: 'Acme Editor', keyTypes: [{ name: 'Pro' }] })
 })
 
-const patience = { timeout: 10_000, interval: 10 }
-
 async function deliveries(): Promise<KnownDelivery[]> {
   const all = { after: undefined, limit: 100 }
   return (await listDeliveries(api.ledger.db, tenant.tenantId, { channel: 'mail' }, all)).items
 }
 
 const settled = (status: KnownDelivery['status']) =>
-  expect
-    .poll(async () => (await deliveries()).map((delivery) => delivery.status), patience)
-    .toStrictEqual([status])
+  expect.poll(async () => (await deliveries()).map((delivery) => delivery.status)).toStrictEqual([status])
 
-const tried = (times: number) =>
-  expect.poll(async () => (await deliveries())[0]?.attempts.length, patience).toBe(times)
+const tried = (times: number) => expect.poll(async () => (await deliveries())[0]?.attempts.length).toBe(times)
 
 const setMail = (body: unknown) => api.ask('PUT', '/v1/products/editor/mail', { token: tenant.token, body })
 

@@ -42,15 +42,14 @@ afterEach(async () => {
   expect(dispatch.trouble).toStrictEqual([])
 })
 
-const patience = { timeout: 10_000, interval: 10 }
 const hook = () => `${receiver.url}/hook?from=keyledger`
 /** What this test's tenant has sent: those of others are still tried when the clock moves. */
 const asked = () => receiver.asked.filter(({ body }) => body.includes(`"${tenant.tenantId}"`))
 const bodies = () => asked().map(({ body }) => JSON.parse(body) as Record<string, unknown>)
-const received = (count: number) => expect.poll(() => asked().length, patience).toBe(count)
+const received = (count: number) => expect.poll(() => asked().length).toBe(count)
 const settled = (status: KnownDelivery['status'], count = 1) =>
   expect
-    .poll(async () => (await deliveries()).filter((delivery) => delivery.status === status).length, patience)
+    .poll(async () => (await deliveries()).filter((delivery) => delivery.status === status).length)
     .toBe(count)
 const deliveries = async () =>
   (
@@ -105,7 +104,7 @@ describe('a sale', () => {
     await pointWebhook(api.ledger, tenant.tenantId, hook())
     const { licenseKey } = await sellLicense(api.ledger, tenant.tenantId)
     await received(1)
-    await expect.poll(async () => (await deliveries())[0]?.attempts.length, patience).toBe(1)
+    await expect.poll(async () => (await deliveries())[0]?.attempts.length).toBe(1)
     const kept = JSON.stringify(await deliveries())
     expect(kept).toContain('echo')
     for (const canary of [licenseKey, licenseKey.replaceAll('-', ''), 'ada@example.com']) {
@@ -189,7 +188,7 @@ describe('a receiver', () => {
       [3, 5],
       [4, 30],
     ] as const) {
-      await expect.poll(async () => (await deliveries())[0]?.attempts.length, patience).toBe(tries - 1)
+      await expect.poll(async () => (await deliveries())[0]?.attempts.length).toBe(tries - 1)
       api.ledger.clock.advance(minutes * 60_000 - 1)
       await new Promise((resolve) => setTimeout(resolve, 50))
       expect(asked()).toHaveLength(tries - 1)
@@ -208,7 +207,7 @@ describe('a receiver', () => {
     answer = () => ({ status: 302, body: {}, headers: { location: `${receiver.url}/elsewhere` } })
     await pointWebhook(api.ledger, tenant.tenantId, hook())
     await sellLicense(api.ledger, tenant.tenantId)
-    await expect.poll(async () => (await deliveries())[0]?.attempts[0]?.error, patience).toBe('redirect')
+    await expect.poll(async () => (await deliveries())[0]?.attempts[0]?.error).toBe('redirect')
     expect(asked().map(({ path }) => path)).toStrictEqual(['/hook'])
   })
 
@@ -217,7 +216,7 @@ describe('a receiver', () => {
       tenant = await makeTenant(api.ledger)
       await pointWebhook(api.ledger, tenant.tenantId, url)
       await sellLicense(api.ledger, tenant.tenantId)
-      await expect.poll(async () => (await deliveries())[0]?.attempts[0]?.error, patience).toBe(error)
+      await expect.poll(async () => (await deliveries())[0]?.attempts[0]?.error).toBe(error)
     }
     receiver.health = 'cut'
     await failsBy(hook(), 'connection_lost')
@@ -232,7 +231,7 @@ describe('a receiver', () => {
     const agent = createConnections(async () => ['127.0.0.1'], { allowPrivate: true })
     const to = { origin: receiver.url, path: '/hanging', method: 'POST' } as const
     const hanging = Array.from({ length: triesAtOnce }, () => agent.request(to).catch(() => undefined))
-    await expect.poll(() => receiver.asked.length, patience).toBe(triesAtOnce)
+    await expect.poll(() => receiver.asked.length).toBe(triesAtOnce)
     await agent.destroy()
     await Promise.all(hanging)
   })
@@ -250,7 +249,7 @@ test('a webhook that is removed is owed nothing more, and what waited for it is 
   receiver.health = 503
   await pointWebhook(api.ledger, tenant.tenantId, hook())
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
-  await expect.poll(async () => (await deliveries())[0]?.attempts.length, patience).toBe(1)
+  await expect.poll(async () => (await deliveries())[0]?.attempts.length).toBe(1)
   await removeWebhook(api.ledger.services, tenant.tenantId, 'cnf_remove', origin)
   await revoke(licenseId)
   api.ledger.clock.advance(60_000)

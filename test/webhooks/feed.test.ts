@@ -14,7 +14,6 @@ import { startNats } from '../harness/nats-server.ts'
 import { createHost, freePort } from '../harness/process.ts'
 
 const host = createHost()
-const patience = { timeout: 20_000, interval: 10 }
 let nats: NatsConnection
 let stream: string
 beforeAll(async () => {
@@ -74,7 +73,7 @@ describe.each(kinds)('a feed %s', (_, create) => {
     await feed.publish(jobs(20))
     consume(feed, async (one) => void handled.push(jobName(one)))
     await feed.publish([job('late')])
-    await expect.poll(() => handled.length, patience).toBe(21)
+    await expect.poll(() => handled.length).toBe(21)
     await setTimeout(100)
     expect(handled.toSorted()).toStrictEqual([...jobs(20), job('late')].map(jobName).toSorted())
   })
@@ -89,7 +88,7 @@ describe.each(kinds)('a feed %s', (_, create) => {
     })
     for (let times = 0; times < 3; times++) await feed.publish([job('same')])
     await feed.publish([job('same', 2)])
-    await expect.poll(() => handled.length, patience).toBe(2)
+    await expect.poll(() => handled.length).toBe(2)
     await setTimeout(100)
     open()
     expect(handled.toSorted()).toStrictEqual(['whd_same.1', 'whd_same.2'])
@@ -103,7 +102,7 @@ describe.each(kinds)('a feed %s', (_, create) => {
       if (tries < 3) throw new Error('not now')
     })
     await feed.publish([job('stubborn')])
-    await expect.poll(() => tries, patience).toBe(3)
+    await expect.poll(() => tries).toBe(3)
     await setTimeout(150)
     expect(tries).toBe(3)
   })
@@ -125,7 +124,7 @@ describe.each(kinds)('a feed %s', (_, create) => {
       4,
     )
     await feed.publish(jobs(40))
-    await expect.poll(() => done, patience).toBe(40)
+    await expect.poll(() => done).toBe(40)
     expect(most).toBeLessThanOrEqual(4)
     const [{ stop, ended } = { stop: () => undefined, ended: Promise.resolve() }] = consuming
     stop()
@@ -144,7 +143,7 @@ describe('NATS', () => {
       })
     }
     await overNats().publish(jobs(200))
-    await expect.poll(() => handled.flat().length, patience).toBe(200)
+    await expect.poll(() => handled.flat().length).toBe(200)
     expect(new Set(handled.flat()).size).toBe(200)
     for (const own of handled) expect(own).not.toStrictEqual([])
   })
@@ -165,7 +164,7 @@ describe('NATS', () => {
       })
     }
     await feed.publish([job('long')])
-    await expect.poll(() => handled.toSorted(), patience).toStrictEqual(['whd_long.1', 'whd_taken.1'])
+    await expect.poll(() => handled.toSorted()).toStrictEqual(['whd_long.1', 'whd_taken.1'])
     await setTimeout(1500)
     expect(handled).toHaveLength(2)
   })
@@ -175,14 +174,14 @@ describe('NATS', () => {
     const handled: string[] = []
     consume(feed, async (one) => void handled.push(jobName(one)))
     await feed.publish([job('before')])
-    await expect.poll(() => handled, patience).toStrictEqual(['whd_before.1'])
+    await expect.poll(() => handled).toStrictEqual(['whd_before.1'])
     await (await nats.jetstreamManager()).streams.delete(stream)
     // The publisher tries again what could not be published.
     await expect
       .poll(async () => {
         await feed.publish([job('after')]).catch(() => undefined)
         return handled.includes('whd_after.1')
-      }, patience)
+      })
       .toBe(true)
   })
 

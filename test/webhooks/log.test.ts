@@ -43,7 +43,6 @@ afterEach(async () => {
   dispatch = undefined
 })
 
-const patience = { timeout: 20_000, interval: 20 }
 const Attempt = z.strictObject({
   attempt: z.int(),
   at: z.string(),
@@ -67,7 +66,7 @@ const bodies = () =>
   receiver.asked.map(({ body }) => z.looseObject({ id: z.string() }).parse(JSON.parse(body)))
 const point = () => pointWebhook(api.ledger, tenant.tenantId, `${receiver.url}/hook`)
 const delivered = (count = 1) =>
-  expect.poll(async () => (await list('?status=delivered&limit=100')).items.length, patience).toBe(count)
+  expect.poll(async () => (await list('?status=delivered&limit=100')).items.length).toBe(count)
 
 describe('the log of deliveries', () => {
   test('holds every try, and shows the payload with the key masked', async () => {
@@ -98,11 +97,11 @@ describe('the log of deliveries', () => {
     const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
     await delivered()
     const keyKept = () => api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
-    await expect.poll(keyKept, patience).toBe(undefined)
+    await expect.poll(keyKept).toBe(undefined)
     const [{ id = '' } = {}] = (await list()).items
     const again = await api.ask('POST', `/v1/webhook/deliveries/${id}/redeliver`, { token: tenant.token })
     expect(again).toMatchObject({ status: 202, body: { delivery: { id, status: 'pending' } } })
-    await expect.poll(() => bodies().length, patience).toBe(2)
+    await expect.poll(() => bodies().length).toBe(2)
     const [first, second] = bodies()
     expect(second).toStrictEqual({ ...first, key: null })
     await delivered()
@@ -151,9 +150,9 @@ test('a sale goes to the vendor and to the customer with one key, which is then 
       license_id: licenseId,
     },
   ])
-  await expect.poll(() => mailed.map((delivery) => delivery.licenseId), patience).toStrictEqual([licenseId])
+  await expect.poll(() => mailed.map((delivery) => delivery.licenseId)).toStrictEqual([licenseId])
   const keyKept = () => api.ledger.services.secrets.open(shop.tenantId, saleKeyName(licenseId))
-  await expect.poll(keyKept, patience).toBe(undefined)
+  await expect.poll(keyKept).toBe(undefined)
   await shop.tell(refunded('re_1'))
   await delivered(3)
   expect(

@@ -6,7 +6,6 @@ import { startNats } from '../harness/nats-server.ts'
 import { createHost, freePort } from '../harness/process.ts'
 
 const host = createHost()
-const patience = { timeout: 20_000 }
 
 const feeds: { close(): Promise<void> }[] = []
 afterAll(() => Promise.all(feeds.map((feed) => feed.close())))
@@ -22,11 +21,11 @@ test('a NATS that comes late, goes and comes again is connected to each time', a
   expect(feed.isConnected()).toBe(false)
 
   const first = startNats(host, port, directory)
-  await expect.poll(() => feed.isConnected(), patience).toBe(true)
+  await expect.poll(() => feed.isConnected()).toBe(true)
   await first.end('SIGKILL')
-  await expect.poll(() => feed.isConnected(), patience).toBe(false)
+  await expect.poll(() => feed.isConnected()).toBe(false)
   startNats(host, port, directory)
-  await expect.poll(() => feed.isConnected(), patience).toBe(true)
+  await expect.poll(() => feed.isConnected()).toBe(true)
 })
 
 test('closing does not wait for a NATS that never comes', async () => {
@@ -48,7 +47,7 @@ test('the server says whether its NATS is there, and serves without it', async (
     const { ready, parts } = Readiness.parse(await (await fetch(`${address}/readyz`)).json())
     return { ready, nats: parts.nats.ok }
   }
-  await expect.poll(ask, patience).toStrictEqual({ ready: true, nats: true })
+  await expect.poll(ask).toStrictEqual({ ready: true, nats: true })
   await nats.end('SIGKILL')
-  await expect.poll(ask, patience).toStrictEqual({ ready: true, nats: false })
+  await expect.poll(ask).toStrictEqual({ ready: true, nats: false })
 })

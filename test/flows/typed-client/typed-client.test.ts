@@ -73,9 +73,7 @@ async function generate(): Promise<void> {
 }
 
 async function approveWhatIsAsked(tenantId: string): Promise<void> {
-  await expect
-    .poll(async () => (await listApprovals(api.ledger.services, tenantId)).length, { timeout: 30_000 })
-    .toBe(1)
+  await expect.poll(async () => (await listApprovals(api.ledger.services, tenantId)).length).toBe(1)
   for (const { id } of await listApprovals(api.ledger.services, tenantId)) {
     await approve(api.ledger.services, tenantId, id, approver)
   }

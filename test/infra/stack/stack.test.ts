@@ -175,9 +175,9 @@ test('a supervising member starts a killed part again, on the same address', asy
   const [postmaster = 0, eventStore = 0] = partPids()
   const { port } = eventStoreEndpoint()
   process.kill(eventStore, 'SIGKILL')
-  await expect.poll(() => messages, { timeout: 20_000 }).toContain('The event store runs again')
+  await expect.poll(() => messages).toContain('The event store runs again')
   process.kill(postmaster, 'SIGKILL')
-  await expect.poll(() => messages, { timeout: 20_000 }).toContain('The Postgres runs again')
+  await expect.poll(() => messages).toContain('The Postgres runs again')
 
   expect(eventStoreEndpoint().port).toBe(port)
   expect(await answersOf(stack.databaseUrl)).toStrictEqual([{ one: 1 }])
