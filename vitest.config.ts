@@ -25,6 +25,8 @@ export default defineConfig({
           exclude: alone,
           // One file after another in a process: importing the application anew costs more than most files do.
           isolate: false,
+          // Node runs TypeScript itself here, as it does in the product.
+          experimental: { viteModuleRunner: false },
         },
       },
       { test: { ...time, name: 'alone', include: alone, sequence: { groupOrder: 1 } } },
