@@ -70,9 +70,9 @@ test('its command serves the ledger, the description and the dashboard, and ends
 })
 
 test('npx finds its command', async () => {
-  const { code, stdout } = await start(['npx', '--no-install', 'keyledger', '--version'], {}).finished
+  const { code, stdout } = await start(['npx', '--no-install', 'keyledger', '--help'], {}).finished
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  expect(stdout).toContain('Usage: keyledger')
 })
 
 test('an app imports its SDK', async () => {
