@@ -38,6 +38,7 @@ async function takePicture(page: Page, name: string, look: string): Promise<void
 }
 
 const found = async (page: Page) => {
+  // Only frames, which no page has, are better looked at from a page of axe's own.
   const { violations } = await new AxeBuilder({ page }).setLegacyMode().withTags(tags).analyze()
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
 }

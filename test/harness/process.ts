@@ -2,7 +2,6 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -10,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
 import { z } from 'zod'
+import { isPortFree } from '../../infra/local/stack/port.ts'
 import { limitVariables } from '../../src/config.ts'
 import { type Environment, type Finished, startCommands } from './commands.ts'
 import { createTestDatabase } from './database.ts'
@@ -214,18 +214,6 @@ export const hasEnded = ({ child }: Running): boolean => child.exitCode !== null
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_768)
-    if (await canListen(port)) return port
+    if (await isPortFree(port)) return port
   }
-}
-
-async function canListen(port: number): Promise<boolean> {
-  const probe = createServer()
-  const listening = once(probe.listen(port, '127.0.0.1'), 'listening').then(
-    () => true,
-    () => false,
-  )
-  if (!(await listening)) return false
-  probe.close()
-  await once(probe, 'close')
-  return true
 }
