@@ -42,19 +42,22 @@ const newSeed = (): bigint => randomBytes(8).readBigInt64LE()
 type Heap = { heap: number; count: number; first: string; second: string }
 const contentOf = (heap: Heap | undefined) => heap && [heap.count, heap.first, heap.second].join(' ')
 
-/** Of a row as text: `json` columns have no equality of their own, and byte for byte is what is promised. */
 const heapOf = (hash: string) => `(${hash} & 255)::int`
+
+/** Of a row: `json` columns have no equality of their own, and byte for byte is what is promised. */
+const textOfRow = 't::text'
 
 async function heapsOf(
   { db, schema }: Side,
   table: string,
   [first, second]: Seeds,
 ): Promise<Map<number, Heap>> {
+  // `offset 0` keeps Postgres from writing a row as text, and hashing it, once for each place where that is used.
   const { rows } = await db.query<Heap>(
     `select ${heapOf('first')} as heap, count(*)::int as count, sum(first)::text as first, sum(second)::text as second
      from (
        select hashtextextended(row, $1) as first, hashtextextended(row, $2) as second
-       from (select t::text as row from ${schema}.${table} t offset 0) as texts offset 0
+       from (select ${textOfRow} as row from ${schema}.${table} t offset 0) as texts offset 0
      ) as hashes
      group by 1`,
     [first, second],
@@ -79,7 +82,7 @@ async function rowsMissing(
   const { table, seeds, heaps, here, there, side } = asked
   const rowsIn = (schema: string) =>
     `select to_json(t)::text as row from ${schema}.${table} t
-     where ${heapOf('hashtextextended(t::text, $2)')} = any($1)`
+     where ${heapOf(`hashtextextended(${textOfRow}, $2)`)} = any($1)`
   const { rows } = await db.query<{ row: string }>(
     `select row from (${rowsIn(here)} except all ${rowsIn(there)}) as missing limit ${mostShown}`,
     [heaps, seeds[0]],

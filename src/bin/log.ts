@@ -28,10 +28,7 @@ function errorLine(error: Error & { code?: string }) {
  * JSON, or readable lines at a terminal. All on stderr: data alone is on stdout.
  * @param buffered for a process that lives long: lines may come half a second late, and cost a good deal less
  */
-export function createLog(
-  level: Config['logLevel'],
-  { terminal = process.stderr.isTTY, buffered = false } = {},
-): Logger {
+export function createLog(level: Config['logLevel'], { buffered = false } = {}): Logger {
   const options = {
     level,
     base: { name: 'keyledger' },
@@ -39,7 +36,7 @@ export function createLog(
     serializers: { err: errorLine },
     redact: { paths: secret, censor: '[redacted]' },
   }
-  if (terminal) {
+  if (process.stderr.isTTY) {
     return pino(
       options,
       pretty({ destination: 2, sync: true, ignore: 'pid,hostname,name', translateTime: 'HH:MM:ss' }),

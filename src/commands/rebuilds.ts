@@ -40,7 +40,6 @@ export function createRebuilds(services: Services, { onParked, onFailure }: Told
         onProgress() {
           if (stopping) throw new CutOff()
         },
-        problemOf: (error) => (error instanceof CutOff ? 'the server was stopped' : 'it failed'),
       })
     } catch (error) {
       if (!recorded) throw error
@@ -75,13 +74,12 @@ export function createRebuilds(services: Services, { onParked, onFailure }: Told
 
 /**
  * Rebuilds the read models, and keeps when it began and how it ended for whoever looks at the system's page.
- * @param told `problemOf` says what everybody is told of its failure: the error itself may name what is not theirs
  * @returns how many events it folded
  * @throws ScratchInUse when another one is running; whatever stopped it, or its hooks
  */
 export async function runRebuild(
   services: Services,
-  { onBegun, problemOf, ...told }: RebuildOptions & { problemOf: (error: unknown) => string },
+  { onParked, onProgress, onBegun }: RebuildOptions,
 ): Promise<number> {
   const { db, ledger } = services
   const id = randomUUID()
@@ -91,7 +89,7 @@ export async function runRebuild(
     noteRebuildEnded(db, id, { at: momentOf(services), events, problem })
   try {
     await rebuild(db, ledger, {
-      ...told,
+      onParked,
       async onBegun() {
         await noteRebuildStarted(db, id, momentOf(services))
         begun = true
@@ -99,12 +97,14 @@ export async function runRebuild(
       },
       onProgress(progress) {
         events = Math.max(events, progress.events)
-        told.onProgress(progress)
+        onProgress(progress)
       },
     })
   } catch (error) {
+    // Everybody is told that it ended, not by what error: that may name what is not theirs.
+    const problem = error instanceof CutOff ? 'the server was stopped' : 'it failed'
     // A database that keeps nothing of its end is most likely why it ended.
-    if (begun) await end(problemOf(error)).catch(() => undefined)
+    if (begun) await end(problem).catch(() => undefined)
     throw error
   }
   await end(null)

@@ -69,4 +69,5 @@ export function causeOf(origin: Origin, at: string): Cause {
   return { requestId, actor, causationId, correlationId, at }
 }
 
+/** Now, as the log writes it. */
 export const momentOf = (services: Pick<Services, 'now'>): string => services.now().toISOString()

@@ -42,7 +42,6 @@ export function projectionCommands(program: Command): void {
         const events = await runRebuild(services, {
           onParked: ({ stream, problem }) => process.stderr.write(`${stream} is set aside: ${problem}\n`),
           onProgress: progress.update,
-          problemOf: () => 'it failed',
         })
         progress.done()
         print(options, { events }, () => [`Rebuilt from ${events} events.`])
