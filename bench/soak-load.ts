@@ -1,6 +1,9 @@
 // The load of the soak, in a process of its own: asked by one line of JSON as its argument, answers with one a second and
-// a last one with the figures.
-import autocannon from 'autocannon'
+// a last one with the figures. With a rate, calls are due at even distances, whatever becomes of those before them, and
+// their time counts from then: a server that stands still for a second is then late for all that were due in it.
+import { createHistogram } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
+import { Pool } from 'undici'
 import { z } from 'zod'
 import { instanceOf, keyOf, productId, sdkKeyOf, tenantOf } from './fill.ts'
 
@@ -25,7 +28,7 @@ const headersOf = new Map(
 const said = { app_version: '1.4.2', platform: 'macos' }
 
 type Seat = { license: number; instanceId: string }
-/** What one connection has asked for, and not heard of yet. */
+/** What one call is for. */
 type Turn = { kind: Kind; license: number }
 type Kind = 'validate' | 'activate' | 'deactivate' | 'config'
 
@@ -79,51 +82,65 @@ function note({ kind, license }: Turn, status: number, body: string): void {
   if (kind === 'activate') seats.push({ license, instanceId: Activated.parse(JSON.parse(body)).instance_id })
 }
 
-const turns = new WeakMap<object, Turn>()
-const instance = autocannon(
-  {
-    url: asked.url,
-    connections: asked.connections,
-    duration: asked.seconds,
-    ...(asked.rate !== undefined && { overallRate: asked.rate }),
-    requests: [
-      {
-        setupRequest: (request, context) => {
-          const turn = { kind: kindOfTurn(), license: Math.floor(Math.random() * asked.licenses) }
-          const { method, body } = requestOf(turn)
-          turns.set(context, turn)
-          const tenantId = tenantOf(turn.license, asked.tenants)
-          const path = `/${tenantId}/${productId}/${turn.kind}`
-          return {
-            ...request,
-            method,
-            path,
-            // Of its own, since the length of the body is written into it.
-            headers: { ...headersOf.get(tenantId) },
-            body: body && JSON.stringify(body),
-          }
-        },
-        onResponse: (status, body, context) => {
-          const turn = turns.get(context)
-          if (turn) note(turn, status, body)
-        },
-      },
-    ],
-  },
-  (error, result) => {
-    if (error) throw error as Error
-    say({
-      perSecond: result.requests.total / result.duration,
-      p50Ms: result.latency.p50,
-      p99Ms: result.latency.p99,
-      mostMs: result.latency.max,
-      failed: result.errors + result.non2xx,
-      counts,
-      failures: Object.fromEntries(failures),
+/** In µs. */
+const times = createHistogram()
+const pool = new Pool(asked.url, { connections: asked.connections, pipelining: 1 })
+
+/** @param dueAt from when its time counts */
+async function call(dueAt: number): Promise<void> {
+  const turn = { kind: kindOfTurn(), license: Math.floor(Math.random() * asked.licenses) }
+  const { method, body } = requestOf(turn)
+  const tenantId = tenantOf(turn.license, asked.tenants)
+  try {
+    const answer = await pool.request({
+      method,
+      path: `/${tenantId}/${productId}/${turn.kind}`,
+      headers: headersOf.get(tenantId) ?? {},
+      body: body ? JSON.stringify(body) : null,
     })
-  },
-)
+    note(turn, answer.statusCode, await answer.body.text())
+  } catch (error) {
+    note(turn, 0, String(error))
+  }
+  times.record(Math.max(1, Math.round((performance.now() - dueAt) * 1000)))
+}
+
+/** As many as are answered: each connection asks again at once. */
+async function askWithoutPause(until: number): Promise<void> {
+  const keepAsking = async () => {
+    while (performance.now() < until) await call(performance.now())
+  }
+  await Promise.all(Array.from({ length: asked.connections }, keepAsking))
+}
+
+async function askAtRate(perSecond: number, from: number, until: number): Promise<void> {
+  const running = new Set<Promise<void>>()
+  for (let dueAt = from; dueAt < until; ) {
+    for (const now = performance.now(); dueAt <= now && dueAt < until; dueAt += 1000 / perSecond) {
+      const called = call(dueAt).finally(() => running.delete(called))
+      running.add(called)
+    }
+    await setTimeout(1)
+  }
+  await Promise.all(running)
+}
+
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const sum = (what: 'answered' | 'failed') =>
   Object.values(counts).reduce((total, count) => total + count[what], 0)
-instance.on('tick', () => say({ answered: sum('answered'), failed: sum('failed') }))
+const ticking = setInterval(() => say({ answered: sum('answered'), failed: sum('failed') }), 1000)
+
+const startedAt = performance.now()
+const until = startedAt + asked.seconds * 1000
+await (asked.rate === undefined ? askWithoutPause(until) : askAtRate(asked.rate, startedAt, until))
+clearInterval(ticking)
+say({
+  perSecond: (sum('answered') * 1000) / (performance.now() - startedAt),
+  p50Ms: times.percentile(50) / 1000,
+  p99Ms: times.percentile(99) / 1000,
+  mostMs: times.max / 1000,
+  failed: sum('failed'),
+  counts,
+  failures: Object.fromEntries(failures),
+})
+await pool.close()
