@@ -8,7 +8,11 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/ke
 const alone = ['test/dashboard/sign-in.test.ts']
 
 // On a machine that is busy with everything else: what takes longer than that does not come.
-const time = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 30_000, interval: 20 } } }
+const time = {
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
+  expect: { poll: { timeout: 60_000, interval: 20 } },
+}
 
 export default defineConfig({
   test: {

@@ -17,7 +17,7 @@ const visitors: Visitor[] = []
 beforeAll(async () => {
   dashboard = await openDashboard()
   await makeProduct(dashboard.api.ask, dashboard.tenant.token, 'editor', { name: 'Acme Editor' })
-}, 120_000)
+})
 afterAll(() => dashboard.close())
 beforeEach(async () => {
   dashboard.api.ledger.clock.advance(3_600_000)

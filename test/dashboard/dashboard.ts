@@ -43,7 +43,7 @@ export async function openDashboard(): Promise<TestDashboard> {
     async visit(options = {}) {
       const context = await browser.newContext({ baseURL: address, ...options })
       const page = await context.newPage()
-      page.setDefaultTimeout(20_000)
+      page.setDefaultTimeout(60_000)
       return { page, problems: watch(page), close: () => context.close() }
     },
     async visitAs(member, options) {

@@ -23,7 +23,7 @@ let acme: Acme
 beforeAll(async () => {
   dashboard = await openDashboard()
   acme = await makeAcme(dashboard)
-}, 120_000)
+})
 afterAll(() => dashboard.close())
 
 /** Every page in light, and of the other looks those that differ most. */

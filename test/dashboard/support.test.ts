@@ -44,7 +44,7 @@ beforeAll(async () => {
   }
   api.ledger.clock.advance(inDay)
   support = await dashboard.member('support')
-}, 120_000)
+})
 afterAll(() => dashboard.close())
 
 /** Goes on with the tab key until a thing is reached, as a person does who cannot use a mouse. */

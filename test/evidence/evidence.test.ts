@@ -65,7 +65,7 @@ async function liveThrough(): Promise<string> {
     return all.rowCount
   }
   // The mail, and that it was created, activated, revoked and refunded.
-  await vi.waitFor(async () => expect(await delivered()).toBe(5), { timeout: 20_000, interval: 20 })
+  await vi.waitFor(async () => expect(await delivered()).toBe(5), { timeout: 60_000, interval: 20 })
   await dispatch.stop()
   await receiver.close()
   return id

@@ -311,9 +311,7 @@ describe.each(Object.entries(operations))('%s', (operation, prepare) => {
   })
 })
 
-test('a run whose process was killed is gone on with as soon as its lease has run out', {
-  timeout: 90_000,
-}, async () => {
+test('a run whose process was killed is gone on with as soon as its lease has run out', async () => {
   const { request, table, events, isOwn } = await operations.mint()
   const server = await serve()
   await session.query(steps.recorded.hold(table))
@@ -329,9 +327,7 @@ test('a run whose process was killed is gone on with as soon as its lease has ru
   expect(await eventsOf(isOwn)).toStrictEqual(events)
 })
 
-test('killed at random moments under load, every key has one license in the end', {
-  timeout: 120_000,
-}, async () => {
+test('killed at random moments under load, every key has one license in the end', async () => {
   const selling = new AbortController()
   let server = await serve()
   const { address } = server

@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 test(`${manySales} sales, while each store is away for a while and ${kills} times a process is killed`, {
-  timeout: 120_000 + manySales * 2000,
+  timeout: 240_000 + manySales * 2000,
 }, async () => {
   const purchases = Array.from({ length: manySales }, (_, number) => anyTold(`w${number}`, paidUntil))
   const provider = createProvider(fleet.address, seller.account, toldAgain(purchases.flat()))

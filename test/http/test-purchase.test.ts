@@ -69,9 +69,7 @@ async function outcome(body: object) {
   expect(begun).toMatchObject({ status: 202, retryAfter: '1' })
   const { id } = Shown.parse(begun.body).testPurchase
   await expect
-    .poll(async () => Shown.parse((await asks('GET', `/v1/test-purchase/${id}`)).body).testPurchase.status, {
-      timeout: 10_000,
-    })
+    .poll(async () => Shown.parse((await asks('GET', `/v1/test-purchase/${id}`)).body).testPurchase.status)
     .not.toBe('running')
   const { testPurchase } = Shown.parse((await asks('GET', `/v1/test-purchase/${id}`)).body)
   const stages = testPurchase.stages.map(({ name, status, detail }) => [name, status, detail])

@@ -33,7 +33,7 @@ beforeAll(async () => {
     symlinkSync(join(repository, path), join(project, path))
   }
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
-}, 120_000)
+})
 
 test('it holds what runs and nothing else', () => {
   expect(readdirSync(installed).toSorted()).toStrictEqual([

@@ -27,7 +27,7 @@ const lives = Number(process.env.KEYLEDGER_TEST_LIVES ?? 15)
 
 test(
   `seats never exceed the limit and never leak, in ${lives} lives`,
-  { timeout: 60_000 + lives * 5000 },
+  { timeout: 240_000 + lives * 5000 },
   () =>
     fc.assert(
       fc.asyncProperty(fc.commands(anyStep, { maxCommands: 40, size: 'max' }), async (steps) => {

@@ -242,7 +242,7 @@ async function expectThen(world: World, recording: Recording, asOf: string): Pro
 
 const lives = Number(process.env.KEYLEDGER_TEST_LIVES ?? 3)
 
-test(`every moment of ${lives} lives is told as it was`, { timeout: 60_000 + lives * 10_000 }, () =>
+test(`every moment of ${lives} lives is told as it was`, { timeout: 240_000 + lives * 10_000 }, () =>
   fc.assert(
     fc.asyncProperty(anyLife, async ({ onExpiry, steps }) => {
       const world = await begin(onExpiry)

@@ -158,4 +158,4 @@ test('any reader, with pages of any size, at any time and across a rebuild, sees
     }),
     { numRuns: 6, interruptAfterTimeLimit: 4000 },
   )
-}, 20_000)
+})

@@ -227,4 +227,4 @@ test('a NATS that loses its stream in the middle loses no delivery', async () =>
   } finally {
     await nats.close()
   }
-}, 60_000)
+})
