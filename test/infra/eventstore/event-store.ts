@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/db-client'
-import { afterAll } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import { startEventStore } from '../../../infra/local/eventstore/server.ts'
 
 /**
@@ -24,27 +24,26 @@ export async function connect(
     afterAll(() => client.dispose())
     return { client, url: external }
   }
-  const directory = temporaryDirectory()
+  const directory = newDirectory()
   const store = await startEventStore({ directory })
   const client = EventStoreDBClient.connectionString(address(store.url))
   afterAll(async () => {
     await client.dispose()
     await store.close()
+    remove(directory)
   })
   return { client, url: store.url }
 }
 
-const directories: string[] = []
-afterAll(() => {
-  for (const directory of directories) rmSync(directory, { recursive: true, force: true })
-})
-
-/** A directory that goes when the test file is through. */
+/** A directory that goes when the test is through. */
 export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'keyledger-eventstore-'))
-  directories.push(directory)
+  const directory = newDirectory()
+  onTestFinished(() => remove(directory))
   return directory
 }
+
+const newDirectory = (): string => mkdtempSync(join(tmpdir(), 'keyledger-eventstore-'))
+const remove = (directory: string): void => rmSync(directory, { recursive: true, force: true })
 
 export function uniqueStream(category = 'test'): string {
   return `${category}-${randomUUID()}`
