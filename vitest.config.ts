@@ -18,7 +18,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // More than there are cores: much of what is tested waits for processes of its own.
-    maxWorkers: 4,
+    maxWorkers: 6,
     globalSetup: ['test/harness/postgres-server.ts'],
     projects: [
       {

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg'
+import { writeRows } from '../pipeline.ts'
 
 /**
  * How many devices of each product sit in seats now. It is kept beside the licenses, whose rows alone would have
@@ -28,11 +29,12 @@ export async function addActiveDevices(db: ClientBase, changes: readonly SeatsCh
     const sum = sums.get(key) ?? { tenant_id: tenantId, product_id: productId, devices: 0 }
     sums.set(key, { ...sum, devices: sum.devices + after - (before ?? 0) })
   }
-  if (sums.size === 0) return
-  await db.query(
+  await writeRows(
+    db,
+    'add-active-devices',
     `insert into active_devices as a select * from json_populate_recordset(null::active_devices, $1)
      on conflict (tenant_id, product_id) do update set devices = a.devices + excluded.devices`,
-    [JSON.stringify([...sums.values()])],
+    [...sums.values()],
   )
 }
 
