@@ -18,7 +18,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // More than there are cores: much of what is tested waits for processes of its own.
-    maxWorkers: 6,
+    maxWorkers: 4,
     globalSetup: ['test/harness/postgres-server.ts'],
     projects: [
       {
