@@ -2,6 +2,13 @@ import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance } from 'fastify'
 import { unavailable } from './problem.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Asked by whoever watches the process, who would kill it when it is needed most: answered however late it is. */
+    probe?: boolean
+  }
+}
+
 /** So often it is looked how late the loop is. */
 const sampleMs = 1000
 
@@ -19,8 +26,9 @@ export async function refuseWhenLate(app: FastifyInstance, maxDelayMs: number): 
   await app.register(underPressure, {
     maxEventLoopDelay: maxDelayMs,
     sampleInterval: sampleMs,
-    pressureHandler: async () => {
-      if (performance.now() >= from) throw unavailable('too much to do at this moment; try again')
+    pressureHandler: async ({ routeOptions }) => {
+      if (performance.now() < from || routeOptions.config.probe) return
+      throw unavailable('too much to do at this moment; try again')
     },
   })
 }

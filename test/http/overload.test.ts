@@ -1,5 +1,5 @@
 // Guarantee: a process that cannot keep up says so with 503 and when to come again, and goes on by itself; how long it
-// took to start is not held against it.
+// took to start is not held against it, and whoever watches it is answered always.
 import Fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { answerErrors } from '../../src/http/errors.ts'
@@ -17,19 +17,24 @@ test('a late loop refuses until it has caught up, and not because of its start',
   answerErrors(app, async () => undefined)
   await refuseWhenLate(app, lateMs)
   app.get('/', async () => 'here')
+  app.get('/probe', { config: { probe: true } }, async () => 'alive')
   await app.ready()
   standStill(1100)
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
-  const ask = async () => {
-    const { status, headers } = await fetch(address)
+  const ask = async (path: string) => {
+    const { status, headers } = await fetch(address + path)
     return { status, retryAfter: headers.get('retry-after') }
   }
-  expect(await ask()).toStrictEqual({ status: 200, retryAfter: null })
+  const answered = { status: 200, retryAfter: null }
+  const refused = { status: 503, retryAfter: '1' }
+  expect(await ask('/')).toStrictEqual(answered)
 
   // Each turn of the loop is late, so that the mean of any sample is.
   const busy = setInterval(() => standStill(2 * lateMs), 1)
   onTestFinished(() => clearInterval(busy))
-  await expect.poll(ask).toStrictEqual({ status: 503, retryAfter: '1' })
+  await expect.poll(() => ask('/')).toStrictEqual(refused)
+  expect(await ask('/probe')).toStrictEqual(answered)
+  expect(await ask('/')).toStrictEqual(refused)
   clearInterval(busy)
-  await expect.poll(ask).toStrictEqual({ status: 200, retryAfter: null })
+  await expect.poll(() => ask('/')).toStrictEqual(answered)
 })

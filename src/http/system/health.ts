@@ -25,6 +25,7 @@ export function healthRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>)
   app.get(
     '/livez',
     {
+      config: { probe: true },
       schema: {
         operationId: 'live',
         tags: ['System'],
@@ -39,6 +40,7 @@ export function healthRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>)
   app.get(
     '/readyz',
     {
+      config: { probe: true },
       schema: {
         operationId: 'ready',
         tags: ['System'],

@@ -51,6 +51,7 @@ export function metricsRoutes(
   app.get(
     '/metrics',
     {
+      config: { probe: true },
       schema: {
         operationId: 'metrics',
         tags: ['System'],
