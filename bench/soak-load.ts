@@ -29,8 +29,8 @@ const said = { app_version: '1.4.2', platform: 'macos' }
 
 type Seat = { license: number; instanceId: string }
 /** What one call is for. */
-type Turn = { kind: Kind; license: number }
-type Kind = 'validate' | 'activate' | 'deactivate' | 'config'
+type Turn = { kind: 'validate' | 'activate' | 'config'; license: number } | ({ kind: 'deactivate' } & Seat)
+type Kind = Turn['kind']
 
 /** Taken by this run, and not given back yet. */
 const seats: Seat[] = []
@@ -44,30 +44,27 @@ const failures = new Map<string, number>()
 let names = 0
 
 /** 85 of a hundred validate, 5 each do something else; where no seat can be given back, one is taken. */
-function kindOfTurn(): Kind {
+function nextTurn(): Turn {
+  const license = Math.floor(Math.random() * asked.licenses)
   const dice = Math.random() * 100
-  if (dice < 85) return 'validate'
-  if (dice < 90) return 'activate'
-  if (dice < 95) return seats.length > 0 ? 'deactivate' : 'activate'
-  return 'config'
+  if (dice < 85) return { kind: 'validate', license }
+  if (dice < 90) return { kind: 'activate', license }
+  if (dice >= 95) return { kind: 'config', license }
+  const seat = seats.pop()
+  return seat ? { kind: 'deactivate', ...seat } : { kind: 'activate', license }
 }
 
-function requestOf(turn: Turn): { method: 'GET' | 'POST'; body?: object } {
-  const { kind, license } = turn
-  const license_key = keyOf(license)
-  switch (kind) {
+function bodyOf(turn: Turn): object | undefined {
+  const license_key = keyOf(turn.license)
+  switch (turn.kind) {
     case 'validate':
-      return { method: 'POST', body: { license_key, instance_id: instanceOf(license), ...said } }
+      return { license_key, instance_id: instanceOf(turn.license), ...said }
     case 'activate':
-      return { method: 'POST', body: { license_key, instance_name: `soak-${++names}`, ...said } }
+      return { license_key, instance_name: `soak-${++names}`, ...said }
+    case 'deactivate':
+      return { license_key, instance_id: turn.instanceId }
     case 'config':
-      return { method: 'GET' }
-    case 'deactivate': {
-      const seat = seats.pop()
-      if (!seat) return requestOf({ ...turn, kind: 'activate' })
-      turn.license = seat.license
-      return { method: 'POST', body: { license_key: keyOf(seat.license), instance_id: seat.instanceId } }
-    }
+      return undefined
   }
 }
 
@@ -88,12 +85,12 @@ const pool = new Pool(asked.url, { connections: asked.connections, pipelining: 1
 
 /** @param dueAt from when its time counts */
 async function call(dueAt: number): Promise<void> {
-  const turn = { kind: kindOfTurn(), license: Math.floor(Math.random() * asked.licenses) }
-  const { method, body } = requestOf(turn)
+  const turn = nextTurn()
+  const body = bodyOf(turn)
   const tenantId = tenantOf(turn.license, asked.tenants)
   try {
     const answer = await pool.request({
-      method,
+      method: body ? 'POST' : 'GET',
       path: `/${tenantId}/${productId}/${turn.kind}`,
       headers: headersOf.get(tenantId) ?? {},
       body: body ? JSON.stringify(body) : null,

@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient, NO_STREAM } from '@eventstore/db-client'
 import { afterAll, describe, expect, test } from 'vitest'
-import { collect, isEmbedded, numberedUpTo, temporaryDirectory, uniqueStream } from './event-store.ts'
+import { temporaryDirectory } from '../temporary.ts'
+import { collect, isEmbedded, numberedUpTo, uniqueStream } from './event-store.ts'
 import { StoreProcess } from './store-process.ts'
 
 const APPENDERS = 64

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/db-client'
-import { afterAll, onTestFinished } from 'vitest'
+import { afterAll } from 'vitest'
 import { startEventStore } from '../../../infra/local/eventstore/server.ts'
 
 /**
@@ -24,26 +24,16 @@ export async function connect(
     afterAll(() => client.dispose())
     return { client, url: external }
   }
-  const directory = newDirectory()
+  const directory = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
   const store = await startEventStore({ directory })
   const client = EventStoreDBClient.connectionString(address(store.url))
   afterAll(async () => {
     await client.dispose()
     await store.close()
-    remove(directory)
+    rmSync(directory, { recursive: true, force: true })
   })
   return { client, url: store.url }
 }
-
-/** A directory that goes when the test is through. */
-export function temporaryDirectory(): string {
-  const directory = newDirectory()
-  onTestFinished(() => remove(directory))
-  return directory
-}
-
-const newDirectory = (): string => mkdtempSync(join(tmpdir(), 'keyledger-eventstore-'))
-const remove = (directory: string): void => rmSync(directory, { recursive: true, force: true })
 
 export function uniqueStream(category = 'test'): string {
   return `${category}-${randomUUID()}`

@@ -6,7 +6,8 @@ import { EventStoreDBClient, NO_STREAM, UnavailableError } from '@eventstore/db-
 import { afterEach, describe, expect, test } from 'vitest'
 import { startEventStore } from '../../../infra/local/eventstore/server.ts'
 import { DirectoryInUse } from '../../../infra/local/eventstore/storage/database.ts'
-import { collect, isEmbedded, numbered, temporaryDirectory, uniqueStream } from './event-store.ts'
+import { temporaryDirectory } from '../temporary.ts'
+import { collect, isEmbedded, numbered, uniqueStream } from './event-store.ts'
 import { StoreProcess } from './store-process.ts'
 
 describe.runIf(isEmbedded)('the process', () => {

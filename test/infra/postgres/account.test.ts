@@ -20,9 +20,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { chooseAccount, giveTo } from '../../../infra/local/postgres/account.ts'
 import { findBinaries } from '../../../infra/local/postgres/binaries.ts'
+import { temporaryDirectory } from '../temporary.ts'
 import { holdPostgres } from './hold-postgres.ts'
 import { canRunAsNobody, isRoot, nobody } from './other-user.ts'
-import { temporaryDirectory } from './temporary.ts'
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url))
 

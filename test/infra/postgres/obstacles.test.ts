@@ -5,9 +5,9 @@ import { expect, test } from 'vitest'
 import { prepareBinaries } from '../../../infra/local/postgres/binaries.ts'
 import { LocalPostgresError } from '../../../infra/local/postgres/error.ts'
 import { startPostgres } from '../../../infra/local/postgres/postgres.ts'
+import { temporaryDirectory } from '../temporary.ts'
 import { holdPostgres } from './hold-postgres.ts'
 import { canRunAsNobody, isRoot, nobody } from './other-user.ts'
-import { temporaryDirectory } from './temporary.ts'
 
 async function messageOf(directory: string): Promise<string> {
   try {

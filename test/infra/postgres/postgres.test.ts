@@ -9,8 +9,8 @@ import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { type LocalPostgres, startPostgres } from '../../../infra/local/postgres/postgres.ts'
 import { isAlive } from '../../../infra/local/postgres/process-table.ts'
+import { temporaryDirectory } from '../temporary.ts'
 import { holdPostgres } from './hold-postgres.ts'
-import { temporaryDirectory } from './temporary.ts'
 
 const linux = process.platform === 'linux'
 
