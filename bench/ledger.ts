@@ -2,13 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import { joinLocalStack } from '../infra/local/stack/stack.ts'
+import { migrate } from '../projections/database/migrate.ts'
+import { createPool } from '../projections/database/pool.ts'
+import type { LogReader } from '../projections/runner/log.ts'
+import { prepareReadModels } from '../projections/runner/prepare.ts'
 import { rebuild } from '../projections/runner/rebuild.ts'
 import type { Progress } from '../projections/runner/replay.ts'
 import { verify } from '../projections/runner/verify.ts'
-import { createLog } from '../src/bin/log.ts'
-import { openStores, type Stores } from '../src/bin/stores.ts'
-import { parseConfig } from '../src/config.ts'
 import { newToken } from '../src/credentials/token.ts'
+import { connectLedger, type Ledger } from '../src/ledger/ledger.ts'
 import { fillTenants } from './fill.ts'
 
 export type Scratch = { directory: string; token: string; remove(): void }
@@ -26,8 +31,8 @@ export type Replayed = { events: number; perSecond: number; earlyMiB: number; la
 
 /** Rebuilds every read model. */
 export const rebuildAll = (directory: string): Promise<Replayed> =>
-  measured(directory, ({ db, services }, onProgress) =>
-    rebuild(db, services.ledger, {
+  measured(directory, ({ db, ledger }, onProgress) =>
+    rebuild(db, ledger, {
       onParked: ({ stream, problem }) => {
         throw new Error(`${stream}: ${problem}`)
       },
@@ -37,14 +42,14 @@ export const rebuildAll = (directory: string): Promise<Replayed> =>
 
 /** Folds the log once more and compares it with the read models, as `audit replay` does. */
 export const replayAll = (directory: string): Promise<Replayed> =>
-  measured(directory, async ({ db, services }, onProgress) => {
-    const { differences } = await verify(db, services.ledger, onProgress)
+  measured(directory, async ({ db, ledger }, onProgress) => {
+    const { differences } = await verify(db, ledger, onProgress)
     if (differences.length > 0) throw new Error(`${differences.length} differences`)
   })
 
 /** Reads and parses the log and does nothing with it: no replay is faster. */
 export const readAll = (directory: string): Promise<Replayed> =>
-  measured(directory, async ({ services: { ledger } }, onProgress) => {
+  measured(directory, async ({ ledger }, onProgress) => {
     const head = (await ledger.head()) ?? 0n
     let events = 0
     for (let after: bigint | undefined; ; ) {
@@ -56,25 +61,51 @@ export const readAll = (directory: string): Promise<Replayed> =>
     }
   })
 
+type Opened = { db: Pool; ledger: Ledger }
+
 /** Memory is this process's, at a fifth of the way and at the end. */
 async function measured(
   directory: string,
-  work: (stores: Stores, onProgress: (progress: Progress) => void) => Promise<void>,
+  work: (opened: Opened, onProgress: (progress: Progress) => void) => Promise<void>,
 ): Promise<Replayed> {
-  const config = parseConfig({ KEYLEDGER_DATA_DIR: directory })
-  const stores = await openStores(config, createLog('warn'))
-  try {
+  return withStores(directory, async (opened) => {
     const started = performance.now()
     let events = 0
     let earlyMiB = 0
     const resident = () => process.memoryUsage.rss() / 2 ** 20
-    await work(stores, (progress) => {
+    await work(opened, (progress) => {
       events = Math.max(events, progress.events)
       if (earlyMiB === 0 && progress.position * 5n > progress.head) earlyMiB = resident()
     })
     const seconds = (performance.now() - started) / 1000
     return { events, perSecond: events / seconds, earlyMiB, lateMiB: resident() }
+  })
+}
+
+/** The stores of a data directory, with read models as far as they were: a server would first catch up with the log. */
+async function withStores<T>(directory: string, work: (opened: Opened) => Promise<T>): Promise<T> {
+  const stack = await joinLocalStack({
+    dataDirectory: directory,
+    parts: { postgres: true, eventStore: true },
+    log: () => undefined,
+  })
+  const { databaseUrl, eventstoreUrl } = Addresses.parse(stack)
+  await migrate(databaseUrl)
+  const db = createPool(databaseUrl)
+  const ledger = connectLedger(eventstoreUrl)
+  try {
+    await prepareReadModels(db, emptyLog, { onParked: () => undefined, onProgress: () => undefined })
+    return await work({ db, ledger })
   } finally {
-    await stores.close()
+    await ledger.close()
+    await db.end()
+    await stack.leave()
   }
+}
+
+const Addresses = z.object({ databaseUrl: z.string(), eventstoreUrl: z.string() })
+
+const emptyLog: LogReader = {
+  readPage: async () => ({ entries: [], through: undefined }),
+  head: async () => undefined,
 }

@@ -15,6 +15,8 @@ const Asked = z.object({
   connections: z.int(),
   /** A second; absent: as many as are answered. */
   rate: z.int().optional(),
+  /** Asks nothing but whether the process lives: what the machine makes of calls that cost nothing. */
+  bare: z.boolean().optional(),
 })
 
 const asked = Asked.parse(JSON.parse(process.argv[2] ?? '{}'))
@@ -29,7 +31,9 @@ const said = { app_version: '1.4.2', platform: 'macos' }
 
 type Seat = { license: number; instanceId: string }
 /** What one call is for. */
-type Turn = { kind: 'validate' | 'activate' | 'config'; license: number } | ({ kind: 'deactivate' } & Seat)
+type Turn =
+  | { kind: 'validate' | 'activate' | 'config' | 'live'; license: number }
+  | ({ kind: 'deactivate' } & Seat)
 type Kind = Turn['kind']
 
 /** Taken by this run, and not given back yet. */
@@ -39,6 +43,7 @@ const counts: Record<Kind, { answered: number; failed: number }> = {
   activate: { answered: 0, failed: 0 },
   deactivate: { answered: 0, failed: 0 },
   config: { answered: 0, failed: 0 },
+  live: { answered: 0, failed: 0 },
 }
 const failures = new Map<string, number>()
 let names = 0
@@ -46,6 +51,7 @@ let names = 0
 /** 85 of a hundred validate, 5 each do something else; where no seat can be given back, one is taken. */
 function nextTurn(): Turn {
   const license = Math.floor(Math.random() * asked.licenses)
+  if (asked.bare) return { kind: 'live', license }
   const dice = Math.random() * 100
   if (dice < 85) return { kind: 'validate', license }
   if (dice < 90) return { kind: 'activate', license }
@@ -64,6 +70,7 @@ function bodyOf(turn: Turn): object | undefined {
     case 'deactivate':
       return { license_key, instance_id: turn.instanceId }
     case 'config':
+    case 'live':
       return undefined
   }
 }
@@ -91,7 +98,7 @@ async function call(dueAt: number): Promise<void> {
   try {
     const answer = await pool.request({
       method: body ? 'POST' : 'GET',
-      path: `/${tenantId}/${productId}/${turn.kind}`,
+      path: turn.kind === 'live' ? '/livez' : `/${tenantId}/${productId}/${turn.kind}`,
       headers: headersOf.get(tenantId) ?? {},
       body: body ? JSON.stringify(body) : null,
     })

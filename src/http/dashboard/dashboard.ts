@@ -79,7 +79,7 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
     },
     { prefix: home },
   )
-  shortAddress(app)
+  shortAddresses(app)
   keepTidy(app, services)
 }
 
@@ -111,8 +111,9 @@ function routes(app: FastifyInstance, rooms: Rooms): void {
   accountRoutes(app, rooms)
 }
 
-/** What a program shows to be typed in: as short as it can be. */
-function shortAddress(app: FastifyInstance): void {
+/** What people type in themselves: the address that the server prints, and the one that a program shows with a code. */
+function shortAddresses(app: FastifyInstance): void {
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect(home, 303))
   app.get('/login', { schema: { hide: true } }, async (request, reply) => {
     const { code } = queryOf(request)
     return reply.redirect(
