@@ -35,6 +35,8 @@ export const endKeyedPlans: string = keyedPlans.map(([name]) => `reset ${name}`)
 export type PoolOptions = {
   size?: number
   statementTimeoutMs?: number
+  /** Longer than the server may take. A connection that gives no answer by then is ended and replaced. */
+  answerTimeoutMs?: number
   /**
    * For statements that go by key, whose plan does not depend on what is asked for: each is planned once a connection.
    * Planning one anew takes longer than running it.
@@ -60,6 +62,8 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): pg.P
       .map((setting) => `-c ${setting}`)
       .join(' '),
     statement_timeout: options.statementTimeoutMs ?? 15_000,
+    // A network that swallows everything would otherwise be waited for until the system gives up, a quarter of an hour.
+    query_timeout: options.answerTimeoutMs ?? 20_000,
     connectionTimeoutMillis: 5000,
     application_name: 'keyledger',
     types,

@@ -1,18 +1,19 @@
-import type { Pool, PoolClient } from 'pg'
+import pg, { type ClientBase, type Pool } from 'pg'
 
 /**
- * Runs one long piece of work, no statement of which is a request that somebody waits for, on a connection that ends
- * afterwards: what the work has set and locked on it is nobody else's.
+ * Runs one long piece of work, no statement of which is a request that somebody waits for, on a connection of its own:
+ * what the work sets and locks on it is nobody else's, and ends with it.
  */
-export async function withOwnConnection<T>(db: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await db.connect()
+export async function withOwnConnection<T>(db: Pool, work: (client: ClientBase) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ ...db.options, statement_timeout: 0, query_timeout: 0 })
   client.on('error', () => undefined)
+  await client.connect()
   try {
-    await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
+    await client.query('set idle_in_transaction_session_timeout = 0')
     return await work(client)
   } finally {
     // The connection ends in its own time; whoever comes next need not wait for that.
     await client.query('rollback; select pg_advisory_unlock_all()').catch(() => undefined)
-    client.release(true)
+    void client.end().catch(() => undefined)
   }
 }

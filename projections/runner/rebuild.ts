@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Pool, PoolClient } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import { projectionLock, rebuildLock } from '../database/advisory-locks.ts'
 import { liveSchema } from '../database/pool.ts'
 import type { OnParked } from './apply.ts'
@@ -60,7 +60,7 @@ export async function rebuildPosition(db: Pool): Promise<bigint | undefined> {
 }
 
 /** Renames lock no table, so nobody who is reading is waited for or kept waiting. */
-async function swap(client: PoolClient): Promise<void> {
+async function swap(client: ClientBase): Promise<void> {
   await client.query(
     `begin;
      alter schema ${liveSchema} rename to ${formerSchema};
@@ -70,7 +70,7 @@ async function swap(client: PoolClient): Promise<void> {
 }
 
 /** Dropping tables that somebody reads, one after the other, could deadlock with a reader of several. */
-async function untilNobodyReadsTheFormer(client: PoolClient): Promise<void> {
+async function untilNobodyReadsTheFormer(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ now: string }>('select now()')
   for (let waitedMs = 0; waitedMs < longestWaitMs; waitedMs += 50) {
     const before = await client.query(

@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import { beginKeyedPlans, endKeyedPlans } from '../database/pool.ts'
 import type { OnParked } from './apply.ts'
 import type { LogPage, LogReader } from './log.ts'
@@ -38,7 +38,7 @@ export type Scratch = {
 export async function withScratchSchema<T>(
   db: Pool,
   { schema, lock, kept }: Scratch,
-  work: (client: PoolClient, makeIndexes: () => Promise<void>) => Promise<T>,
+  work: (client: ClientBase, makeIndexes: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   return withOwnConnection(db, async (client) => {
     const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
@@ -61,7 +61,7 @@ export async function withScratchSchema<T>(
  * Pages are read while one is applied; no more than `pagesAhead` wait, so memory stays flat.
  */
 export async function replay(
-  client: PoolClient,
+  client: ClientBase,
   log: LogReader,
   options: { upTo?: bigint; onParked: OnParked; onProgress: (progress: Progress) => void },
 ): Promise<void> {
@@ -73,7 +73,7 @@ export async function replay(
 
 async function foldUpTo(
   head: bigint,
-  client: PoolClient,
+  client: ClientBase,
   log: LogReader,
   options: { onParked: OnParked; onProgress: (progress: Progress) => void },
 ): Promise<void> {

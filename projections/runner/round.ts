@@ -1,4 +1,4 @@
-import type { ClientBase, Pool, PoolClient, QueryResult } from 'pg'
+import type { ClientBase, Pool, QueryResult } from 'pg'
 import { projectionLock } from '../database/advisory-locks.ts'
 import { applyOneByOne, applyTogether, type OnParked, PoisonedPage } from './apply.ts'
 import type { LogPage, LogReader } from './log.ts'
@@ -49,7 +49,7 @@ export async function runRound(
  * @returns the checkpoint now
  */
 export async function takeStep(
-  client: PoolClient,
+  client: ClientBase,
   lock: string,
   read: (checkpoint: bigint) => Promise<LogPage>,
   onParked: OnParked,
@@ -101,7 +101,7 @@ async function begin(
   }
 }
 
-export async function readCheckpoint(db: Pool | PoolClient): Promise<bigint> {
+export async function readCheckpoint(db: Pool | ClientBase): Promise<bigint> {
   const { rows } = await db.query<{ position: bigint }>('select position from checkpoint')
   return rows[0]?.position ?? beforeAll
 }

@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import type { LogEntry } from '../../src/domain/recorded.ts'
 import { projectionLock, rebuildLock, verifyLock } from '../database/advisory-locks.ts'
 import { liveSchema } from '../database/pool.ts'
@@ -56,7 +56,7 @@ export async function verify(
  */
 function withLiveTables<T>(
   db: Pool,
-  work: (live: PoolClient, letGo: () => Promise<void>) => Promise<T>,
+  work: (live: ClientBase, letGo: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   return withOwnConnection(db, async (live) => {
     await live.query('select pg_advisory_lock_shared($1)', [rebuildLock])
@@ -83,7 +83,7 @@ function endingAt(log: LogReader, moment: string): LogReader {
   }
 }
 
-async function liveCheckpoint(client: PoolClient): Promise<bigint> {
+async function liveCheckpoint(client: ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ position: bigint }>(`select position from ${liveSchema}.checkpoint`)
   return rows[0]?.position ?? -1n
 }

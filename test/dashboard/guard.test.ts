@@ -80,6 +80,10 @@ test('without a session every page leads to the one to sign in, and back', async
   }
 })
 
+test('the bare address leads to the dashboard', async () => {
+  expect(await clientOf(api.app).get('/')).toMatchObject({ status: 303, location: '/dashboard' })
+})
+
 describe('a form', () => {
   const forms = () => routes.filter(({ method }) => method === 'POST')
 

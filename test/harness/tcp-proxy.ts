@@ -12,36 +12,37 @@ export type TcpProxy = {
   close(): Promise<void>
 }
 
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+/** @param target a port of this machine, or the path of a socket */
+export async function startTcpProxy(target: number | string): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   const track = (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => undefined)
   }
-  const server = createServer((client) => {
-    const target = connect(targetPort, '127.0.0.1')
-    for (const socket of [client, target]) track(socket)
+  const listener = createServer((client) => {
+    const server = typeof target === 'string' ? connect(target) : connect(target, '127.0.0.1')
+    for (const socket of [client, server]) track(socket)
     client.on('data', (bytes) => {
-      if (proxy.mode !== 'mute') target.write(bytes)
+      if (proxy.mode !== 'mute') server.write(bytes)
     })
-    target.on('data', (bytes) => {
+    server.on('data', (bytes) => {
       if (proxy.mode === 'pass') client.write(bytes)
     })
-    client.on('close', () => target.destroy())
-    target.on('close', () => client.destroy())
+    client.on('close', () => server.destroy())
+    server.on('close', () => client.destroy())
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await once(listener.listen(0, '127.0.0.1'), 'listening')
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }
   const proxy: TcpProxy = {
-    port: (server.address() as AddressInfo).port,
+    port: (listener.address() as AddressInfo).port,
     mode: 'pass',
     cut,
     async close() {
       cut()
-      server.close()
-      await once(server, 'close')
+      listener.close()
+      await once(listener, 'close')
     },
   }
   return proxy

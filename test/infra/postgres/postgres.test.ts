@@ -36,7 +36,8 @@ test('a first start makes the database, and a later one finds its rows', async (
   expect(first.adopted).toBe(false)
   const settings = `select current_database() as database, current_setting('server_encoding') as encoding,
     current_setting('listen_addresses') as addresses, current_setting('fsync') as fsync,
-    current_setting('synchronous_commit') as synchronous_commit, current_setting('timezone') as timezone`
+    current_setting('synchronous_commit') as synchronous_commit, current_setting('timezone') as timezone,
+    pg_size_bytes(current_setting('shared_buffers')) / 1048576 between 128 and 2048 as buffers_fit`
   expect(await query(first.url, settings)).toStrictEqual([
     {
       database: 'keyledger',
@@ -45,6 +46,7 @@ test('a first start makes the database, and a later one finds its rows', async (
       fsync: 'on',
       synchronous_commit: 'on',
       timezone: 'UTC',
+      buffers_fit: true,
     },
   ])
   await query(first.url, 'create table kept as select 7 as id')

@@ -1,0 +1,48 @@
+/** A network that swallows what is sent: nobody waits for it for ever, and nobody notices once it is over. */
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPool } from '../../projections/database/pool.ts'
+import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
+import { withOwnConnection } from '../../projections/runner/own-connection.ts'
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.ts'
+
+let database: TestDatabase
+let proxy: TcpProxy
+let db: pg.Pool
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const { host, port, user } = new pg.Client({ connectionString: database.url })
+  proxy = await startTcpProxy(host.startsWith('/') ? `${host}/.s.PGSQL.${port}` : port)
+  const url = `postgresql://${user}@127.0.0.1:${proxy.port}/${database.name}`
+  db = createPool(url, { size: 2, answerTimeoutMs: 300 })
+})
+afterAll(async () => {
+  await db.end()
+  await proxy.close()
+  await database.drop()
+})
+
+const ask = () => db.query<{ one: number }>('select 1 as one')
+
+test.each(['deaf', 'mute'] as const)(
+  'a network that is %s fails what waits for it, and no more',
+  async (mode) => {
+    await Promise.all([ask(), ask()])
+    proxy.mode = mode
+    const lost = await Promise.allSettled([ask(), ask()])
+    proxy.mode = 'pass'
+    const reasons = lost.map((one) => (one.status === 'rejected' ? isDatabaseTrouble(one.reason) : one.value))
+    expect(reasons).toStrictEqual([true, true])
+    const answers = await Promise.all([ask(), ask(), ask()])
+    expect(answers.map(({ rows }) => rows)).toStrictEqual([[{ one: 1 }], [{ one: 1 }], [{ one: 1 }]])
+  },
+)
+
+test('long work on a connection of its own is not cut off', async () => {
+  const slept = await withOwnConnection(db, async (client) => {
+    const { rows } = await client.query<{ slept: boolean }>('select pg_sleep(0.6) is not null as slept')
+    return rows
+  })
+  expect(slept).toStrictEqual([{ slept: true }])
+})
