@@ -12,6 +12,7 @@ import { openStores, type Stores } from '../src/bin/stores.ts'
 import { parseConfig } from '../src/config.ts'
 import { connectFeed } from '../src/webhooks/nats.ts'
 import { signatureHeaders } from '../src/webhooks/signature.ts'
+import { natsServer } from '../test/harness/nats-server.ts'
 import { type Figure, percent, perSecond } from './figures.ts'
 import { benchIsolation } from './isolation.ts'
 import { startSink } from './processes.ts'
@@ -30,7 +31,7 @@ export async function benchDeliveries(log: (line: string) => void): Promise<Figu
   const natsPort = await freePort()
   const natsUrl = `nats://127.0.0.1:${natsPort}`
   const args = ['-a', '127.0.0.1', '-p', String(natsPort), '-js', '-sd', join(directory, 'nats')]
-  const nats = spawn('nats-server', args, { stdio: 'ignore' })
+  const nats = spawn(natsServer(), args, { stdio: 'ignore' })
   const config = parseConfig({
     KEYLEDGER_DATA_DIR: join(directory, 'data'),
     KEYLEDGER_NATS_URL: natsUrl,

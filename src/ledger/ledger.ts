@@ -15,6 +15,7 @@ import {
   StreamNotFoundError,
   streamNameFilter,
   UnavailableError,
+  UnknownError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client'
 import type { DomainEvent } from '../domain/events.ts'
@@ -146,14 +147,18 @@ async function* readStream(
   fromRevision: number,
 ): AsyncIterable<LogEntry> {
   const read = client.readStream(stream, { direction: FORWARDS, fromRevision: BigInt(fromRevision) })
+  let hasLeft = true
   try {
     for await (const { event } of heard(read)) {
       if (event) yield decode(event, event.position?.commit ?? -1n)
     }
+    hasLeft = false
   } catch (error) {
+    hasLeft = false
     if (!(error instanceof StreamNotFoundError)) throw error
   } finally {
-    void read.cancel()
+    // Of a stream that is not there, nothing is left to cancel; a store ends the connection of whoever cancels too often.
+    if (hasLeft) void read.cancel()
   }
 }
 
@@ -163,14 +168,19 @@ const place = (position: bigint | undefined) =>
 /**
  * What a stream of the client hands out. It may report a failure again after its reader has gone, which nobody
  * would hear.
- * @throws LedgerUnavailable when the store cannot be reached
+ * @throws LedgerUnavailable when the store cannot be reached, or breaks off
  */
 async function* heard<T>(stream: NodeJS.EventEmitter & AsyncIterable<T>): AsyncIterable<T> {
   stream.on('error', () => undefined)
   try {
     yield* stream
   } catch (error) {
-    if (error instanceof UnavailableError || error instanceof DeadlineExceededError) {
+    // A connection that is broken off on the way is told as an unknown error.
+    if (
+      error instanceof UnavailableError ||
+      error instanceof DeadlineExceededError ||
+      error instanceof UnknownError
+    ) {
       throw new LedgerUnavailable('the event store does not answer', error)
     }
     throw error
