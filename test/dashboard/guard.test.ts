@@ -80,8 +80,9 @@ test('without a session every page leads to the one to sign in, and back', async
   }
 })
 
-test('the bare address leads to the dashboard', async () => {
-  expect(await clientOf(api.app).get('/')).toMatchObject({ status: 303, location: '/dashboard' })
+test('the bare address leads browsers to the dashboard', async () => {
+  const seen = await clientOf(api.app).get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
+  expect(seen).toMatchObject({ status: 303, location: '/dashboard' })
 })
 
 describe('a form', () => {

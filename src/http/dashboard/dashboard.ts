@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { relyingPartyOf } from '../../access/passkey-ceremony.ts'
 import { sweep } from '../../access/sweep.ts'
 import type { Services } from '../../commands/services.ts'
+import { noSuchPath } from '../problem.ts'
 import { accountRoutes } from './account.ts'
 import { approvalPages } from './approvals.ts'
 import { assetsRoot, serveAssets } from './assets.ts'
@@ -111,9 +112,12 @@ function routes(app: FastifyInstance, rooms: Rooms): void {
   accountRoutes(app, rooms)
 }
 
-/** What people type in themselves: the address that the server prints, and the one that a program shows with a code. */
+/** What people type in themselves: the address that the server prints, which programs have no use for, and one for codes. */
 function shortAddresses(app: FastifyInstance): void {
-  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect(home, 303))
+  app.get('/', { schema: { hide: true } }, async (request, reply) => {
+    if (!request.headers.accept?.includes('text/html')) throw noSuchPath()
+    return reply.redirect(home, 303)
+  })
   app.get('/login', { schema: { hide: true } }, async (request, reply) => {
     const { code } = queryOf(request)
     return reply.redirect(
