@@ -11,7 +11,7 @@ export function loadLicense(ledger: Ledger, stream: string): Promise<Loaded<Lice
 
 /** The license as its first event made it. */
 export async function issuedAs(ledger: Ledger, stream: string): Promise<License> {
-  for await (const entry of ledger.readStream(stream)) {
+  for await (const entry of ledger.readStream(stream, 1)) {
     if (entry.readable && entry.category === 'license') return evolveLicense(absentLicense, entry.event)
   }
   return absentLicense

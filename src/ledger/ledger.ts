@@ -11,6 +11,7 @@ import {
   jsonEvent,
   MaxAppendSizeExceededError,
   NO_STREAM,
+  type RecordedEvent,
   START,
   StreamNotFoundError,
   streamNameFilter,
@@ -42,8 +43,8 @@ export type Page = {
 }
 
 export type Ledger = {
-  /** The events of a stream from a revision on, oldest first; empty when there is no such stream. */
-  readStream(stream: string, fromRevision?: number): AsyncIterable<LogEntry>
+  /** The first so many events of a stream, or all of them, oldest first; empty when there is no such stream. */
+  readStream(stream: string, most?: number): AsyncIterable<LogEntry>
   /**
    * Writes all events or none. An append whose answer is lost is sent again with the same event ids at the same
    * place, which the store answers as if it were the first, so nothing is written twice.
@@ -80,7 +81,7 @@ const defaultLimits: LedgerLimits = { appendTimeoutMs: 2500, appendTries: 4 }
 export function connectLedger(url: string, limits: LedgerLimits = defaultLimits): Ledger {
   const client = EventStoreDBClient.connectionString(url)
   return {
-    readStream: (stream, fromRevision = 0) => readStream(client, stream, fromRevision),
+    readStream: (stream, most = Number.POSITIVE_INFINITY) => readStream(client, stream, most),
     append: (stream, expected, events, cause) => append(client, limits, stream, expected, events, cause),
     readPage: (after, limit) => readPage(client, after, limit),
     subscribe: (after, signal) => subscribe(client, after, signal),
@@ -94,7 +95,7 @@ export function connectLedger(url: string, limits: LedgerLimits = defaultLimits)
       for await (const { event } of heard(last)) head = event?.position.commit
       return head
     },
-    // The client waits for every stream to end, and one whose reader left early never does.
+    // The client waits for every stream to end, and one that somebody still reads does not.
     close: () => withinTime(client.dispose(), 1000).catch(() => undefined),
   }
 }
@@ -141,25 +142,35 @@ async function* subscribe(
   }
 }
 
+/** So many events of a stream are asked for at a time. */
+const streamPage = 200
+
+/**
+ * Whoever leaves early leaves a page that has been read whole: a store ends the connection of whoever cancels too many
+ * reads, with all that others ask for on it.
+ */
 async function* readStream(
   client: EventStoreDBClient,
   stream: string,
-  fromRevision: number,
+  most: number,
 ): AsyncIterable<LogEntry> {
-  const read = client.readStream(stream, { direction: FORWARDS, fromRevision: BigInt(fromRevision) })
-  let hasLeft = true
-  try {
-    for await (const { event } of heard(read)) {
-      if (event) yield decode(event, event.position?.commit ?? -1n)
-    }
-    hasLeft = false
-  } catch (error) {
-    hasLeft = false
-    if (!(error instanceof StreamNotFoundError)) throw error
-  } finally {
-    // Of a stream that is not there, nothing is left to cancel; a store ends the connection of whoever cancels too often.
-    if (hasLeft) void read.cancel()
+  for (let from = 0; from < most; from += streamPage) {
+    const maxCount = Math.min(streamPage, most - from)
+    const events = await readStreamPage(client, stream, from, maxCount)
+    for (const event of events) yield decode(event, event.position?.commit ?? -1n)
+    if (events.length < maxCount) return
   }
+}
+
+async function readStreamPage(client: EventStoreDBClient, stream: string, from: number, maxCount: number) {
+  const read = client.readStream(stream, { direction: FORWARDS, fromRevision: BigInt(from), maxCount })
+  const events: RecordedEvent[] = []
+  try {
+    for await (const { event } of heard(read)) if (event) events.push(event)
+  } catch (error) {
+    if (!(error instanceof StreamNotFoundError)) throw error
+  }
+  return events
 }
 
 const place = (position: bigint | undefined) =>

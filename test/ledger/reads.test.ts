@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningEventStore, startEventStore } from '../../infra/local/eventstore/server.ts'
 import { causeOf } from '../../src/commands/services.ts'
 import type { DomainEvent } from '../../src/domain/events.ts'
+import type { LogEntry } from '../../src/domain/recorded.ts'
 import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
 import { tenantStream } from '../../src/ledger/streams.ts'
 import { beginning, eventsIn, origin, temporaryDirectory, uniqueId } from '../harness/ledger.ts'
@@ -37,14 +38,36 @@ test('streams that are not there are read as often as anybody likes', async () =
   await Promise.all(Array.from({ length: lanes }, lane))
 })
 
-test('a reader that leaves early takes nothing from those after it', async () => {
-  const stream = tenantStream(uniqueId('read'))
+test('readers leave as early as they like', async () => {
+  const stream = tenantStream(uniqueId('left'))
   await ledger.append(stream, 'no_stream', [suspended, suspended, suspended], cause)
-  for (let times = 0; times < 20; times++) {
-    for await (const { revision } of ledger.readStream(stream)) {
-      expect(revision).toBe(0)
-      break
+  const times = Array.from({ length: many }).values()
+  const lane = async () => {
+    for (const _ of times) {
+      for await (const { revision } of ledger.readStream(stream)) {
+        expect(revision).toBe(0)
+        break
+      }
     }
   }
-  expect((await eventsIn(ledger, stream)).map(({ revision }) => revision)).toStrictEqual([0, 1, 2])
+  await Promise.all(Array.from({ length: lanes }, lane))
+  expect(revisions(await eventsIn(ledger, stream))).toStrictEqual([0, 1, 2])
 })
+
+test.each([0, 1, 199, 200, 201, 400, 401])(
+  'a stream of %i events is read whole, and its first ones',
+  async (length) => {
+    const stream = tenantStream(uniqueId('long'))
+    const events = Array.from({ length }, () => suspended)
+    if (length > 0) await ledger.append(stream, 'no_stream', events, cause)
+    const all = [...events.keys()]
+    expect(revisions(await eventsIn(ledger, stream))).toStrictEqual(all)
+    for (const most of [1, 200, 201]) {
+      const first: number[] = []
+      for await (const { revision } of ledger.readStream(stream, most)) first.push(revision)
+      expect(first).toStrictEqual(all.slice(0, most))
+    }
+  },
+)
+
+const revisions = (entries: readonly LogEntry[]) => entries.map(({ revision }) => revision)
