@@ -5,15 +5,12 @@ import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import { joinLocalStack } from '../infra/local/stack/stack.ts'
-import { migrate } from '../projections/database/migrate.ts'
-import { createPool } from '../projections/database/pool.ts'
-import type { LogReader } from '../projections/runner/log.ts'
-import { prepareReadModels } from '../projections/runner/prepare.ts'
 import { rebuild } from '../projections/runner/rebuild.ts'
 import type { Progress } from '../projections/runner/replay.ts'
 import { verify } from '../projections/runner/verify.ts'
 import { newToken } from '../src/credentials/token.ts'
 import { connectLedger, type Ledger } from '../src/ledger/ledger.ts'
+import { withEmptyReadModels } from '../test/harness/empty-read-models.ts'
 import { fillTenants } from './fill.ts'
 
 export type Scratch = { directory: string; token: string; remove(): void }
@@ -89,23 +86,19 @@ async function withStores<T>(directory: string, work: (opened: Opened) => Promis
     parts: { postgres: true, eventStore: true },
     log: () => undefined,
   })
-  const { databaseUrl, eventstoreUrl } = Addresses.parse(stack)
-  await migrate(databaseUrl)
-  const db = createPool(databaseUrl)
-  const ledger = connectLedger(eventstoreUrl)
   try {
-    await prepareReadModels(db, emptyLog, { onParked: () => undefined, onProgress: () => undefined })
-    return await work({ db, ledger })
+    const { databaseUrl, eventstoreUrl } = Addresses.parse(stack)
+    const db = await withEmptyReadModels(databaseUrl)
+    const ledger = connectLedger(eventstoreUrl)
+    try {
+      return await work({ db, ledger })
+    } finally {
+      await ledger.close()
+      await db.end()
+    }
   } finally {
-    await ledger.close()
-    await db.end()
     await stack.leave()
   }
 }
 
 const Addresses = z.object({ databaseUrl: z.string(), eventstoreUrl: z.string() })
-
-const emptyLog: LogReader = {
-  readPage: async () => ({ entries: [], through: undefined }),
-  head: async () => undefined,
-}

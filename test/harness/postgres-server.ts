@@ -5,11 +5,8 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { z } from 'zod'
-import { migrate } from '../../projections/database/migrate.ts'
-import { createPool } from '../../projections/database/pool.ts'
-import type { LogReader } from '../../projections/runner/log.ts'
-import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createDatabaseOn, type TestDatabase } from './database.ts'
+import { withEmptyReadModels } from './empty-read-models.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -43,18 +40,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function provide(project: TestProject, url: string): Promise<TestDatabase> {
   const template = await createDatabaseOn(url)
-  await migrate(template.url)
-  const db = createPool(template.url)
-  await prepareReadModels(db, emptyLog, { onParked: () => undefined, onProgress: () => undefined })
+  const db = await withEmptyReadModels(template.url)
   await db.end()
   project.provide('postgresUrl', url)
   project.provide('ledgerTemplate', template.name)
   return template
-}
-
-const emptyLog: LogReader = {
-  readPage: async () => ({ entries: [], through: undefined }),
-  head: async () => undefined,
 }
 
 /** In a process group of its own: Ctrl-C ends the test run, and the guardian ends because of that. */

@@ -112,7 +112,7 @@ function routes(app: FastifyInstance, rooms: Rooms): void {
   accountRoutes(app, rooms)
 }
 
-/** What people type in themselves: the address that the server prints, which programs have no use for, and one for codes. */
+/** What people type themselves: the bare address, for which programs have no use, and the one to enter a code at. */
 function shortAddresses(app: FastifyInstance): void {
   app.get('/', { schema: { hide: true } }, async (request, reply) => {
     if (!request.headers.accept?.includes('text/html')) throw noSuchPath()
