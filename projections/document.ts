@@ -1,7 +1,6 @@
-import type { ClientBase } from 'pg'
 import type { Category } from '../src/domain/events.ts'
 import type { Recorded } from '../src/domain/recorded.ts'
-import { writeRows } from './pipeline.ts'
+import { type Statements, writeRows } from './statements.ts'
 
 type Row = Record<string, unknown>
 
@@ -22,7 +21,7 @@ export type Document<State> = { stream: string; revision: number; state: State }
  * @returns the documents that changed
  */
 export async function projectDocuments<State>(
-  db: ClientBase,
+  db: Statements,
   model: DocumentModel<State>,
   entries: readonly Recorded[],
 ): Promise<Document<State>[]> {
@@ -43,7 +42,7 @@ export async function projectDocuments<State>(
 }
 
 async function readDocuments<State>(
-  db: ClientBase,
+  db: Statements,
   model: DocumentModel<State>,
   streams: readonly string[],
 ): Promise<Map<string, Document<State>>> {
@@ -56,7 +55,7 @@ async function readDocuments<State>(
 }
 
 async function writeDocuments<State>(
-  db: ClientBase,
+  db: Statements,
   model: DocumentModel<State>,
   documents: readonly Document<State>[],
 ): Promise<void> {

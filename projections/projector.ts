@@ -1,5 +1,5 @@
-import type { ClientBase } from 'pg'
 import type { Recorded } from '../src/domain/recorded.ts'
+import type { Statements } from './statements.ts'
 
 /** Folds events into the tables of one read model. */
 export type Projector = {
@@ -13,5 +13,5 @@ export type Projector = {
    * Applies events in the order of the log, inside the caller's transaction. Applying the same ones again changes
    * nothing: what a row already holds is told from its revision.
    */
-  apply(db: ClientBase, entries: readonly Recorded[]): Promise<void>
+  apply(db: Statements, entries: readonly Recorded[]): Promise<void>
 }

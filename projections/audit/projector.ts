@@ -1,8 +1,7 @@
-import type { ClientBase } from 'pg'
 import type { ConfirmationEvent } from '../../src/domain/confirmation/events.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
-import { writeRows } from '../pipeline.ts'
 import type { Projector } from '../projector.ts'
+import { type Statements, writeRows } from '../statements.ts'
 
 /**
  * Who looked at what, took what away and decided over what. Looks are recorded for this; what became of dangerous
@@ -57,7 +56,7 @@ type Request = {
 const confirmationOf = ({ stream }: Recorded): string => stream.slice('confirmation-'.length)
 
 /** The requests that the events are about: those that are made in them, and those that were made before. */
-async function requestsOf(db: ClientBase, entries: readonly Recorded[]): Promise<Map<string, Request>> {
+async function requestsOf(db: Statements, entries: readonly Recorded[]): Promise<Map<string, Request>> {
   const own = entries.filter((entry) => entry.category === 'confirmation')
   const asked = new Map(own.flatMap((entry) => requestIn(entry.event)))
   const before = new Set(own.map(confirmationOf).filter((id) => !asked.has(id)))

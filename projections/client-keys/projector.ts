@@ -1,5 +1,6 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
+import { writeRows } from '../statements.ts'
 
 /** One row for the SDK key and one for the checkout key of each tenant that has got one. */
 export const clientKeysProjector: Projector = {
@@ -17,13 +18,14 @@ export const clientKeysProjector: Projector = {
     )`,
   async apply(db, entries) {
     const rows = new Map(entries.flatMap(rowOf).map((row) => [`${row.tenant_id}.${row.kind}`, row]))
-    if (rows.size === 0) return
-    await db.query(
+    await writeRows(
+      db,
+      'write-client-keys',
       `insert into client_keys select * from json_populate_recordset(null::client_keys, $1)
        on conflict (tenant_id, kind) do update set revision = excluded.revision, key_hash = excluded.key_hash,
          display_key = excluded.display_key, issued_at = excluded.issued_at
        where client_keys.revision < excluded.revision`,
-      [JSON.stringify([...rows.values()])],
+      [...rows.values()],
     )
   },
 }

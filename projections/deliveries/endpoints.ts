@@ -1,7 +1,6 @@
-import type { ClientBase } from 'pg'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhook/webhook.ts'
-import { writeRows } from '../pipeline.ts'
+import { type Statements, writeRows } from '../statements.ts'
 
 /**
  * Each tenant's webhook as it stood at the place in the log up to which deliveries have been found to be owed. The read
@@ -21,7 +20,7 @@ export type EndpointAt = { revision: number; position: bigint; state: Webhook }
 type Row = { tenant_id: string; revision: number; position: bigint; state: Webhook }
 
 export async function loadEndpoints(
-  db: ClientBase,
+  db: Statements,
   tenantIds: readonly string[],
 ): Promise<Map<string, EndpointAt>> {
   if (tenantIds.length === 0) return new Map()
@@ -46,7 +45,7 @@ export function foldEndpoint(
 }
 
 export async function writeEndpoints(
-  db: ClientBase,
+  db: Statements,
   endpoints: ReadonlyMap<string, EndpointAt>,
   changed: ReadonlySet<string>,
 ): Promise<void> {

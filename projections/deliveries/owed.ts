@@ -1,9 +1,8 @@
-import type { ClientBase } from 'pg'
 import type { Channel } from '../../src/domain/delivery/events.ts'
 import { isMailOwed, publicNameOf } from '../../src/domain/delivery/owed.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
-import { inPipeline, writeRows } from '../pipeline.ts'
+import { type Statements, writeRows } from '../statements.ts'
 import { type EndpointAt, foldEndpoint, loadEndpoints, writeEndpoints } from './endpoints.ts'
 import { type PublicEventRow, writePublicEvents } from './public-events.ts'
 
@@ -57,11 +56,11 @@ const isTold = (recorded: Recorded): recorded is RecordedLicense =>
   (publicNameOf(recorded.event) !== undefined || isMailOwed(recorded.event))
 
 /** Notes what has happened in public, and of that what somebody is owed to be told. */
-export async function projectOwed(db: ClientBase, entries: readonly Recorded[]): Promise<void> {
+export async function projectOwed(db: Statements, entries: readonly Recorded[]): Promise<void> {
   const own = entries.filter((entry) => isWebhook(entry) || isTold(entry))
   if (own.length === 0) return
   const told = own.filter(isTold)
-  const [tenants, sequences] = await inPipeline([
+  const [tenants, sequences] = await Promise.all([
     loadTenants(db, told, entries),
     loadSequences(db, [...new Set(told.map(idOf))]),
   ])
@@ -104,7 +103,7 @@ export async function projectOwed(db: ClientBase, entries: readonly Recorded[]):
     const sequence = next?.sequence ?? null
     happened.push({ tenant_id, position, license_id, license_revision, event, sequence })
   }
-  await inPipeline([
+  await Promise.all([
     writeEndpoints(db, endpoints, changed),
     writeOwed(db, owed),
     writeSequences(db, numbered),
@@ -120,7 +119,7 @@ function isWanted(endpoint: EndpointAt | undefined, event: WebhookEventName, pos
 
 /** Whose each license is: its first event says so, which stands in this page or among the licenses already. */
 async function loadTenants(
-  db: ClientBase,
+  db: Statements,
   told: readonly RecordedLicense[],
   entries: readonly Recorded[],
 ): Promise<Map<string, string>> {
@@ -143,7 +142,7 @@ async function loadTenants(
   return tenants
 }
 
-async function loadSequences(db: ClientBase, licenseIds: readonly string[]): Promise<Map<string, Sequence>> {
+async function loadSequences(db: Statements, licenseIds: readonly string[]): Promise<Map<string, Sequence>> {
   if (licenseIds.length === 0) return new Map()
   const { rows } = await db.query<Sequence & { license_id: string }>({
     name: 'delivery-sequences-to-fold',
@@ -154,7 +153,7 @@ async function loadSequences(db: ClientBase, licenseIds: readonly string[]): Pro
 }
 
 /** What is scheduled already, as when the same events are applied again, is owed no more. */
-function writeOwed(db: ClientBase, owed: readonly Owed[]): Promise<void> {
+function writeOwed(db: Statements, owed: readonly Owed[]): Promise<void> {
   return writeRows(
     db,
     'write-owed-deliveries',
@@ -169,7 +168,7 @@ function writeOwed(db: ClientBase, owed: readonly Owed[]): Promise<void> {
   )
 }
 
-function writeSequences(db: ClientBase, numbered: ReadonlyMap<string, Sequence>): Promise<void> {
+function writeSequences(db: Statements, numbered: ReadonlyMap<string, Sequence>): Promise<void> {
   return writeRows(
     db,
     'write-delivery-sequences',
@@ -181,7 +180,7 @@ function writeSequences(db: ClientBase, numbered: ReadonlyMap<string, Sequence>)
 }
 
 /** Takes what has been scheduled off the list. */
-export async function settleOwed(db: ClientBase, entries: readonly Recorded[]): Promise<void> {
+export async function settleOwed(db: Statements, entries: readonly Recorded[]): Promise<void> {
   const scheduled = entries.flatMap((entry) =>
     entry.category === 'delivery' && entry.event.type === 'DeliveryScheduled' ? [entry.event.data] : [],
   )

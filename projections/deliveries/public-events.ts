@@ -1,6 +1,6 @@
-import type { ClientBase, Pool } from 'pg'
+import type { Pool } from 'pg'
 import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
-import { writeRows } from '../pipeline.ts'
+import { type Statements, writeRows } from '../statements.ts'
 
 /**
  * Every event of a tenant's licenses that has a public name, in the order of the log, also of tenants without a webhook.
@@ -28,7 +28,7 @@ export type PublicEventRow = {
   sequence: number | null
 }
 
-export function writePublicEvents(db: ClientBase, rows: readonly PublicEventRow[]): Promise<void> {
+export function writePublicEvents(db: Statements, rows: readonly PublicEventRow[]): Promise<void> {
   return writeRows(
     db,
     'write-public-events',

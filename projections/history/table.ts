@@ -1,7 +1,6 @@
-import type { ClientBase } from 'pg'
 import { slotOf } from '../../src/domain/license/slots.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
-import { writeRows } from '../pipeline.ts'
+import { type Statements, writeRows } from '../statements.ts'
 
 /**
  * One row an event of every license, in the order of its stream: what has happened, when, and by whom. It is written
@@ -57,7 +56,7 @@ export const historyRow = (
   moment,
 })
 
-export function writeHistory(db: ClientBase, rows: readonly object[]): Promise<void> {
+export function writeHistory(db: Statements, rows: readonly object[]): Promise<void> {
   return writeRows(
     db,
     'write-license-history',

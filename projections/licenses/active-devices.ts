@@ -1,5 +1,5 @@
-import type { ClientBase, Pool } from 'pg'
-import { writeRows } from '../pipeline.ts'
+import type { Pool } from 'pg'
+import { type Statements, writeRows } from '../statements.ts'
 
 /**
  * How many devices of each product sit in seats now. It is kept beside the licenses, whose rows alone would have
@@ -21,7 +21,7 @@ export type SeatsChange = { tenantId: string; productId: string; before: number 
  * writes the row, so that events which the row holds already make none. A product is there from its first license
  * on, however the log is cut into pages.
  */
-export async function addActiveDevices(db: ClientBase, changes: readonly SeatsChange[]): Promise<void> {
+export async function addActiveDevices(db: Statements, changes: readonly SeatsChange[]): Promise<void> {
   const sums = new Map<string, { tenant_id: string; product_id: string; devices: number }>()
   for (const { tenantId, productId, before, after } of changes) {
     if (before === after) continue

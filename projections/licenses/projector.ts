@@ -1,4 +1,3 @@
-import type { ClientBase } from 'pg'
 import type { LicenseEvent } from '../../src/domain/license/events.ts'
 import {
   absentLicense,
@@ -9,8 +8,8 @@ import {
 } from '../../src/domain/license/license.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { historyDdl, historyRow, writeHistory } from '../history/table.ts'
-import { inPipeline, writeRows } from '../pipeline.ts'
 import type { Projector } from '../projector.ts'
+import { type Statements, writeRows } from '../statements.ts'
 import { activeDevicesDdl, addActiveDevices, type SeatsChange } from './active-devices.ts'
 import { openEndsDdl } from './open-ends.ts'
 import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, licenseFrom } from './rows.ts'
@@ -117,7 +116,7 @@ type Changes = {
 const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.length)
 
 /** Loads the licenses, and of their devices only those that the events are about. */
-async function load(db: ClientBase, entries: readonly RecordedLicense[]): Promise<Map<string, State>> {
+async function load(db: Statements, entries: readonly RecordedLicense[]): Promise<Map<string, State>> {
   const isNew = new Set(entries.filter(({ revision }) => revision === 0).map(idOf))
   const ids = [...new Set(entries.map(idOf))]
   const known = ids.filter((id) => !isNew.has(id))
@@ -126,7 +125,7 @@ async function load(db: ClientBase, entries: readonly RecordedLicense[]): Promis
   )
   const emptied = entries.filter(({ event }) => empties(event)).map(idOf)
   // A row for a "new" license is there when the same events are applied twice.
-  const [{ rows }, devices] = await inPipeline([
+  const [{ rows }, devices] = await Promise.all([
     db.query<LicenseRow & { moment: string }>({
       name: 'licenses-to-fold',
       text: `select l.*, (
@@ -150,7 +149,7 @@ async function load(db: ClientBase, entries: readonly RecordedLicense[]): Promis
 const empties = ({ type }: LicenseEvent): boolean => type === 'LicenseReminted' || type === 'ImportTakenBack'
 
 async function loadDevices(
-  db: ClientBase,
+  db: Statements,
   seats: readonly { id: string; deviceId: string }[],
   emptied: readonly string[],
 ): Promise<DeviceRow[]> {
@@ -199,7 +198,7 @@ function fold(states: Map<string, State>, changes: Changes, recorded: RecordedLi
 const keyOf = ({ tenantId, productId, keyHash }: IssuedLicense): string =>
   `${tenantId} ${productId} ${keyHash}`
 
-async function write(db: ClientBase, states: ReadonlyMap<string, State>, changes: Changes): Promise<void> {
+async function write(db: Statements, states: ReadonlyMap<string, State>, changes: Changes): Promise<void> {
   const licenses = [...changes.licenses].flatMap((id) => {
     const state = states.get(id)
     return state?.license.status === 'issued' ? [licenseColumns(state.license, state.revision)] : []
@@ -215,7 +214,7 @@ async function write(db: ClientBase, states: ReadonlyMap<string, State>, changes
   const devices = [...changes.seats.values()].flatMap(({ license, seats }) =>
     Array.from(seats.values(), (seat) => deviceColumns(license, seat)),
   )
-  await inPipeline([
+  await Promise.all([
     writeRows(db, 'write-licenses', writeLicenses, licenses),
     writeRows(db, 'write-license-keys', writeKeys, keys),
     writeRows(db, 'write-devices', writeDevices, devices),

@@ -1,8 +1,8 @@
-import type { ClientBase } from 'pg'
 import { absentProduct, evolveProduct, type Product } from '../../src/domain/product/product.ts'
 import { folding, type Recorded } from '../../src/domain/recorded.ts'
 import { type Document, type DocumentModel, projectDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
+import { type Statements, writeRows } from '../statements.ts'
 
 const products: DocumentModel<Product> = {
   table: 'products',
@@ -68,7 +68,7 @@ type KeyTypeRow = {
 
 /** Taken from the events, since the folded product no longer holds a key type that was deleted in the same page. */
 async function writeKeyTypes(
-  db: ClientBase,
+  db: Statements,
   changed: readonly Document<Product>[],
   entries: readonly Recorded[],
 ): Promise<void> {
@@ -87,12 +87,12 @@ async function writeKeyTypes(
       fallback_entitlements: fallbackEntitlements,
     })
   }
-  const rows = [...latest.values()]
-  if (rows.length === 0) return
-  await db.query(
+  await writeRows(
+    db,
+    'write-key-types',
     `insert into key_types select * from json_populate_recordset(null::key_types, $1)
      on conflict (tenant_id, product_id, key_type_id) do update
      set entitlements = excluded.entitlements, fallback_entitlements = excluded.fallback_entitlements`,
-    [JSON.stringify(rows)],
+    [...latest.values()],
   )
 }

@@ -1,6 +1,6 @@
 import pg, { type ClientBase } from 'pg'
 import type { LogEntry, Recorded, Unreadable } from '../../src/domain/recorded.ts'
-import { inPipeline } from '../pipeline.ts'
+import { inMessages } from '../database/message.ts'
 import { projectors } from '../projectors.ts'
 
 /** Told of each stream that has to be set aside. */
@@ -24,7 +24,8 @@ export async function applyTogether(
   const readable = usable.filter((entry) => entry.readable)
   if (readable.length < usable.length) throw new PoisonedPage('an event cannot be read')
   try {
-    await inPipeline(projectors.map((projector) => projector.apply(db, readable)))
+    const together = inMessages(db)
+    await Promise.all(projectors.map((projector) => projector.apply(together, readable)))
   } catch (error) {
     if (isAboutTheEvents(error)) throw new PoisonedPage('an event cannot be applied', { cause: error })
     throw error
@@ -55,7 +56,7 @@ export async function applyOneByOne(
 async function applied(db: ClientBase, entry: Recorded): Promise<boolean> {
   await db.query('savepoint before_event')
   try {
-    for (const projector of projectors) await projector.apply(db, [entry])
+    for (const projector of projectors) await projector.apply(inMessages(db), [entry])
     return true
   } catch (error) {
     if (!isAboutTheEvents(error)) throw error

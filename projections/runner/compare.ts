@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientBase } from 'pg'
-import { inPipeline } from '../pipeline.ts'
 import { readModelTables } from '../projectors.ts'
 
 /** One set of tables, and a connection to read it through. */
@@ -23,7 +22,7 @@ export async function compareTables(
   const seeds: Seeds = [newSeed(), newSeed()]
   let rows = 0
   for (const table of readModelTables) {
-    const [here, there] = await inPipeline([heapsOf(live, table, seeds), heapsOf(replayed, table, seeds)])
+    const [here, there] = await Promise.all([heapsOf(live, table, seeds), heapsOf(replayed, table, seeds)])
     for (const { count } of here.values()) rows += count
     const heaps = [...new Set([...here.keys(), ...there.keys()])]
     const differing = heaps.filter((heap) => contentOf(here.get(heap)) !== contentOf(there.get(heap)))

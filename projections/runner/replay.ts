@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import { beginKeyedPlans, endKeyedPlans } from '../database/pool.ts'
+import type { Statement } from '../statements.ts'
 import type { OnParked } from './apply.ts'
 import type { LogPage, LogReader } from './log.ts'
 import { withOwnConnection } from './own-connection.ts'
@@ -104,4 +105,4 @@ async function foldUpTo(
 }
 
 /** Nobody else knows the tables that are being filled. */
-const noLock = 'select 1'
+const noLock: Statement = { name: 'no-lock', text: 'select' }

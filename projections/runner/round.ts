@@ -1,11 +1,18 @@
-import type { ClientBase, Pool, QueryResult } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import { projectionLock } from '../database/advisory-locks.ts'
+import { inMessages } from '../database/message.ts'
+import type { Statement, Statements } from '../statements.ts'
 import { applyOneByOne, applyTogether, type OnParked, PoisonedPage } from './apply.ts'
 import type { LogPage, LogReader } from './log.ts'
 import { beforeAll, fingerprint } from './schema.ts'
 
 /** How much of the log one transaction takes in. */
 const pageSize = 1000
+
+const againstOthers: Statement = {
+  name: 'lock-to-fold',
+  text: `select pg_advisory_xact_lock(${projectionLock})`,
+}
 
 /**
  * One step forward: takes the lock, reads the log from the checkpoint, applies, and commits rows and checkpoint
@@ -31,7 +38,7 @@ export async function runRound(
   }
   client.on('error', lost)
   try {
-    return await takeStep(client, `select pg_advisory_xact_lock(${projectionLock})`, read, onParked)
+    return await takeStep(client, againstOthers, read, onParked)
   } catch (error) {
     await client.query('rollback').catch(lost)
     throw error
@@ -50,13 +57,14 @@ export async function runRound(
  */
 export async function takeStep(
   client: ClientBase,
-  lock: string,
+  lock: Statement,
   read: (checkpoint: bigint) => Promise<LogPage>,
   onParked: OnParked,
 ): Promise<bigint> {
+  const statements = inMessages(client)
   let known: { checkpoint: bigint; page: LogPage } | undefined
   const step = async (apply: typeof applyTogether): Promise<bigint> => {
-    const { checkpoint, isOurs, parked } = await begin(client, lock)
+    const { checkpoint, isOurs, parked } = await begin(statements, lock)
     if (!isOurs) {
       await client.query('rollback')
       return checkpoint
@@ -65,9 +73,7 @@ export async function takeStep(
     known = { checkpoint, page }
     if (page.through !== undefined) await apply(client, page.entries, parked)
     const now = page.through ?? checkpoint
-    await client.query(
-      `update checkpoint set position = ${now}, moved_at = clock_timestamp() where position < ${now}; commit`,
-    )
+    await commit(statements, now)
     return now
   }
   try {
@@ -79,26 +85,36 @@ export async function takeStep(
   }
 }
 
-/** Begins, locks and reads where the tables stand: statements of one message, each seeing what was before it. */
+/** Begins, locks and reads where the tables stand: each statement sees what was before it. */
 async function begin(
-  client: ClientBase,
-  lock: string,
+  db: Statements,
+  lock: Statement,
 ): Promise<{ checkpoint: bigint; isOurs: boolean; parked: Set<string> }> {
-  // Several statements give several results, which the types of the client do not know.
-  const results: unknown = await client.query(
-    `begin; ${lock}; select position, fingerprint from checkpoint; select stream from parked`,
-  )
-  const [, , checkpoint, parked] = results as [
-    QueryResult,
-    QueryResult,
-    QueryResult<{ position: bigint; fingerprint: string }>,
-    QueryResult<{ stream: string }>,
-  ]
+  const [, , checkpoint, parked] = await Promise.all([
+    db.query({ name: 'begin-fold', text: 'begin' }),
+    db.query(lock),
+    db.query<{ position: bigint; fingerprint: string }>({
+      name: 'checkpoint-to-fold-from',
+      text: 'select position, fingerprint from checkpoint',
+    }),
+    db.query<{ stream: string }>({ name: 'parked-to-fold', text: 'select stream from parked' }),
+  ])
   return {
     checkpoint: checkpoint.rows[0]?.position ?? beforeAll,
     isOurs: checkpoint.rows[0]?.fingerprint === fingerprint,
     parked: new Set(parked.rows.map(({ stream }) => stream)),
   }
+}
+
+async function commit(db: Statements, position: bigint): Promise<void> {
+  await Promise.all([
+    db.query({
+      name: 'move-checkpoint',
+      text: 'update checkpoint set position = $1, moved_at = clock_timestamp() where position < $1',
+      values: [position],
+    }),
+    db.query({ name: 'commit-fold', text: 'commit' }),
+  ])
 }
 
 export async function readCheckpoint(db: Pool | ClientBase): Promise<bigint> {

@@ -1,5 +1,6 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
+import { writeRows } from '../statements.ts'
 
 /** The public side of every tenant's signing keys, and how long its leases have been when: see `keyStates`. */
 export const signingProjector: Projector = {
@@ -24,22 +25,22 @@ export const signingProjector: Projector = {
       primary key (tenant_id, product_id, revision)
     )`,
   async apply(db, entries) {
-    const keys = entries.flatMap(keyRowOf)
-    if (keys.length > 0) {
-      await db.query(
+    await Promise.all([
+      writeRows(
+        db,
+        'write-signing-keys',
         `insert into signing_keys select * from json_populate_recordset(null::signing_keys, $1)
          on conflict do nothing`,
-        [JSON.stringify(keys)],
-      )
-    }
-    const lengths = entries.flatMap(lengthRowOf)
-    if (lengths.length > 0) {
-      await db.query(
+        entries.flatMap(keyRowOf),
+      ),
+      writeRows(
+        db,
+        'write-lease-lengths',
         `insert into lease_lengths select * from json_populate_recordset(null::lease_lengths, $1)
          on conflict do nothing`,
-        [JSON.stringify(lengths)],
-      )
-    }
+        entries.flatMap(lengthRowOf),
+      ),
+    ])
   },
 }
 

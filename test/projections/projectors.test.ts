@@ -1,5 +1,6 @@
 /** Applying events that a read model holds already changes nothing: a projector may be run again at any time. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inMessages } from '../../projections/database/message.ts'
 import { projectors } from '../../projections/projectors.ts'
 import { withScratchSchema } from '../../projections/runner/replay.ts'
 import type { LogEntry, Recorded } from '../../src/domain/recorded.ts'
@@ -27,12 +28,13 @@ test.each(projectors)(
       ledger.db,
       { schema: `twice_${projector.name}`, lock: 4711, kept: false },
       async (client) => {
-        await projector.apply(client, recorded)
+        const statements = inMessages(client)
+        await projector.apply(statements, recorded)
         const once = await dumpTables(client)
         expect(projector.tables.filter((table) => once[table]?.length === 0)).toStrictEqual([])
-        await projector.apply(client, recorded)
+        await projector.apply(statements, recorded)
         expect(await dumpTables(client)).toStrictEqual(once)
-        for (const entry of recorded) await projector.apply(client, [entry])
+        for (const entry of recorded) await projector.apply(statements, [entry])
         expect(await dumpTables(client)).toStrictEqual(once)
         await client.query(`drop schema twice_${projector.name} cascade`)
       },
@@ -46,7 +48,7 @@ test.each([1, 2, 3, 7, 50])(
     const schema = `paged_${size}`
     await withScratchSchema(ledger.db, { schema, lock: 4712, kept: false }, async (client) => {
       for (let at = 0; at < recorded.length; at += size) {
-        for (const { apply } of projectors) await apply(client, recorded.slice(at, at + size))
+        for (const { apply } of projectors) await apply(inMessages(client), recorded.slice(at, at + size))
       }
       expect(await dumpTables(client)).toStrictEqual(await dumpTables(ledger.db))
       await client.query(`drop schema ${schema} cascade`)
