@@ -1,5 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
-
 /** Wakes whoever waits for something to do. It is only a hint: what is due stands in a read model. */
 export type Bell = {
   ring(): void
@@ -12,10 +10,15 @@ export function createBell(): Bell {
   return {
     ring: () => next.resolve(),
     async heard(withinMs, signal) {
-      const over = new AbortController()
-      const late = setTimeout(withinMs, undefined, { signal: AbortSignal.any([signal, over.signal]) })
-      await Promise.race([next.promise, late.catch(() => undefined)])
-      over.abort()
+      const over = Promise.withResolvers<void>()
+      const finish = () => over.resolve()
+      // Not a timer that a signal ends: that makes an error for each, and a bell rings with every command.
+      const timer = setTimeout(finish, withinMs)
+      signal.addEventListener('abort', finish, { once: true })
+      if (signal.aborted) finish()
+      await Promise.race([next.promise, over.promise])
+      clearTimeout(timer)
+      signal.removeEventListener('abort', finish)
       next = Promise.withResolvers()
     },
   }

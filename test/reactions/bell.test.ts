@@ -1,0 +1,56 @@
+import { getEventListeners } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createBell } from '../../src/reactions/bell.ts'
+
+/** Nobody waits as long as this: whoever comes back earlier has been woken. */
+const forEver = 2 ** 30
+
+/** Whether it has come to its end without any time going by. */
+async function isOver(waiting: Promise<void>): Promise<boolean> {
+  let over = false
+  void waiting.then(() => {
+    over = true
+  })
+  await setImmediate()
+  return over
+}
+
+test('a ring wakes whoever waits, and only once', async () => {
+  const { signal } = new AbortController()
+  const bell = createBell()
+  const waiting = bell.heard(forEver, signal)
+  expect(await isOver(waiting)).toBe(false)
+  bell.ring()
+  bell.ring()
+  expect(await isOver(waiting)).toBe(true)
+  await bell.heard(1, signal)
+})
+
+test('a ring that nobody waited for is heard by the next', async () => {
+  const { signal } = new AbortController()
+  const bell = createBell()
+  bell.ring()
+  expect(await isOver(bell.heard(forEver, signal))).toBe(true)
+  expect(await isOver(bell.heard(20, signal))).toBe(false)
+})
+
+test('nobody waits once it is all over, before or during', async () => {
+  const ending = new AbortController()
+  const bell = createBell()
+  const waiting = bell.heard(forEver, ending.signal)
+  ending.abort()
+  expect(await isOver(waiting)).toBe(true)
+  expect(await isOver(bell.heard(forEver, ending.signal))).toBe(true)
+  expect(getEventListeners(ending.signal, 'abort')).toStrictEqual([])
+})
+
+test('waiting leaves nothing behind at the signal', async () => {
+  const { signal } = new AbortController()
+  const bell = createBell()
+  for (let times = 0; times < 3; times++) {
+    bell.ring()
+    await bell.heard(forEver, signal)
+  }
+  expect(getEventListeners(signal, 'abort')).toStrictEqual([])
+})
