@@ -1,6 +1,6 @@
 import type { Category } from '../src/domain/events.ts'
 import type { Recorded } from '../src/domain/recorded.ts'
-import { type Statements, writeRows } from './statements.ts'
+import { type Statement, type Statements, writesOf } from './statements.ts'
 
 type Row = Record<string, unknown>
 
@@ -16,11 +16,17 @@ export type DocumentModel<State> = {
 
 export type Document<State> = { stream: string; revision: number; state: State }
 
-/**
- * Keeps one row a stream, with the folded state as JSON: for categories whose state is small and read whole.
- * @returns the documents that changed
- */
-export async function projectDocuments<State>(
+/** Keeps one row a stream, with the folded state as JSON: for categories whose state is small and read whole. */
+export async function foldDocuments<State>(
+  db: Statements,
+  model: DocumentModel<State>,
+  entries: readonly Recorded[],
+): Promise<Statement[]> {
+  return writesOfDocuments(model, await changedDocuments(db, model, entries))
+}
+
+/** The documents as they are after the events. */
+export async function changedDocuments<State>(
   db: Statements,
   model: DocumentModel<State>,
   entries: readonly Recorded[],
@@ -37,7 +43,6 @@ export async function projectDocuments<State>(
     documents.set(stream, after)
     changed.set(stream, after)
   }
-  await writeDocuments(db, model, [...changed.values()])
   return [...changed.values()]
 }
 
@@ -54,11 +59,10 @@ async function readDocuments<State>(
   return new Map(rows.map((row) => [row.stream, row]))
 }
 
-async function writeDocuments<State>(
-  db: Statements,
+export function writesOfDocuments<State>(
   model: DocumentModel<State>,
   documents: readonly Document<State>[],
-): Promise<void> {
+): Statement[] {
   const rows = documents.map((document) => {
     const columns = model.columns(document.state)
     if (Object.keys(columns).length === 0)
@@ -66,8 +70,7 @@ async function writeDocuments<State>(
     return { ...document, ...columns }
   })
   const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'stream')
-  await writeRows(
-    db,
+  return writesOf(
     `write-${model.table}`,
     `insert into ${model.table} select * from json_populate_recordset(null::${model.table}, $1)
      on conflict (stream) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}

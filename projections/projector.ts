@@ -1,5 +1,5 @@
 import type { Recorded } from '../src/domain/recorded.ts'
-import type { Statements } from './statements.ts'
+import type { Statement, Statements } from './statements.ts'
 
 /** Folds events into the tables of one read model. */
 export type Projector = {
@@ -7,11 +7,12 @@ export type Projector = {
   /** The tables it owns and how to make them, without a schema: they are made in whichever is being filled. */
   tables: readonly string[]
   ddl: string
-  /** Those of its indexes, beside the unique ones, that `apply` itself asks by. */
+  /** Those of its indexes, beside the unique ones, that `fold` itself asks by. */
   foldsBy?: readonly string[]
   /**
-   * Applies events in the order of the log, inside the caller's transaction. Applying the same ones again changes
-   * nothing: what a row already holds is told from its revision.
+   * Folds events, in the order of the log, onto what the tables hold, asked for inside the caller's transaction.
+   * Folding the same ones again changes nothing: what a row already holds is told from its revision.
+   * @returns what writes the rows that have changed, to be run in this order in the same transaction
    */
-  apply(db: Statements, entries: readonly Recorded[]): Promise<void>
+  fold(db: Statements, entries: readonly Recorded[]): Promise<readonly Statement[]>
 }

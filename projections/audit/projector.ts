@@ -1,7 +1,7 @@
 import type { ConfirmationEvent } from '../../src/domain/confirmation/events.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
-import { type Statements, writeRows } from '../statements.ts'
+import { type Statements, writesOf } from '../statements.ts'
 
 /**
  * Who looked at what, took what away and decided over what. Looks are recorded for this; what became of dangerous
@@ -33,14 +33,10 @@ export const auditProjector: Projector = {
     create index audit_of_actor on audit (tenant_id, actor, position desc);
     create index audit_of_confirmation on audit (confirmation_id) where action = 'asked'`,
   foldsBy: ['audit_of_confirmation'],
-  async apply(db, entries) {
+  async fold(db, entries) {
     const asked = await requestsOf(db, entries)
-    await writeRows(
-      db,
-      'write-audit',
-      writeAudit,
-      entries.flatMap((entry) => rowsOf(entry, asked)),
-    )
+    const rows = entries.flatMap((entry) => rowsOf(entry, asked))
+    return writesOf('write-audit', writeAudit, rows)
   },
 }
 

@@ -1,6 +1,6 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
-import { writeRows } from '../statements.ts'
+import { writesOf } from '../statements.ts'
 
 /** One row for the SDK key and one for the checkout key of each tenant that has got one. */
 export const clientKeysProjector: Projector = {
@@ -16,10 +16,9 @@ export const clientKeysProjector: Projector = {
       issued_at timestamptz not null,
       primary key (tenant_id, kind)
     )`,
-  async apply(db, entries) {
+  async fold(_, entries) {
     const rows = new Map(entries.flatMap(rowOf).map((row) => [`${row.tenant_id}.${row.kind}`, row]))
-    await writeRows(
-      db,
+    return writesOf(
       'write-client-keys',
       `insert into client_keys select * from json_populate_recordset(null::client_keys, $1)
        on conflict (tenant_id, kind) do update set revision = excluded.revision, key_hash = excluded.key_hash,

@@ -4,7 +4,7 @@ import {
   evolveConfirmation,
 } from '../../src/domain/confirmation/confirmation.ts'
 import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const confirmations: DocumentModel<Confirmation> = {
@@ -47,7 +47,5 @@ export const confirmationsProjector: Projector = {
     create index confirmations_pending on confirmations (expires_at) where status = 'pending';
     create index confirmations_approved on confirmations (decided_at) where status = 'approved';
     create index confirmations_consumed on confirmations (consumed_at) where status = 'consumed'`,
-  async apply(db, entries) {
-    await projectDocuments(db, confirmations, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, confirmations, entries),
 }

@@ -1,6 +1,6 @@
 import { absentCustomer, type Customer, evolveCustomer } from '../../src/domain/customer/customer.ts'
 import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const customers: DocumentModel<Customer> = {
@@ -39,7 +39,5 @@ export const customersProjector: Projector = {
     create index customers_erased on customers (tenant_id, created_at desc, customer_id desc)
       where state->>'erasedAt' is not null;
     create index customers_of_subject on customers (tenant_id, subject_id)`,
-  async apply(db, entries) {
-    await projectDocuments(db, customers, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, customers, entries),
 }

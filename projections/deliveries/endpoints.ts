@@ -1,6 +1,6 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhook/webhook.ts'
-import { type Statements, writeRows } from '../statements.ts'
+import { type Statement, type Statements, writesOf } from '../statements.ts'
 
 /**
  * Each tenant's webhook as it stood at the place in the log up to which deliveries have been found to be owed. The read
@@ -19,15 +19,18 @@ export type EndpointAt = { revision: number; position: bigint; state: Webhook }
 
 type Row = { tenant_id: string; revision: number; position: bigint; state: Webhook }
 
+/** Those of tenants, and of the tenants of licenses. */
 export async function loadEndpoints(
   db: Statements,
   tenantIds: readonly string[],
+  licenseIds: readonly string[],
 ): Promise<Map<string, EndpointAt>> {
-  if (tenantIds.length === 0) return new Map()
   const { rows } = await db.query<Row>({
     name: 'delivery-endpoints-to-fold',
-    text: 'select * from delivery_endpoints where tenant_id = any($1)',
-    values: [tenantIds],
+    text: `select * from delivery_endpoints where tenant_id = any($1)
+           union all
+           select e.* from licenses l join delivery_endpoints e using (tenant_id) where l.license_id = any($2)`,
+    values: [tenantIds, licenseIds],
   })
   return new Map(rows.map(({ tenant_id, ...endpoint }) => [tenant_id, endpoint]))
 }
@@ -44,18 +47,16 @@ export function foldEndpoint(
   return true
 }
 
-export async function writeEndpoints(
-  db: Statements,
+export function writesOfEndpoints(
   endpoints: ReadonlyMap<string, EndpointAt>,
   changed: ReadonlySet<string>,
-): Promise<void> {
+): Statement[] {
   const rows = [...changed].flatMap((tenantId) => {
     const endpoint = endpoints.get(tenantId)
     // JSON knows no bigint.
     return endpoint ? [{ tenant_id: tenantId, ...endpoint, position: String(endpoint.position) }] : []
   })
-  await writeRows(
-    db,
+  return writesOf(
     'write-delivery-endpoints',
     `insert into delivery_endpoints select * from json_populate_recordset(null::delivery_endpoints, $1)
      on conflict (tenant_id) do update set

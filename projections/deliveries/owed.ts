@@ -2,9 +2,9 @@ import type { Channel } from '../../src/domain/delivery/events.ts'
 import { isMailOwed, publicNameOf } from '../../src/domain/delivery/owed.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
-import { type Statements, writeRows } from '../statements.ts'
-import { type EndpointAt, foldEndpoint, loadEndpoints, writeEndpoints } from './endpoints.ts'
-import { type PublicEventRow, writePublicEvents } from './public-events.ts'
+import { type Statement, type Statements, writesOf } from '../statements.ts'
+import { type EndpointAt, foldEndpoint, loadEndpoints, writesOfEndpoints } from './endpoints.ts'
+import { type PublicEventRow, writesOfPublicEvents } from './public-events.ts'
 
 /**
  * What is owed to a receiver and not scheduled yet: found in the order of the log, so that every rebuild finds the
@@ -56,17 +56,19 @@ const isTold = (recorded: Recorded): recorded is RecordedLicense =>
   (publicNameOf(recorded.event) !== undefined || isMailOwed(recorded.event))
 
 /** Notes what has happened in public, and of that what somebody is owed to be told. */
-export async function projectOwed(db: Statements, entries: readonly Recorded[]): Promise<void> {
+export async function foldOwed(db: Statements, entries: readonly Recorded[]): Promise<Statement[]> {
   const own = entries.filter((entry) => isWebhook(entry) || isTold(entry))
-  if (own.length === 0) return
+  if (own.length === 0) return []
   const told = own.filter(isTold)
-  const [tenants, sequences] = await Promise.all([
-    loadTenants(db, told, entries),
-    loadSequences(db, [...new Set(told.map(idOf))]),
+  const issued = tenantsOfIssued(entries)
+  const licenseIds = [...new Set(told.map(idOf))]
+  const others = licenseIds.filter((id) => !issued.has(id))
+  const [known, sequences, endpoints] = await Promise.all([
+    loadTenants(db, others),
+    loadSequences(db, licenseIds),
+    loadEndpoints(db, [...new Set([...issued.values(), ...own.filter(isWebhook).map(tenantOf)])], others),
   ])
-  const endpoints = await loadEndpoints(db, [
-    ...new Set([...tenants.values(), ...own.filter(isWebhook).map(tenantOf)]),
-  ])
+  const tenants = new Map([...issued, ...known])
   const changed = new Set<string>()
   const numbered = new Map<string, Sequence>()
   const owed: Owed[] = []
@@ -103,12 +105,12 @@ export async function projectOwed(db: Statements, entries: readonly Recorded[]):
     const sequence = next?.sequence ?? null
     happened.push({ tenant_id, position, license_id, license_revision, event, sequence })
   }
-  await Promise.all([
-    writeEndpoints(db, endpoints, changed),
-    writeOwed(db, owed),
-    writeSequences(db, numbered),
-    writePublicEvents(db, happened),
-  ])
+  return [
+    ...writesOfEndpoints(endpoints, changed),
+    ...writesOfOwed(owed),
+    ...writesOfSequences(numbered),
+    ...writesOfPublicEvents(happened),
+  ]
 }
 
 /** By the settings as they stood when the event was recorded. */
@@ -117,29 +119,24 @@ function isWanted(endpoint: EndpointAt | undefined, event: WebhookEventName, pos
   return endpoint.state.endpoint?.events.includes(event) ?? false
 }
 
-/** Whose each license is: its first event says so, which stands in this page or among the licenses already. */
-async function loadTenants(
-  db: Statements,
-  told: readonly RecordedLicense[],
-  entries: readonly Recorded[],
-): Promise<Map<string, string>> {
-  const tenants = new Map<string, string>()
-  for (const entry of entries) {
-    if (entry.category !== 'license') continue
-    const { event } = entry
-    if (event.type === 'LicenseMinted' || event.type === 'LicenseImported') {
-      tenants.set(event.data.licenseId, event.data.tenantId)
-    }
-  }
-  const others = [...new Set(told.map(idOf))].filter((id) => !tenants.has(id))
-  if (others.length === 0) return tenants
+/** Whose each license is whose first event, which says so, stands in the page. */
+const tenantsOfIssued = (entries: readonly Recorded[]): Map<string, string> =>
+  new Map(
+    entries.flatMap(({ category, event }) =>
+      category === 'license' && (event.type === 'LicenseMinted' || event.type === 'LicenseImported')
+        ? [[event.data.licenseId, event.data.tenantId] as const]
+        : [],
+    ),
+  )
+
+async function loadTenants(db: Statements, licenseIds: readonly string[]): Promise<Map<string, string>> {
+  if (licenseIds.length === 0) return new Map()
   const { rows } = await db.query<{ license_id: string; tenant_id: string }>({
     name: 'tenants-of-licenses',
     text: 'select license_id, tenant_id from licenses where license_id = any($1)',
-    values: [others],
+    values: [licenseIds],
   })
-  for (const { license_id, tenant_id } of rows) tenants.set(license_id, tenant_id)
-  return tenants
+  return new Map(rows.map(({ license_id, tenant_id }) => [license_id, tenant_id]))
 }
 
 async function loadSequences(db: Statements, licenseIds: readonly string[]): Promise<Map<string, Sequence>> {
@@ -153,9 +150,8 @@ async function loadSequences(db: Statements, licenseIds: readonly string[]): Pro
 }
 
 /** What is scheduled already, as when the same events are applied again, is owed no more. */
-function writeOwed(db: Statements, owed: readonly Owed[]): Promise<void> {
-  return writeRows(
-    db,
+function writesOfOwed(owed: readonly Owed[]): Statement[] {
+  return writesOf(
     'write-owed-deliveries',
     `insert into owed_deliveries
      select o.* from json_populate_recordset(null::owed_deliveries, $1) o
@@ -168,9 +164,8 @@ function writeOwed(db: Statements, owed: readonly Owed[]): Promise<void> {
   )
 }
 
-function writeSequences(db: Statements, numbered: ReadonlyMap<string, Sequence>): Promise<void> {
-  return writeRows(
-    db,
+function writesOfSequences(numbered: ReadonlyMap<string, Sequence>): Statement[] {
+  return writesOf(
     'write-delivery-sequences',
     `insert into delivery_sequences select * from json_populate_recordset(null::delivery_sequences, $1)
      on conflict (license_id) do update set revision = excluded.revision, sequence = excluded.sequence
@@ -180,21 +175,23 @@ function writeSequences(db: Statements, numbered: ReadonlyMap<string, Sequence>)
 }
 
 /** Takes what has been scheduled off the list. */
-export async function settleOwed(db: Statements, entries: readonly Recorded[]): Promise<void> {
+export function settleOwed(entries: readonly Recorded[]): Statement[] {
   const scheduled = entries.flatMap((entry) =>
     entry.category === 'delivery' && entry.event.type === 'DeliveryScheduled' ? [entry.event.data] : [],
   )
-  if (scheduled.length === 0) return
-  await db.query({
-    name: 'settle-owed-deliveries',
-    text: `delete from owed_deliveries o
-           using unnest($1::text[], $2::int[], $3::text[]) as s (license_id, license_revision, channel)
-           where o.license_id = s.license_id and o.license_revision = s.license_revision
-             and o.channel = s.channel`,
-    values: [
-      scheduled.map(({ licenseId }) => licenseId),
-      scheduled.map(({ licenseRevision }) => licenseRevision),
-      scheduled.map(({ channel }) => channel),
-    ],
-  })
+  if (scheduled.length === 0) return []
+  return [
+    {
+      name: 'settle-owed-deliveries',
+      text: `delete from owed_deliveries o
+             using unnest($1::text[], $2::int[], $3::text[]) as s (license_id, license_revision, channel)
+             where o.license_id = s.license_id and o.license_revision = s.license_revision
+               and o.channel = s.channel`,
+      values: [
+        scheduled.map(({ licenseId }) => licenseId),
+        scheduled.map(({ licenseRevision }) => licenseRevision),
+        scheduled.map(({ channel }) => channel),
+      ],
+    },
+  ]
 }

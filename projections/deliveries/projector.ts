@@ -1,9 +1,9 @@
 import { absentDelivery, type Delivery, evolveDelivery } from '../../src/domain/delivery/delivery.ts'
 import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { endpointsDdl } from './endpoints.ts'
-import { owedDdl, projectOwed, settleOwed } from './owed.ts'
+import { foldOwed, owedDdl, settleOwed } from './owed.ts'
 import { publicEventsDdl } from './public-events.ts'
 
 const deliveries: DocumentModel<Delivery> = {
@@ -57,9 +57,8 @@ export const deliveriesProjector: Projector = {
     ${owedDdl};
     ${endpointsDdl};
     ${publicEventsDdl}`,
-  async apply(db, entries) {
-    await projectOwed(db, entries)
-    await projectDocuments(db, deliveries, entries)
-    await settleOwed(db, entries)
+  async fold(db, entries) {
+    const [owed, changed] = await Promise.all([foldOwed(db, entries), foldDocuments(db, deliveries, entries)])
+    return [...owed, ...changed, ...settleOwed(entries)]
   },
 }

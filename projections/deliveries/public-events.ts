@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
-import { type Statements, writeRows } from '../statements.ts'
+import { type Statement, writesOf } from '../statements.ts'
 
 /**
  * Every event of a tenant's licenses that has a public name, in the order of the log, also of tenants without a webhook.
@@ -28,9 +28,8 @@ export type PublicEventRow = {
   sequence: number | null
 }
 
-export function writePublicEvents(db: Statements, rows: readonly PublicEventRow[]): Promise<void> {
-  return writeRows(
-    db,
+export function writesOfPublicEvents(rows: readonly PublicEventRow[]): Statement[] {
+  return writesOf(
     'write-public-events',
     `insert into public_events select * from json_populate_recordset(null::public_events, $1)
      on conflict (tenant_id, position) do nothing`,

@@ -1,6 +1,6 @@
 import { slotOf } from '../../src/domain/license/slots.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
-import { type Statements, writeRows } from '../statements.ts'
+import { type Statement, writesOf } from '../statements.ts'
 
 /**
  * One row an event of every license, in the order of its stream: what has happened, when, and by whom. It is written
@@ -56,9 +56,8 @@ export const historyRow = (
   moment,
 })
 
-export function writeHistory(db: Statements, rows: readonly object[]): Promise<void> {
-  return writeRows(
-    db,
+export function writesOfHistory(rows: readonly object[]): Statement[] {
+  return writesOf(
     'write-license-history',
     `insert into license_history select * from json_populate_recordset(null::license_history, $1)
      on conflict (license_id, revision) do nothing`,

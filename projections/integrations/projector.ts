@@ -4,7 +4,7 @@ import {
   type Integration,
 } from '../../src/domain/integration/integration.ts'
 import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const integrations: DocumentModel<Integration> = {
@@ -31,7 +31,5 @@ export const integrationsProjector: Projector = {
       unique (tenant_id, provider)
     );
     create index on integrations ((state->>'accountId')) where provider = 'stripe'`,
-  async apply(db, entries) {
-    await projectDocuments(db, integrations, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, integrations, entries),
 }

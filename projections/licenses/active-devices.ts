@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { type Statements, writeRows } from '../statements.ts'
+import { type Statement, writesOf } from '../statements.ts'
 
 /**
  * How many devices of each product sit in seats now. It is kept beside the licenses, whose rows alone would have
@@ -21,7 +21,7 @@ export type SeatsChange = { tenantId: string; productId: string; before: number 
  * writes the row, so that events which the row holds already make none. A product is there from its first license
  * on, however the log is cut into pages.
  */
-export async function addActiveDevices(db: Statements, changes: readonly SeatsChange[]): Promise<void> {
+export function writesOfActiveDevices(changes: readonly SeatsChange[]): Statement[] {
   const sums = new Map<string, { tenant_id: string; product_id: string; devices: number }>()
   for (const { tenantId, productId, before, after } of changes) {
     if (before === after) continue
@@ -29,8 +29,7 @@ export async function addActiveDevices(db: Statements, changes: readonly SeatsCh
     const sum = sums.get(key) ?? { tenant_id: tenantId, product_id: productId, devices: 0 }
     sums.set(key, { ...sum, devices: sum.devices + after - (before ?? 0) })
   }
-  await writeRows(
-    db,
+  return writesOf(
     'add-active-devices',
     `insert into active_devices as a select * from json_populate_recordset(null::active_devices, $1)
      on conflict (tenant_id, product_id) do update set devices = a.devices + excluded.devices`,

@@ -7,10 +7,10 @@ import {
   type Seat,
 } from '../../src/domain/license/license.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
-import { historyDdl, historyRow, writeHistory } from '../history/table.ts'
+import { historyDdl, historyRow, writesOfHistory } from '../history/table.ts'
 import type { Projector } from '../projector.ts'
-import { type Statements, writeRows } from '../statements.ts'
-import { activeDevicesDdl, addActiveDevices, type SeatsChange } from './active-devices.ts'
+import { type Statement, type Statements, writesOf } from '../statements.ts'
+import { activeDevicesDdl, type SeatsChange, writesOfActiveDevices } from './active-devices.ts'
 import { openEndsDdl } from './open-ends.ts'
 import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, licenseFrom } from './rows.ts'
 
@@ -90,15 +90,14 @@ export const licensesProjector: Projector = {
     create index devices_by_any_name on devices (tenant_id, lower(name) text_pattern_ops);
     ${activeDevicesDdl};
     ${historyDdl}`,
-  async apply(db, entries) {
+  async fold(db, entries) {
     const own = entries.filter((entry) => entry.category === 'license')
-    if (own.length === 0) return
+    if (own.length === 0) return []
     const states = await load(db, own)
     const before = new Map(states)
     const changes: Changes = { licenses: new Set(), seats: new Map(), keys: new Map(), history: [] }
-    for (const recorded of own) fold(states, changes, recorded)
-    await write(db, states, changes)
-    await addActiveDevices(db, seatsChanges(before, states))
+    for (const recorded of own) foldOnto(states, changes, recorded)
+    return [...writesOfChanges(states, changes), ...writesOfActiveDevices(seatsChanges(before, states))]
   },
 }
 
@@ -168,7 +167,7 @@ function deviceOf(event: LicenseEvent): string[] {
   return event.type === 'DeviceActivated' || event.type === 'DeviceDeactivated' ? [event.data.deviceId] : []
 }
 
-function fold(states: Map<string, State>, changes: Changes, recorded: RecordedLicense): void {
+function foldOnto(states: Map<string, State>, changes: Changes, recorded: RecordedLicense): void {
   const id = idOf(recorded)
   const { event, revision } = recorded
   const before = states.get(id)
@@ -198,7 +197,7 @@ function fold(states: Map<string, State>, changes: Changes, recorded: RecordedLi
 const keyOf = ({ tenantId, productId, keyHash }: IssuedLicense): string =>
   `${tenantId} ${productId} ${keyHash}`
 
-async function write(db: Statements, states: ReadonlyMap<string, State>, changes: Changes): Promise<void> {
+function writesOfChanges(states: ReadonlyMap<string, State>, changes: Changes): Statement[] {
   const licenses = [...changes.licenses].flatMap((id) => {
     const state = states.get(id)
     return state?.license.status === 'issued' ? [licenseColumns(state.license, state.revision)] : []
@@ -214,12 +213,12 @@ async function write(db: Statements, states: ReadonlyMap<string, State>, changes
   const devices = [...changes.seats.values()].flatMap(({ license, seats }) =>
     Array.from(seats.values(), (seat) => deviceColumns(license, seat)),
   )
-  await Promise.all([
-    writeRows(db, 'write-licenses', writeLicenses, licenses),
-    writeRows(db, 'write-license-keys', writeKeys, keys),
-    writeRows(db, 'write-devices', writeDevices, devices),
-    writeHistory(db, changes.history),
-  ])
+  return [
+    ...writesOf('write-licenses', writeLicenses, licenses),
+    ...writesOf('write-license-keys', writeKeys, keys),
+    ...writesOf('write-devices', writeDevices, devices),
+    ...writesOfHistory(changes.history),
+  ]
 }
 
 function seatsChanges(before: ReadonlyMap<string, State>, after: ReadonlyMap<string, State>): SeatsChange[] {

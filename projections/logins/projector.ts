@@ -1,6 +1,6 @@
 import { evolveLogin, type Login, pendingLogin } from '../../src/domain/login/login.ts'
 import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const logins: DocumentModel<Login> = {
@@ -21,7 +21,5 @@ export const loginsProjector: Projector = {
       state jsonb not null,
       tenant_id text not null
     )`,
-  async apply(db, entries) {
-    await projectDocuments(db, logins, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, logins, entries),
 }

@@ -1,6 +1,6 @@
 import { evolveMail, type ProductMail, usualMail } from '../../src/domain/mail/mail.ts'
 import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const mails: DocumentModel<ProductMail> = {
@@ -24,7 +24,5 @@ export const mailsProjector: Projector = {
       product_id text not null,
       unique (tenant_id, product_id)
     )`,
-  async apply(db, entries) {
-    await projectDocuments(db, mails, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, mails, entries),
 }

@@ -1,6 +1,6 @@
 import { absentMember, evolveMember, type Member } from '../../src/domain/member/member.ts'
 import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const members: DocumentModel<Member> = {
@@ -38,7 +38,5 @@ export const membersProjector: Projector = {
     );
     create index members_of_tenant on members (tenant_id, created_at);
     create index members_by_subject on members (tenant_id, subject_id)`,
-  async apply(db, entries) {
-    await projectDocuments(db, members, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, members, entries),
 }

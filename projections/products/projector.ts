@@ -1,8 +1,8 @@
 import { absentProduct, evolveProduct, type Product } from '../../src/domain/product/product.ts'
 import { folding, type Recorded } from '../../src/domain/recorded.ts'
-import { type Document, type DocumentModel, projectDocuments } from '../document.ts'
+import { changedDocuments, type Document, type DocumentModel, writesOfDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
-import { type Statements, writeRows } from '../statements.ts'
+import { type Statement, writesOf } from '../statements.ts'
 
 const products: DocumentModel<Product> = {
   table: 'products',
@@ -53,8 +53,9 @@ export const productsProjector: Projector = {
       fallback_entitlements text[] not null,
       primary key (tenant_id, product_id, key_type_id)
     )`,
-  async apply(db, entries) {
-    await writeKeyTypes(db, await projectDocuments(db, products, entries), entries)
+  async fold(db, entries) {
+    const changed = await changedDocuments(db, products, entries)
+    return [...writesOfDocuments(products, changed), ...writesOfKeyTypes(changed, entries)]
   },
 }
 
@@ -67,11 +68,7 @@ type KeyTypeRow = {
 }
 
 /** Taken from the events, since the folded product no longer holds a key type that was deleted in the same page. */
-async function writeKeyTypes(
-  db: Statements,
-  changed: readonly Document<Product>[],
-  entries: readonly Recorded[],
-): Promise<void> {
+function writesOfKeyTypes(changed: readonly Document<Product>[], entries: readonly Recorded[]): Statement[] {
   const states = new Map(changed.map(({ stream, state }) => [stream, state]))
   const latest = new Map<string, KeyTypeRow>()
   for (const { category, event, stream } of entries) {
@@ -87,8 +84,7 @@ async function writeKeyTypes(
       fallback_entitlements: fallbackEntitlements,
     })
   }
-  await writeRows(
-    db,
+  return writesOf(
     'write-key-types',
     `insert into key_types select * from json_populate_recordset(null::key_types, $1)
      on conflict (tenant_id, product_id, key_type_id) do update

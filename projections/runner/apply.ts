@@ -2,6 +2,7 @@ import pg, { type ClientBase } from 'pg'
 import type { LogEntry, Recorded, Unreadable } from '../../src/domain/recorded.ts'
 import { inMessages } from '../database/message.ts'
 import { projectors } from '../projectors.ts'
+import { runAll, type Statement, type Statements } from '../statements.ts'
 
 /** Told of each stream that has to be set aside. */
 export type OnParked = (parked: { stream: string; revision: number; type: string; problem: string }) => void
@@ -12,20 +13,22 @@ export class PoisonedPage extends Error {}
 /**
  * Applies a page of the log inside the caller's transaction, all events at once. The streams that are set aside
  * are left out.
+ * @param last what is run behind it, in the message that writes
  * @throws PoisonedPage when an event does not fit; the transaction is of no more use then
  * @throws whatever the database throws for reasons that have nothing to do with an event; the round is repeated
  */
 export async function applyTogether(
-  db: ClientBase,
+  db: Statements,
   entries: readonly LogEntry[],
   parked: ReadonlySet<string>,
+  last: readonly Statement[],
 ): Promise<void> {
   const usable = entries.filter(({ stream }) => !parked.has(stream))
   const readable = usable.filter((entry) => entry.readable)
   if (readable.length < usable.length) throw new PoisonedPage('an event cannot be read')
   try {
-    const together = inMessages(db)
-    await Promise.all(projectors.map((projector) => projector.apply(together, readable)))
+    const writes = await Promise.all(projectors.map((projector) => projector.fold(db, readable)))
+    await runAll(db, [...writes.flat(), ...last])
   } catch (error) {
     if (isAboutTheEvents(error)) throw new PoisonedPage('an event cannot be applied', { cause: error })
     throw error
@@ -56,7 +59,8 @@ export async function applyOneByOne(
 async function applied(db: ClientBase, entry: Recorded): Promise<boolean> {
   await db.query('savepoint before_event')
   try {
-    for (const projector of projectors) await projector.apply(inMessages(db), [entry])
+    const statements = inMessages(db)
+    for (const projector of projectors) await runAll(statements, await projector.fold(statements, [entry]))
     return true
   } catch (error) {
     if (!isAboutTheEvents(error)) throw error

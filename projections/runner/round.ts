@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg'
 import { projectionLock } from '../database/advisory-locks.ts'
 import { inMessages } from '../database/message.ts'
-import type { Statement, Statements } from '../statements.ts'
+import { runAll, type Statement, type Statements } from '../statements.ts'
 import { applyOneByOne, applyTogether, type OnParked, PoisonedPage } from './apply.ts'
 import type { LogPage, LogReader } from './log.ts'
 import { beforeAll, fingerprint } from './schema.ts'
@@ -63,7 +63,9 @@ export async function takeStep(
 ): Promise<bigint> {
   const statements = inMessages(client)
   let known: { checkpoint: bigint; page: LogPage } | undefined
-  const step = async (apply: typeof applyTogether): Promise<bigint> => {
+  const step = async (
+    apply: (entries: LogPage['entries'], parked: ReadonlySet<string>, last: Statement[]) => Promise<void>,
+  ): Promise<bigint> => {
     const { checkpoint, isOurs, parked } = await begin(statements, lock)
     if (!isOurs) {
       await client.query('rollback')
@@ -71,17 +73,19 @@ export async function takeStep(
     }
     const page = known?.checkpoint === checkpoint ? known.page : await read(checkpoint)
     known = { checkpoint, page }
-    if (page.through !== undefined) await apply(client, page.entries, parked)
     const now = page.through ?? checkpoint
-    await commit(statements, now)
+    await apply(page.entries, parked, [moveCheckpoint(now), commit])
     return now
   }
   try {
-    return await step(applyTogether)
+    return await step((entries, parked, last) => applyTogether(statements, entries, parked, last))
   } catch (error) {
     if (!(error instanceof PoisonedPage)) throw error
     await client.query('rollback')
-    return step((db, entries, parked) => applyOneByOne(db, entries, parked, onParked))
+    return step(async (entries, parked, last) => {
+      await applyOneByOne(client, entries, parked, onParked)
+      await runAll(statements, last)
+    })
   }
 }
 
@@ -106,16 +110,13 @@ async function begin(
   }
 }
 
-async function commit(db: Statements, position: bigint): Promise<void> {
-  await Promise.all([
-    db.query({
-      name: 'move-checkpoint',
-      text: 'update checkpoint set position = $1, moved_at = clock_timestamp() where position < $1',
-      values: [position],
-    }),
-    db.query({ name: 'commit-fold', text: 'commit' }),
-  ])
-}
+const moveCheckpoint = (position: bigint): Statement => ({
+  name: 'move-checkpoint',
+  text: 'update checkpoint set position = $1, moved_at = clock_timestamp() where position < $1',
+  values: [position],
+})
+
+const commit: Statement = { name: 'commit-fold', text: 'commit' }
 
 export async function readCheckpoint(db: Pool | ClientBase): Promise<bigint> {
   const { rows } = await db.query<{ position: bigint }>('select position from checkpoint')

@@ -1,6 +1,6 @@
 import { folding } from '../../src/domain/recorded.ts'
 import { absentSale, evolveSale, isOpen, type Sale } from '../../src/domain/sale/sale.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const sales: DocumentModel<Sale> = {
@@ -49,7 +49,5 @@ export const salesProjector: Projector = {
     create index sales_parked on sales (tenant_id, received_at desc, id desc) where status = 'parked';
     -- What a reaction goes on with; next to nothing stands in it for long.
     create index sales_open on sales (received_at) where open`,
-  async apply(db, entries) {
-    await projectDocuments(db, sales, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, sales, entries),
 }

@@ -1,6 +1,6 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
-import { writeRows } from '../statements.ts'
+import { writesOf } from '../statements.ts'
 
 /** The public side of every tenant's signing keys, and how long its leases have been when: see `keyStates`. */
 export const signingProjector: Projector = {
@@ -24,23 +24,21 @@ export const signingProjector: Projector = {
       since timestamptz not null,
       primary key (tenant_id, product_id, revision)
     )`,
-  async apply(db, entries) {
-    await Promise.all([
-      writeRows(
-        db,
+  async fold(_, entries) {
+    return [
+      ...writesOf(
         'write-signing-keys',
         `insert into signing_keys select * from json_populate_recordset(null::signing_keys, $1)
          on conflict do nothing`,
         entries.flatMap(keyRowOf),
       ),
-      writeRows(
-        db,
+      ...writesOf(
         'write-lease-lengths',
         `insert into lease_lengths select * from json_populate_recordset(null::lease_lengths, $1)
          on conflict do nothing`,
         entries.flatMap(lengthRowOf),
       ),
-    ])
+    ]
   },
 }
 

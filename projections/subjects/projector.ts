@@ -1,6 +1,6 @@
 import { folding } from '../../src/domain/recorded.ts'
 import { evolveSubject, presentSubject, type Subject } from '../../src/domain/subject/subject.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const subjects: DocumentModel<Subject> = {
@@ -35,7 +35,5 @@ export const subjectsProjector: Projector = {
     );
     -- What a reaction goes on with; next to nothing stands in it for long.
     create index subjects_erasing on subjects (begun_at) where status = 'erasing'`,
-  async apply(db, entries) {
-    await projectDocuments(db, subjects, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, subjects, entries),
 }

@@ -1,6 +1,6 @@
 import { folding } from '../../src/domain/recorded.ts'
 import { absentTenant, evolveTenant, type Tenant } from '../../src/domain/tenant/tenant.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const tenants: DocumentModel<Tenant> = {
@@ -32,7 +32,5 @@ export const tenantsProjector: Projector = {
       plan text not null,
       created_at timestamptz not null
     )`,
-  async apply(db, entries) {
-    await projectDocuments(db, tenants, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, tenants, entries),
 }

@@ -4,7 +4,7 @@ import {
   evolveTestPurchase,
   type TestPurchase,
 } from '../../src/domain/testpurchase/test-purchase.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const testPurchases: DocumentModel<TestPurchase> = {
@@ -37,7 +37,5 @@ export const testPurchasesProjector: Projector = {
       started_at timestamptz not null
     );
     create index test_purchases_running on test_purchases (started_at) where status = 'running'`,
-  async apply(db, entries) {
-    await projectDocuments(db, testPurchases, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, testPurchases, entries),
 }

@@ -1,6 +1,6 @@
 import { folding } from '../../src/domain/recorded.ts'
 import { absentToken, evolveToken, type Token } from '../../src/domain/token/token.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const tokens: DocumentModel<Token> = {
@@ -33,7 +33,5 @@ export const tokensProjector: Projector = {
       created_at timestamptz not null
     );
     create index tokens_of_tenant on tokens (tenant_id, created_at desc, token_id desc)`,
-  async apply(db, entries) {
-    await projectDocuments(db, tokens, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, tokens, entries),
 }

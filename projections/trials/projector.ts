@@ -1,6 +1,6 @@
 import { folding } from '../../src/domain/recorded.ts'
 import { evolveTrial, type Trial, unknownMachine } from '../../src/domain/trial/trial.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const trials: DocumentModel<Trial> = {
@@ -28,7 +28,5 @@ export const trialsProjector: Projector = {
       shared boolean not null
     );
     create index trials_shared on trials (tenant_id, product_id) where shared`,
-  async apply(db, entries) {
-    await projectDocuments(db, trials, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, trials, entries),
 }

@@ -1,6 +1,6 @@
 import { folding } from '../../src/domain/recorded.ts'
 import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhook/webhook.ts'
-import { type DocumentModel, projectDocuments } from '../document.ts'
+import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const webhooks: DocumentModel<Webhook> = {
@@ -21,7 +21,5 @@ export const webhooksProjector: Projector = {
       state jsonb not null,
       tenant_id text not null unique
     )`,
-  async apply(db, entries) {
-    await projectDocuments(db, webhooks, entries)
-  },
+  fold: (db, entries) => foldDocuments(db, webhooks, entries),
 }

@@ -82,11 +82,11 @@ test('a connection that ends fails all that waits', async () => {
   await own.connect()
   const lost = inMessages(own)
   const asked = ['one', 'two'].map((name) => lost.query({ name, text: 'select pg_sleep(60)' }))
+  const ended = Promise.allSettled(asked)
   const { rows } = await client.query<{ ended: boolean }>(
     `select pg_terminate_backend(pid) as ended from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
   )
   expect(rows).toStrictEqual([{ ended: true }])
-  const settled = await Promise.allSettled(asked)
-  expect(settled.map(({ status }) => status)).toStrictEqual(['rejected', 'rejected'])
+  expect((await ended).map(({ status }) => status)).toStrictEqual(['rejected', 'rejected'])
 })

@@ -1,8 +1,11 @@
 /** Applying events that a read model holds already changes nothing: a projector may be run again at any time. */
+import type { ClientBase } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inMessages } from '../../projections/database/message.ts'
+import type { Projector } from '../../projections/projector.ts'
 import { projectors } from '../../projections/projectors.ts'
 import { withScratchSchema } from '../../projections/runner/replay.ts'
+import { runAll } from '../../projections/statements.ts'
 import type { LogEntry, Recorded } from '../../src/domain/recorded.ts'
 import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
 import { beginLife, fullLife } from './life.ts'
@@ -21,6 +24,11 @@ beforeAll(async () => {
 })
 afterAll(() => ledger.close())
 
+function applying(client: ClientBase, projector: Projector) {
+  const db = inMessages(client)
+  return async (entries: readonly Recorded[]) => runAll(db, await projector.fold(db, entries))
+}
+
 test.each(projectors)(
   'the projector of $name, run twice over the same events, changes nothing',
   async (projector) => {
@@ -28,13 +36,13 @@ test.each(projectors)(
       ledger.db,
       { schema: `twice_${projector.name}`, lock: 4711, kept: false },
       async (client) => {
-        const statements = inMessages(client)
-        await projector.apply(statements, recorded)
+        const apply = applying(client, projector)
+        await apply(recorded)
         const once = await dumpTables(client)
         expect(projector.tables.filter((table) => once[table]?.length === 0)).toStrictEqual([])
-        await projector.apply(statements, recorded)
+        await apply(recorded)
         expect(await dumpTables(client)).toStrictEqual(once)
-        for (const entry of recorded) await projector.apply(statements, [entry])
+        for (const entry of recorded) await apply([entry])
         expect(await dumpTables(client)).toStrictEqual(once)
         await client.query(`drop schema twice_${projector.name} cascade`)
       },
@@ -48,7 +56,7 @@ test.each([1, 2, 3, 7, 50])(
     const schema = `paged_${size}`
     await withScratchSchema(ledger.db, { schema, lock: 4712, kept: false }, async (client) => {
       for (let at = 0; at < recorded.length; at += size) {
-        for (const { apply } of projectors) await apply(inMessages(client), recorded.slice(at, at + size))
+        for (const projector of projectors) await applying(client, projector)(recorded.slice(at, at + size))
       }
       expect(await dumpTables(client)).toStrictEqual(await dumpTables(ledger.db))
       await client.query(`drop schema ${schema} cascade`)
