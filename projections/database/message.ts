@@ -33,7 +33,7 @@ class Message extends pg.Query {
   #connection: Connection | undefined
 
   constructor(asked: readonly Asked[]) {
-    super({ text: '' }, (error, result) => this.#settle(error, result))
+    super('', (error, result) => this.#settle(error, result))
     this.#asked = asked
   }
 
