@@ -44,9 +44,16 @@ const found = async (page: Page) => {
 }
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** How far the page is wider than the window. */
+/** How far the page is wider than the window, were every id made of the widest letter: ids differ from run to run. */
 const overflow = (page: Page) =>
-  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  page.evaluate(`{
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    while (texts.nextNode()) {
+      const text = texts.currentNode
+      text.data = text.data.replace(/(?<=\\b[a-z]{2,3}_)[0-9a-z]{26}\\b/g, 'm'.repeat(26))
+    }
+    document.documentElement.scrollWidth - document.documentElement.clientWidth
+  }`)
 
 const looks = [
   ['light', 'light', { width: 1280, height: 800 }],
@@ -81,14 +88,10 @@ describe('in light, in the dark and on a phone', () => {
         'Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => null)',
       )
       const violations = isLookedAt ? await found(page) : []
-      expect({ name, look, found: violations, overflow: await overflow(page) }).toStrictEqual({
-        name,
-        look,
-        found: [],
-        overflow: 0,
-      })
+      expect({ name, look, found: violations }).toStrictEqual({ name, look, found: [] })
       await takePicture(page, name, look)
     }
+    expect({ name, overflow: await overflow(page) }).toStrictEqual({ name, overflow: 0 })
     const [[, , window]] = looks
     await page.setViewportSize(window)
     expect(problems.splice(0)).toStrictEqual([])
