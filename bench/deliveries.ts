@@ -5,24 +5,19 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { Pool } from 'undici'
 import { startDispatching } from '../src/bin/dispatching.ts'
 import { createLog } from '../src/bin/log.ts'
 import { openStores, type Stores } from '../src/bin/stores.ts'
 import { parseConfig } from '../src/config.ts'
 import { connectFeed } from '../src/webhooks/nats.ts'
-import { signatureHeaders } from '../src/webhooks/signature.ts'
 import { natsServer } from '../test/harness/nats-server.ts'
 import { type Figure, percent, perSecond } from './figures.ts'
 import { benchIsolation } from './isolation.ts'
-import { startSink } from './processes.ts'
+import { barePosts, eventStoreUrl, startSink } from './processes.ts'
 import { openShops, oweOf, scheduleAll } from './shops.ts'
 
 const deliveries = 4000
 const tenants = 50
-/** As many connections as the dispatcher may have to one receiver, for as many receivers as it has. */
-const bareAtOnce = 256
-const bareSeconds = 4
 
 /** Deliveries through NATS, each try recorded, against bare posts of the same body and signature to the same sink. */
 export async function benchDeliveries(log: (line: string) => void): Promise<Figure[]> {
@@ -42,8 +37,9 @@ export async function benchDeliveries(log: (line: string) => void): Promise<Figu
   const feed = connectFeed(natsUrl, () => undefined)
   const stopping = new AbortController()
   try {
-    const bare = await postBare(sink.address)
-    log(`bare ${perSecond(bare)}`)
+    const bare = await barePosts(sink.address)
+    const recorded = await barePosts(sink.address, eventStoreUrl(config.dataDirectory))
+    log(`bare ${perSecond(bare)}, each recorded ${perSecond(recorded)}`)
     await scheduleMany(stores, sink.address)
     while (!feed.isConnected()) await setTimeout(50)
     const dispatching = startDispatching(config, stores, quiet, feed, stopping.signal)
@@ -63,6 +59,14 @@ export async function benchDeliveries(log: (line: string) => void): Promise<Figu
         bar: '≥ 50 %',
         holds: ratio >= 0.5,
       },
+      {
+        what: 'the same with nothing but a post and an append',
+        measured: perSecond(recorded),
+        against: `bare posts ${perSecond(bare)}`,
+        ratio: percent(recorded / bare),
+        bar: '',
+        holds: true,
+      },
       isolation,
     ]
   } finally {
@@ -74,42 +78,6 @@ export async function benchDeliveries(log: (line: string) => void): Promise<Figu
     if (nats.exitCode === null && nats.signalCode === null) await once(nats, 'exit')
     rmSync(directory, { recursive: true, force: true })
   }
-}
-
-/** What a license event looks like on the wire. */
-const body = JSON.stringify({
-  id: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc',
-  created: 1_795_000_000,
-  version: '2026-11-01',
-  event: 'license.revoked',
-  tenant_id: 'acme',
-  license_id: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc',
-  product_id: 'editor',
-  key_type_id: 'default',
-  customer_email: null,
-  sequence: 1,
-})
-
-async function postBare(address: string): Promise<number> {
-  const pool = new Pool(address, { connections: bareAtOnce })
-  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-  const until = performance.now() + bareSeconds * 1000
-  let posted = 0
-  const post = async () => {
-    while (performance.now() < until) {
-      const timestamp = Math.floor(Date.now() / 1000)
-      const headers = {
-        'content-type': 'application/json',
-        ...signatureHeaders([secret], { id: 'whd_1', timestamp, body }),
-      }
-      const answer = await pool.request({ path: '/hook', method: 'POST', headers, body })
-      await answer.body.dump()
-      posted++
-    }
-  }
-  await Promise.all(Array.from({ length: bareAtOnce }, post))
-  await pool.close()
-  return posted / bareSeconds
 }
 
 /** Many licenses of some tenants, each with a delivery that is due. */

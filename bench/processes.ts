@@ -95,11 +95,16 @@ export async function load(asked: {
   return Load.parse(await run('load.ts', [JSON.stringify({ from: 0, to: 1, connections: 64, ...asked })]))
 }
 
+const Rate = z.object({ perSecond: z.number() })
+
 export async function bareAppends(url: string, bytes: number, count: number): Promise<number> {
-  const { perSecond } = z
-    .object({ perSecond: z.number() })
-    .parse(await run('appender.ts', [url, String(bytes), String(count)]))
-  return perSecond
+  return Rate.parse(await run('appender.ts', [url, String(bytes), String(count)])).perSecond
+}
+
+/** With a store, each is recorded there by one append. */
+export async function barePosts(address: string, storeUrl?: string): Promise<number> {
+  const asked = storeUrl === undefined ? [address] : [address, storeUrl]
+  return Rate.parse(await run('poster.ts', asked)).perSecond
 }
 
 /** Resident memory of a process, from the kernel. */
