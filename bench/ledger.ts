@@ -10,7 +10,7 @@ import type { Progress } from '../projections/runner/replay.ts'
 import { verify } from '../projections/runner/verify.ts'
 import { newToken } from '../src/credentials/token.ts'
 import { connectLedger, type Ledger } from '../src/ledger/ledger.ts'
-import { withEmptyReadModels } from '../test/harness/empty-read-models.ts'
+import { openEmptyReadModels } from '../test/harness/empty-read-models.ts'
 import { fillTenants } from './fill.ts'
 
 export type Scratch = { directory: string; token: string; remove(): void }
@@ -88,7 +88,7 @@ async function withStores<T>(directory: string, work: (opened: Opened) => Promis
   })
   try {
     const { databaseUrl, eventstoreUrl } = Addresses.parse(stack)
-    const db = await withEmptyReadModels(databaseUrl)
+    const db = await openEmptyReadModels(databaseUrl)
     const ledger = connectLedger(eventstoreUrl)
     try {
       return await work({ db, ledger })

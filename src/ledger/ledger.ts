@@ -229,10 +229,8 @@ async function append(
 }
 
 async function positionOf(client: EventStoreDBClient, stream: string, revision: number): Promise<bigint> {
-  const options = { direction: FORWARDS, fromRevision: BigInt(revision), maxCount: 1 } as const
-  for await (const { event } of heard(client.readStream(stream, options))) {
-    if (event?.position) return event.position.commit
-  }
+  const [event] = await readStreamPage(client, stream, revision, 1)
+  if (event?.position) return event.position.commit
   throw new LedgerUnavailable(`the event store gave no position for ${stream} at ${revision}`)
 }
 

@@ -5,7 +5,7 @@ import type { LogReader } from '../../projections/runner/log.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 
 /** A database with every table and, where they are new, nothing folded into them. Whoever asked ends the pool. */
-export async function withEmptyReadModels(databaseUrl: string): Promise<Pool> {
+export async function openEmptyReadModels(databaseUrl: string): Promise<Pool> {
   await migrate(databaseUrl)
   const db = createPool(databaseUrl)
   await prepareReadModels(db, emptyLog, { onParked: () => undefined, onProgress: () => undefined })

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { z } from 'zod'
 import { createDatabaseOn, type TestDatabase } from './database.ts'
-import { withEmptyReadModels } from './empty-read-models.ts'
+import { openEmptyReadModels } from './empty-read-models.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -40,7 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function provide(project: TestProject, url: string): Promise<TestDatabase> {
   const template = await createDatabaseOn(url)
-  const db = await withEmptyReadModels(template.url)
+  const db = await openEmptyReadModels(template.url)
   await db.end()
   project.provide('postgresUrl', url)
   project.provide('ledgerTemplate', template.name)
