@@ -11,24 +11,35 @@ export type OnParked = (parked: { stream: string; revision: number; type: string
 export class PoisonedPage extends Error {}
 
 /**
- * Applies a page of the log inside the caller's transaction, all events at once. The streams that are set aside
- * are left out.
- * @param last what is run behind it, in the message that writes
- * @throws PoisonedPage when an event does not fit; the transaction is of no more use then
+ * Folds a page of the log onto what the tables hold, all events at once. The streams that are set aside are left out.
+ * @returns what is to be written, in its order
+ * @throws PoisonedPage when an event cannot be read or does not fit; the transaction is of no more use then
  * @throws whatever the database throws for reasons that have nothing to do with an event; the round is repeated
  */
-export async function applyTogether(
+export async function foldTogether(
   db: Statements,
   entries: readonly LogEntry[],
   parked: ReadonlySet<string>,
-  last: readonly Statement[],
-): Promise<void> {
+): Promise<Statement[]> {
   const usable = entries.filter(({ stream }) => !parked.has(stream))
   const readable = usable.filter((entry) => entry.readable)
   if (readable.length < usable.length) throw new PoisonedPage('an event cannot be read')
-  try {
+  return poisonedByEvents(async () => {
     const writes = await Promise.all(projectors.map((projector) => projector.fold(db, readable)))
-    await runAll(db, [...writes.flat(), ...last])
+    return writes.flat()
+  })
+}
+
+/**
+ * Writes what a page came to, in one message.
+ * @throws as {@link foldTogether} does
+ */
+export const writeTogether = (db: Statements, writes: readonly Statement[]): Promise<void> =>
+  poisonedByEvents(() => runAll(db, writes))
+
+async function poisonedByEvents<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
   } catch (error) {
     if (isAboutTheEvents(error)) throw new PoisonedPage('an event cannot be applied', { cause: error })
     throw error

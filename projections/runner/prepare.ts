@@ -24,11 +24,10 @@ async function catchUp(db: Pool, log: LogReader, { onParked, onProgress }: Rebui
   const head = (await log.head()) ?? beforeAll
   let events = 0
   for (let position = await readCheckpoint(db); position < head; ) {
-    const before = position
-    position = await runRound(db, log, onParked, (count) => {
-      events += count
-    })
-    if (position === before) return
+    const step = await runRound(db, log, onParked)
+    if (step.to === position) return
+    position = step.to
+    events += step.events
     onProgress({ events, position, head })
   }
 }

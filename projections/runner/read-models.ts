@@ -37,6 +37,8 @@ export function createReadModels(
   options: { timeLimitMs: number; onParked: OnParked; onFailure: (error: unknown) => void },
 ): ReadModels {
   let reached = beforeAll
+  /** Whether the last round found the tables where the one before it had left them. */
+  let isAlone = false
   let waiters: Waiter[] = []
   let running = false
 
@@ -49,7 +51,9 @@ export function createReadModels(
         // Where several wait, more are on their way: the next round takes them along.
         if (settled > 1) await setTimeout(gatherMs)
         const before = reached
-        reached = await runRound(db, log, options.onParked)
+        const { from, to } = await runRound(db, log, options.onParked, isAlone ? before : undefined)
+        isAlone = from === before
+        reached = to
         failures = 0
         settled = settle()
         // The store acknowledged a position that its log does not show yet; give it a moment.

@@ -4,8 +4,9 @@ import type { Statement } from '../statements.ts'
 import type { OnParked } from './apply.ts'
 import type { LogPage, LogReader } from './log.ts'
 import { withOwnConnection } from './own-connection.ts'
-import { readCheckpoint, takeStep } from './round.ts'
+import { readCheckpoint } from './round.ts'
 import { beforeAll, createReadModelSchema, dropReadingIndexes } from './schema.ts'
+import { takeStep } from './step.ts'
 
 /** How far a replay is: events folded so far, and positions, of which only the ratio means anything. */
 export type Progress = { events: number; position: bigint; head: bigint }
@@ -98,7 +99,8 @@ async function foldUpTo(
     while (coming.length < pagesAhead) last = readOn(last.then(({ through }) => next(through)))
     const page = await coming.shift()
     if (page?.through === undefined) return
-    position = await takeStep(client, noLock, async () => page, options.onParked)
+    const { to } = await takeStep(client, noLock, async () => page, options.onParked, position)
+    position = to
     events += page.entries.length
     options.onProgress({ events, position, head })
   }
