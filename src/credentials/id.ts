@@ -1,4 +1,4 @@
-import { createHmac, randomFillSync } from 'node:crypto'
+import { createHmac, type KeyObject, randomFillSync } from 'node:crypto'
 import { v7 } from 'uuid'
 import type { RandomBytes } from './random.ts'
 
@@ -23,7 +23,7 @@ export type DeriveId = (prefix: IdPrefix, ...parts: string[]) => string
  * Ids that follow from what they are the id of, so that whoever names the same thing names the same stream. A keyed
  * hash, so that nobody can try out which parts gave an id. In form a UUIDv8, RFC 9562's for a purpose of one's own.
  */
-export function createDeriveId(key: Uint8Array): DeriveId {
+export function createDeriveId(key: KeyObject): DeriveId {
   return (prefix, ...parts) => {
     const bytes = createHmac('sha256', key)
       .update(JSON.stringify(['id', prefix, ...parts]))

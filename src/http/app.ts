@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { type FastifyZodOpenApiTypeProvider, validatorCompiler } from 'fastify-zod-openapi'
 import type { Services } from '../commands/services.ts'
@@ -62,7 +63,7 @@ export type AppOptions = {
   /** Proxies whose word on a caller's address is taken; undefined: nobody's, it is the socket's. */
   trustProxy?: string[] | undefined
   /** What the dashboard's cookies are made with. */
-  cookieKey: Uint8Array
+  cookieKey: KeyObject
   /** A loop that is later than this refuses with 503 until it has caught up; 0 never refuses. */
   maxEventLoopDelayMs?: number
   log: FastifyBaseLogger

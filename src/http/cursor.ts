@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { After } from '../../projections/page.ts'
 import { invalid } from './problem.ts'
@@ -17,7 +17,7 @@ export type Cursors = {
 const Place = z.strictObject({ createdAt: z.iso.datetime(), id: z.string() })
 const tagLength = 16
 
-export function createCursors(key: Uint8Array): Cursors {
+export function createCursors(key: KeyObject): Cursors {
   const tag = (boundTo: readonly unknown[], place: string): Buffer =>
     createHmac('sha256', key)
       .update(JSON.stringify([boundTo, place]))

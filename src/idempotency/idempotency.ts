@@ -1,8 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { MasterKey } from '../vault/master-key.ts'
 import { open, seal } from '../vault/seal.ts'
+import { newWrappedKey, unwrapKey } from '../vault/wrapped-key.ts'
 import { type KeyedRequest, keyHashOf, requestHashOf } from './request.ts'
 import { type Run, runOf } from './run.ts'
 
@@ -143,17 +144,17 @@ async function destroyExpired(db: Pool, at: Date): Promise<number> {
 
 type Named = { keyHash: Buffer; tenantId: string }
 type Row = Named & { requestHash: Buffer; wrapped: Buffer; run: Buffer; holder: string; expiresAt: Date }
-type Claim = Row & { recordKey: Buffer }
+type Claim = Row & { recordKey: KeyObject }
 
 function newRow(master: MasterKey, request: KeyedRequest, requestId: string, at: Date): Row {
   const keyHash = keyHashOf(master.idempotency, request)
   const named = { keyHash, tenantId: request.tenantId }
-  const recordKey = randomBytes(32)
+  const { key: recordKey, wrapped } = newWrappedKey(master.wrapping, partOf(named, 'key'))
   const reserved = { seed: randomBytes(32).toString('base64'), at: at.toISOString(), requestId }
   return {
     ...named,
     requestHash: requestHashOf(master.idempotency, request),
-    wrapped: seal(master.wrapping, partOf(named, 'key'), recordKey),
+    wrapped,
     run: seal(recordKey, partOf(named, 'run'), Buffer.from(JSON.stringify(reserved))),
     holder: randomUUID(),
     expiresAt: new Date(at.getTime() + lifetimeMs),
@@ -167,13 +168,13 @@ const partOf = ({ tenantId, keyHash }: Named, part: 'key' | 'run' | 'reply'): st
   `idempotency ${part}`,
 ]
 
-const openKey = (master: MasterKey, row: Named, wrapped: Buffer): Buffer =>
-  open(master.wrapping, partOf(row, 'key'), wrapped)
+const openKey = (master: MasterKey, row: Named, wrapped: Buffer): KeyObject =>
+  unwrapKey(master.wrapping, partOf(row, 'key'), wrapped)
 
-const openPart = (recordKey: Buffer, row: Named, part: 'run' | 'reply', sealed: Buffer): string =>
+const openPart = (recordKey: KeyObject, row: Named, part: 'run' | 'reply', sealed: Buffer): string =>
   open(recordKey, partOf(row, part), sealed).toString()
 
-const openReply = (recordKey: Buffer, row: Named, sealed: Buffer): StoredReply =>
+const openReply = (recordKey: KeyObject, row: Named, sealed: Buffer): StoredReply =>
   StoredReply.parse(JSON.parse(openPart(recordKey, row, 'reply', sealed)))
 
 /**

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 import canonicalize from 'canonicalize'
 
 /** A request with an Idempotency-Key, as far as it matters which one it is. */
@@ -21,7 +21,7 @@ export class NotCanonical extends Error {}
 export const isIdempotencyKey = (text: string): boolean => /^[\x21-\x7e]{1,255}$/.test(text)
 
 /** Under what the request is remembered: the same for every request that may be a repetition of it. */
-export const keyHashOf = (secret: Uint8Array, { tenantId, tokenId, route, key }: KeyedRequest): Buffer =>
+export const keyHashOf = (secret: KeyObject, { tenantId, tokenId, route, key }: KeyedRequest): Buffer =>
   mac(secret, JSON.stringify(['key', tenantId, tokenId, route, key]))
 
 /**
@@ -29,7 +29,7 @@ export const keyHashOf = (secret: Uint8Array, { tenantId, tokenId, route, key }:
  * since a body may hold an e-mail address, which a bare hash would let anybody try out.
  * @throws NotCanonical for half of a surrogate pair, or JSON nested too deeply
  */
-export function requestHashOf(secret: Uint8Array, { params, query, body }: KeyedRequest): Buffer {
+export function requestHashOf(secret: KeyObject, { params, query, body }: KeyedRequest): Buffer {
   try {
     return mac(secret, canonicalize(['request', params ?? null, query ?? null, body ?? null]) ?? '')
   } catch (error) {
@@ -37,4 +37,4 @@ export function requestHashOf(secret: Uint8Array, { params, query, body }: Keyed
   }
 }
 
-const mac = (secret: Uint8Array, text: string): Buffer => createHmac('sha256', secret).update(text).digest()
+const mac = (secret: KeyObject, text: string): Buffer => createHmac('sha256', secret).update(text).digest()

@@ -1,4 +1,4 @@
-import { createCipheriv, hkdfSync } from 'node:crypto'
+import { createCipheriv, createSecretKey, hkdfSync } from 'node:crypto'
 import { type IdPrefix, seededId } from '../credentials/id.ts'
 import type { RandomBytes } from '../credentials/random.ts'
 
@@ -44,7 +44,7 @@ export function runOf({ seed, at, requestId }: Reserved, resumed: boolean): Run 
 
 /** An endless sequence of bytes that only the seed tells: the key stream of AES-256-CTR. */
 function bytesFrom(seed: Uint8Array, purpose: string): RandomBytes {
-  const key = new Uint8Array(hkdfSync('sha256', seed, '', purpose, 32))
+  const key = createSecretKey(Buffer.from(hkdfSync('sha256', seed, '', purpose, 32)))
   const stream = createCipheriv('aes-256-ctr', key, Buffer.alloc(16))
   return (size) => stream.update(Buffer.alloc(size))
 }

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { RandomBytes } from '../credentials/random.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -15,21 +15,25 @@ const secretName = 'machines'
  * that machines are known again whatever becomes of that one. A key never changes, so it is read once.
  */
 export function createMachines(secrets: Secrets, randomBytes: RandomBytes): Machines {
-  const keys = new Map<string, Promise<string>>()
+  const keys = new Map<string, Promise<KeyObject>>()
 
-  function keyOf(tenantId: string): Promise<string> {
+  function keyOf(tenantId: string): Promise<KeyObject> {
     const known = keys.get(tenantId)
     if (known) return known
-    const key = secrets.keep(tenantId, secretName, Buffer.from(randomBytes(32)).toString('base64'))
+    const key = madeOrKept(tenantId)
     keys.set(tenantId, key)
     key.catch(() => keys.delete(tenantId))
     return key
   }
 
+  async function madeOrKept(tenantId: string): Promise<KeyObject> {
+    const fresh = Buffer.from(randomBytes(32)).toString('base64')
+    return createSecretKey(await secrets.keep(tenantId, secretName, fresh), 'base64')
+  }
+
   return {
     async hashOf(tenantId, productId, machineHash) {
-      const key = Buffer.from(await keyOf(tenantId), 'base64')
-      return createHmac('sha256', key)
+      return createHmac('sha256', await keyOf(tenantId))
         .update(JSON.stringify([productId, machineHash]))
         .digest('hex')
     },

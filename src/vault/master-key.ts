@@ -1,13 +1,13 @@
-import { hkdfSync, randomBytes } from 'node:crypto'
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 
 export type MasterKey = {
-  wrapping: Uint8Array
-  indexing: Uint8Array
-  cursors: Uint8Array
-  cookies: Uint8Array
+  wrapping: KeyObject
+  indexing: KeyObject
+  cursors: KeyObject
+  cookies: KeyObject
   /** For the ids of what has a name of its own, such as an imported key. */
-  derivedIds: Uint8Array
-  idempotency: Uint8Array
+  derivedIds: KeyObject
+  idempotency: KeyObject
 }
 
 /** 32 random bytes, base64: what `KEYLEDGER_MASTER_KEY` holds. */
@@ -24,7 +24,7 @@ export function parseMasterKey(text: string): MasterKey {
     throw new Error('KEYLEDGER_MASTER_KEY must be 32 bytes in base64; make one with: openssl rand -base64 32')
   }
   const derive = (purpose: string) =>
-    new Uint8Array(hkdfSync('sha256', bytes, '', `keyledger ${purpose}`, 32))
+    createSecretKey(Buffer.from(hkdfSync('sha256', bytes, '', `keyledger ${purpose}`, 32)))
   return {
     wrapping: derive('wrapping'),
     indexing: derive('indexing'),

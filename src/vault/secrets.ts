@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { MasterKey } from './master-key.ts'
 import { open, seal } from './seal.ts'
+import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
 
 /** What must be shown or used again later, sealed under a key of its own; a secret that is destroyed is gone. */
 export type Secrets = {
@@ -15,36 +15,45 @@ export type Secrets = {
   destroy(tenantId: string, name: string): Promise<void>
 }
 
+type Row = { wrapped: Buffer; sealed: Buffer }
+
 export function createSecrets(db: Pool, master: MasterKey): Secrets {
-  async function find(tenantId: string, name: string): Promise<string | undefined> {
-    const { rows } = await db.query<{ wrapped: Buffer; sealed: Buffer }>({
-      name: 'vault-secret',
-      text: 'select wrapped, sealed from vault.secrets where tenant_id = $1 and name = $2',
-      values: [tenantId, name],
+  const keyOf = (tenantId: string, name: string) => [tenantId, name, 'key']
+
+  function openRow(tenantId: string, name: string, { wrapped, sealed }: Row): string {
+    const key = unwrapKey(master.wrapping, keyOf(tenantId, name), wrapped)
+    return open(key, [tenantId, name], sealed).toString()
+  }
+
+  async function keep(tenantId: string, name: string, secret: string): Promise<string> {
+    const { key, wrapped } = newWrappedKey(master.wrapping, keyOf(tenantId, name))
+    const { rows } = await db.query<Row>({
+      name: 'vault-keep-secret',
+      text: `with made as (
+               insert into vault.secrets (tenant_id, name, wrapped, sealed) values ($1, $2, $3, $4)
+               on conflict do nothing returning wrapped, sealed
+             )
+             select wrapped, sealed from made
+             union all
+             select wrapped, sealed from vault.secrets where tenant_id = $1 and name = $2
+             limit 1`,
+      values: [tenantId, name, wrapped, seal(key, [tenantId, name], Buffer.from(secret))],
     })
     const [row] = rows
-    if (!row) return undefined
-    const key = open(master.wrapping, [tenantId, name, 'key'], row.wrapped)
-    return open(key, [tenantId, name], row.sealed).toString()
+    // Somebody else kept one after this statement began: it is there for the next one.
+    return row ? openRow(tenantId, name, row) : keep(tenantId, name, secret)
   }
 
   return {
-    async keep(tenantId, name, secret) {
-      const key = randomBytes(32)
-      await db.query(
-        'insert into vault.secrets (tenant_id, name, wrapped, sealed) values ($1, $2, $3, $4) on conflict do nothing',
-        [
-          tenantId,
-          name,
-          seal(master.wrapping, [tenantId, name, 'key'], key),
-          seal(key, [tenantId, name], Buffer.from(secret)),
-        ],
-      )
-      const kept = await find(tenantId, name)
-      if (kept === undefined) throw new Error(`the secret ${name} was destroyed while it was being kept`)
-      return kept
+    keep,
+    async open(tenantId, name) {
+      const { rows } = await db.query<Row>({
+        name: 'vault-secret',
+        text: 'select wrapped, sealed from vault.secrets where tenant_id = $1 and name = $2',
+        values: [tenantId, name],
+      })
+      return rows[0] && openRow(tenantId, name, rows[0])
     },
-    open: find,
     async destroy(tenantId, name) {
       await db.query('delete from vault.secrets where tenant_id = $1 and name = $2', [tenantId, name])
     },

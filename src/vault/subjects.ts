@@ -1,7 +1,8 @@
-import { createHmac, hash, randomBytes } from 'node:crypto'
+import { createHmac, hash, type KeyObject, randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { MasterKey } from './master-key.ts'
 import { open, seal } from './seal.ts'
+import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
 
 type Field = 'email' | 'name'
 type SealedPerson = { subjectId: string; email: string | null; name: string | null }
@@ -34,11 +35,11 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
     return `sub_${digest.digest('hex').slice(0, 32)}`
   }
 
-  type Subject = { subjectId: string; key: Uint8Array }
+  type Subject = { subjectId: string; key: KeyObject }
 
   async function subjectFor(tenantId: string, email: string): Promise<Subject> {
     const fresh = `sub_${randomBytes(16).toString('hex')}`
-    const wrapped = seal(master.wrapping, [tenantId, fresh], randomBytes(32))
+    const { wrapped } = newWrappedKey(master.wrapping, [tenantId, fresh])
     const { rows } = await db.query<{ subject_id: string; wrapped: Buffer }>({
       name: 'vault-subject-key',
       text: `with made as (
@@ -57,11 +58,11 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
     if (!row) return subjectFor(tenantId, email)
     return {
       subjectId: row.subject_id,
-      key: open(master.wrapping, [tenantId, row.subject_id], row.wrapped),
+      key: unwrapKey(master.wrapping, [tenantId, row.subject_id], row.wrapped),
     }
   }
 
-  async function keysOf(tenantId: string, subjectIds: readonly string[]): Promise<Map<string, Uint8Array>> {
+  async function keysOf(tenantId: string, subjectIds: readonly string[]): Promise<Map<string, KeyObject>> {
     if (subjectIds.length === 0) return new Map()
     const { rows } = await db.query<{ subject_id: string; wrapped: Buffer }>({
       name: 'vault-subject-keys',
@@ -69,7 +70,10 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       values: [tenantId, subjectIds],
     })
     return new Map(
-      rows.map((row) => [row.subject_id, open(master.wrapping, [tenantId, row.subject_id], row.wrapped)]),
+      rows.map((row) => [
+        row.subject_id,
+        unwrapKey(master.wrapping, [tenantId, row.subject_id], row.wrapped),
+      ]),
     )
   }
 
@@ -112,4 +116,4 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
 }
 
 /** Tells which of a subject's keys a text was sealed under, and nothing about the key. */
-const fingerprint = (key: Uint8Array): string => hash('sha256', key, 'base64url').slice(0, 11)
+const fingerprint = (key: KeyObject): string => hash('sha256', key.export(), 'base64url').slice(0, 11)

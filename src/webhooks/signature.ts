@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 
 /** What is signed: the id of the delivery, the second of this try, and the body as it is sent. */
 export type Signed = { id: string; timestamp: number; body: string }
@@ -29,7 +29,7 @@ export function signatureHeaders(
 ): SignatureHeaders {
   const own = secrets.map((secret) => `v1=${hmac(secret, `${timestamp}.${body}`).digest('hex')}`)
   const standard = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+    const key = createSecretKey(secret.slice('whsec_'.length), 'base64')
     return `v1,${hmac(key, `${id}.${timestamp}.${body}`).digest('base64')}`
   })
   return {
@@ -40,4 +40,4 @@ export function signatureHeaders(
   }
 }
 
-const hmac = (key: string | Uint8Array, text: string) => createHmac('sha256', key).update(text)
+const hmac = (key: string | KeyObject, text: string) => createHmac('sha256', key).update(text)

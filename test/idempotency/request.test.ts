@@ -1,4 +1,5 @@
 /** Two requests are the same when they ask for the same, however it is written down; a key is visible ASCII. */
+import { createSecretKey } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -9,7 +10,7 @@ import {
   requestHashOf,
 } from '../../src/idempotency/request.ts'
 
-const secret = Buffer.alloc(32, 1)
+const secret = createSecretKey(Buffer.alloc(32, 1))
 const request: KeyedRequest = {
   tenantId: 'acme',
   tokenId: 'tok_1',
@@ -71,7 +72,7 @@ describe('a request', () => {
   })
 
   test('cannot be found out without the secret', () => {
-    const other = Buffer.alloc(32, 2)
+    const other = createSecretKey(Buffer.alloc(32, 2))
     expect(requestHashOf(other, request)).not.toStrictEqual(requestHashOf(secret, request))
     expect(keyHashOf(other, request)).not.toStrictEqual(keyHashOf(secret, request))
   })

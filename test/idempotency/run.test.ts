@@ -1,5 +1,5 @@
 /** A run that begins again makes the same ids, keys and bytes, and no two runs have anything in common. */
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createDeriveId, newId } from '../../src/credentials/id.ts'
@@ -71,14 +71,14 @@ test('an id of a run is a UUIDv7 of its moment', () => {
 })
 
 test('a derived id follows from its parts and the key, cannot be told from them, and is a UUIDv8', () => {
-  const derive = createDeriveId(Buffer.alloc(32, 1))
+  const derive = createDeriveId(createSecretKey(Buffer.alloc(32, 1)))
   const id = derive('lic', 'acme', 'a'.repeat(64))
-  expect(id).toBe(createDeriveId(Buffer.alloc(32, 1))('lic', 'acme', 'a'.repeat(64)))
+  expect(id).toBe(createDeriveId(createSecretKey(Buffer.alloc(32, 1)))('lic', 'acme', 'a'.repeat(64)))
   expect(id).toMatch(/^lic_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
   expect((bitsOf(id) >> 76n) & 0xfn).toBe(8n)
   expect((bitsOf(id) >> 62n) & 0b11n).toBe(0b10n)
   const others = [
-    createDeriveId(Buffer.alloc(32, 2))('lic', 'acme', 'a'.repeat(64)),
+    createDeriveId(createSecretKey(Buffer.alloc(32, 2)))('lic', 'acme', 'a'.repeat(64)),
     derive('lic', 'acme', 'b'.repeat(64)),
     derive('lic', 'acm', `e${'a'.repeat(63)}`),
     derive('lic', `acme${'a'.repeat(64)}`),

@@ -6,37 +6,37 @@ import { newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 const hint = 'KEYLEDGER_MASTER_KEY must be 32 bytes in base64; make one with: openssl rand -base64 32'
 const zeros = Buffer.alloc(32).toString('base64')
 
+/** What a key object holds is not seen by comparing it. */
+const keysIn = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(parseMasterKey(text)).map(([purpose, key]) => [purpose, key.export().toString('hex')]),
+  )
+
 test('a new master key parses, and is another one each time', () => {
   const made = Array.from({ length: 20 }, newMasterKey)
   expect(new Set(made).size).toBe(20)
-  for (const text of made) expect(parseMasterKey(text).wrapping).toHaveLength(32)
+  for (const text of made) expect(parseMasterKey(text).wrapping.symmetricKeySize).toBe(32)
 })
 
 test('each purpose has a key of its own, of 32 bytes, and none is the master key', () =>
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
-      const derived: Uint8Array[] = Object.values(parseMasterKey(Buffer.from(bytes).toString('base64')))
-      const all = [bytes, ...derived].map((key) => Buffer.from(key).toString('hex'))
-      expect(new Set(all).size).toBe(derived.length + 1)
-      expect(derived.map((key) => key.length)).toStrictEqual(derived.map(() => 32))
+      const derived = Object.values(keysIn(Buffer.from(bytes).toString('base64')))
+      expect(new Set([Buffer.from(bytes).toString('hex'), ...derived]).size).toBe(derived.length + 1)
+      expect(derived.map((key) => key.length)).toStrictEqual(derived.map(() => 64))
     }),
   ))
 
 test('the derived keys never change, or nothing sealed before would open', () => {
-  const { wrapping, indexing } = parseMasterKey(zeros)
-  expect(Buffer.from(wrapping).toString('hex')).toBe(
-    '11564bce016aedf397a25431a0b689ea765677bbb190c53d4ccf011d96e32f8a',
-  )
-  expect(Buffer.from(indexing).toString('hex')).toBe(
-    '8a9390ae0f6178127a48b9136642a3efa5cd5a53f2cdadbdbde7a5c3ab795380',
-  )
+  const { wrapping, indexing } = keysIn(zeros)
+  expect(wrapping).toBe('11564bce016aedf397a25431a0b689ea765677bbb190c53d4ccf011d96e32f8a')
+  expect(indexing).toBe('8a9390ae0f6178127a48b9136642a3efa5cd5a53f2cdadbdbde7a5c3ab795380')
 })
 
 test('two master keys have nothing in common', () => {
-  const one = parseMasterKey(zeros)
-  const other = parseMasterKey(Buffer.alloc(32, 1).toString('base64'))
-  expect(other.wrapping).not.toStrictEqual(one.wrapping)
-  expect(other.indexing).not.toStrictEqual(one.indexing)
+  const one = Object.values(keysIn(zeros))
+  const other = Object.values(keysIn(Buffer.alloc(32, 1).toString('base64')))
+  expect(new Set([...one, ...other]).size).toBe(one.length + other.length)
 })
 
 describe('the text of a master key', () => {
@@ -44,7 +44,7 @@ describe('the text of a master key', () => {
     ['without padding', zeros.slice(0, -1)],
     ['with a line break, as a file or openssl ends', `${zeros}\n`],
     ['with spaces around it', `  ${zeros} `],
-  ])('is taken %s', (_, text) => expect(parseMasterKey(text)).toStrictEqual(parseMasterKey(zeros)))
+  ])('is taken %s', (_, text) => expect(keysIn(text)).toStrictEqual(keysIn(zeros)))
 
   test.each([
     ['empty', ''],

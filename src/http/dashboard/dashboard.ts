@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { relyingPartyOf } from '../../access/passkey-ceremony.ts'
@@ -40,7 +41,7 @@ import { tokenPages } from './tokens.ts'
 import { welcomeRoutes } from './welcome.ts'
 
 type DashboardOptions = Pick<Rooms, 'services' | 'cursors' | 'baseUrl' | 'readiness' | 'limits'> & {
-  cookieKey: Uint8Array
+  cookieKey: KeyObject
 }
 
 const sweepEveryMs = 3_600_000

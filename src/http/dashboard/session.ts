@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 import fastifyCookie from '@fastify/cookie'
 import csrfProtection from '@fastify/csrf-protection'
 import fastifySession from '@fastify/session'
@@ -56,7 +56,7 @@ export const sessionHashOf = (request: FastifyRequest): string => sha256(request
 /** The cookies' names. With TLS, browsers take one that begins so from nobody but this very host. */
 const nameOf = (what: string, isHttps: boolean): string => `${isHttps ? '__Host-' : ''}keyledger-${what}`
 
-type SessionOptions = { services: Services; cookieKey: Uint8Array; isHttps: boolean }
+type SessionOptions = { services: Services; cookieKey: KeyObject; isHttps: boolean }
 
 /** Ends the session that a request came with, and has its browser forget it. */
 export type EndSession = (request: FastifyRequest, reply: FastifyReply) => Promise<void>

@@ -1,0 +1,15 @@
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { open, seal } from './seal.ts'
+
+/** A new key of 32 random bytes, and the same sealed under another, as it is kept. */
+export function newWrappedKey(
+  under: KeyObject,
+  belongsTo: readonly string[],
+): { key: KeyObject; wrapped: Buffer } {
+  const bytes = randomBytes(32)
+  return { key: createSecretKey(bytes), wrapped: seal(under, belongsTo, bytes) }
+}
+
+/** @throws as {@link open} does */
+export const unwrapKey = (under: KeyObject, belongsTo: readonly string[], wrapped: Uint8Array): KeyObject =>
+  createSecretKey(open(under, belongsTo, wrapped))
