@@ -29,7 +29,7 @@ export type Dispatching = {
  */
 export function startDispatching(
   config: Config,
-  { services, readModels, masterKey }: Stores,
+  { services, masterKey }: Stores,
   log: Logger,
   nats: Feed | undefined,
   signal: AbortSignal,
@@ -39,7 +39,7 @@ export function startDispatching(
   const resolve = allowPrivate ? resolveBySystem : resolveByDns
   const webhook = createWebhookChannel(services, { resolve, rules: { allowPrivate } })
   const channels: Channels = { webhook, mail: createMailChannel(services) }
-  const publisher = createPublisher({ ...services, feed, readModels }, ['webhook', 'mail'], (err) =>
+  const publisher = createPublisher({ ...services, feed }, ['webhook', 'mail'], (err) =>
     log.warn({ err }, 'delivery.not_published'),
   )
   const attempts = createAttempts(services, channels, ({ delivery, error: err }) =>

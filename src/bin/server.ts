@@ -55,7 +55,7 @@ export async function startServer(
     )
     const ears: Ear[] = []
     if (asked.includes('reactions')) {
-      const scheduling = deliveryReaction(stores.services, stores.readModels, ({ license, error: err }) =>
+      const scheduling = deliveryReaction(stores.services, ({ license, error: err }) =>
         log.error({ err, license }, 'delivery.not_scheduled'),
       )
       ears.push(scheduling.hear)

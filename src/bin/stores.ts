@@ -105,6 +105,7 @@ export async function openStores(config: Config, log: Logger, supervise = false)
     const services: Services = {
       ledger,
       handle: createHandle(ledger, readModels, createTurns()),
+      untilVisible: (position) => readModels.advanceTo(position),
       db,
       ...createLookups(hotDb),
       subjects: createSubjects(db, masterKey),

@@ -25,10 +25,11 @@ export type Resolved = { resolution: Resolution; product: PresentProduct | undef
 /** @throws Refusal `tenant_not_found`: there is nobody to keep the sale for */
 export async function resolveSale(services: Services, bought: Bought, at: string): Promise<Resolved> {
   const { tenantId, provider, sold } = bought
-  const tenant = await findTenant(services.db, tenantId)
+  const [tenant, named] = await Promise.all([
+    findTenant(services.db, tenantId),
+    'productId' in sold ? sold : mappedTo(services, tenantId, provider, sold.providerProduct),
+  ])
   if (!tenant) throw new Refusal('tenant_not_found')
-  const named =
-    'productId' in sold ? sold : await mappedTo(services, tenantId, provider, sold.providerProduct)
   if (!named) {
     const detail = 'providerProduct' in sold ? sold.providerProduct : ''
     return { resolution: parked('no_mapping', detail), product: undefined }

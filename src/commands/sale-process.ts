@@ -1,9 +1,16 @@
 import { foreignKey, newLicenseKey } from '../credentials/license-key.ts'
 import type { LicenseTerms } from '../domain/license/events.ts'
-import { decideLicense, evolveLicense, type IssuedLicense, type License } from '../domain/license/license.ts'
+import {
+  absentLicense,
+  decideLicense,
+  evolveLicense,
+  type IssuedLicense,
+  type License,
+} from '../domain/license/license.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import type { ParkedReason } from '../domain/sale/events.ts'
 import { isOpen, type KnownSale, saleStanding } from '../domain/sale/sale.ts'
+import type { Loaded } from '../ledger/handle.ts'
 import { licenseStream } from '../ledger/streams.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
 import { issuedAs, loadLicense } from './license-stream.ts'
@@ -20,62 +27,63 @@ const mostSteps = 50
  * Carries a sale to where nothing is left to do: its license exists and is as everything that was told of the sale
  * wants it. Any number of processes may do so at once, and each may be killed at any point: whoever comes next goes
  * on from what is recorded.
+ * @param isNew it was received a moment ago, so that nobody has got any further with it
  * @returns the sale as it is now, and the license with its key if it was issued here and now
  */
 export async function carryOn(
   services: Services,
-  found: KnownSale,
+  found: Loaded<KnownSale>,
   origin: Origin,
+  isNew = false,
 ): Promise<{ sale: KnownSale; issued: Issued | undefined }> {
   let sale = found
   let issued: Issued | undefined
-  for (let step = 0; isOpen(sale); step++) {
-    if (step === mostSteps) throw new LedgerUnavailable(`too many others work on the sale ${sale.id}`)
-    if (sale.status === 'licensed') {
+  for (let step = 0; isOpen(sale.state); step++) {
+    if (step === mostSteps) throw new LedgerUnavailable(`too many others work on the sale ${sale.state.id}`)
+    if (sale.state.status === 'licensed') {
       sale = await settle(services, sale, origin)
       continue
     }
-    const outcome = await licensed(services, sale, origin)
+    const outcome = await licensed(services, sale, origin, isNew && step === 0)
     sale = outcome.sale
     issued ??= outcome.issued
   }
-  return { sale, issued }
+  return { sale: sale.state, issued }
 }
 
 async function licensed(
   services: Services,
-  sale: KnownSale,
+  found: Loaded<KnownSale>,
   origin: Origin,
-): Promise<{ sale: KnownSale; issued?: Issued | undefined }> {
+  isNew: boolean,
+): Promise<{ sale: Loaded<KnownSale>; issued?: Issued | undefined }> {
+  const { state: sale } = found
   const [license, kept] = await Promise.all([
-    issue(services, sale, origin),
-    bindLinks(services, sale, origin),
+    issue(services, sale, origin, isNew),
+    bindLinks(services, sale, origin, isNew),
   ])
   if ('reason' in license) {
-    const { sale: parked } = await changeSale(services, sale, origin, (at) => ({
-      type: 'ResolveSale',
-      resolution: license,
-      at,
-    }))
-    return { sale: parked }
+    const resolve = (at: string) => ({ type: 'ResolveSale' as const, resolution: license, at })
+    return { sale: (await changeSale(services, sale, origin, resolve, found)).sale }
   }
   const { productId, keyTypeId, expiresAt } = license.first
-  const after = await changeSale(services, sale, origin, (at) => ({
-    type: 'RecordLicense',
+  const record = (at: string) => ({
+    type: 'RecordLicense' as const,
     license: { productId, keyTypeId, expiresAt },
     boundLinks: sale.links,
     kept,
     at,
-  }))
+  })
+  const after = await changeSale(services, sale, origin, record, found)
   return { sale: after.sale, issued: license.issued }
 }
 
 type Issue = { first: IssuedLicense; issued?: Issued } | { reason: ParkedReason; detail: string }
 
 /** Issues the license that the sale has chosen; the first append to its stream is the claim, so there is only one. */
-async function issue(services: Services, sale: KnownSale, origin: Origin): Promise<Issue> {
+async function issue(services: Services, sale: KnownSale, origin: Origin, isNew: boolean): Promise<Issue> {
   const stream = licenseStream(sale.licenseId)
-  const before = await issuedAs(services.ledger, stream)
+  const before = isNew ? absentLicense : await issuedAs(services.ledger, stream)
   if (before.status === 'issued') return { first: before }
   const at = momentOf(services)
   const product = await services.findProduct(sale.tenantId, sale.productId ?? '')
@@ -131,17 +139,22 @@ function placeOf(sale: KnownSale) {
 }
 
 /** Brings the license to where the facts want it, and says so. */
-async function settle(services: Services, sale: KnownSale, origin: Origin): Promise<KnownSale> {
+async function settle(
+  services: Services,
+  found: Loaded<KnownSale>,
+  origin: Origin,
+): Promise<Loaded<KnownSale>> {
+  const { state: sale } = found
   const kept = sale.unboundLinks ? await bindLinks(services, sale, origin) : []
   if (sale.settledThrough < sale.factCount) await followSale(services, sale, origin)
-  const after = await changeSale(services, sale, origin, (at) => ({
-    type: 'SettleSale',
+  const settled = (at: string) => ({
+    type: 'SettleSale' as const,
     through: sale.factCount,
     boundLinks: sale.links,
     kept,
     at,
-  }))
-  return after.sale
+  })
+  return (await changeSale(services, sale, origin, settled, found)).sale
 }
 
 async function followSale(services: Services, sale: KnownSale, origin: Origin): Promise<void> {

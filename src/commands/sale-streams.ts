@@ -29,7 +29,7 @@ export function loadSale(services: Services, place: SalePlace): Promise<Loaded<S
 
 /**
  * @param loaded what is known of the sale already
- * @returns the sale as it is now, and whether the command changed it
+ * @returns the sale as it is now, at which revision, and whether the command changed it
  * @throws Refusal as `decideSale`
  */
 export async function changeSale(
@@ -38,9 +38,9 @@ export async function changeSale(
   origin: Origin,
   command: (at: string) => SaleCommand,
   loaded?: Loaded<Sale>,
-): Promise<{ sale: KnownSale; changed: boolean }> {
+): Promise<{ sale: Loaded<KnownSale>; changed: boolean }> {
   const at = momentOf(services)
-  const { state, events } = await services.handle<Sale, 'sale'>({
+  const { state, events, revision } = await services.handle<Sale, 'sale'>({
     stream: saleStreamOf(place),
     load: () => loadSale(services, place),
     loaded,
@@ -49,7 +49,7 @@ export async function changeSale(
   })
   const sale = events.reduce(evolveSale, state)
   if (sale.status === 'absent') throw new Refusal('sale_not_found')
-  return { sale, changed: events.length > 0 }
+  return { sale: { state: sale, revision }, changed: events.length > 0 }
 }
 
 type LinkPlace = { tenantId: string; provider: Provider; link: string }
@@ -74,14 +74,25 @@ export async function saleOfLink(services: Services, place: LinkPlace): Promise<
 
 /**
  * Lets every link of the sale lead to it from now on. A link that leads to another sale already stays so.
+ * @param areNew nobody is likely to have told anything of them yet, which spares looking
  * @returns what was told by these links before
  */
-export async function bindLinks(services: Services, sale: KnownSale, origin: Origin): Promise<SaleFact[]> {
+export async function bindLinks(
+  services: Services,
+  sale: KnownSale,
+  origin: Origin,
+  areNew = false,
+): Promise<SaleFact[]> {
+  const loaded = areNew ? ({ state: unknownLink, revision: 'no_stream' } as const) : undefined
   const { tenantId, provider, saleId } = sale
   const notices = await Promise.all(
     sale.links.map((link) =>
-      changeNotice(services, { tenantId, provider, link }, origin, (notice, at) =>
-        decideNotice(notice, { type: 'BindLink', tenantId, provider, link, saleId, at }),
+      changeNotice(
+        services,
+        { tenantId, provider, link },
+        origin,
+        (notice, at) => decideNotice(notice, { type: 'BindLink', tenantId, provider, link, saleId, at }),
+        loaded,
       ),
     ),
   )
@@ -93,11 +104,13 @@ async function changeNotice(
   place: LinkPlace,
   origin: Origin,
   decide: (notice: Notice, at: string) => ReturnType<typeof decideNotice>,
+  loaded?: Loaded<Notice>,
 ): Promise<Notice> {
   const at = momentOf(services)
   const { state, events } = await services.handle<Notice, 'notice'>({
     stream: noticeStream(place.tenantId, place.provider, sha256(place.link)),
     load: () => loadNotice(services, place),
+    loaded,
     decide: (notice) => decide(notice, at),
     cause: causeOf(origin, at),
   })

@@ -7,7 +7,9 @@ import type { IssuedLicense } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type ParkedReason, SaleEvent, SaleFact } from '../domain/sale/events.ts'
 import type { KnownSale } from '../domain/sale/sale.ts'
+import type { Loaded } from '../ledger/handle.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
+import { inOneGo } from './in-one-go.ts'
 import { saleKeyName } from './sale-key.ts'
 import { resolveSale } from './sale-mapping.ts'
 import { carryOn } from './sale-process.ts'
@@ -43,9 +45,11 @@ export async function receiveNotification(
   raw: string,
   origin: Origin,
 ): Promise<ReceivedOutcome> {
-  return notification.type === 'sold'
-    ? receiveSale(services, tenantId, notification, raw, origin)
-    : receiveFact(services, tenantId, notification, raw, origin)
+  return inOneGo(services, (steps) =>
+    notification.type === 'sold'
+      ? receiveSale(steps, tenantId, notification, raw, origin)
+      : receiveFact(steps, tenantId, notification, raw, origin),
+  )
 }
 
 async function receiveSale(
@@ -73,7 +77,7 @@ async function receiveSale(
       () => ({ type: 'ReceiveSale', received, resolution: resolved.resolution }),
       found,
     )
-    if (changed) return carriedOn(services, sale, origin)
+    if (changed) return carriedOn(services, sale, origin, true)
   }
   return receiveAgain(services, tenantId, notification, origin)
 }
@@ -91,19 +95,28 @@ async function receiveAgain(
     links: linksOf(notification),
     at,
   }))
-  const resolved = sale.status === 'parked' ? await resolveAgain(services, sale, origin) : sale
+  const resolved = sale.state.status === 'parked' ? await resolveAgain(services, sale, origin) : sale
   return carriedOn(services, resolved, origin)
 }
 
 /** Looks again whether it is known by now what to issue for a parked sale. */
-async function resolveAgain(services: Services, sale: KnownSale, origin: Origin): Promise<KnownSale> {
-  const { resolution } = await resolveSale(services, sale, momentOf(services))
-  const after = await changeSale(services, sale, origin, (at) => ({ type: 'ResolveSale', resolution, at }))
-  return after.sale
+async function resolveAgain(
+  services: Services,
+  found: Loaded<KnownSale>,
+  origin: Origin,
+): Promise<Loaded<KnownSale>> {
+  const { resolution } = await resolveSale(services, found.state, momentOf(services))
+  const resolve = (at: string) => ({ type: 'ResolveSale' as const, resolution, at })
+  return (await changeSale(services, found.state, origin, resolve, found)).sale
 }
 
-async function carriedOn(services: Services, found: KnownSale, origin: Origin): Promise<ReceivedOutcome> {
-  const { sale, issued } = await carryOn(services, found, origin)
+async function carriedOn(
+  services: Services,
+  found: Loaded<KnownSale>,
+  origin: Origin,
+  isNew = false,
+): Promise<ReceivedOutcome> {
+  const { sale, issued } = await carryOn(services, found, origin, isNew)
   if (issued) return { outcome: 'issued', saleId: sale.saleId, ...issued }
   if (!sale.parked) return { outcome: 'duplicate' }
   // What was told of it by another id than its own waits no longer for it to be licensed.
@@ -133,9 +146,11 @@ export async function replaySale(
 ): Promise<KnownSale> {
   const known = await findSale(services.db, tenantId, id)
   if (!known) throw new Refusal('sale_not_found')
-  const { state: found } = await loadSale(services, known)
+  const { state: found, revision } = await loadSale(services, known)
   if (found.status !== 'parked') throw new Refusal('sale_not_parked')
-  const { outcome } = await carriedOn(services, await resolveAgain(services, found, origin), origin)
+  const { outcome } = await inOneGo(services, async (steps) =>
+    carriedOn(steps, await resolveAgain(steps, { state: found, revision }, origin), origin),
+  )
   if (outcome === 'parked') throw new Refusal('sale_still_parked')
   const { state: sale } = await loadSale(services, known)
   if (sale.status === 'absent') throw new Refusal('sale_not_found')
@@ -164,7 +179,7 @@ async function receiveFact(
     facts: [fact],
   }))
   await carryOn(services, sale, origin)
-  await forgetIfErased(services, sale, payload)
+  await forgetIfErased(services, sale.state, payload)
   return { outcome: 'recorded' }
 }
 
@@ -207,7 +222,10 @@ async function receivedFrom(
   at: string,
 ) {
   const { provider, saleId, sessionId, customer, amount, currency } = notification
-  const payload = await keptPayload(services, tenantId, notification, raw)
+  const [payload, buyer] = await Promise.all([
+    keptPayload(services, tenantId, notification, raw),
+    services.subjects.sealPerson(tenantId, customer.email, customer.name ?? null),
+  ])
   const licenseId = services.newId('lic')
   const { data } = SaleReceived.parse({
     type: 'SaleReceived',
@@ -218,7 +236,7 @@ async function receivedFrom(
       sessionId,
       links: linksOf(notification),
       ...boughtIn(notification),
-      customer: await services.subjects.sealPerson(tenantId, customer.email, customer.name ?? null),
+      customer: buyer,
       amount,
       currency: currency.toLowerCase(),
       productName: notification.productName ?? 'Unknown product',

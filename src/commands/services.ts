@@ -25,6 +25,11 @@ import type { CheckTarget } from '../webhooks/resolve.ts'
 export type Services = Lookups & {
   ledger: Ledger
   handle: Handle
+  /**
+   * Returns when the read models show everything up to a position of the log.
+   * @throws ReadModelsBehind
+   */
+  untilVisible: (position: bigint) => Promise<void>
   /** Connections to the read models. */
   db: Pool
   subjects: Subjects

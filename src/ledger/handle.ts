@@ -20,14 +20,20 @@ type Command<State, C extends Category> = {
    * cause's correlation id: what one of them has recorded in the stream is not recorded again.
    */
   run?: { resumed: boolean } | undefined
+  /** Whether the read models are to show what was recorded; if not, whoever goes on from there waits for it. */
+  waits?: boolean
 }
 
 type Handled<State, C extends Category> = {
   /** The state that was decided on, before the events. */
   state: State
   events: EventOf<C>[]
+  /** At which the stream stands now, as far as is known. */
+  revision: ExpectedRevision
   /** The run had recorded the command before, so that this time there was nothing to do. */
   recordedBefore?: true
+  /** Where the last of the events stands in the log. */
+  position?: bigint
 }
 
 /** What a command waits for, so that whoever asks next reads what it wrote. */
@@ -46,22 +52,23 @@ const tries = 25
  * @throws LedgerUnavailable when the stores do not answer in time, or the race is lost too often
  */
 export function createHandle(ledger: Ledger, readModels: ReadModels, turns: Turns): Handle {
-  return ({ stream, load, loaded, decide, cause, run }) =>
+  return ({ stream, load, loaded, decide, cause, run, waits = true }) =>
     turns.take(stream, async (waited) => {
       let basis = waited ? undefined : loaded
       let mayBeRecorded = run?.resumed ?? false
       for (let attempt = 0; attempt < tries; attempt++) {
         if (mayBeRecorded && (await isCauseOfAny(ledger, stream, cause.correlationId))) {
           await readModels.catchUp()
-          return { state: (await load()).state, events: [], recordedBefore: true }
+          return { ...(await load()), events: [], recordedBefore: true }
         }
         basis ??= await load()
         const events = decide(basis.state)
-        if (events.length === 0) return { state: basis.state, events }
+        if (events.length === 0) return { ...basis, events }
         const outcome = await ledger.append(stream, basis.revision, events, cause)
         if (outcome.appended) {
-          await readModels.advanceTo(outcome.position)
-          return { state: basis.state, events }
+          if (waits) await readModels.advanceTo(outcome.position)
+          const { revision, position } = outcome
+          return { state: basis.state, events, revision, position }
         }
         basis = undefined
         // Whoever was faster may have been another request of the same run.

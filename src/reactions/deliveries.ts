@@ -1,6 +1,7 @@
 import { listOwedDeliveries, type OwedDelivery } from '../../projections/deliveries/due.ts'
 import { scheduleDelivery } from '../commands/deliveries.ts'
 import { destroySpentKeys } from '../commands/delivery-keys.ts'
+import { inOneGo } from '../commands/in-one-go.ts'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
 import { publicNameOf } from '../domain/delivery/owed.ts'
@@ -22,7 +23,6 @@ const mostAtOnce = 500
  */
 export function deliveryReaction(
   services: Services,
-  readModels: { advanceTo(position: bigint): Promise<void> },
   onTrouble: OnTrouble,
 ): Reaction & { hear(entry: LogEntry): void } {
   const bell = createBell()
@@ -31,23 +31,28 @@ export function deliveryReaction(
   let more = false
 
   async function round(): Promise<void> {
-    if (heard >= 0n) await readModels.advanceTo(heard)
+    if (heard >= 0n) await services.untilVisible(heard)
     const owed = await listOwedDeliveries(services.db, { except: setAside.waiting(), most: mostAtOnce })
-    const left = owed.values()
-    const lane = async () => {
-      for (const one of left) await scheduleOne(one)
-    }
-    await Promise.all(Array.from({ length: lanes }, lane))
+    await inOneGo(services, async (steps) => {
+      const left = owed.values()
+      const lane = async () => {
+        for (const one of left) await scheduleOne(steps, one)
+      }
+      await Promise.all(Array.from({ length: lanes }, lane))
+    })
     more = owed.length === mostAtOnce
     setAside.forgetOthersThan(owed.map(({ licenseId }) => licenseId))
   }
 
   /** @throws what is no license's own fault: the stores do not answer */
-  async function scheduleOne({ eventId, correlationId, ...owed }: OwedDelivery): Promise<void> {
+  async function scheduleOne(
+    steps: Services,
+    { eventId, correlationId, ...owed }: OwedDelivery,
+  ): Promise<void> {
     const { licenseId } = owed
     const cause = { causationId: eventId, correlationId }
     try {
-      await scheduleDelivery(services, owed, {
+      await scheduleDelivery(steps, owed, {
         requestId: newId('req'),
         actor: 'system:reactions',
         ...cause,

@@ -24,9 +24,9 @@ export function saleReaction(services: Services, { graceMs = 10_000, onTrouble }
     for (const sale of open) {
       if (waiting.has(sale.id)) continue
       try {
-        const { state } = await loadSale(services, sale)
+        const { state, revision } = await loadSale(services, sale)
         const origin = { requestId: newId('req'), actor: 'system:reactions' }
-        if (state.status !== 'absent') await carryOn(services, state, origin)
+        if (state.status !== 'absent') await carryOn(services, { state, revision }, origin)
         setAside.succeeded(sale.id)
       } catch (error) {
         onTrouble({ sale: sale.id, error })

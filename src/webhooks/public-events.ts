@@ -22,9 +22,10 @@ export async function publicEventOf(
   content: DeliveryContent,
 ): Promise<PublicEvent> {
   const { tenantId, licenseId, deliveryId: id, event, sequence } = delivery
-  const [person = nobody] = await services.subjects.openPeople(tenantId, [content.issued.holder])
-  const key =
-    event === 'license.created' ? await services.secrets.open(tenantId, saleKeyName(licenseId)) : undefined
+  const [[person = nobody], key] = await Promise.all([
+    services.subjects.openPeople(tenantId, [content.issued.holder]),
+    event === 'license.created' ? services.secrets.open(tenantId, saleKeyName(licenseId)) : undefined,
+  ])
   const payload = payloadOf(content, { id, event, sequence: sequence ?? 1, email: person.email, key })
   const confidential = [key, person.email, person.name].filter((text) => typeof text === 'string')
   return { payload, confidential }

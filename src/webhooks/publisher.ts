@@ -33,12 +33,12 @@ export function createPublisher(
     db,
     now,
     feed,
-    readModels,
+    untilVisible,
   }: {
     db: Pool
     now: () => Date
     feed: DispatchFeed
-    readModels: { advanceTo(position: bigint): Promise<void> }
+    untilVisible: (position: bigint) => Promise<void>
   },
   channels: readonly Channel[],
   onFailure: (error: unknown) => void,
@@ -88,7 +88,7 @@ export function createPublisher(
     const known = ended
     ended = []
     try {
-      if (heard >= 0n) await readModels.advanceTo(heard)
+      if (heard >= 0n) await untilVisible(heard)
     } catch (error) {
       ended = [...known, ...ended]
       throw error

@@ -33,7 +33,7 @@ type Options = {
 }
 
 export async function startDispatch(ledger: TestLedger, options: Options = {}): Promise<TestDispatch> {
-  const { services, readModels } = ledger
+  const { services } = ledger
   const { resolve = async () => ['127.0.0.1'], allowPrivate = true, timeLimitMs = 2000 } = options
   const stopping = new AbortController()
   const { signal } = stopping
@@ -44,12 +44,12 @@ export async function startDispatch(ledger: TestLedger, options: Options = {}): 
   const feed = options.feed ?? createLocalFeed({ pauseMs: 50 })
   const known: Channel[] = ['webhook', 'mail']
   const publisher = createPublisher(
-    { ...services, feed, readModels },
+    { ...services, feed },
     known.filter((channel) => channels[channel] !== undefined),
     onTrouble,
     options.lostAfterMs === undefined ? {} : { lostAfterMs: options.lostAfterMs },
   )
-  const scheduling = deliveryReaction(services, readModels, onTrouble)
+  const scheduling = deliveryReaction(services, onTrouble)
   const hearing = hear(ledger, signal, [publisher.hear, scheduling.hear])
   const running = Promise.all([
     hearing,

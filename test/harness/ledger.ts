@@ -140,6 +140,7 @@ export async function openTestLedger(
   const services: Services = {
     ledger,
     handle: createHandle(ledger, readModels, createTurns()),
+    untilVisible: (position) => readModels.advanceTo(position),
     db,
     ...createLookups(db),
     subjects: createSubjects(db, masterKey),

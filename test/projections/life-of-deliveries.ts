@@ -28,8 +28,8 @@ const results: Record<AttemptResult['outcome'], AttemptResult> = {
 }
 
 export function liveAsDeliveries(ledger: TestLedger, tenantId: string) {
-  const { services, readModels } = ledger
-  const { round } = deliveryReaction(services, readModels, ({ error }) => {
+  const { services } = ledger
+  const { round } = deliveryReaction(services, ({ error }) => {
     throw error
   })
   const first = async (status: 'pending' | 'delivered') =>

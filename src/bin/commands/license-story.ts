@@ -117,7 +117,7 @@ async function* pagesAfter(
 
 /** Tells what happens to a license from now on, each event once, until the command is interrupted. */
 async function watch(
-  { services, readModels }: Stores,
+  { services }: Stores,
   place: Place,
   from: { head: bigint | undefined; last: number | undefined },
   tell: (page: StoryPage) => void,
@@ -129,7 +129,7 @@ async function watch(
   let { last } = from
   for await (const entry of follow(services.ledger, from.head, stopping.signal, () => undefined)) {
     if (entry.stream !== stream || (last !== undefined && entry.revision <= last)) continue
-    await readModels.advanceTo(entry.position)
+    await services.untilVisible(entry.position)
     for await (const page of pagesAfter(services, place, last)) {
       tell(page)
       last = page.entries.at(-1)?.sequence ?? last

@@ -1,0 +1,60 @@
+/** The commands of a process do not wait for the read models; its end does, whatever it is. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findTenant } from '../../projections/tenants/queries.ts'
+import { inOneGo } from '../../src/commands/in-one-go.ts'
+import type { Services } from '../../src/commands/services.ts'
+import { createTenant } from '../../src/commands/tenants.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
+import { openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
+
+let ledger: TestLedger
+beforeAll(async () => {
+  ledger = await openTestLedger()
+})
+afterAll(() => ledger.close())
+
+/** The services, with every position that is waited for written down. */
+function watched(): { services: Services; waits: bigint[] } {
+  const waits: bigint[] = []
+  const { services } = ledger
+  const untilVisible = async (position: bigint) => {
+    waits.push(position)
+    await services.untilVisible(position)
+  }
+  return { services: { ...services, untilVisible }, waits }
+}
+
+const create = (services: Services, tenantId: string) =>
+  createTenant(services, { tenantId, name: 'In one go', plan: 'free' }, origin)
+
+test('several commands are waited for once, and then are visible', async () => {
+  const { services, waits } = watched()
+  const tenants = [uniqueId('first'), uniqueId('second'), uniqueId('third')]
+  const result = await inOneGo(services, async (steps) => {
+    for (const tenantId of tenants) await create(steps, tenantId)
+    // Not waited for yet, and nobody else is there to push.
+    expect(await findTenant(ledger.db, tenants[0] ?? '')).toBeUndefined()
+    return 'done'
+  })
+  expect(result).toBe('done')
+  expect(waits).toHaveLength(1)
+  for (const tenantId of tenants) expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId })
+})
+
+test('what was recorded before a refusal is visible when it is told', async () => {
+  const { services, waits } = watched()
+  const tenantId = uniqueId('twice')
+  const twice = inOneGo(services, async (steps) => {
+    await create(steps, tenantId)
+    await create(steps, tenantId)
+  })
+  await expect(twice).rejects.toStrictEqual(new Refusal('tenant_exists'))
+  expect(waits).toHaveLength(1)
+  expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId })
+})
+
+test('what records nothing waits for nothing', async () => {
+  const { services, waits } = watched()
+  expect(await inOneGo(services, async () => 7)).toBe(7)
+  expect(waits).toStrictEqual([])
+})
