@@ -6,7 +6,7 @@ import { type Figure, ms } from './figures.ts'
 import { type Owed, openShops, oweOf, schedule } from './shops.ts'
 
 const endpoints = 1000
-const rounds = 3
+const rounds = 9
 const roundSeconds = 10
 /** Of what can be delivered, so much is told to all the others, and to each of the two: nothing has to queue. */
 const shareOfOthers = 0.15

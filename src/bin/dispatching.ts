@@ -46,10 +46,14 @@ export function startDispatching(
     log.warn({ err, delivery }, 'delivery.not_attempted'),
   )
   const work = async (until: AbortSignal) => {
-    await Promise.all([publisher.run(until), feed.consume(attempts, triesAtOnce, until)])
+    await Promise.all([publisher.run(until), feed.consume(attempts.make, triesAtOnce, until)])
   }
   const finished = nats ? work(signal) : oneAtATime(services.db, signal, work)
-  return { hear: publisher.hear, finished: closeAfter(webhook, finished, signal) }
+  const hear = (entry: LogEntry) => {
+    attempts.hear(entry)
+    publisher.hear(entry)
+  }
+  return { hear, finished: closeAfter(webhook, finished, signal) }
 }
 
 /** Ledgers that share a NATS have streams of their own, named by what only one ledger has. */

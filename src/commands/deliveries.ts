@@ -10,6 +10,7 @@ import {
 import type { DeliveryEvent } from '../domain/delivery/events.ts'
 import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { Loaded } from '../ledger/handle.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { deliveryStream } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
@@ -84,7 +85,7 @@ export async function askRedelivery(
   return delivery
 }
 
-function loadDelivery(services: Services, deliveryId: string) {
+export function loadDelivery(services: Services, deliveryId: string): Promise<Loaded<Delivery>> {
   return loadFromLog(
     services.ledger,
     deliveryStream(deliveryId),

@@ -23,6 +23,7 @@ export const integrationStream = (tenantId: string, provider: Provider): string 
   `integration-${tenantId}.${provider}`
 export const testPurchaseStream = (testPurchaseId: string): string => `testpurchase-${testPurchaseId}`
 export const deliveryStream = (deliveryId: string): string => `delivery-${deliveryId}`
+export const deliveryIdIn = (stream: string): string => stream.slice('delivery-'.length)
 
 /** By the keyed hash of the machine; none of the three can hold a dot. */
 export const trialStream = (tenantId: string, productId: string, machine: string): string =>

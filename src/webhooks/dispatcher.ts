@@ -1,12 +1,14 @@
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
-import { createDeliveryLookup } from '../../projections/deliveries/queries.ts'
-import { recordAttempt } from '../commands/deliveries.ts'
+import { createDeliveryLookup, type DeliveryEntry } from '../../projections/deliveries/queries.ts'
+import { loadDelivery, recordAttempt } from '../commands/deliveries.ts'
 import { destroySpentKey } from '../commands/delivery-keys.ts'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
 import type { Channel } from '../domain/delivery/events.ts'
+import type { LogEntry } from '../domain/recorded.ts'
 import type { DeliveryChannel } from './channel.ts'
 import type { Handler } from './feed.ts'
+import { createHeardDeliveries } from './heard-deliveries.ts'
 
 export type Channels = Partial<Record<Channel, DeliveryChannel>>
 
@@ -19,13 +21,28 @@ export const triesAtOnce = 512
 /** Whoever published it may be ahead by that much. */
 const clocksDifferMs = 5000
 
+export type Attempts = {
+  make: Handler
+  /** Told of everything in the log as it comes, before whoever publishes is. */
+  hear(entry: LogEntry): void
+}
+
 /**
  * Makes tries and records them. A try that was made and could not be recorded is made again, under the same id: what
  * is owed is delivered at least once.
  */
-export function createAttempts(services: Services, channels: Channels, onTrouble: OnTrouble): Handler {
-  const find = createDeliveryLookup(services.db)
+export function createAttempts(services: Services, channels: Channels, onTrouble: OnTrouble): Attempts {
+  const heard = createHeardDeliveries()
+  const shown = createDeliveryLookup(services.db)
   const running = new Set<string>()
+
+  async function find(deliveryId: string): Promise<DeliveryEntry | undefined> {
+    const found = heard.find(deliveryId) ?? (await shown(deliveryId))
+    if (found) return found
+    // The job was faster than the log and the read models.
+    const { state, revision } = await loadDelivery(services, deliveryId)
+    return state.status === 'absent' || revision === 'no_stream' ? undefined : { delivery: state, revision }
+  }
 
   async function attempt(job: DueAttempt): Promise<void> {
     const entry = await find(job.deliveryId)
@@ -52,7 +69,7 @@ export function createAttempts(services: Services, channels: Channels, onTrouble
     }
   }
 
-  return async (job) => {
+  async function make(job: DueAttempt): Promise<void> {
     if (running.has(job.deliveryId)) return
     running.add(job.deliveryId)
     try {
@@ -64,4 +81,6 @@ export function createAttempts(services: Services, channels: Channels, onTrouble
       running.delete(job.deliveryId)
     }
   }
+
+  return { make, hear: heard.hear }
 }

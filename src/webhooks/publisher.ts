@@ -1,7 +1,8 @@
-import type { Pool } from 'pg'
 import { type DueAttempt, listDueAttempts, listDueAttemptsOf } from '../../projections/deliveries/due.ts'
+import type { Services } from '../commands/services.ts'
 import type { Channel } from '../domain/delivery/events.ts'
-import type { LogEntry } from '../domain/recorded.ts'
+import type { LogEntry, Recorded } from '../domain/recorded.ts'
+import { deliveryIdIn } from '../ledger/streams.ts'
 import { type Bell, createBell } from '../reactions/bell.ts'
 import type { DispatchFeed } from './feed.ts'
 
@@ -29,42 +30,34 @@ export type Publisher = {
  *   published again
  */
 export function createPublisher(
-  {
-    db,
-    now,
-    feed,
-    untilVisible,
-  }: {
-    db: Pool
-    now: () => Date
-    feed: DispatchFeed
-    untilVisible: (position: bigint) => Promise<void>
-  },
+  { db, now, feed, untilVisible }: Pick<Services, 'db' | 'now' | 'untilVisible'> & { feed: DispatchFeed },
   channels: readonly Channel[],
   onFailure: (error: unknown) => void,
   { lostAfterMs = 20_000 } = {},
 ): Publisher {
   const bell = createBell()
   const underWay = createUnderWay(lostAfterMs)
-  let heard = -1n
-  let fresh: DueAttempt[] = []
-  let ended: Ended[] = []
+  const fresh: DueAttempt[] = []
+  const ended: Ended[] = []
   let sweepAt = 0
+  /** What the read models have to show before they are asked. */
+  let heard = -1n
+  /** Whoever waits to take over hears much that is none of theirs. */
+  let isRunning = false
 
   function hear(entry: LogEntry): void {
-    if (!entry.readable || entry.category !== 'delivery') return
-    const { event, stream, position } = entry
-    heard = position
-    if (event.type === 'DeliveryScheduled') {
-      const { deliveryId, channel, tenantId } = event.data
+    if (!isRunning || !entry.readable || entry.category !== 'delivery') return
+    if (entry.event.type === 'DeliveryScheduled') {
+      const { deliveryId, channel, tenantId } = entry.event.data
       if (channels.includes(channel)) fresh.push({ deliveryId, attempt: 1, channel, tenantId })
-    } else if (event.type === 'RedeliveryAsked') {
+    } else if (entry.event.type === 'RedeliveryAsked') {
       sweepAt = 0
+      heard = entry.position
     } else {
-      const deliveryId = stream.slice('delivery-'.length)
-      const failed = event.type === 'DeliveryAttempted' ? event.data.error !== null : undefined
-      ended.push({ deliveryId, failed })
-      if (!underWay.isWaitedFor(deliveryId)) return
+      const one = endedBy(entry)
+      ended.push(one)
+      heard = entry.position
+      if (!underWay.isWaitedFor(one.deliveryId)) return
     }
     bell.ring()
   }
@@ -85,22 +78,15 @@ export function createPublisher(
    * would hold a place without anybody doing anything for it.
    */
   async function makeRoom(): Promise<void> {
-    const known = ended
-    ended = []
-    try {
-      if (heard >= 0n) await untilVisible(heard)
-    } catch (error) {
-      ended = [...known, ...ended]
-      throw error
-    }
-    for (const { deliveryId, failed } of known) underWay.done(deliveryId, failed)
+    const known = ended.length
+    if (heard >= 0n) await untilVisible(heard)
+    for (const { deliveryId, failed } of ended.splice(0, known)) underWay.done(deliveryId, failed)
   }
 
   async function round(): Promise<void> {
-    const taken = fresh
-    fresh = []
+    // Whoever tries them needs no read model for it.
+    await publish(fresh.splice(0))
     await makeRoom()
-    await publish(taken)
     const moment = now().toISOString()
     const receivers = underWay.withRoom()
     if (receivers.length > 0) {
@@ -119,6 +105,7 @@ export function createPublisher(
   return {
     hear,
     async run(signal) {
+      isRunning = true
       for (let failures = 0; !signal.aborted; ) {
         try {
           await round()
@@ -129,6 +116,7 @@ export function createPublisher(
         }
         await pause(bell, failures, signal)
       }
+      isRunning = false
     },
   }
 }
@@ -141,6 +129,11 @@ async function pause(bell: Bell, failures: number, signal: AbortSignal): Promise
 
 /** A try of a delivery that came to its end; whether it failed, if it says so. */
 type Ended = { deliveryId: string; failed: boolean | undefined }
+
+const endedBy = ({ event, stream }: Recorded): Ended => ({
+  deliveryId: deliveryIdIn(stream),
+  failed: event.type === 'DeliveryAttempted' ? event.data.error !== null : undefined,
+})
 
 /** What has been published and is not known to be done, by receiver. */
 function createUnderWay(lostAfterMs: number) {

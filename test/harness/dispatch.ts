@@ -50,12 +50,13 @@ export async function startDispatch(ledger: TestLedger, options: Options = {}): 
     options.lostAfterMs === undefined ? {} : { lostAfterMs: options.lostAfterMs },
   )
   const scheduling = deliveryReaction(services, onTrouble)
-  const hearing = hear(ledger, signal, [publisher.hear, scheduling.hear])
+  const attempts = createAttempts(services, channels, onTrouble)
+  const hearing = hear(ledger, signal, [attempts.hear, publisher.hear, scheduling.hear])
   const running = Promise.all([
     hearing,
     keepReacting([scheduling], signal, onTrouble),
     publisher.run(signal),
-    feed.consume(createAttempts(services, channels, onTrouble), 64, signal),
+    feed.consume(attempts.make, 64, signal),
   ])
   return {
     trouble,
