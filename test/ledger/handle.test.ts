@@ -143,6 +143,7 @@ describe('a run', () => {
     expect(again).toStrictEqual({
       state: expect.objectContaining({ status: 'suspended' }) as Tenant,
       events: [],
+      revision: 1,
       recordedBefore: true,
     })
     expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
