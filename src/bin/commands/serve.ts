@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { Logger } from 'pino'
 import { type Config, parseConfig } from '../../config.ts'
 import { greet } from '../first-start.ts'
+import { keepHeapSmall } from '../heap.ts'
 import { createLog } from '../log.ts'
 import { type Role, roles } from '../roles.ts'
 import type { RunningServer } from '../server.ts'
@@ -28,6 +29,7 @@ function parseRoles(list: string): Role[] {
 }
 
 async function serve(asked: Role[]): Promise<void> {
+  keepHeapSmall()
   const config = parseConfig(process.env)
   const log = createLog(config.logLevel, { buffered: true })
   const starting = start(config, log, asked)
