@@ -40,23 +40,21 @@ export function createPublisher(
   const fresh: DueAttempt[] = []
   const ended: Ended[] = []
   let sweepAt = 0
-  /** What the read models have to show before they are asked. */
   let heard = -1n
   /** Whoever waits to take over hears much that is none of theirs. */
   let isRunning = false
 
   function hear(entry: LogEntry): void {
     if (!isRunning || !entry.readable || entry.category !== 'delivery') return
+    heard = entry.position
     if (entry.event.type === 'DeliveryScheduled') {
       const { deliveryId, channel, tenantId } = entry.event.data
       if (channels.includes(channel)) fresh.push({ deliveryId, attempt: 1, channel, tenantId })
     } else if (entry.event.type === 'RedeliveryAsked') {
       sweepAt = 0
-      heard = entry.position
     } else {
       const one = endedBy(entry)
       ended.push(one)
-      heard = entry.position
       if (!underWay.isWaitedFor(one.deliveryId)) return
     }
     bell.ring()
@@ -79,7 +77,8 @@ export function createPublisher(
    */
   async function makeRoom(): Promise<void> {
     const known = ended.length
-    if (heard >= 0n) await untilVisible(heard)
+    const last = ended.at(-1)
+    if (last) await untilVisible(last.position)
     for (const { deliveryId, failed } of ended.splice(0, known)) underWay.done(deliveryId, failed)
   }
 
@@ -87,16 +86,21 @@ export function createPublisher(
     // Whoever tries them needs no read model for it.
     await publish(fresh.splice(0))
     await makeRoom()
-    const moment = now().toISOString()
     const receivers = underWay.withRoom()
+    const isSweep = performance.now() >= sweepAt
+    if (receivers.length === 0 && !isSweep) return
+    // Before the wait: whoever asks for a delivery again meanwhile has it looked for once more.
+    if (isSweep) sweepAt = performance.now() + sweepMs
+    // What was turned away above is to be found.
+    await untilVisible(heard)
+    const moment = now().toISOString()
     if (receivers.length > 0) {
       const found = { except: underWay.of(receivers), mostOfEach }
       const due = await listDueAttemptsOf(db, moment, receivers, found)
       underWay.foundFor(receivers, due)
       await publish(due)
     }
-    if (performance.now() < sweepAt) return
-    sweepAt = performance.now() + sweepMs
+    if (!isSweep) return
     underWay.forgetLost()
     // One more than there is room for, whose turning away says that there are more.
     await publish(await listDueAttempts(db, moment, { channels, mostOfEach: mostOfEach + 1 }))
@@ -128,11 +132,12 @@ async function pause(bell: Bell, failures: number, signal: AbortSignal): Promise
 }
 
 /** A try of a delivery that came to its end; whether it failed, if it says so. */
-type Ended = { deliveryId: string; failed: boolean | undefined }
+type Ended = { deliveryId: string; failed: boolean | undefined; position: bigint }
 
-const endedBy = ({ event, stream }: Recorded): Ended => ({
+const endedBy = ({ event, stream, position }: Recorded): Ended => ({
   deliveryId: deliveryIdIn(stream),
   failed: event.type === 'DeliveryAttempted' ? event.data.error !== null : undefined,
+  position,
 })
 
 /** What has been published and is not known to be done, by receiver. */

@@ -1,48 +1,7 @@
 /** A delivery is known by what was heard of it, until it has been tried. */
 import { expect, test } from 'vitest'
-import type { DeliveryEvent } from '../../src/domain/delivery/events.ts'
-import type { LogEntry } from '../../src/domain/recorded.ts'
-import { deliveryStream } from '../../src/ledger/streams.ts'
 import { createHeardDeliveries } from '../../src/webhooks/heard-deliveries.ts'
-
-const at = '2026-03-01T12:00:00.000Z'
-
-function entry(deliveryId: string, revision: number, event: DeliveryEvent): LogEntry {
-  const metadata = {
-    requestId: 'req_1',
-    actor: 'system:test',
-    causationId: 'req_1',
-    correlationId: 'req_1',
-    schema: 1,
-    at,
-  }
-  const stream = deliveryStream(deliveryId)
-  return {
-    readable: true,
-    category: 'delivery',
-    event,
-    stream,
-    revision,
-    position: 1n,
-    id: 'event',
-    metadata,
-  }
-}
-
-const scheduled = (deliveryId: string): LogEntry =>
-  entry(deliveryId, 0, {
-    type: 'DeliveryScheduled',
-    data: {
-      deliveryId,
-      tenantId: 'acme',
-      channel: 'webhook',
-      event: 'license.created',
-      licenseId: 'lic_1',
-      licenseRevision: 0,
-      sequence: 1,
-      at,
-    },
-  })
+import { at, scheduled, told } from './log-of-deliveries.ts'
 
 test('what was put on the schedule is there at the revision at which it is', () => {
   const heard = createHeardDeliveries()
@@ -58,7 +17,7 @@ test('what has been tried, by whomever, is looked up from then on', () => {
   const heard = createHeardDeliveries()
   heard.hear(scheduled('whd_1'))
   heard.hear(scheduled('whd_2'))
-  heard.hear(entry('whd_1', 1, { type: 'DeliveryAbandoned', data: { reason: 'unwanted', at } }))
+  heard.hear(told('whd_1', { type: 'DeliveryAbandoned', data: { reason: 'unwanted', at } }, { revision: 1 }))
   expect(heard.find('whd_1')).toBeUndefined()
   expect(heard.find('whd_2')).toBeDefined()
 })

@@ -1,0 +1,51 @@
+import type { DeliveryEvent } from '../../src/domain/delivery/events.ts'
+import type { LogEntry } from '../../src/domain/recorded.ts'
+import { deliveryStream } from '../../src/ledger/streams.ts'
+
+export const at = '2026-03-01T12:00:00.000Z'
+
+/** An event of a delivery as the log tells of it. */
+export function told(
+  deliveryId: string,
+  event: DeliveryEvent,
+  { revision = 0, position = 1n } = {},
+): LogEntry {
+  const metadata = {
+    requestId: 'req_1',
+    actor: 'system:test',
+    causationId: 'req_1',
+    correlationId: 'req_1',
+    schema: 1,
+    at,
+  }
+  const stream = deliveryStream(deliveryId)
+  return {
+    readable: true,
+    category: 'delivery',
+    event,
+    stream,
+    revision,
+    position,
+    id: 'event',
+    metadata,
+  }
+}
+
+export const scheduled = (deliveryId: string, position = 1n): LogEntry =>
+  told(
+    deliveryId,
+    {
+      type: 'DeliveryScheduled',
+      data: {
+        deliveryId,
+        tenantId: 'acme',
+        channel: 'webhook',
+        event: 'license.created',
+        licenseId: 'lic_1',
+        licenseRevision: 0,
+        sequence: 1,
+        at,
+      },
+    },
+    { position },
+  )

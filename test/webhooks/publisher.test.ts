@@ -1,0 +1,51 @@
+/** What there was no room for is asked for as soon as there is, and by then the read models show it. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { DueAttempt } from '../../projections/deliveries/due.ts'
+import { createPublisher } from '../../src/webhooks/publisher.ts'
+import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
+import { at, scheduled, told } from './log-of-deliveries.ts'
+
+let ledger: TestLedger
+beforeAll(async () => {
+  ledger = await openTestLedger()
+})
+afterAll(() => ledger.close())
+
+test('a delivery that is turned away is not asked for before it can be seen', async () => {
+  const published: DueAttempt[] = []
+  const feed = {
+    publish: async (jobs: readonly DueAttempt[]) => void published.push(...jobs),
+    consume: async () => undefined,
+  }
+  const untilVisible = vi.fn(async (_position: bigint) => undefined)
+  const asking = vi.spyOn(ledger.db, 'query')
+  const trouble: unknown[] = []
+  const publisher = createPublisher(
+    { ...ledger.services, feed, untilVisible },
+    ['webhook'],
+    (error) => void trouble.push(error),
+  )
+  const stopping = new AbortController()
+  const running = publisher.run(stopping.signal)
+
+  for (let n = 0; n < 32; n++) publisher.hear(scheduled(`whd_${n}`, BigInt(n)))
+  await vi.waitFor(() => expect(published).toHaveLength(32))
+  // Half of them end, of which the publisher has not taken notice yet when there is one more.
+  for (let n = 0; n < 16; n++) {
+    const position = BigInt(100 + n)
+    publisher.hear(told(`whd_${n}`, { type: 'DeliverySucceeded', data: { at } }, { revision: 2, position }))
+  }
+  publisher.hear(scheduled('whd_more', 200n))
+  const asked = () =>
+    asking.mock.calls.findIndex((query) => JSON.stringify(query).includes('list-due-attempts-of'))
+  await vi.waitFor(() => expect(asked()).not.toBe(-1))
+  const shown = untilVisible.mock.calls.findIndex(([position]) => position === 200n)
+  expect(shown).not.toBe(-1)
+  expect(untilVisible.mock.invocationCallOrder[shown]).toBeLessThan(
+    asking.mock.invocationCallOrder[asked()] ?? 0,
+  )
+
+  stopping.abort()
+  await running
+  expect(trouble).toStrictEqual([])
+})
