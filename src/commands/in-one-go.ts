@@ -8,17 +8,17 @@ import type { Services } from './services.ts'
  * @throws what the work throws; ReadModelsBehind
  */
 export async function inOneGo<T>(services: Services, work: (services: Services) => Promise<T>): Promise<T> {
-  let recorded: bigint | undefined
+  let recorded = -1n
   const handle: Handle = async (command) => {
     const handled = await services.handle({ ...command, waits: false })
     const { position } = handled
-    if (position !== undefined && position > (recorded ?? -1n)) recorded = position
+    if (position !== undefined && position > recorded) recorded = position
     return handled
   }
   try {
     return await work({ ...services, handle })
   } finally {
     // Also behind a refusal, which may be about what has just been recorded.
-    if (recorded !== undefined) await services.untilVisible(recorded)
+    if (recorded >= 0n) await services.untilVisible(recorded)
   }
 }

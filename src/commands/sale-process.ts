@@ -9,7 +9,7 @@ import {
 } from '../domain/license/license.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import type { ParkedReason } from '../domain/sale/events.ts'
-import { isOpen, type KnownSale, saleStanding } from '../domain/sale/sale.ts'
+import { isOpen, type KnownSale, type SaleCommand, saleStanding } from '../domain/sale/sale.ts'
 import type { Loaded } from '../ledger/handle.ts'
 import { licenseStream } from '../ledger/streams.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
@@ -63,18 +63,18 @@ async function licensed(
     bindLinks(services, sale, origin, isNew),
   ])
   if ('reason' in license) {
-    const resolve = (at: string) => ({ type: 'ResolveSale' as const, resolution: license, at })
-    return { sale: (await changeSale(services, sale, origin, resolve, found)).sale }
+    const parked = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution: license, at })
+    return { sale: (await changeSale(services, sale, origin, parked, found)).sale }
   }
   const { productId, keyTypeId, expiresAt } = license.first
-  const record = (at: string) => ({
-    type: 'RecordLicense' as const,
+  const recorded = (at: string): SaleCommand => ({
+    type: 'RecordLicense',
     license: { productId, keyTypeId, expiresAt },
     boundLinks: sale.links,
     kept,
     at,
   })
-  const after = await changeSale(services, sale, origin, record, found)
+  const after = await changeSale(services, sale, origin, recorded, found)
   return { sale: after.sale, issued: license.issued }
 }
 
@@ -147,8 +147,8 @@ async function settle(
   const { state: sale } = found
   const kept = sale.unboundLinks ? await bindLinks(services, sale, origin) : []
   if (sale.settledThrough < sale.factCount) await followSale(services, sale, origin)
-  const settled = (at: string) => ({
-    type: 'SettleSale' as const,
+  const settled = (at: string): SaleCommand => ({
+    type: 'SettleSale',
     through: sale.factCount,
     boundLinks: sale.links,
     kept,

@@ -6,7 +6,7 @@ import { sha256 } from '../credentials/sha256.ts'
 import type { IssuedLicense } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type ParkedReason, SaleEvent, SaleFact } from '../domain/sale/events.ts'
-import type { KnownSale } from '../domain/sale/sale.ts'
+import type { KnownSale, SaleCommand } from '../domain/sale/sale.ts'
 import type { Loaded } from '../ledger/handle.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
 import { inOneGo } from './in-one-go.ts'
@@ -106,8 +106,8 @@ async function resolveAgain(
   origin: Origin,
 ): Promise<Loaded<KnownSale>> {
   const { resolution } = await resolveSale(services, found.state, momentOf(services))
-  const resolve = (at: string) => ({ type: 'ResolveSale' as const, resolution, at })
-  return (await changeSale(services, found.state, origin, resolve, found)).sale
+  const resolved = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution, at })
+  return (await changeSale(services, found.state, origin, resolved, found)).sale
 }
 
 async function carriedOn(
