@@ -3,6 +3,7 @@ import { accessSync, closeSync, constants, mkdirSync, realpathSync } from 'node:
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Account, chooseAccount, giveTo, serverEnvironment } from './account.ts'
+import { answers } from './answers.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { advice, ensureCluster } from './cluster.ts'
 import { LocalPostgresError } from './error.ts'
@@ -10,7 +11,7 @@ import { boundLogFile, openLogFile, sizeOf, tailOfLogFile } from './log-file.ts'
 import { findPostmaster, type Postmaster, removeMisleadingPidFile } from './postmaster.ts'
 import { isAlive, signal, waitUntil } from './process-table.ts'
 import { type Durability, serverSettings } from './settings.ts'
-import { databaseUrl, makeSocketDirectory, removeSocketDirectory } from './socket-directory.ts'
+import { databaseUrl, makeSocketDirectory, removeSocketDirectory, socketPath } from './socket-directory.ts'
 
 /** A running embedded Postgres. It outlives this process, until somebody calls `stop`. */
 export interface LocalPostgres {
@@ -105,14 +106,21 @@ function makeDirectory(path: string): string {
 async function awaitRunning(place: Place): Promise<Postmaster | undefined> {
   let found = findPostmaster(place.data)
   await waitUntil(
-    () => {
+    async () => {
       found = findPostmaster(place.data)
-      return found === undefined || found.status === 'ready'
+      return found === undefined || (found.status === 'ready' && (await isThere(found)))
     },
     { within_ms: longestRecovery_ms },
   )
   return found
 }
+
+/**
+ * Asks whether it encrypts, which is the first question of the protocol and needs no user.
+ * @see https://www.postgresql.org/docs/current/protocol-message-formats.html SSLRequest
+ */
+const isThere = ({ socketDirectory }: Postmaster): Promise<boolean> =>
+  answers({ path: socketPath(socketDirectory) }, Buffer.of(0, 0, 0, 8, 4, 210, 22, 47))
 
 async function launch(
   place: Place,

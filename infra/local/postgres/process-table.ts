@@ -52,11 +52,11 @@ export function commandLineOf(pid: number): string | undefined {
 
 /** Waits until the condition holds; returns false when it still does not after the given time. */
 export async function waitUntil(
-  condition: () => boolean,
+  condition: () => boolean | Promise<boolean>,
   { within_ms, every_ms = 10 }: { within_ms: number; every_ms?: number },
 ): Promise<boolean> {
   const deadline = performance.now() + within_ms
-  while (!condition()) {
+  while (!(await condition())) {
     if (performance.now() > deadline) return false
     await sleep(every_ms)
   }

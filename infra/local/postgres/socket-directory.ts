@@ -35,7 +35,7 @@ export function makeSocketDirectory(directory: string, account: Account): string
 }
 
 function fits(directory: string): boolean {
-  return Buffer.byteLength(join(directory, `.s.PGSQL.${port}`)) <= longestPath_bytes
+  return Buffer.byteLength(socketPath(directory)) <= longestPath_bytes
 }
 
 /** Makes the directory, or takes an existing one that nobody else can have made. */
@@ -57,6 +57,8 @@ export function removeSocketDirectory(path: string): void {
     // A new server may already be using it.
   }
 }
+
+export const socketPath = (directory: string): string => join(directory, `.s.PGSQL.${port}`)
 
 /** The address for `pg`, with the socket's directory where a host name would stand. */
 export function databaseUrl(socketDirectory: string): string {

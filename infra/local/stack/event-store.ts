@@ -3,11 +3,12 @@ import { closeSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { answers } from '../postgres/answers.ts'
 import { boundLogFile, openLogFile, sizeOf, tailOfLogFile } from '../postgres/log-file.ts'
 import { commandLineOf, isAlive, signal, waitUntil } from '../postgres/process-table.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { LocalStackError } from './error.ts'
-import { answers, findFreePort, isPortFree } from './port.ts'
+import { findFreePort, isPortFree } from './port.ts'
 
 /** A running embedded event store. It outlives this process, until somebody calls `stop`. */
 export interface LocalEventStore {
@@ -71,8 +72,8 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
 export async function findEventStore(directories: DataDirectory): Promise<LocalEventStore | undefined> {
   const endpoint = readEndpoint(directories)
   if (!endpoint || !isEventStore(endpoint.pid, directories)) return undefined
-  // It writes its endpoint when it listens, so silence means that it is ending.
-  if (!(await answers(endpoint.port))) {
+  // It writes its endpoint when it listens, so silence means that it is ending. HTTP/2 servers speak first.
+  if (!(await answers({ host: '127.0.0.1', port: endpoint.port }))) {
     await waitUntil(() => !isAlive(endpoint.pid), { within_ms: longestStop_ms })
     return undefined
   }

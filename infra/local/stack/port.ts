@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { createServer } from 'node:net'
 
 /** Whether a program may listen on this port of the loopback interface. */
 export async function isPortFree(port: number): Promise<boolean> {
@@ -24,17 +24,4 @@ async function tryListening(port: number): Promise<number | undefined> {
   server.close()
   await once(server, 'close')
   return typeof address === 'object' ? address?.port : undefined
-}
-
-/** Whether a program listens on this port of the loopback interface. */
-export async function answers(port: number): Promise<boolean> {
-  const socket = connect({ port, host: '127.0.0.1' })
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
 }

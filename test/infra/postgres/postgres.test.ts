@@ -2,9 +2,11 @@
  * One call gives a durable Postgres on any directory: it is made once, found again, adopted when its starter
  * was killed, and nothing that it acknowledged is lost when it is killed itself.
  */
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { type LocalPostgres, startPostgres } from '../../../infra/local/postgres/postgres.ts'
@@ -128,6 +130,26 @@ test.runIf(linux)('a number in postmaster.pid that belongs to another program no
   writeFileSync(pidFile, [process.ppid, ...lines.slice(1)].join('\n'))
   const second = await start(directory)
   expect(second.adopted).toBe(false)
+  expect(await query(second.url, 'select 1 as one')).toStrictEqual([{ one: 1 }])
+})
+
+test('a server that is just dying is not adopted', async () => {
+  const directory = join(temporaryDirectory(), 'postgres')
+  const data = join(directory, 'data')
+  const first = await start(directory)
+  const pidFile = readFileSync(join(data, 'postmaster.pid'), 'utf8')
+  await first.stop()
+  // What is left of it for a moment: a process in its directory, and a file that calls it ready.
+  const dying = spawn('sleep', ['60'], { cwd: data, stdio: 'ignore' })
+  writeFileSync(join(data, 'postmaster.pid'), pidFile.replace(String(first.pid), String(dying.pid)))
+  const gone = setTimeout(300).then(() => dying.kill('SIGKILL'))
+
+  const second = await start(directory)
+  await gone
+  expect({ adopted: second.adopted, isIt: second.pid === dying.pid }).toStrictEqual({
+    adopted: false,
+    isIt: false,
+  })
   expect(await query(second.url, 'select 1 as one')).toStrictEqual([{ one: 1 }])
 })
 

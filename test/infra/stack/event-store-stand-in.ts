@@ -1,6 +1,6 @@
 /**
- * Behaves to its supervisor as the event store does: takes the directory or ends with 2, listens, writes its
- * endpoint, goes on without its parent, and ends on SIGTERM. It stores nothing.
+ * Behaves to its supervisor as the event store does: takes the directory or ends with 2, listens, speaks first, writes
+ * its endpoint, goes on without its parent, and ends on SIGTERM. It stores nothing.
  */
 import { once } from 'node:events'
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ try {
   process.exit(2)
 }
 const port = Number(values.port)
-const server = createServer((socket) => socket.on('error', () => undefined))
+const server = createServer((socket) => socket.on('error', () => undefined).write('here'))
 await once(server.listen(port, '127.0.0.1'), 'listening')
 const endpoint = { url: `esdb://127.0.0.1:${port}?tls=false`, port, pid: process.pid }
 const file = join(values.directory, 'endpoint.json')
