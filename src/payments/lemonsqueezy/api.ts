@@ -1,6 +1,10 @@
 import { z } from 'zod'
-import { momentFrom, parsedAs } from '../translated.ts'
-import { ask, ProviderUnavailable, troubleOfStatus } from '../trouble.ts'
+import { contentOf, readWithKey } from '../read-with-key.ts'
+import { momentFrom } from '../translated.ts'
+
+const accept = 'application/vnd.api+json'
+
+const User = z.object({ data: z.object({ type: z.literal('users') }) })
 
 /**
  * Asks whose key it is, which changes nothing.
@@ -8,21 +12,8 @@ import { ask, ProviderUnavailable, troubleOfStatus } from '../trouble.ts'
  * @throws ProviderRefused for a key that is not valid, ProviderUnavailable
  */
 export async function checkApiKey(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<void> {
-  const status = await ask(
-    'lemonsqueezy',
-    timeLimitMs,
-    async (signal) => {
-      const response = await fetch(`${apiUrl}/v1/users/me`, {
-        headers: { accept: 'application/vnd.api+json', authorization: `Bearer ${apiKey}` },
-        redirect: 'error',
-        signal,
-      })
-      await response.body?.cancel()
-      return { code: response.status, retryAfter: response.headers.get('retry-after') }
-    },
-    () => new ProviderUnavailable('lemonsqueezy', 'no connection'),
-  )
-  if (status.code !== 200) throw troubleOfStatus('lemonsqueezy', status.code, status.retryAfter)
+  const asked = { apiKey, accept, timeLimitMs }
+  contentOf(User, await readWithKey('lemonsqueezy', `${apiUrl}/v1/users/me`, asked))
 }
 
 const Subscription = z.object({
@@ -40,25 +31,10 @@ export async function readSubscription(
   subscriptionId: string,
   timeLimitMs: number,
 ): Promise<{ orderId: string; paidUntil: string } | undefined> {
-  const answer = await ask(
-    'lemonsqueezy',
-    timeLimitMs,
-    async (signal) => {
-      const response = await fetch(`${apiUrl}/v1/subscriptions/${encodeURIComponent(subscriptionId)}`, {
-        headers: { accept: 'application/vnd.api+json', authorization: `Bearer ${apiKey}` },
-        redirect: 'error',
-        signal,
-      })
-      const { status, headers } = response
-      return { status, retryAfter: headers.get('retry-after'), body: await response.text() }
-    },
-    () => new ProviderUnavailable('lemonsqueezy', 'no connection'),
-  )
+  const url = `${apiUrl}/v1/subscriptions/${encodeURIComponent(subscriptionId)}`
+  const answer = await readWithKey('lemonsqueezy', url, { apiKey, accept, timeLimitMs })
   if (answer.status === 404) return undefined
-  if (answer.status !== 200) throw troubleOfStatus('lemonsqueezy', answer.status, answer.retryAfter)
-  const read = parsedAs(Subscription, answer.body)
-  if (!read) throw new ProviderUnavailable('lemonsqueezy', 'an answer of an unknown shape')
-  const { order_id: orderId, renews_at: renewsAt } = read.data.attributes
+  const { order_id: orderId, renews_at: renewsAt } = contentOf(Subscription, answer).data.attributes
   const paidUntil = momentFrom(renewsAt)
   return paidUntil === undefined ? undefined : { orderId: String(orderId), paidUntil }
 }
