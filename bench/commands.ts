@@ -1,7 +1,7 @@
 import { type Figure, ms, percent, perSecond } from './figures.ts'
 import { deviceId, fillLicenses, fillLongHistory, keyOf, productId } from './fill.ts'
 import { rebuildAll, scratchLedger } from './ledger.ts'
-import { bareAppends, eventStoreUrl, load, startLedger } from './processes.ts'
+import { bareAppends, eventStoreUrl, load, startFloor, startLedger } from './processes.ts'
 
 const licenses = 60_000
 const longLicense = 1_000_000
@@ -37,6 +37,13 @@ export async function benchCommands(log: (line: string) => void): Promise<Figure
         (round) => load({ url, token, kind: 'activate', ...share(round), seconds: 8 }),
         log,
       )
+      const floor = await startFloor(scratch.directory)
+      const least = await ratio(
+        'nothing but a look-up, an append and a row',
+        () => bareAppends(store, activatedBytes, 30_000),
+        () => load({ url: floor.address, token, kind: 'activate', to: licenses, seconds: 8 }),
+        log,
+      ).finally(() => floor.stop())
       const client = await ratio(
         'client activate',
         () => bareAppends(store, activatedBytes, 30_000),
@@ -50,6 +57,7 @@ export async function benchCommands(log: (line: string) => void): Promise<Figure
       return [
         mint,
         activate,
+        { ...least, bar: '', holds: true },
         client,
         {
           what: 'activate on a license with 10,000 events',

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
+import { findLocalPostgres } from '../infra/local/postgres/postgres.ts'
 import { limitVariables } from '../src/config.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -45,8 +46,12 @@ export async function startLedger(
 export const startBare = (): Promise<Server> => startOwn('bench/bare-server.ts')
 export const startSink = (): Promise<Server> => startOwn('bench/sink.ts')
 
-function startOwn(program: string): Promise<Server> {
-  const child = spawn(process.execPath, [join(root, program)], {
+/** On the stores of a ledger that runs; see `floor-server.ts`. */
+export const startFloor = (dataDirectory: string): Promise<Server> =>
+  startOwn('bench/floor-server.ts', [postgresUrl(dataDirectory), eventStoreUrl(dataDirectory)])
+
+function startOwn(program: string, args: readonly string[] = []): Promise<Server> {
+  const child = spawn(process.execPath, [join(root, program), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   return serverOf(child, child.stdout)
@@ -111,6 +116,12 @@ export async function barePosts(address: string, storeUrl?: string): Promise<num
 export function residentMiB(pid: number): number {
   const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kib) / 1024
+}
+
+function postgresUrl(dataDirectory: string): string {
+  const running = findLocalPostgres(join(dataDirectory, 'postgres'))
+  if (!running) throw new Error('no ledger runs there')
+  return running.url
 }
 
 export function eventStoreUrl(dataDirectory: string): string {

@@ -1,7 +1,7 @@
 import { type Figure, ms, percent, perSecond } from './figures.ts'
 import { fillLicenses } from './fill.ts'
 import { rebuildAll, scratchLedger } from './ledger.ts'
-import { type Load, load, residentMiB, startBare, startLedger } from './processes.ts'
+import { type Load, load, residentMiB, startBare, startFloor, startLedger } from './processes.ts'
 
 const few = 100_000
 const many = 1_000_000
@@ -15,7 +15,8 @@ export async function benchValidate(log: (line: string) => void): Promise<Figure
     await fillLicenses(scratch.directory, 0, few)
     await rebuildAll(scratch.directory)
     const small = await compare(scratch, few, log)
-    const client = await compare(scratch, few, log, 'client-validate')
+    const least = await compare(scratch, few, log, { of: 'floor' })
+    const client = await compare(scratch, few, log, { kind: 'client-validate' })
     log(`filling up to ${many.toLocaleString('en-US')} licenses`)
     await fillLicenses(scratch.directory, few, many)
     const rebuilt = await rebuildAll(scratch.directory)
@@ -30,6 +31,14 @@ export async function benchValidate(log: (line: string) => void): Promise<Figure
         ratio: percent(small.share),
         bar: '≥ 60 %',
         holds: small.share >= 0.6,
+      },
+      {
+        what: 'validate with nothing but the look-up',
+        measured: perSecond(least.own.perSecond),
+        against: `bare route ${perSecond(least.bare.perSecond)}`,
+        ratio: percent(least.share),
+        bar: '',
+        holds: true,
       },
       {
         what: 'client validate with lease and settings, 100,000 licenses',
@@ -85,24 +94,30 @@ async function compare(
   scratch: Scratch,
   licenses: number,
   log: (line: string) => void,
-  kind: 'validate' | 'client-validate' = 'validate',
+  {
+    kind = 'validate',
+    of = 'ledger',
+  }: { kind?: 'validate' | 'client-validate'; of?: 'ledger' | 'floor' } = {},
 ) {
   const bare = await startBare()
+  // Whatever is asked, the stores are the ledger's.
   const ledger = await startLedger(scratch.directory)
+  const measured = of === 'floor' ? await startFloor(scratch.directory) : ledger
   const results: { bare: Load; own: Load }[] = []
   try {
     const asked = { token: scratch.token, kind, to: licenses }
     // Until Postgres holds the tables: what it has not read yet, it asks of the system page by page.
-    await load({ ...asked, url: ledger.address, seconds: licenses > few ? 30 : 5 })
+    await load({ ...asked, url: measured.address, seconds: licenses > few ? 30 : 5 })
     for (let round = 0; round < rounds; round++) {
       const ofBare = await load({ ...asked, url: bare.address, seconds: 8 })
-      const own = await load({ ...asked, url: ledger.address, seconds: 8 })
+      const own = await load({ ...asked, url: measured.address, seconds: 8 })
       if (own.failed > 0) throw new Error(`${own.failed} of ${kind} failed`)
-      log(`bare ${perSecond(ofBare.perSecond)}, ${kind} ${perSecond(own.perSecond)}`)
+      log(`bare ${perSecond(ofBare.perSecond)}, ${kind} of the ${of} ${perSecond(own.perSecond)}`)
       results.push({ bare: ofBare, own })
     }
   } finally {
     await bare.stop()
+    if (measured !== ledger) await measured.stop()
     await ledger.stop()
   }
   const share = ({ bare, own }: { bare: Load; own: Load }) => own.perSecond / bare.perSecond

@@ -1,0 +1,107 @@
+// The least that an answer can be had for, behind the same schemas: a validate is one look-up, which those of one moment share;
+// an activation is that, one append, and one row, in a statement which those that the store has pushed meanwhile share.
+import { randomUUID } from 'node:crypto'
+import { EventStoreDBClient, jsonEvent, NO_STREAM, streamNameFilter } from '@eventstore/db-client'
+import Fastify from 'fastify'
+import {
+  type FastifyZodOpenApiTypeProvider,
+  serializerCompiler,
+  validatorCompiler,
+} from 'fastify-zod-openapi'
+import pg from 'pg'
+import { z } from 'zod'
+import { coalesce } from '../projections/coalesce.ts'
+import { liveSchema } from '../projections/database/pool.ts'
+import { keyHashOf } from '../src/credentials/license-key.ts'
+import { activateIn, activateOut, validateIn, validateOut } from '../src/http/runtime/schemas.ts'
+import { productId, tenantId } from './fill.ts'
+
+const [databaseUrl, storeUrl = '', bytes = '420'] = process.argv.slice(2)
+const db = new pg.Pool({ connectionString: databaseUrl, max: 4 })
+const store = EventStoreDBClient.connectionString(storeUrl)
+const padding = 'x'.repeat(Math.max(0, Number(bytes) - 60))
+
+await db.query(`create schema if not exists bench;
+  create table if not exists bench.seats (id uuid primary key, license_id text)`)
+
+const findLicense = coalesce(async (keyHashes: readonly string[]) => {
+  const { rows } = await db.query<{ license_id: string | null }>({
+    name: 'floor-lookup',
+    text: `select k.license_id from unnest($1::text[]) with ordinality as q (key_hash, ordinal)
+      left join ${liveSchema}.license_keys k
+        on k.tenant_id = '${tenantId}' and k.product_id = '${productId}' and k.key_hash = q.key_hash
+      order by q.ordinal`,
+    values: [keyHashes],
+  })
+  return rows.map(({ license_id }) => license_id)
+})
+
+/** Who waits for a row, by its id. */
+const waiting = new Map<string, () => void>()
+let pushed: { id: string; license_id: string }[] = []
+let isWriting = false
+
+async function writeRows(): Promise<void> {
+  isWriting = true
+  while (pushed.length > 0) {
+    const rows = pushed
+    pushed = []
+    await db.query({
+      name: 'floor-write',
+      text: 'insert into bench.seats select * from json_populate_recordset(null::bench.seats, $1)',
+      values: [JSON.stringify(rows)],
+    })
+    for (const { id } of rows) {
+      waiting.get(id)?.()
+      waiting.delete(id)
+    }
+  }
+  isWriting = false
+}
+
+const Seated = z.object({ license: z.string() })
+const seated = store.subscribeToAll({
+  fromPosition: 'end',
+  filter: streamNameFilter({ prefixes: ['floor-'] }),
+})
+seated.on('data', ({ event }) => {
+  if (!event) return
+  pushed.push({ id: event.id, license_id: Seated.parse(event.data).license })
+  if (!isWriting) void writeRows()
+})
+
+async function seat(license: string): Promise<void> {
+  const id = randomUUID()
+  const written = new Promise<void>((resolve) => waiting.set(id, resolve))
+  const event = jsonEvent({ id, type: 'Seated', data: { license, padding } })
+  await store.appendToStream(`floor-${id}`, event, { expectedRevision: NO_STREAM })
+  await written
+}
+
+const app = Fastify().withTypeProvider<FastifyZodOpenApiTypeProvider>()
+app.setValidatorCompiler(validatorCompiler)
+app.setSerializerCompiler(serializerCompiler)
+const verdict = {
+  status: 'active' as const,
+  expires_at: null,
+  entitlements: ['export', 'sync'],
+  revalidate_after: 1_800_000_000,
+}
+app.post(
+  '/v1/licenses/validate',
+  { schema: { body: validateIn, response: { 200: validateOut } } },
+  async ({ body }) => {
+    const license = await findLicense(keyHashOf(body.license_key) ?? '')
+    return { valid: license !== null, ...verdict, device_id: body.device_id ?? null }
+  },
+)
+app.post(
+  '/v1/licenses/activate',
+  { schema: { body: activateIn, response: { 200: activateOut } } },
+  async ({ body }) => {
+    const license = await findLicense(keyHashOf(body.license_key) ?? '')
+    if (license !== null) await seat(license)
+    return { activated: license !== null, ...verdict, device_id: body.device_id }
+  },
+)
+process.stdout.write(`${JSON.stringify({ address: await app.listen({ port: 0, host: '127.0.0.1' }) })}\n`)
