@@ -18,7 +18,7 @@ const advice =
  * half of the time.
  */
 export async function launchBrowser(): Promise<Browser> {
-  const executablePath = programAt(places, 'chromium-headless-shell', advice)
+  const executablePath = programAt(places, ['chromium-headless-shell', 'chromium'], advice)
   // Without coloured edges of letters pictures are a good deal smaller; as root Chromium has no sandbox to run in.
   const args = ['--disable-lcd-text', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
   return chromium.launch({ executablePath, args })

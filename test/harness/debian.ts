@@ -5,29 +5,42 @@ import { accessSync, constants, existsSync } from 'node:fs'
 const canInstall = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 
 /**
- * The first of the places where a program lies, after installing Debian's package of it if it lies in none.
+ * The first of the places where a program lies, after installing Debian's package of it if it lies in none: the first
+ * of those named that this Debian has.
  * @throws Error with the advice when it is not there and cannot be installed
  */
 export function programAt(
   places: readonly (string | undefined)[],
-  debianPackage: string,
+  debianPackages: readonly string[],
   advice: string,
 ): string {
-  const found = places.find(isProgram) ?? (canInstall() ? installed(places, debianPackage) : undefined)
+  const found = places.find(isProgram) ?? (canInstall() ? installed(places, debianPackages) : undefined)
   if (found === undefined) throw new Error(advice)
   return found
 }
 
-function installed(places: readonly (string | undefined)[], debianPackage: string): string | undefined {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  // Another test may be installing something of its own at this moment.
-  const wait = ['-o', 'DPkg::Lock::Timeout=300', '-qq']
-  execFileSync('apt-get', [...wait, 'update'], { env, stdio: 'inherit' })
-  execFileSync('apt-get', [...wait, 'install', '-y', '--no-install-recommends', debianPackage], {
-    env,
-    stdio: 'inherit',
+function installed(
+  places: readonly (string | undefined)[],
+  debianPackages: readonly string[],
+): string | undefined {
+  aptGet('update')
+  debianPackages.some((name) => {
+    try {
+      aptGet('install', '-y', '--no-install-recommends', name)
+      return true
+    } catch {
+      return false
+    }
   })
   return places.find(isProgram)
+}
+
+/** @throws Error when it ends with anything but 0 */
+function aptGet(...words: string[]): void {
+  // Another test may be installing something of its own at this moment.
+  const patient = ['-o', 'DPkg::Lock::Timeout=300', '-qq']
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  execFileSync('apt-get', [...patient, ...words], { env, stdio: 'inherit' })
 }
 
 function isProgram(path: string | undefined): path is string {

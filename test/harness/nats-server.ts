@@ -10,7 +10,8 @@ const advice =
  * Where it lies, installed if need be.
  * @throws Error that says how to install it
  */
-export const natsServer = (): string => programAt([...inPath, '/usr/sbin/nats-server'], 'nats-server', advice)
+export const natsServer = (): string =>
+  programAt([...inPath, '/usr/sbin/nats-server'], ['nats-server'], advice)
 
 /** A real NATS with JetStream in a process of its own, which ends with the test. */
 export function startNats(host: Host, port: number, directory: string): Running {
