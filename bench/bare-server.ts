@@ -1,27 +1,13 @@
 // The baselines: bare Fastify routes with the body schemas and answers of the two validates, and nothing behind them.
-import Fastify from 'fastify'
-import {
-  type FastifyZodOpenApiTypeProvider,
-  serializerCompiler,
-  validatorCompiler,
-} from 'fastify-zod-openapi'
 import * as client from '../src/http/client/schemas.ts'
 import { validateIn, validateOut } from '../src/http/runtime/schemas.ts'
+import { createBareApp, goodVerdict } from './bare-app.ts'
 
-const app = Fastify().withTypeProvider<FastifyZodOpenApiTypeProvider>()
-app.setValidatorCompiler(validatorCompiler)
-app.setSerializerCompiler(serializerCompiler)
+const app = createBareApp()
 app.post(
   '/v1/licenses/validate',
   { schema: { body: validateIn, response: { 200: validateOut } } },
-  async (request) => ({
-    valid: true,
-    status: 'active' as const,
-    expires_at: null,
-    entitlements: ['export', 'sync'],
-    device_id: request.body.device_id ?? null,
-    revalidate_after: 1_800_000_000,
-  }),
+  async ({ body }) => ({ valid: true, ...goodVerdict, device_id: body.device_id ?? null }),
 )
 const signature = Buffer.alloc(64).toString('base64')
 const signed = { kid: '0123456789abcdef', signature }

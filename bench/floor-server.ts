@@ -2,24 +2,20 @@
 // an activation is that, one append, and one row, in a statement which those that the store has pushed meanwhile share.
 import { randomUUID } from 'node:crypto'
 import { EventStoreDBClient, jsonEvent, NO_STREAM, streamNameFilter } from '@eventstore/db-client'
-import Fastify from 'fastify'
-import {
-  type FastifyZodOpenApiTypeProvider,
-  serializerCompiler,
-  validatorCompiler,
-} from 'fastify-zod-openapi'
 import pg from 'pg'
 import { z } from 'zod'
 import { coalesce } from '../projections/coalesce.ts'
 import { liveSchema } from '../projections/database/pool.ts'
 import { keyHashOf } from '../src/credentials/license-key.ts'
 import { activateIn, activateOut, validateIn, validateOut } from '../src/http/runtime/schemas.ts'
+import { createBareApp, goodVerdict } from './bare-app.ts'
 import { productId, tenantId } from './fill.ts'
 
-const [databaseUrl, storeUrl = '', bytes = '420'] = process.argv.slice(2)
+const [databaseUrl, storeUrl = ''] = process.argv.slice(2)
 const db = new pg.Pool({ connectionString: databaseUrl, max: 4 })
 const store = EventStoreDBClient.connectionString(storeUrl)
-const padding = 'x'.repeat(Math.max(0, Number(bytes) - 60))
+/** So that an event is as large as an activation's. */
+const padding = 'x'.repeat(360)
 
 await db.query(`create schema if not exists bench;
   create table if not exists bench.seats (id uuid primary key, license_id text)`)
@@ -36,29 +32,17 @@ const findLicense = coalesce(async (keyHashes: readonly string[]) => {
   return rows.map(({ license_id }) => license_id)
 })
 
+const writeRow = coalesce(async (rows: readonly { id: string; license_id: string }[]) => {
+  await db.query({
+    name: 'floor-write',
+    text: 'insert into bench.seats select * from json_populate_recordset(null::bench.seats, $1)',
+    values: [JSON.stringify(rows)],
+  })
+  return rows.map(({ id }) => id)
+})
+
 /** Who waits for a row, by its id. */
 const waiting = new Map<string, () => void>()
-let pushed: { id: string; license_id: string }[] = []
-let isWriting = false
-
-async function writeRows(): Promise<void> {
-  isWriting = true
-  while (pushed.length > 0) {
-    const rows = pushed
-    pushed = []
-    await db.query({
-      name: 'floor-write',
-      text: 'insert into bench.seats select * from json_populate_recordset(null::bench.seats, $1)',
-      values: [JSON.stringify(rows)],
-    })
-    for (const { id } of rows) {
-      waiting.get(id)?.()
-      waiting.delete(id)
-    }
-  }
-  isWriting = false
-}
-
 const Seated = z.object({ license: z.string() })
 const seated = store.subscribeToAll({
   fromPosition: 'end',
@@ -66,8 +50,11 @@ const seated = store.subscribeToAll({
 })
 seated.on('data', ({ event }) => {
   if (!event) return
-  pushed.push({ id: event.id, license_id: Seated.parse(event.data).license })
-  if (!isWriting) void writeRows()
+  const { license } = Seated.parse(event.data)
+  void writeRow({ id: event.id, license_id: license }).then((id) => {
+    waiting.get(id)?.()
+    waiting.delete(id)
+  })
 })
 
 async function seat(license: string): Promise<void> {
@@ -78,21 +65,13 @@ async function seat(license: string): Promise<void> {
   await written
 }
 
-const app = Fastify().withTypeProvider<FastifyZodOpenApiTypeProvider>()
-app.setValidatorCompiler(validatorCompiler)
-app.setSerializerCompiler(serializerCompiler)
-const verdict = {
-  status: 'active' as const,
-  expires_at: null,
-  entitlements: ['export', 'sync'],
-  revalidate_after: 1_800_000_000,
-}
+const app = createBareApp()
 app.post(
   '/v1/licenses/validate',
   { schema: { body: validateIn, response: { 200: validateOut } } },
   async ({ body }) => {
     const license = await findLicense(keyHashOf(body.license_key) ?? '')
-    return { valid: license !== null, ...verdict, device_id: body.device_id ?? null }
+    return { valid: license !== null, ...goodVerdict, device_id: body.device_id ?? null }
   },
 )
 app.post(
@@ -101,7 +80,7 @@ app.post(
   async ({ body }) => {
     const license = await findLicense(keyHashOf(body.license_key) ?? '')
     if (license !== null) await seat(license)
-    return { activated: license !== null, ...verdict, device_id: body.device_id }
+    return { activated: license !== null, ...goodVerdict, device_id: body.device_id }
   },
 )
 process.stdout.write(`${JSON.stringify({ address: await app.listen({ port: 0, host: '127.0.0.1' }) })}\n`)
