@@ -101,7 +101,7 @@ const lookup = `
     ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[])
     with ordinality as q (tenant_id, product_id, key_hash, instance_id, now, lead_tenant_id, ordinal) ${clientJoins}
-  ${licenseOfKey('q.tenant_id')}
+  ${licenseOfKey('q')}
   ${deviceOfInstance}
   left join usage.device_telemetry u on u.instance_id = d.instance_id
   order by q.ordinal`

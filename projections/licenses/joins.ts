@@ -1,14 +1,23 @@
 /**
  * What every look-up by a license key joins to its questions `q`: the key, the license that it is current for, and
  * the license's key type. Each names its columns itself: of millions of calls each needs few of them.
- * @param tenantId the column that holds the tenant, of `q` or of what was joined before
+ * @param place what holds the tenant and the product: `q` itself or what was joined to it before
  */
-export const licenseOfKey = (tenantId: 'q.tenant_id' | 't.tenant_id'): string => `
+export const licenseOfKey = (place: 'q' | 'led'): string => `
   left join license_keys k
-    on k.tenant_id = ${tenantId} and k.product_id = q.product_id and k.key_hash = q.key_hash
+    on k.tenant_id = ${place}.tenant_id and k.product_id = ${place}.product_id and k.key_hash = q.key_hash
   left join licenses l on l.license_id = k.license_id and k.current
   left join key_types y
     on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id`
+
+/**
+ * The device that a question `q` names on license `l`. A license may have thousands, and most have one: where a plan may
+ * choose, it finds those of the license and looks through them. Here it cannot, since what has a limit is not joined to.
+ */
+export const deviceOfLicense = `
+  left join lateral (
+    select * from devices where license_id = l.license_id and device_id = q.device_id limit 1
+  ) d on true`
 
 /**
  * The device that instance `q.instance_id` of license `l` is. One instance is one device, and a license may have

@@ -2,7 +2,13 @@ import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import { coalesce } from '../coalesce.ts'
 import type { Entitling } from './entitlements.ts'
-import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
+import {
+  deviceOfLicense,
+  entitlementsOfKeyType,
+  licenseOfKey,
+  overridesOfCustomer,
+  uncertainLicense,
+} from './joins.ts'
 import {
   devicesIn,
   type EntitlingColumns,
@@ -72,8 +78,8 @@ const lookup = `
   from unnest($1::text[], $2::text[], $3::text[], $4::text[])
     with ordinality as q (tenant_id, product_id, key_hash, device_id, ordinal)
   left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
-  ${licenseOfKey('q.tenant_id')}
-  left join devices d on d.license_id = l.license_id and d.device_id = q.device_id
+  ${licenseOfKey('q')}
+  ${deviceOfLicense}
   order by q.ordinal`
 
 function findingFrom(row: Row): RuntimeFinding {

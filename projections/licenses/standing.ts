@@ -2,7 +2,13 @@ import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import { coalesce } from '../coalesce.ts'
 import type { KnownToken } from '../tokens/queries.ts'
-import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
+import {
+  deviceOfLicense,
+  entitlementsOfKeyType,
+  licenseOfKey,
+  overridesOfCustomer,
+  uncertainLicense,
+} from './joins.ts'
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 import type { Standing } from './runtime.ts'
 
@@ -34,54 +40,78 @@ type Row = {
  */
 export function createStandingLookup(db: Pool): FindStanding {
   return coalesce(async (questions) => {
-    const leaders = new Map(questions.toReversed().map((question) => [placeOf(question), question]))
+    const { leaders, leaderOf } = ledFrom(questions)
     const { rows } = await db.query<Row>({
       name: 'standing-lookup',
       text: lookup,
       values: [
-        questions.map(({ tokenHash }) => tokenHash),
-        questions.map(({ productId }) => productId),
+        leaders.map(({ tokenHash }) => tokenHash),
+        leaders.map(({ productId }) => productId),
+        leaderOf,
+        leaderOf.map((leader, index) => (leaders[leader - 1] === questions[index] ? leader : null)),
         questions.map(({ keyHash }) => keyHash),
         questions.map(({ deviceId }) => deviceId),
-        questions.map((question) => leaders.get(placeOf(question)) === question),
       ],
     })
-    const led = new Map<string, Led>()
+    const led = new Map<number | undefined, Led>()
     return questions.flatMap((question, index) => {
       const row = rows[index]
       if (!row) return []
-      const place = placeOf(question)
-      const known = led.get(place) ?? ledBy(row)
-      led.set(place, known)
+      const leader = leaderOf[index]
+      const known = led.get(leader) ?? ledBy(row)
+      led.set(leader, known)
       const standing = standingFrom(row, question.productId, known.revalidateAfterSeconds)
       return [{ token: known.token, standing }]
     })
   })
 }
 
-/** A hash holds no blank. */
-const placeOf = ({ tokenHash, productId }: ValidateQuestion): string => `${tokenHash} ${productId}`
-
 /** What is looked up for the first question of a token about a product, and holds for the others. */
 type Led = { token: KnownToken | undefined; revalidateAfterSeconds: number | null }
 
-/** Most questions of one moment come with the same token about the same product. */
+/**
+ * The first question of each token about each product, and for every question which of them it follows, counted from 1.
+ * Most questions of one moment come with the same token about the same product.
+ */
+function ledFrom(questions: readonly ValidateQuestion[]): {
+  leaders: ValidateQuestion[]
+  leaderOf: number[]
+} {
+  const leaders: ValidateQuestion[] = []
+  const places = new Map<string, number>()
+  const leaderOf = questions.map((question) => {
+    // A hash holds no blank.
+    const place = `${question.tokenHash} ${question.productId}`
+    const leader = places.get(place) ?? leaders.push(question)
+    places.set(place, leader)
+    return leader
+  })
+  return { leaders, leaderOf }
+}
+
+/** What was found for the first question of several is told in its row alone. */
 const lookup = `
+  with led as materialized (
+    select a.ordinal, a.product_id, t.state as token, t.tenant_id, n.status as tenant_status, n.plan,
+      exists (select from parked where stream in (t.stream, n.stream)) as token_uncertain, p.revalidate_after_seconds
+    from unnest($1::text[], $2::text[]) with ordinality as a (token_hash, product_id, ordinal)
+    left join tokens t on t.token_hash = a.token_hash
+    left join tenants n on n.tenant_id = t.tenant_id
+    left join products p on p.tenant_id = t.tenant_id and p.product_id = a.product_id
+  )
   select
-    case when q.leads then t.state end as token, n.status as tenant_status, n.plan,
-    case when q.leads then exists (select from parked where stream in (t.stream, n.stream)) end as token_uncertain,
-    p.revalidate_after_seconds, k.current, l.revoked_at, l.expires_at, l.on_expiry,
+    told.token, told.tenant_status, told.plan, told.token_uncertain, told.revalidate_after_seconds,
+    k.current, l.revoked_at, l.expires_at, l.on_expiry,
     ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     d.status is not distinct from 'active' as seated,
     ${uncertainLicense}
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
-    with ordinality as q (token_hash, product_id, key_hash, device_id, leads, ordinal)
-  left join tokens t on t.token_hash = q.token_hash
-  left join tenants n on n.tenant_id = case when q.leads then t.tenant_id end
-  left join products p on p.tenant_id = case when q.leads then t.tenant_id end and p.product_id = q.product_id
-  ${licenseOfKey('t.tenant_id')}
-  left join devices d on d.license_id = l.license_id and d.device_id = q.device_id
+  from unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[])
+    with ordinality as q (leader, told, key_hash, device_id, ordinal)
+  left join led on led.ordinal = q.leader
+  left join led told on told.ordinal = q.told
+  ${licenseOfKey('led')}
+  ${deviceOfLicense}
   order by q.ordinal`
 
 function ledBy(row: Row): Led {

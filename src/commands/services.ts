@@ -75,4 +75,11 @@ export function causeOf(origin: Origin, at: string): Cause {
 }
 
 /** Now, as the log writes it. */
-export const momentOf = (services: Pick<Services, 'now'>): string => services.now().toISOString()
+export function momentOf(services: Pick<Services, 'now'>): string {
+  const ms = services.now().getTime()
+  if (ms !== spelled.ms) spelled = { ms, text: new Date(ms).toISOString() }
+  return spelled.text
+}
+
+/** The last moment that was spelled out, which costs as much as a hash: many calls are of one millisecond. */
+let spelled = { ms: Number.NaN, text: '' }

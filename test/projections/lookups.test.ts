@@ -77,3 +77,21 @@ test.each(['findInstance', 'findInstanceStanding'] as const)(
     expect(await planOf(asked[name])).toMatch(/using devices_by_instance .*\n\s+Index Cond: \(instance_id = /)
   },
 )
+
+test.each(['findStanding', 'findForRuntime'] as const)(
+  '%s finds a device by its own id, though most licenses have but one',
+  async (name) => {
+    await db.query('begin')
+    try {
+      await db.query(`
+        insert into devices (license_id, device_id, tenant_id, instance_id, name, status, activated_at)
+        select 'lic_' || n, 'd', 'acme', 'ins_' || n, 'd', 'active', now() from generate_series(1, 1000) n;
+        analyze devices`)
+      expect(await planOf(asked[name])).toMatch(
+        /using devices_pkey .*\n\s+Index Cond: \(\(license_id = \S+ AND \(device_id = /,
+      )
+    } finally {
+      await db.query('rollback')
+    }
+  },
+)
