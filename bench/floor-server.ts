@@ -1,6 +1,6 @@
 // The least that an answer can be had for, behind the same schemas: a validate is one look-up, which those of one moment share;
-// an activation is that, one append, and one row, in a statement which those that the store has pushed meanwhile share.
-import { randomUUID } from 'node:crypto'
+// an app's is a signature besides; an activation is that, one append, and one row, in a statement which those that the store has pushed meanwhile share.
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { EventStoreDBClient, jsonEvent, NO_STREAM, streamNameFilter } from '@eventstore/db-client'
 import pg from 'pg'
 import { z } from 'zod'
@@ -8,7 +8,8 @@ import { coalesce } from '../projections/coalesce.ts'
 import { liveSchema } from '../projections/database/pool.ts'
 import { keyHashOf } from '../src/credentials/license-key.ts'
 import { activateIn, activateOut, validateIn, validateOut } from '../src/http/runtime/schemas.ts'
-import { createBareApp, goodVerdict } from './bare-app.ts'
+import { createBatches } from '../src/signing/batches.ts'
+import { clientValidate, createBareApp, goodAnswer, goodVerdict } from './bare-app.ts'
 import { productId, tenantId } from './fill.ts'
 
 const [databaseUrl, storeUrl = ''] = process.argv.slice(2)
@@ -16,6 +17,11 @@ const db = new pg.Pool({ connectionString: databaseUrl, max: 4 })
 const store = EventStoreDBClient.connectionString(storeUrl)
 /** So that an event is as large as an activation's. */
 const padding = 'x'.repeat(360)
+
+const { privateKey } = generateKeyPairSync('ed25519')
+const signatures = createBatches()
+/** With the license as long as what is signed of a lease. */
+const toSign = 'x'.repeat(220)
 
 await db.query(`create schema if not exists bench;
   create table if not exists bench.seats (id uuid primary key, license_id text)`)
@@ -74,6 +80,11 @@ app.post(
     return { valid: license !== null, ...goodVerdict, device_id: body.device_id ?? null }
   },
 )
+app.post('/:tenantId/:productId/validate', { schema: clientValidate }, async ({ body }) => {
+  const license = await findLicense(keyHashOf(body.license_key) ?? '')
+  const signed = await signatures.sign('kid', privateKey, `${license} ${toSign}`)
+  return goodAnswer(body.instance_id, signed)
+})
 app.post(
   '/v1/licenses/activate',
   { schema: { body: activateIn, response: { 200: activateOut } } },

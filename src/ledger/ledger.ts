@@ -207,7 +207,12 @@ async function append(
   cause: Cause,
 ): Promise<AppendOutcome> {
   const encoded = events.map(({ type, data }) =>
-    jsonEvent({ id: randomUUID(), type, data, metadata: { ...cause, schema: codec.schemaOf(type) } }),
+    jsonEvent({
+      id: randomUUID(),
+      type,
+      data,
+      metadata: bytesOf({ ...cause, schema: codec.schemaOf(type) }),
+    }),
   )
   const expectedRevision = expected === 'no_stream' ? NO_STREAM : BigInt(expected)
   let failure: unknown
@@ -227,6 +232,11 @@ async function append(
   }
   throw new LedgerUnavailable(`the event store did not take an append to ${stream}`, failure)
 }
+
+const encoder = new TextEncoder()
+
+/** JSON as it goes over the wire: what the client is given as an object goes there and back through base64 first. */
+const bytesOf = (value: object): Uint8Array => encoder.encode(JSON.stringify(value))
 
 async function positionOf(client: EventStoreDBClient, stream: string, revision: number): Promise<bigint> {
   const [event] = await readStreamPage(client, stream, revision, 1)
