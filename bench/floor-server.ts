@@ -1,5 +1,6 @@
 // The least that an answer can be had for, behind the same schemas: a validate is one look-up, which those of one moment share;
-// an app's is a signature besides; an activation is that, one append, and one row, in a statement which those that the store has pushed meanwhile share.
+// an app's is a signature besides; an activation is a look-up, one append, and one row, in a statement which those that
+// the store has pushed meanwhile share.
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { EventStoreDBClient, jsonEvent, NO_STREAM, streamNameFilter } from '@eventstore/db-client'
 import pg from 'pg'

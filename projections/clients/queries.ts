@@ -3,6 +3,7 @@ import type { SigningKey } from '../../src/domain/signing/events.ts'
 import type { Plan } from '../../src/domain/tenant/events.ts'
 import type { Tenant } from '../../src/domain/tenant/tenant.ts'
 import { coalesce } from '../coalesce.ts'
+import { leadersOf } from '../leaders.ts'
 
 /** The tenant and product that an app says it belongs to, and the moment of its call. */
 export type ClientQuestion = { tenantId: string; productId: string; now: string }
@@ -53,7 +54,7 @@ export function createClientLookup(db: Pool): FindClient {
       name: 'client-lookup',
       text: lookup,
       values: [
-        leadersOf(questions),
+        leadingTenants(questions),
         questions.map(({ productId }) => productId),
         questions.map(({ now }) => now),
       ],
@@ -94,27 +95,20 @@ type Place = Pick<ClientQuestion, 'tenantId' | 'productId'>
 const nameOf = ({ tenantId, productId }: Place): string => `${tenantId}.${productId}`
 
 /** The tenant of each question that is the first about its product; null for the others. */
-export function leadersOf(questions: readonly Place[]): (string | null)[] {
-  const seen = new Set<string>()
-  return questions.map((question) => {
-    const name = nameOf(question)
-    if (seen.has(name)) return null
-    seen.add(name)
-    return question.tenantId
+export const leadingTenants = (questions: readonly Place[]): (string | null)[] =>
+  leadersOf(questions, nameOf).map((leader, index) => {
+    const question = questions[index]
+    return question && leader === index ? question.tenantId : null
   })
-}
 
 /** What each question is about, from the row of the one that led. */
 export function clientsFrom(
   rows: readonly ClientColumns[],
   questions: readonly Place[],
 ): (KnownClient | undefined)[] {
-  const clients = new Map<string, KnownClient | undefined>()
-  return questions.map((question, index) => {
-    const name = nameOf(question)
-    const row = rows[index]
-    if (row && !clients.has(name)) clients.set(name, clientFrom(row))
-    return clients.get(name)
+  return leadersOf(questions, nameOf).map((leader) => {
+    const row = rows[leader]
+    return row && clientFrom(row)
   })
 }
 

@@ -7,7 +7,7 @@ import {
   clientJoins,
   clientsFrom,
   type KnownClient,
-  leadersOf,
+  leadingTenants,
 } from '../clients/queries.ts'
 import { coalesce } from '../coalesce.ts'
 import type { Entitling } from './entitlements.ts'
@@ -80,7 +80,7 @@ export function createInstanceStandingLookup(db: Pool): FindInstanceStanding {
         questions.map(({ keyHash }) => keyHash),
         questions.map(({ instanceId }) => instanceId),
         questions.map(({ now }) => now),
-        leadersOf(questions),
+        leadingTenants(questions),
       ],
     })
     const clients = clientsFrom(rows, questions)
@@ -101,7 +101,7 @@ const lookup = `
     ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[])
     with ordinality as q (tenant_id, product_id, key_hash, instance_id, now, lead_tenant_id, ordinal) ${clientJoins}
-  ${licenseOfKey('q')}
+  ${licenseOfKey}
   ${deviceOfInstance}
   left join usage.device_telemetry u on u.instance_id = d.instance_id
   order by q.ordinal`

@@ -72,7 +72,7 @@ const lookup = `
     ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
     with ordinality as q (tenant_id, product_id, key_hash, instance_id, install_id, name, ordinal)
-  ${licenseOfKey('q')}
+  ${licenseOfKey}
   left join lateral (
     (select * from devices where instance_id = q.instance_id and license_id is not distinct from l.license_id)
     union all

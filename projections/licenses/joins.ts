@@ -1,11 +1,10 @@
 /**
  * What every look-up by a license key joins to its questions `q`: the key, the license that it is current for, and
  * the license's key type. Each names its columns itself: of millions of calls each needs few of them.
- * @param place what holds the tenant and the product: `q` itself or what was joined to it before
  */
-export const licenseOfKey = (place: 'q' | 'led'): string => `
+export const licenseOfKey = `
   left join license_keys k
-    on k.tenant_id = ${place}.tenant_id and k.product_id = ${place}.product_id and k.key_hash = q.key_hash
+    on k.tenant_id = q.tenant_id and k.product_id = q.product_id and k.key_hash = q.key_hash
   left join licenses l on l.license_id = k.license_id and k.current
   left join key_types y
     on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id`

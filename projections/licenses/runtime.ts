@@ -78,7 +78,7 @@ const lookup = `
   from unnest($1::text[], $2::text[], $3::text[], $4::text[])
     with ordinality as q (tenant_id, product_id, key_hash, device_id, ordinal)
   left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
-  ${licenseOfKey('q')}
+  ${licenseOfKey}
   ${deviceOfLicense}
   order by q.ordinal`
 

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import { coalesce } from '../coalesce.ts'
+import { leadersOf } from '../leaders.ts'
 import type { KnownToken } from '../tokens/queries.ts'
 import {
   deviceOfLicense,
@@ -40,61 +41,39 @@ type Row = {
  */
 export function createStandingLookup(db: Pool): FindStanding {
   return coalesce(async (questions) => {
-    const { leaders, leaderOf } = ledFrom(questions)
+    const leaderOf = leadersOf(questions, placeOf)
+    const leaders = [...new Set(leaderOf)]
     const { rows } = await db.query<Row>({
       name: 'standing-lookup',
       text: lookup,
       values: [
-        leaders.map(({ tokenHash }) => tokenHash),
-        leaders.map(({ productId }) => productId),
+        leaders,
+        leaders.map((leader) => questions[leader]?.tokenHash),
+        leaders.map((leader) => questions[leader]?.productId),
         leaderOf,
-        leaderOf.map((leader, index) => (leaders[leader - 1] === questions[index] ? leader : null)),
         questions.map(({ keyHash }) => keyHash),
         questions.map(({ deviceId }) => deviceId),
       ],
     })
-    const led = new Map<number | undefined, Led>()
     return questions.flatMap((question, index) => {
       const row = rows[index]
-      if (!row) return []
-      const leader = leaderOf[index]
-      const known = led.get(leader) ?? ledBy(row)
-      led.set(leader, known)
-      const standing = standingFrom(row, question.productId, known.revalidateAfterSeconds)
-      return [{ token: known.token, standing }]
+      const leading = rows[leaderOf[index] ?? index]
+      if (!row || !leading) return []
+      const standing = standingFrom(row, question.productId, leading.revalidate_after_seconds)
+      return [{ token: tokenIn(leading), standing }]
     })
   })
 }
 
-/** What is looked up for the first question of a token about a product, and holds for the others. */
-type Led = { token: KnownToken | undefined; revalidateAfterSeconds: number | null }
-
-/**
- * The first question of each token about each product, and for every question which of them it follows, counted from 1.
- * Most questions of one moment come with the same token about the same product.
- */
-function ledFrom(questions: readonly ValidateQuestion[]): {
-  leaders: ValidateQuestion[]
-  leaderOf: number[]
-} {
-  const leaders: ValidateQuestion[] = []
-  const places = new Map<string, number>()
-  const leaderOf = questions.map((question) => {
-    // A hash holds no blank.
-    const place = `${question.tokenHash} ${question.productId}`
-    const leader = places.get(place) ?? leaders.push(question)
-    places.set(place, leader)
-    return leader
-  })
-  return { leaders, leaderOf }
-}
+/** Token and product are looked up once for all that share them. A hash holds no blank. */
+const placeOf = ({ tokenHash, productId }: ValidateQuestion): string => `${tokenHash} ${productId}`
 
 /** What was found for the first question of several is told in its row alone. */
 const lookup = `
   with led as materialized (
-    select a.ordinal, a.product_id, t.state as token, t.tenant_id, n.status as tenant_status, n.plan,
+    select a.leader, a.product_id, t.state as token, t.tenant_id, n.status as tenant_status, n.plan,
       exists (select from parked where stream in (t.stream, n.stream)) as token_uncertain, p.revalidate_after_seconds
-    from unnest($1::text[], $2::text[]) with ordinality as a (token_hash, product_id, ordinal)
+    from unnest($1::bigint[], $2::text[], $3::text[]) as a (leader, token_hash, product_id)
     left join tokens t on t.token_hash = a.token_hash
     left join tenants n on n.tenant_id = t.tenant_id
     left join products p on p.tenant_id = t.tenant_id and p.product_id = a.product_id
@@ -106,20 +85,19 @@ const lookup = `
     ${overridesOfCustomer},
     d.status is not distinct from 'active' as seated,
     ${uncertainLicense}
-  from unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[])
-    with ordinality as q (leader, told, key_hash, device_id, ordinal)
-  left join led on led.ordinal = q.leader
-  left join led told on told.ordinal = q.told
-  ${licenseOfKey('led')}
+  from (
+    select led.tenant_id, led.product_id, u.key_hash, u.device_id, u.ordinal
+    from unnest($4::bigint[], $5::text[], $6::text[]) with ordinality as u (leader, key_hash, device_id, ordinal)
+    left join led using (leader)
+  ) q
+  left join led told on told.leader = q.ordinal - 1
+  ${licenseOfKey}
   ${deviceOfLicense}
   order by q.ordinal`
 
-function ledBy(row: Row): Led {
+function tokenIn(row: Row): KnownToken | undefined {
   const { token, tenant_status: tenantStatus, plan, token_uncertain: uncertain } = row
-  return {
-    token: token ? { token, tenantStatus, plan, uncertain } : undefined,
-    revalidateAfterSeconds: row.revalidate_after_seconds,
-  }
+  return token ? { token, tenantStatus, plan, uncertain } : undefined
 }
 
 function standingFrom(row: Row, productId: string, revalidateAfterSeconds: number | null): Standing {
