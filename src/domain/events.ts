@@ -4,6 +4,7 @@ import { ConfirmationEvent } from './confirmation/events.ts'
 import { CustomerEvent } from './customer/events.ts'
 import { DeliveryEvent } from './delivery/events.ts'
 import { IntegrationEvent } from './integration/events.ts'
+import { LedgerEvent } from './ledger/events.ts'
 import { LicenseEvent } from './license/events.ts'
 import { LoginEvent } from './login/events.ts'
 import { MailEvent } from './mail/events.ts'
@@ -40,6 +41,7 @@ export const eventsOf = {
   delivery: DeliveryEvent,
   audit: AuditEvent,
   subject: SubjectEvent,
+  ledger: LedgerEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

@@ -19,6 +19,8 @@ export const EventMetadata = z.object({
 export type EventMetadata = z.infer<typeof EventMetadata>
 
 type Place = {
+  /** The event's own id. */
+  id: string
   stream: string
   /** Within the stream, from 0. */
   revision: number
@@ -28,7 +30,7 @@ type Place = {
 
 /** An event as it stands in the log, with its place and its cause. */
 export type Recorded<C extends Category = Category> = {
-  [K in C]: Place & { readable: true; id: string; category: K; event: EventOf<K>; metadata: EventMetadata }
+  [K in C]: Place & { readable: true; category: K; event: EventOf<K>; metadata: EventMetadata }
 }[C]
 
 /** An event that no known schema can read. Its stream is parked, and everything else goes on. */

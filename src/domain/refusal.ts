@@ -20,7 +20,6 @@ export type RefusalCode =
   | 'license_not_found'
   | 'license_revoked'
   | 'license_expired'
-  | 'license_fallback'
   | 'license_reminted'
   | 'license_perpetual'
   | 'seat_limit_reached'
@@ -67,6 +66,7 @@ export type RefusalCode =
   | 'webhook_secret_wanted'
   | 'webhook_secret_unwanted'
   | 'test_keys_wanted'
+  | 'test_keys_missing'
   | 'test_purchase_exists'
   | 'test_purchase_not_found'
   | 'test_purchase_without_provider'
@@ -84,6 +84,7 @@ export type RefusalCode =
   | 'confirmation_denied'
   | 'confirmation_expired'
   | 'confirmation_consumed'
+  | 'approval_by_another'
   | 'delivery_not_found'
   | 'moment_in_the_future'
 

@@ -16,12 +16,50 @@ export const isSlug = (text: string): boolean => slug.test(text)
 /** Text sealed by the vault under its subject's key; opaque here, unreadable once the subject is erased. */
 export const Sealed = z.string().startsWith('sealed.')
 
+const longestEmail = 254
+
+/** What a name of a domain can be made of, besides ASCII; the joiners are letters of some scripts. */
+const internationalDomain = /^[\p{L}\p{M}\p{N}\p{Join_Control}.-]+$/u
+
+/**
+ * An e-mail address as mail servers know it, by the rule of HTML's `input type=email`: of an internationalized domain
+ * its ASCII form, and anything else as it is written.
+ * @returns undefined for what is no e-mail address
+ */
+export function asciiEmail(email: string): string | undefined {
+  if (email.length > longestEmail) return undefined
+  const domain = email.slice(email.lastIndexOf('@') + 1)
+  const isInternational = /\P{ASCII}/u.test(domain) && internationalDomain.test(domain)
+  const written = isInternational
+    ? `${email.slice(0, -domain.length)}${URL.parse(`http://${domain}`)?.hostname ?? domain}`
+    : email
+  return written.length <= longestEmail && z.regexes.html5Email.test(written) ? written : undefined
+}
+
+/** The one rule of e-mail addresses, wherever one comes from. What is parsed is as {@link asciiEmail} writes it. */
+export const EmailAddress = z
+  .string()
+  .max(longestEmail)
+  .refine((email) => asciiEmail(email) !== undefined, 'must be an e-mail address')
+  .meta({ format: 'idn-email' })
+  .transform((email) => asciiEmail(email) ?? email)
+
 /** Whether every store can hold it: no NUL and no half of a surrogate pair. */
 export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
 
-/** Text that every store can hold. */
-export const text = (most: number) =>
-  z.string().min(1).max(most).refine(isStorable, 'must be well-formed text without NUL')
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const control = /[\x00-\x1f\x7f-\x9f]/
+
+/** Whether it may be a name, an id or a reason: storable, and without control characters. */
+export const isPlain = (value: string): boolean => value.isWellFormed() && !control.test(value)
+
+const notPlain = 'must be well-formed text without control characters'
+
+/** A name, an id or a reason. */
+export const text = (most: number) => z.string().min(1).max(most).refine(isPlain, notPlain)
+
+/** A license key as somebody has copied it, with white space of any kind around it. */
+export const keyText = z.string().min(1).max(512).refine(isStorable, 'must be well-formed text without NUL')
 
 export const Metadata = z
   .record(z.string().min(1).max(64), z.string().max(1024))

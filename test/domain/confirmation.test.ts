@@ -9,11 +9,8 @@ import {
   type Confirmation,
   type ConfirmationCommand,
   type ConfirmationStatus,
-  confirmationStatusAt,
   decideConfirmation,
   evolveConfirmation,
-  lifetimeSeconds,
-  secondsLeft,
 } from '../../src/domain/confirmation/confirmation.ts'
 import type { ConfirmationEvent, GatedRequest } from '../../src/domain/confirmation/events.ts'
 import type { RefusalCode } from '../../src/domain/refusal.ts'
@@ -25,6 +22,9 @@ const at = '2026-03-01T12:00:00.000Z'
 const expiresAt = '2026-03-01T12:10:00.000Z'
 const early = '2026-03-01T12:09:59.999Z'
 const late = expiresAt
+/** An hour after the approval. */
+const unused = '2026-03-01T13:00:00.000Z'
+const justInTime = '2026-03-01T12:59:59.999Z'
 
 const requestHash = 'a'.repeat(64)
 const request: GatedRequest = {
@@ -44,9 +44,13 @@ const request: GatedRequest = {
 const by = 'member:mem_1'
 const other = 'operator:root'
 
+/** The tenant wants nothing special. */
+const rule = { anotherMember: false, askedBy: 'mem_1' }
+
 const requested: ConfirmationEvent = { type: 'ConfirmationRequested', data: { ...request, at } }
 const approved: ConfirmationEvent = { type: 'ConfirmationApproved', data: { by, at } }
 const denied: ConfirmationEvent = { type: 'ConfirmationDenied', data: { by, at } }
+const withdrawn: ConfirmationEvent = { type: 'ConfirmationWithdrawn', data: { by: other, at } }
 const expired: ConfirmationEvent = { type: 'ConfirmationExpired', data: { at: late } }
 const consumed: ConfirmationEvent = { type: 'ConfirmationConsumed', data: { at } }
 const executed: ConfirmationEvent = {
@@ -54,12 +58,17 @@ const executed: ConfirmationEvent = {
   data: { outcome: 'done', reason: null, at },
 }
 
-const histories: Record<ConfirmationStatus | 'absent' | 'overdue', ConfirmationEvent[]> = {
+const histories: Record<
+  ConfirmationStatus | 'absent' | 'overdue' | 'unused' | 'withdrawn',
+  ConfirmationEvent[]
+> = {
   absent: [],
   pending: [requested],
   overdue: [requested],
   approved: [requested, approved],
   denied: [requested, denied],
+  withdrawn: [requested, approved, withdrawn],
+  unused: [requested, approved],
   expired: [requested, expired],
   consumed: [requested, approved, consumed],
   executed: [requested, approved, consumed, executed],
@@ -68,7 +77,8 @@ type Stage = keyof typeof histories
 
 const command = {
   request: { type: 'RequestConfirmation', request },
-  approve: { type: 'Approve', by: other },
+  approve: { type: 'Approve', by: other, rule },
+  withdraw: { type: 'Withdraw', by: other },
   deny: { type: 'Deny', by: other },
   expire: { type: 'Expire' },
   consume: { type: 'Consume', tokenId: 'tok_1', requestHash },
@@ -84,6 +94,7 @@ const table: Record<Stage, Record<Asked, ConfirmationEvent['type'] | RefusalCode
     request: 'ConfirmationRequested',
     approve: 'confirmation_not_found',
     deny: 'confirmation_not_found',
+    withdraw: 'confirmation_not_found',
     expire: 'confirmation_not_found',
     consume: 'confirmation_unknown',
     foreign: 'confirmation_unknown',
@@ -94,6 +105,7 @@ const table: Record<Stage, Record<Asked, ConfirmationEvent['type'] | RefusalCode
     request: 'confirmation_exists',
     approve: 'ConfirmationApproved',
     deny: 'ConfirmationDenied',
+    withdraw: 'confirmation_pending',
     expire: 'nothing',
     consume: 'confirmation_pending',
     foreign: 'confirmation_unknown',
@@ -104,6 +116,7 @@ const table: Record<Stage, Record<Asked, ConfirmationEvent['type'] | RefusalCode
     request: 'confirmation_exists',
     approve: 'confirmation_expired',
     deny: 'confirmation_expired',
+    withdraw: 'confirmation_expired',
     expire: 'ConfirmationExpired',
     consume: 'confirmation_expired',
     foreign: 'confirmation_unknown',
@@ -114,16 +127,40 @@ const table: Record<Stage, Record<Asked, ConfirmationEvent['type'] | RefusalCode
     request: 'confirmation_exists',
     approve: 'nothing',
     deny: 'confirmation_approved',
+    withdraw: 'ConfirmationWithdrawn',
     expire: 'nothing',
     consume: 'ConfirmationConsumed',
     foreign: 'confirmation_unknown',
     mismatched: 'confirmation_mismatch',
     record: 'confirmation_approved',
   },
+  unused: {
+    request: 'confirmation_exists',
+    approve: 'confirmation_expired',
+    deny: 'confirmation_expired',
+    withdraw: 'confirmation_expired',
+    expire: 'ConfirmationExpired',
+    consume: 'confirmation_expired',
+    foreign: 'confirmation_unknown',
+    mismatched: 'confirmation_mismatch',
+    record: 'confirmation_expired',
+  },
+  withdrawn: {
+    request: 'confirmation_exists',
+    approve: 'confirmation_denied',
+    deny: 'nothing',
+    withdraw: 'nothing',
+    expire: 'nothing',
+    consume: 'confirmation_denied',
+    foreign: 'confirmation_unknown',
+    mismatched: 'confirmation_mismatch',
+    record: 'confirmation_denied',
+  },
   denied: {
     request: 'confirmation_exists',
     approve: 'confirmation_denied',
     deny: 'nothing',
+    withdraw: 'nothing',
     expire: 'nothing',
     consume: 'confirmation_denied',
     foreign: 'confirmation_unknown',
@@ -134,6 +171,7 @@ const table: Record<Stage, Record<Asked, ConfirmationEvent['type'] | RefusalCode
     request: 'confirmation_exists',
     approve: 'confirmation_expired',
     deny: 'confirmation_expired',
+    withdraw: 'confirmation_expired',
     expire: 'nothing',
     consume: 'confirmation_expired',
     foreign: 'confirmation_unknown',
@@ -144,6 +182,7 @@ const table: Record<Stage, Record<Asked, ConfirmationEvent['type'] | RefusalCode
     request: 'confirmation_exists',
     approve: 'nothing',
     deny: 'confirmation_consumed',
+    withdraw: 'confirmation_consumed',
     expire: 'nothing',
     consume: 'confirmation_consumed',
     foreign: 'confirmation_unknown',
@@ -154,6 +193,7 @@ const table: Record<Stage, Record<Asked, ConfirmationEvent['type'] | RefusalCode
     request: 'confirmation_exists',
     approve: 'nothing',
     deny: 'confirmation_consumed',
+    withdraw: 'confirmation_consumed',
     expire: 'nothing',
     consume: 'confirmation_consumed',
     foreign: 'confirmation_unknown',
@@ -168,7 +208,7 @@ const cells = (Object.keys(histories) as Stage[]).flatMap((stage) =>
 
 test.each(cells)('$asked on one that is $stage comes to $comesTo', ({ stage, asked, comesTo }) => {
   const state = histories[stage].reduce(evolveConfirmation, absentConfirmation)
-  const now = stage === 'overdue' ? late : early
+  const now = stage === 'overdue' ? late : stage === 'unused' ? unused : early
   const outcome = outcomeOf(() => decideConfirmation(state, { ...command[asked], at: now }))
   const found = 'refusal' in outcome ? outcome.refusal : (outcome.events[0]?.type ?? 'nothing')
   expect(found).toBe(comesTo)
@@ -180,7 +220,7 @@ describe('what is recorded', () => {
     given().when({ type: 'RequestConfirmation', request, at }).expectEvents([requested]))
   test('a decision is recorded with who has made it', () => {
     given(requested)
-      .when({ type: 'Approve', by: other, at: early })
+      .when({ type: 'Approve', by: other, rule, at: early })
       .expectEvents([{ type: 'ConfirmationApproved', data: { by: other, at: early } }])
     given(requested)
       .when({ type: 'Deny', by: other, at: early })
@@ -195,37 +235,72 @@ describe('what is recorded', () => {
           data: { outcome: 'refused', reason: 'key_type_in_use', at: late },
         },
       ]))
-  test('an approved one waits for its token however long that takes', () =>
+  test('a use that the rules refuse is over with its reason at once', () =>
     given(requested, approved)
-      .when({ type: 'Consume', tokenId: 'tok_1', requestHash, at: '2027-03-01T12:00:00.000Z' })
-      .expectEvents([{ type: 'ConfirmationConsumed', data: { at: '2027-03-01T12:00:00.000Z' } }]))
+      .when({ type: 'Consume', tokenId: 'tok_1', requestHash, refusal: 'license_revoked', at: early })
+      .expectEvents([
+        { type: 'ConfirmationConsumed', data: { at: early } },
+        {
+          type: 'ConfirmationExecuted',
+          data: { outcome: 'refused', reason: 'license_revoked', at: early },
+        },
+      ]))
+  test('an approval can be used for an hour, and has expired from then on', () => {
+    given(requested, approved)
+      .when({ type: 'Consume', tokenId: 'tok_1', requestHash, at: justInTime })
+      .expectEvents([{ type: 'ConfirmationConsumed', data: { at: justInTime } }])
+    given(requested, approved)
+      .when({ type: 'Consume', tokenId: 'tok_1', requestHash, at: unused })
+      .expectRefusal('confirmation_expired')
+    given(requested, approved).when({ type: 'Expire', at: justInTime }).expectEvents([])
+    given(requested, approved)
+      .when({ type: 'Expire', at: unused })
+      .expectEvents([{ type: 'ConfirmationExpired', data: { at: unused } }])
+  })
+  test('one that was consumed never expires, whenever it is executed', () =>
+    given(requested, approved, consumed)
+      .when({ type: 'RecordExecution', outcome: 'done', reason: null, at: '2027-03-01T12:00:00.000Z' })
+      .expectEvents([
+        {
+          type: 'ConfirmationExecuted',
+          data: { outcome: 'done', reason: null, at: '2027-03-01T12:00:00.000Z' },
+        },
+      ]))
 })
 
-describe('the time that is left', () => {
-  const pending = { status: 'pending', expiresAt } as const
-  test('is ten minutes at first', () => expect(lifetimeSeconds).toBe(600))
-  test.each([
-    [at, 'pending', 600],
-    ['2026-03-01T12:00:00.001Z', 'pending', 600],
-    [early, 'pending', 1],
-    [late, 'expired', 0],
-    ['2026-03-02T12:00:00.000Z', 'expired', 0],
-  ] as const)('at %s it is %s with %i seconds left', (now, status, seconds) => {
-    expect(confirmationStatusAt(pending, now)).toBe(status)
-    expect(secondsLeft(pending, now)).toBe(seconds)
+describe('where another member has to approve', () => {
+  const approving = (person: string, askedBy: string | null) =>
+    given(requested).when({
+      type: 'Approve',
+      by: person,
+      rule: { anotherMember: true, askedBy },
+      at: early,
+    })
+  const approvedBy = (person: string): ConfirmationEvent[] => [
+    { type: 'ConfirmationApproved', data: { by: person, at: early } },
+  ]
+
+  test('the member who asked cannot', () =>
+    approving('member:mem_1', 'mem_1').expectRefusal('approval_by_another'))
+  test('another member can', () =>
+    approving('member:mem_2', 'mem_1').expectEvents(approvedBy('member:mem_2')))
+  test('an operator on the host can', () =>
+    approving('operator:mem_1', 'mem_1').expectEvents(approvedBy('operator:mem_1')))
+  test('everybody can where no member asked', () =>
+    approving('member:mem_1', null).expectEvents(approvedBy('member:mem_1')))
+  test('the member who asked can still deny, and withdraw', () => {
+    given(requested)
+      .when({ type: 'Deny', by: 'member:mem_1', at: early })
+      .expectEvents([{ type: 'ConfirmationDenied', data: { by: 'member:mem_1', at: early } }])
+    given(requested, approved)
+      .when({ type: 'Withdraw', by: 'member:mem_1', at: early })
+      .expectEvents([{ type: 'ConfirmationWithdrawn', data: { by: 'member:mem_1', at: early } }])
   })
-  test.each(['approved', 'denied', 'expired', 'consumed', 'executed'] as const)(
-    'one that is %s stays so, and no time is left to decide',
-    (status) => {
-      expect(confirmationStatusAt({ status, expiresAt }, late)).toBe(status)
-      expect(secondsLeft({ status, expiresAt }, at)).toBe(0)
-    },
-  )
 })
 
 describe('whatever is asked of it, in whatever order and at whatever time', () => {
   const moment = fc
-    .integer({ min: 0, max: 1_200_000 })
+    .integer({ min: 0, max: 6_000_000 })
     .map((ms) => new Date(Date.parse(at) + ms).toISOString())
   const anyCommand = fc
     .tuple(fc.constantFrom(...(Object.keys(command) as Asked[])), moment)
@@ -243,8 +318,14 @@ describe('whatever is asked of it, in whatever order and at whatever time', () =
     return log
   }
 
-  test('its history is a beginning of one of the three that there are', () => {
-    const paths = ['Requested Approved Consumed Executed', 'Requested Denied', 'Requested Expired']
+  test('its history is a beginning of one of those that there are', () => {
+    const paths = [
+      'Requested Approved Consumed Executed',
+      'Requested Approved Withdrawn',
+      'Requested Approved Expired',
+      'Requested Denied',
+      'Requested Expired',
+    ]
     fc.assert(
       fc.property(fc.array(anyCommand, { maxLength: 30 }), (commands) => {
         const path = live(commands)
@@ -259,11 +340,15 @@ describe('whatever is asked of it, in whatever order and at whatever time', () =
   test('it is decided before its time is over, and only recorded as expired after it', () =>
     fc.assert(
       fc.property(fc.array(anyCommand, { maxLength: 30 }), (commands) => {
+        let approvedAt: string | undefined
         for (const { type, data } of live(commands)) {
+          if (type === 'ConfirmationApproved') approvedAt = data.at
           if (type === 'ConfirmationApproved' || type === 'ConfirmationDenied') {
             expect(data.at < expiresAt).toBe(true)
           }
-          if (type === 'ConfirmationExpired') expect(data.at >= expiresAt).toBe(true)
+          if (type !== 'ConfirmationExpired') continue
+          const lateBy = approvedAt === undefined ? 0 : Date.parse(data.at) - Date.parse(approvedAt)
+          expect(approvedAt === undefined ? data.at >= expiresAt : lateBy >= 3_600_000).toBe(true)
         }
       }),
       { numRuns: 2000 },
@@ -272,7 +357,7 @@ describe('whatever is asked of it, in whatever order and at whatever time', () =
   test('any sequence of events is taken without an error, and it is absent until it is requested', () =>
     fc.assert(
       fc.property(
-        fc.array(fc.constantFrom(requested, approved, denied, expired, consumed, executed)),
+        fc.array(fc.constantFrom(requested, approved, denied, withdrawn, expired, consumed, executed)),
         (history) => {
           const state = history.reduce(evolveConfirmation, absentConfirmation)
           expect(state.status === 'absent').toBe(!history.includes(requested))
@@ -289,6 +374,9 @@ test('the state tells who decided, when it was used, and what came of it', () =>
     createdAt: at,
     decidedBy: by,
     decidedAt: at,
+    withdrawnBy: null,
+    withdrawnAt: null,
+    mailed: [],
     consumedAt: at,
     executedAt: at,
     outcome: 'done',

@@ -10,6 +10,7 @@ import {
   type DeliveryCommand,
   decideDelivery,
   evolveDelivery,
+  keyKeptUntil,
   nextAttemptAfter,
 } from '../../src/domain/delivery/delivery.ts'
 import type { DeliveryEvent } from '../../src/domain/delivery/events.ts'
@@ -127,6 +128,40 @@ describe('asking for it again', () => {
     given(scheduled, tried(1, minutesLater(1)))
       .when(again)
       .expectEvents([asked])
+  })
+})
+
+describe('the key that a delivery carries is kept', () => {
+  const inThirtyDays = '2026-03-31T12:00:00.000Z'
+  const four = [1, 2, 3, 4].map((attempt) => tried(attempt, attempt === 4 ? null : at))
+  const spent = [...four, abandoned('attempts_spent')]
+  const kept = (
+    own: { channel: 'webhook' | 'mail'; event: 'license.created' } | object,
+    history: DeliveryEvent[],
+  ) => {
+    const first: DeliveryEvent = { type: 'DeliveryScheduled', data: { ...facts, ...own } }
+    const delivery = [first, ...history].reduce(evolveDelivery, absentDelivery)
+    if (delivery.status === 'absent') throw new Error('it is there')
+    return keyKeptUntil(delivery)
+  }
+  const created = { channel: 'webhook', event: 'license.created' } as const
+  const mail = { channel: 'mail', event: 'license.created' } as const
+
+  test.each<[string, DeliveryEvent[], string | null, string | null]>([
+    ['while it waits', four.slice(0, 1), null, null],
+    ['when it succeeded', succeeded(1), null, null],
+    ['for 30 days when its tries are spent', spent, inThirtyDays, inThirtyDays],
+    ['as long as it waits when it was asked for again', [...spent, asked], null, null],
+    ['anew when that fails too', [...spent, asked, abandoned('attempts_spent')], inThirtyDays, inThirtyDays],
+    [
+      'for 30 days of a webhook that was removed, of an unwanted mail not',
+      [abandoned('unwanted')],
+      inThirtyDays,
+      null,
+    ],
+  ])('%s', (_, history, ofWebhook, ofMail) => {
+    expect([kept(created, history), kept(mail, history)]).toStrictEqual([ofWebhook, ofMail])
+    expect(kept({}, history)).toBe(null)
   })
 })
 

@@ -61,7 +61,10 @@ export const reminted = (keepDevices: boolean): LicenseEvent => ({
   data: { keyHash: 'b'.repeat(64), displayKey: 'ACME…8888', keepDevices, at },
 })
 
-export const revoked: LicenseEvent = { type: 'LicenseRevoked', data: { reason: 'refunded', at } }
+export const revoked: LicenseEvent = {
+  type: 'LicenseRevoked',
+  data: { reason: 'abuse', cause: 'person', at },
+}
 export const expired: LicenseEvent = { type: 'LicenseExpired', data: { expiresAt: end, at: afterEnd } }
 export const fellBack: LicenseEvent = { type: 'LicenseFellBack', data: { expiresAt: end, at: afterEnd } }
 export const renewed: LicenseEvent = { type: 'LicenseRenewed', data: { expiresAt: nextEnd, at: later } }

@@ -26,6 +26,8 @@ const issued = {
   status: 'issued',
   revokedAt: null,
   revokedReason: null,
+  revokedCause: null,
+  refundedPayments: [],
   refundedAt: null,
   saleThrough: 0,
   endedAt: null,
@@ -91,7 +93,12 @@ test('a new key replaces the old one, and takes the seats or leaves them', () =>
 })
 
 test('shows a revocation, a renewal and an end', () => {
-  expect(state(minted(), revoked)).toStrictEqual({ ...issued, revokedAt: at, revokedReason: 'refunded' })
+  expect(state(minted(), revoked)).toStrictEqual({
+    ...issued,
+    revokedAt: at,
+    revokedReason: 'abuse',
+    revokedCause: 'person',
+  })
   expect(state(minted(), renewed)).toStrictEqual({ ...issued, expiresAt: nextEnd })
   expect(state(minted(), expired)).toStrictEqual({ ...issued, endedAt: end })
   expect(state(minted(), fellBack)).toStrictEqual({ ...issued, endedAt: end })

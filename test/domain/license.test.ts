@@ -85,7 +85,7 @@ describe('issuing', () => {
       .expectEvents([
         { type: 'LicenseImported', data: terms },
         activated('laptop'),
-        { type: 'LicenseRevoked', data: { reason: 'imported as revoked', at } },
+        { type: 'LicenseRevoked', data: { reason: 'imported as revoked', cause: 'person', at } },
       ]))
 
   test('an import with more devices than seats is refused as a whole', () =>
@@ -197,9 +197,17 @@ describe('activating on a license that is not active', () => {
     given(minted(), ...seats)
       .when(activate('laptop', afterEnd))
       .expectRefusal('license_expired')
-    given(fallback, ...seats)
+  })
+
+  test('gives seats on what has fallen back, within the limit', () => {
+    given(fallback)
       .when(activate('laptop', afterEnd))
-      .expectRefusal('license_fallback')
+      .expectEvents([activated('laptop', afterEnd)])
+    given(fallback, fellBack, seated).when(activate('laptop', afterEnd)).expectEvents([])
+    const single = minted({ onExpiry: 'fallback', deviceLimit: 1 })
+    given(single, activated('phone'), fellBack)
+      .when(activate('laptop', afterEnd))
+      .expectRefusal('seat_limit_reached')
   })
 
   test('needs no record of the expiry: the expiry second itself is too late', () => {
@@ -260,7 +268,9 @@ describe('revoking', () => {
     (_, history) =>
       given(...history)
         .when(revoke)
-        .expectEvents([{ type: 'LicenseRevoked', data: { reason: 'chargeback', at: later } }]),
+        .expectEvents([
+          { type: 'LicenseRevoked', data: { reason: 'chargeback', cause: 'person', at: later } },
+        ]),
   )
 
   test('a revoked license is refused', () =>

@@ -48,7 +48,7 @@ const facts: MailFacts = {
   expiresAt: '2027-03-01T12:00:00.000Z',
   saleId: 'cs_1',
 }
-const service = { name: null, email: 'licenses@keyledger.example' }
+const service = { name: 'Example', email: 'licenses@keyledger.example' }
 const written = (settings: Partial<MailSettings>, about: Partial<MailFacts> = {}) =>
   writeMail({ ...usual, ...settings }, { ...facts, ...about }, service)
 
@@ -69,18 +69,36 @@ describe('a mail', () => {
     }
   })
 
-  test('is written in words of the product, from its sender', () => {
+  test('is written in words of the product, in its name from the address of the service; answers go to the product', () => {
     const from = { name: 'Acme', email: 'keys@acme.example' }
     const text = '{{ customer_name }} {{customer_email}} {{license_key}} {{quantity}} {{devices}} {{sale_id}}'
-    const mail = written({ from, replyTo: 'help@acme.example', subject: '{{key_type_name}}!', text })
+    const mail = written({ from, subject: '{{key_type_name}}!', text })
     expect(mail).toStrictEqual({
-      from,
-      replyTo: 'help@acme.example',
+      from: { name: 'Acme via Acme Tools', email: service.email },
+      replyTo: from.email,
       to: { name: 'Ada', email: 'ada@example.com' },
       subject: 'Pro!',
       text: `Ada ada@example.com ${facts.licenseKey} 2 6 cs_1`,
       html: null,
     })
+  })
+
+  test('comes from the address of the service alone, whatever a product asks for, and says which vendor it is', () => {
+    const senders: [from: MailSettings['from'], vendorName: string, name: string][] = [
+      [null, 'Acme Tools', 'Acme Tools'],
+      [{ name: null, email: 'keys@other.example' }, 'Acme Tools', 'Acme Tools'],
+      [{ name: 'Acme Tools', email: 'keys@other.example' }, 'Acme Tools', 'Acme Tools'],
+      [{ name: 'Other', email: 'keys@other.example' }, 'Acme Tools', 'Other via Acme Tools'],
+      [{ name: '\u202eOther\u200b', email: 'a@other.example' }, 'Acme\r\nBcc: x', 'Other via Acme Bcc: x'],
+    ]
+    for (const [from, vendorName, name] of senders)
+      expect(written({ from }, { vendorName }).from).toStrictEqual({ name, email: service.email })
+  })
+
+  test('is answered to the address that the product names for it, before that of its sender', () => {
+    const from = { name: 'Acme', email: 'keys@acme.example' }
+    expect(written({ from, replyTo: 'help@acme.example' }).replyTo).toBe('help@acme.example')
+    expect(written({ from }).replyTo).toBe('keys@acme.example')
   })
 
   test('says what is not limited, and greets whoever has no name', () => {

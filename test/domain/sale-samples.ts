@@ -9,19 +9,35 @@ const told = (notificationId: string) => ({
   at,
 })
 
-export const refunded = (refundId: string, amount: number, full = false): SaleFact => ({
+/** The first payment's names, those of renewals are `invoice:<id>`. */
+const first = 'payment:pi_1'
+
+export const refunded = (
+  refundId: string,
+  amount: number,
+  own: Partial<Extract<SaleFact, { type: 'SaleRefunded' }>['data']> = {},
+): SaleFact => ({
   type: 'SaleRefunded',
-  data: { ...told(refundId), refundId, amount, currency: 'usd', full },
+  data: {
+    ...told(refundId),
+    refundId,
+    payment: first,
+    amount,
+    cumulative: false,
+    currency: 'usd',
+    full: false,
+    ...own,
+  },
 })
 
-export const renewed = (paymentId: string, paidUntil: string): SaleFact => ({
+export const renewed = (paymentId: string, paidUntil: string | null, amount = 4900): SaleFact => ({
   type: 'SaleRenewed',
   data: {
     ...told(paymentId),
     paymentId,
     links: [`invoice:${paymentId}`],
     paidUntil,
-    amount: 4900,
+    amount,
     currency: 'usd',
   },
 })
@@ -29,15 +45,40 @@ export const renewed = (paymentId: string, paidUntil: string): SaleFact => ({
 export const disputed = (
   type: 'SaleDisputed' | 'DisputeLost' | 'DisputeWon',
   disputeId = 'dp_1',
+  payment: string | null = first,
 ): SaleFact => ({
   type,
-  data: { ...told(`${disputeId} ${type}`), disputeId, amount: 4900, currency: 'usd' },
+  data: { ...told(`${disputeId} ${type}`), disputeId, payment, amount: 4900, currency: 'usd' },
+})
+
+export const named = (names: string[], isFirst = false, paidUntil: string | null = null): SaleFact => ({
+  type: 'PaymentNamed',
+  data: { ...told(names.join(' ')), names, isFirst, paidUntil },
+})
+
+export const subscription = (
+  occurredAt: string,
+  own: Partial<Extract<SaleFact, { type: 'SubscriptionTold' }>['data']>,
+): SaleFact => ({
+  type: 'SubscriptionTold',
+  data: {
+    ...told('subscription'),
+    links: [],
+    sold: null,
+    quantity: null,
+    paused: null,
+    paidUntil: null,
+    ...own,
+    occurredAt,
+  },
 })
 
 export const ended = (paidUntil: string | null): SaleFact => ({
   type: 'SaleEnded',
   data: { ...told('ended'), paidUntil },
 })
+
+const somePayment = fc.constantFrom(first, 'invoice:in_1', 'invoice:in_3', null)
 
 /** What a provider may tell, contradictions and all. */
 export const anyFact: fc.Arbitrary<SaleFact> = fc.oneof(
@@ -47,15 +88,22 @@ export const anyFact: fc.Arbitrary<SaleFact> = fc.oneof(
       fc.constantFrom(1000, 4900),
       fc.boolean(),
       fc.constantFrom('usd', 'eur'),
+      fc.boolean(),
+      somePayment,
     )
-    .map(([refundId, amount, full, currency]): SaleFact => {
-      const data = { ...told(refundId), refundId, amount, full, currency }
+    .map(([refundId, amount, full, currency, cumulative, payment]): SaleFact => {
+      const data = { ...told(refundId), refundId, amount, full, currency, cumulative, payment }
       return { type: 'SaleRefunded', data }
     }),
   fc
-    .tuple(fc.constantFrom('in_1', 'in_2'), fc.constantFrom(end, later, nextEnd), fc.constantFrom(1, 2))
-    .map(([paymentId, paidUntil, amount]): SaleFact => {
-      const data = { ...told(paymentId), paymentId, links: [], paidUntil, amount, currency: 'usd' }
+    .tuple(
+      fc.constantFrom('in_1', 'in_2'),
+      fc.constantFrom(end, later, nextEnd, null),
+      fc.constantFrom(1, 2),
+      fc.subarray(['invoice:in_1', 'invoice:in_2']),
+    )
+    .map(([paymentId, paidUntil, amount, links]): SaleFact => {
+      const data = { ...told(paymentId), paymentId, links, paidUntil, amount, currency: 'usd' }
       return { type: 'SaleRenewed', data }
     }),
   fc
@@ -63,11 +111,27 @@ export const anyFact: fc.Arbitrary<SaleFact> = fc.oneof(
       fc.constantFrom('SaleDisputed' as const, 'DisputeLost' as const, 'DisputeWon' as const),
       fc.constantFrom('dp_1', 'dp_2'),
       fc.constantFrom(4900, null),
+      somePayment,
     )
-    .map(([type, disputeId, amount]): SaleFact => {
+    .map(([type, disputeId, amount, payment]): SaleFact => {
       const currency = amount === null ? null : 'usd'
-      return { type, data: { ...told(disputeId), disputeId, amount, currency } }
+      return { type, data: { ...told(disputeId), disputeId, payment, amount, currency } }
     }),
+  fc
+    .tuple(
+      fc.subarray([first, 'invoice:in_1', 'invoice:in_2', 'invoice:in_3'], { minLength: 1 }),
+      fc.boolean(),
+    )
+    .map(([names, isFirst]): SaleFact => named(names, isFirst, isFirst ? end : null)),
+  fc
+    .record({
+      at: fc.constantFrom(at, later, end),
+      sold: fc.constantFrom(null, { providerProduct: 'price_1' }, { providerProduct: 'price_2' }),
+      quantity: fc.constantFrom(null, 1, 2),
+      paused: fc.constantFrom(null, true, false),
+      paidUntil: fc.constantFrom(null, end, nextEnd),
+    })
+    .map(({ at: moment, ...own }): SaleFact => subscription(moment, own)),
   fc.tuple(fc.constantFrom(end, nextEnd, null), fc.constantFrom(at, later)).map(
     ([paidUntil, occurredAt]): SaleFact => ({
       type: 'SaleEnded',

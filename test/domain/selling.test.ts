@@ -62,6 +62,28 @@ describe('test mode', () => {
       .expectEvents([enabled('two')])
   })
 
+  test('is switched on without keys, once, and keeps keys that it has', () => {
+    const switchOn: ProductCommand = { type: 'SwitchTestModeOn', at: later }
+    const switchedOn: ProductEvent = { type: 'TestModeSwitchedOn', data: { at: later } }
+    given(...product)
+      .when(switchOn)
+      .expectEvents([switchedOn])
+    given(...product, switchedOn)
+      .when(switchOn)
+      .expectEvents([])
+    given(...product, enabled('one'))
+      .when(switchOn)
+      .expectEvents([])
+    given(...product, switchedOn)
+      .when({ type: 'DisableTestMode', at: later })
+      .expectEvents([disabled])
+    expect(state(switchedOn)).toMatchObject({ settings: { testMode: { enabled: true } } })
+    expect(state(enabled('one'), disabled, switchedOn)).toMatchObject({
+      settings: { testMode: { enabled: true } },
+      testKeys: { secretName: null, retired: ['one'] },
+    })
+  })
+
   test('is left once', () => {
     given(...product, enabled('one'))
       .when({ type: 'DisableTestMode', at: later })

@@ -9,11 +9,31 @@ import { activated, deactivated, events, linked, minted, reminted, renewed } fro
 const folded = (all: readonly LicenseEvent[]): License => all.reduce(evolveLicense, absentLicense)
 
 const at = '2026-03-03T12:00:00.000Z'
-const money = { saleId: 'cs_1', amount: 100, currency: 'usd', at }
+const money = {
+  saleId: 'cs_1',
+  payment: 'first',
+  cause: 'refund' as const,
+  amount: 100,
+  totalRefunded: 100,
+  currency: 'usd',
+  paidLeft: false,
+  at,
+}
+const changed = {
+  saleId: 'cs_1',
+  keyTypeId: 'team',
+  quantity: 3,
+  deviceLimit: 15,
+  onExpiry: 'fallback' as const,
+  expiresAt: null,
+  at,
+}
 /** What the other samples leave out. */
 const more = fc.constantFrom<LicenseEvent>(
   { type: 'LicenseRefunded', data: money },
-  { type: 'LicenseReinstated', data: { saleId: 'cs_1', at } },
+  { type: 'LicenseReinstated', data: { saleId: 'cs_1', payments: ['first'], paidLeft: true, at } },
+  { type: 'LicenseTermsChanged', data: changed },
+  { type: 'LicenseTermsChanged', data: { ...changed, quantity: 2, expiresAt: at } },
   { type: 'SubscriptionEnded', data: { expiresAt: at, at } },
   { type: 'SaleFollowed', data: { saleId: 'cs_1', through: 2, at } },
   { type: 'RevocationUndone', data: { reason: null, at } },

@@ -28,6 +28,7 @@ const close: TenantCommand = { type: 'CloseTenant', reason: null, at: later }
 const created: TenantEvent = { type: 'TenantCreated', data: { ...acme, at } }
 const suspended: TenantEvent = { type: 'TenantSuspended', data: { reason: 'unpaid', at } }
 const reinstated: TenantEvent = { type: 'TenantReinstated', data: { at } }
+const ruled: TenantEvent = { type: 'ApprovalRuleChanged', data: { anotherMember: true, at } }
 const closed: TenantEvent = { type: 'TenantClosed', data: { reason: null, at } }
 
 describe('creating', () => {
@@ -107,15 +108,47 @@ describe('closing', () => {
   test('a closed tenant stays as it is', () => given(created, closed).when(close).expectEvents([]))
 })
 
+describe('whether another member approves', () => {
+  const rule = (anotherMember: boolean): TenantCommand => ({
+    type: 'ChangeApprovalRule',
+    anotherMember,
+    at: later,
+  })
+  const changed = (anotherMember: boolean): TenantEvent => ({
+    type: 'ApprovalRuleChanged',
+    data: { anotherMember, at: later },
+  })
+
+  test('is off at first, turned on, and off again', () => {
+    given(created).when(rule(false)).expectEvents([])
+    given(created)
+      .when(rule(true))
+      .expectEvents([changed(true)])
+    given(created, ruled).when(rule(true)).expectEvents([])
+    given(created, ruled)
+      .when(rule(false))
+      .expectEvents([changed(false)])
+    given(created, suspended)
+      .when(rule(true))
+      .expectEvents([changed(true)])
+  })
+  test('cannot be changed of a tenant that is closed, or not there', () => {
+    given(created, closed).when(rule(true)).expectRefusal('tenant_closed')
+    given().when(rule(true)).expectRefusal('tenant_not_found')
+  })
+})
+
 describe('the state', () => {
   const state = (...events: TenantEvent[]) => events.reduce(evolveTenant, absentTenant)
-  const present = { ...acme, createdAt: at }
+  const present = { ...acme, createdAt: at, anotherMemberApproves: false }
 
   test('follows the events', () => {
     expect(state(created)).toStrictEqual({ ...present, status: 'active' })
     expect(state(created, suspended)).toStrictEqual({ ...present, status: 'suspended' })
     expect(state(created, suspended, reinstated)).toStrictEqual({ ...present, status: 'active' })
     expect(state(created, closed)).toStrictEqual({ ...present, status: 'closed' })
+    const status = 'active'
+    expect(state(created, ruled)).toStrictEqual({ ...present, status, anotherMemberApproves: true })
   })
 
   test('takes any sequence of events without an error, and is absent until a creation', () => {

@@ -19,11 +19,23 @@ const left: LicenseEvent = {
   type: 'DeviceDeactivated',
   data: { deviceId: 'laptop', instanceId: 'ins_1', at: terms.at },
 }
-const revoked: LicenseEvent = { type: 'LicenseRevoked', data: { reason: 'by mistake', at: terms.at } }
+const revoked: LicenseEvent = {
+  type: 'LicenseRevoked',
+  data: { reason: 'by mistake', cause: 'person', at: terms.at },
+}
 const imported: LicenseEvent = { type: 'LicenseImported', data: { ...terms, source: 'import' } }
 const refunded: LicenseEvent = {
   type: 'LicenseRefunded',
-  data: { saleId: 'cs_1', amount: 1, currency: 'usd', at: terms.at },
+  data: {
+    saleId: 'cs_1',
+    payment: 'first',
+    cause: 'refund',
+    amount: 1,
+    totalRefunded: 1,
+    currency: 'usd',
+    paidLeft: false,
+    at: terms.at,
+  },
 }
 
 describe('reinstating', () => {

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { sameJson } from '../../src/domain/equality.ts'
 import { Entitlements } from '../../src/domain/product/key-type.ts'
 import { Actor } from '../../src/domain/recorded.ts'
-import { Metadata, Moment, Sealed, Slug, slugOf } from '../../src/domain/values.ts'
+import { asciiEmail, EmailAddress, Metadata, Moment, Sealed, Slug, slugOf } from '../../src/domain/values.ts'
 import { anyText } from './any-text.ts'
 
 describe('a slug', () => {
@@ -142,6 +142,61 @@ describe('two values of plain JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ depthSize: 'small' }), (value) => {
         expect(sameJson(value, JSON.parse(JSON.stringify(value)) as unknown)).toBe(true)
+      }),
+    ))
+})
+
+describe('an e-mail address', () => {
+  test.each([
+    ['ada@example.com', 'ada@example.com'],
+    ['Ada.L@Example.COM', 'Ada.L@Example.COM'],
+    ['a&b@example.com', 'a&b@example.com'],
+    ['a!b@example.com', 'a!b@example.com'],
+    ["#$%&'*+/=?^_`{|}~-@example.com", "#$%&'*+/=?^_`{|}~-@example.com"],
+    ['ada@localhost', 'ada@localhost'],
+    ['ada@bücher.example', 'ada@xn--bcher-kva.example'],
+    ['ada@BU\u0308CHER.example', 'ada@xn--bcher-kva.example'],
+    ['ada@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
+    ['a&b@例え.テスト', 'a&b@xn--r8jz45g.xn--zckzah'],
+    ['ada@faß.example', 'ada@xn--fa-hia.example'],
+    [`${'a'.repeat(242)}@example.com`, `${'a'.repeat(242)}@example.com`],
+  ])('may be %s', (email, ascii) => {
+    expect(asciiEmail(email)).toBe(ascii)
+    expect(EmailAddress.safeParse(email).success).toBe(true)
+  })
+
+  test.each([
+    '',
+    'ada',
+    '@example.com',
+    'ada@',
+    'ada@example..com',
+    'ada@-example.com',
+    'ada@exa_mple.com',
+    'ada@b@example.com',
+    'ada lovelace@example.com',
+    ' ada@example.com',
+    'ada@example.com\n',
+    'ädä@example.com',
+    '"ada"@example.com',
+    'ada@[192.0.2.1]',
+    'ada@bücher.example/path',
+    'ada@bücher.example:25',
+    'ada@bücher%2eexample',
+    'ada@b\u202eücher.example',
+    'ada@bü cher.example',
+    'ada@bücher.example@example.com',
+    `${'a'.repeat(243)}@example.com`,
+  ])('is never %j', (email) => {
+    expect(asciiEmail(email)).toBeUndefined()
+    expect(EmailAddress.safeParse(email).success).toBe(false)
+  })
+
+  test('is its own ASCII form once it has one', () =>
+    fc.assert(
+      fc.property(fc.oneof(anyText, fc.emailAddress()), (email) => {
+        const ascii = asciiEmail(email)
+        if (ascii !== undefined) expect(asciiEmail(ascii)).toBe(ascii)
       }),
     ))
 })

@@ -85,7 +85,7 @@ function object(schema: Schema, resolve: Resolve): fc.Arbitrary<unknown> {
 
 function text({ pattern, format, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {
   if (format === 'date-time') return fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
-  if (format === 'email') return fc.emailAddress()
+  if (format === 'idn-email') return fc.emailAddress()
   if (format === 'uri') return fc.webUrl()
   if (pattern !== undefined) {
     try {

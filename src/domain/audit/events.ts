@@ -30,7 +30,10 @@ export const AuditTarget = z.strictObject({
 })
 export type AuditTarget = z.infer<typeof AuditTarget>
 
-/** Everything an `audit-<tenant>.<id>` stream may hold: one look, or a rebuild of the read models. A recorded shape is never edited: add a new type. */
+/**
+ * Everything an `audit-<tenant>.<id>` stream may hold: one look. `RebuildStarted` stands in older logs only, from when
+ * owners could start rebuilds. A recorded shape is never edited: add a new type.
+ */
 export const AuditEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('Looked'),

@@ -8,6 +8,11 @@ export type RequestedConfirmation = GatedRequest & {
   createdAt: string
   decidedBy: string | null
   decidedAt: string | null
+  /** Who took the approval back; it is denied then. */
+  withdrawnBy: string | null
+  withdrawnAt: string | null
+  /** The members who were told of it by mail. */
+  mailed: readonly string[]
   consumedAt: string | null
   executedAt: string | null
   outcome: Outcome | null
@@ -19,36 +24,66 @@ export type Confirmation = { status: 'absent' } | RequestedConfirmation
 
 export type ConfirmationCommand =
   | { type: 'RequestConfirmation'; request: GatedRequest; at: string }
-  | { type: 'Approve'; by: string; at: string }
+  | { type: 'Approve'; by: string; rule: ApprovalRule; at: string }
+  | { type: 'Withdraw'; by: string; at: string }
   | { type: 'Deny'; by: string; at: string }
   | { type: 'Expire'; at: string }
-  | { type: 'Consume'; tokenId: string; requestHash: string; at: string }
+  | { type: 'RecordMail'; memberId: string; at: string }
+  /** @param refusal why the operation cannot run any more; it is over then, without having run */
+  | { type: 'Consume'; tokenId: string; requestHash: string; refusal?: RefusalCode; at: string }
   | { type: 'RecordExecution'; outcome: Outcome; reason: string | null; at: string }
+
+/** Who may approve, beside what a role allows. */
+export type ApprovalRule = {
+  /** The tenant wants another member to approve than the one who asked. */
+  anotherMember: boolean
+  /** The member who asked, by themselves or with a token that they made; null when there is none. */
+  askedBy: string | null
+}
 
 /** How long a confirmation can be decided on. */
 export const lifetimeSeconds = 600
 
+/** How long an approval can be used. */
+export const approvalLifetimeSeconds = 3600
+
 export const absentConfirmation: Confirmation = { status: 'absent' }
 
+type Standing = Pick<RequestedConfirmation, 'status' | 'expiresAt' | 'decidedAt'>
+
 /**
- * The status at a moment: an overdue pending one is expired whether or not that has been recorded. Only deciding
- * is limited in time; an approved one waits for its token until it is used.
+ * When it expires as it stands: pending ones when nobody has decided by then, approved ones when they have not been
+ * used by then. Null once nothing is waited for any more.
  */
-export function confirmationStatusAt(
-  { status, expiresAt }: Pick<RequestedConfirmation, 'status' | 'expiresAt'>,
-  now: string,
-): ConfirmationStatus {
-  return status === 'pending' && now >= expiresAt ? 'expired' : status
+function expiryOf({ status, expiresAt, decidedAt }: Standing): string | null {
+  if (status === 'pending') return expiresAt
+  if (status !== 'approved' || decidedAt === null) return null
+  return new Date(Date.parse(decidedAt) + approvalLifetimeSeconds * 1000).toISOString()
+}
+
+/** The status at a moment: an overdue one is expired whether or not that has been recorded. */
+export function confirmationStatusAt(confirmation: Standing, now: string): ConfirmationStatus {
+  const expiry = expiryOf(confirmation)
+  return expiry !== null && now >= expiry ? 'expired' : confirmation.status
 }
 
 /** Whole seconds in which it can still be decided on; 0 as soon as it is settled. */
-export function secondsLeft(
-  confirmation: Pick<RequestedConfirmation, 'status' | 'expiresAt'>,
-  now: string,
-): number {
-  if (confirmationStatusAt(confirmation, now) !== 'pending') return 0
-  return Math.ceil((Date.parse(confirmation.expiresAt) - Date.parse(now)) / 1000)
+export function secondsLeft(confirmation: Standing, now: string): number {
+  return confirmation.status === 'pending' ? secondsUntil(confirmation.expiresAt, now) : 0
 }
+
+/** Whole seconds in which an approval can still be used; 0 for anything else. */
+export function secondsToUse(confirmation: Standing, now: string): number {
+  const expiry = confirmation.status === 'approved' ? expiryOf(confirmation) : null
+  return expiry === null ? 0 : secondsUntil(expiry, now)
+}
+
+const secondsUntil = (moment: string, now: string): number =>
+  Math.max(0, Math.ceil((Date.parse(moment) - Date.parse(now)) / 1000))
+
+/** Whether the rule lets this person approve, given as the actor `member:<id>` or `operator:<name>`. */
+export const mayApprove = ({ anotherMember, askedBy }: ApprovalRule, by: string): boolean =>
+  !anotherMember || askedBy === null || by !== `member:${askedBy}`
 
 /** What somebody is told for whom the confirmation is not, or no longer, what they need. */
 const refusalOf = {
@@ -65,7 +100,7 @@ const refusalOf = {
  * already true: whoever comes second must not run.
  * @throws Refusal `confirmation_exists`, `confirmation_not_found`, `confirmation_unknown`, `confirmation_mismatch`,
  *   `confirmation_pending`, `confirmation_approved`, `confirmation_denied`, `confirmation_expired`,
- *   `confirmation_consumed`
+ *   `confirmation_consumed`, `approval_by_another`
  */
 export function decideConfirmation(
   confirmation: Confirmation,
@@ -82,22 +117,33 @@ export function decideConfirmation(
   const status = confirmationStatusAt(confirmation, at)
   switch (command.type) {
     case 'Approve':
-      if (status === 'pending') return [{ type: 'ConfirmationApproved', data: { by: command.by, at } }]
       if (status === 'denied' || status === 'expired') throw new Refusal(refusalOf[status])
-      return []
+      if (status !== 'pending') return []
+      if (!mayApprove(command.rule, command.by)) throw new Refusal('approval_by_another')
+      return [{ type: 'ConfirmationApproved', data: { by: command.by, at } }]
+    case 'Withdraw':
+      if (status === 'approved') return [{ type: 'ConfirmationWithdrawn', data: { by: command.by, at } }]
+      if (status === 'denied') return []
+      throw new Refusal(refusalOf[status])
     case 'Deny':
       if (status === 'pending') return [{ type: 'ConfirmationDenied', data: { by: command.by, at } }]
       if (status === 'denied') return []
       throw new Refusal(refusalOf[status])
     case 'Expire':
-      return status === 'expired' && confirmation.status === 'pending'
+      return status === 'expired' && confirmation.status !== 'expired'
         ? [{ type: 'ConfirmationExpired', data: { at } }]
         : []
+    case 'RecordMail': {
+      const { memberId } = command
+      return confirmation.mailed.includes(memberId)
+        ? []
+        : [{ type: 'ApproverMailed', data: { memberId, at } }]
+    }
     case 'Consume':
       if (command.tokenId !== confirmation.tokenId) throw new Refusal('confirmation_unknown')
       if (command.requestHash !== confirmation.requestHash) throw new Refusal('confirmation_mismatch')
       if (status !== 'approved') throw new Refusal(refusalOf[status])
-      return [{ type: 'ConfirmationConsumed', data: { at } }]
+      return consumed(command.refusal, at)
     case 'RecordExecution': {
       if (status === 'executed') return []
       if (status !== 'consumed') throw new Refusal(refusalOf[status])
@@ -105,6 +151,13 @@ export function decideConfirmation(
       return [{ type: 'ConfirmationExecuted', data: { outcome, reason, at } }]
     }
   }
+}
+
+/** A refusal is recorded together with the use, so that a crash between the two cannot leave anything to run. */
+function consumed(refusal: RefusalCode | undefined, at: string): ConfirmationEvent[] {
+  const use: ConfirmationEvent = { type: 'ConfirmationConsumed', data: { at } }
+  if (refusal === undefined) return [use]
+  return [use, { type: 'ConfirmationExecuted', data: { outcome: 'refused', reason: refusal, at } }]
 }
 
 /** Never refuses: what is recorded has happened. */
@@ -117,6 +170,9 @@ export function evolveConfirmation(confirmation: Confirmation, event: Confirmati
       createdAt: at,
       decidedBy: null,
       decidedAt: null,
+      withdrawnBy: null,
+      withdrawnAt: null,
+      mailed: [],
       consumedAt: null,
       executedAt: null,
       outcome: null,
@@ -129,6 +185,12 @@ export function evolveConfirmation(confirmation: Confirmation, event: Confirmati
       return { ...confirmation, status: 'approved', decidedBy: event.data.by, decidedAt: event.data.at }
     case 'ConfirmationDenied':
       return { ...confirmation, status: 'denied', decidedBy: event.data.by, decidedAt: event.data.at }
+    case 'ConfirmationWithdrawn': {
+      const { by, at } = event.data
+      return { ...confirmation, status: 'denied', withdrawnBy: by, withdrawnAt: at }
+    }
+    case 'ApproverMailed':
+      return { ...confirmation, mailed: [...confirmation.mailed, event.data.memberId] }
     case 'ConfirmationExpired':
       return { ...confirmation, status: 'expired' }
     case 'ConfirmationConsumed':

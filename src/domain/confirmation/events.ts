@@ -42,6 +42,14 @@ export const ConfirmationEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ConfirmationRequested'), data: GatedRequest.extend({ at: Moment }) }),
   z.object({ type: z.literal('ConfirmationApproved'), data: z.strictObject({ by: Person, at: Moment }) }),
   z.object({ type: z.literal('ConfirmationDenied'), data: z.strictObject({ by: Person, at: Moment }) }),
+  /** An approval that was taken back before it was used. */
+  z.object({ type: z.literal('ConfirmationWithdrawn'), data: z.strictObject({ by: Person, at: Moment }) }),
+  /** A member who may approve it was told of it by mail. */
+  z.object({
+    type: z.literal('ApproverMailed'),
+    data: z.strictObject({ memberId: z.string().min(1), at: Moment }),
+  }),
+  /** Nobody decided in time, or the approval was not used in time. */
   z.object({ type: z.literal('ConfirmationExpired'), data: z.strictObject({ at: Moment }) }),
   z.object({ type: z.literal('ConfirmationConsumed'), data: z.strictObject({ at: Moment }) }),
   z.object({

@@ -20,6 +20,8 @@ export type KnownDelivery = {
   /** null when it has ended. */
   nextAttemptAt: string | null
   endedAt: string | null
+  /** Why it was given up; null while it has not been. */
+  abandonedFor: 'attempts_spent' | 'unwanted' | null
 }
 
 export type Delivery = { status: 'absent' } | KnownDelivery
@@ -107,6 +109,28 @@ function attempted(
   ]
 }
 
+const keyKeptMs = 30 * 86_400_000
+
+/**
+ * Until when the key that a delivery carries is kept after it was given up, so that it can be asked for again.
+ *
+ * | the delivery                             | its key is kept                    |
+ * | ---------------------------------------- | ---------------------------------- |
+ * | waits for a try                          | until that has been made           |
+ * | succeeded                                | no longer                          |
+ * | was given up                             | for 30 days, or until asked for    |
+ * | a mail that nobody wants, or can be sent | no longer                          |
+ *
+ * @returns null for one that waits, or needs no key any more
+ */
+export function keyKeptUntil(delivery: KnownDelivery): string | null {
+  const { event, status, channel, abandonedFor, endedAt } = delivery
+  if (event !== 'license.created' || status !== 'abandoned' || endedAt === null) return null
+  // A webhook that was removed may be set again. A product without mails, and a person who was erased, want none.
+  if (channel === 'mail' && abandonedFor === 'unwanted') return null
+  return new Date(Date.parse(endedAt) + keyKeptMs).toISOString()
+}
+
 /** Never refuses: what is recorded has happened. */
 export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delivery {
   if (event.type === 'DeliveryScheduled') {
@@ -119,6 +143,7 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
       triesInRound: 0,
       nextAttemptAt: at,
       endedAt: null,
+      abandonedFor: null,
     }
   }
   if (delivery.status === 'absent') return delivery
@@ -131,7 +156,13 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
     case 'DeliverySucceeded':
       return { ...delivery, status: 'delivered', nextAttemptAt: null, endedAt: event.data.at }
     case 'DeliveryAbandoned':
-      return { ...delivery, status: 'abandoned', nextAttemptAt: null, endedAt: event.data.at }
+      return {
+        ...delivery,
+        status: 'abandoned',
+        nextAttemptAt: null,
+        endedAt: event.data.at,
+        abandonedFor: event.data.reason,
+      }
     case 'RedeliveryAsked':
       return {
         ...delivery,
@@ -139,6 +170,7 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
         triesInRound: 0,
         nextAttemptAt: event.data.at,
         endedAt: null,
+        abandonedFor: null,
       }
   }
 }

@@ -25,10 +25,13 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
       return 'license.revoked'
     case 'LicenseReminted':
       return 'license.reminted'
+    case 'LicenseReinstated':
+      return 'license.reinstated'
+    case 'LicenseTermsChanged':
+    case 'SubscriptionEnded':
+      return 'license.updated'
     case 'LicenseImported':
     case 'CustomerLinked':
-    case 'LicenseReinstated':
-    case 'SubscriptionEnded':
     case 'SaleFollowed':
     case 'HolderErased':
     case 'RevocationUndone':

@@ -7,7 +7,8 @@ export const SoldId = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^[^\s\p{C}]+$/u, 'must be an id without white space')
+  .regex(/^\S+$/, 'must be an id without white space')
+  .refine((id) => !/\p{C}/u.test(id), 'must be an id without invisible characters')
 
 const SoldAs = z
   .record(SoldId, Slug)

@@ -48,6 +48,10 @@ const Activation = z.strictObject({
   at: Moment,
 })
 
+/** Why a license was revoked, which decides what can undo it. */
+export const RevocationCause = z.enum(['person', 'refund', 'dispute', 'import_undone'])
+export type RevocationCause = z.infer<typeof RevocationCause>
+
 /** Everything a `license-<id>` stream may hold. A recorded shape is never edited: add a new type. */
 export const LicenseEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('LicenseMinted'), data: LicenseTerms }),
@@ -68,7 +72,13 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('LicenseRevoked'),
-    data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
+    data: z.strictObject({
+      /** In a person's own words. Nothing follows from it. */
+      reason: z.string().nullable(),
+      /** null where it was recorded without one and the reason does not tell: see `causeOfRevocation`. */
+      cause: RevocationCause.nullable(),
+      at: Moment,
+    }),
   }),
   z.object({
     type: z.literal('CustomerLinked'),
@@ -77,20 +87,47 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('LicenseRenewed'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
   z.object({ type: z.literal('LicenseExpired'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
   z.object({ type: z.literal('LicenseFellBack'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
-  /** The money for it went back: in full, or in a dispute that was lost. Whether it is revoked for that is another event. */
+  /** The money of a payment went back: in full, or in a dispute that was lost. Whether it is revoked for that is another event. */
   z.object({
     type: z.literal('LicenseRefunded'),
     data: z.strictObject({
       saleId: z.string().min(1),
+      /** Which of the sale's payments; null where payments were not distinguished yet. */
+      payment: z.string().min(1).nullable(),
+      cause: z.enum(['refund', 'dispute']),
+      /** This refund. */
       amount: z.int().min(0),
+      /** Everything that went back of the sale. */
+      totalRefunded: z.int().min(0),
       currency: z.string().min(1),
+      /** Whether anything that was paid for the license is left. */
+      paidLeft: z.boolean(),
       at: Moment,
     }),
   }),
-  /** The money is there after all; a revocation for its refund ends. */
+  /** Money is there after all. If anything that was paid is left, a revocation for a refund or a dispute ends. */
   z.object({
     type: z.literal('LicenseReinstated'),
-    data: z.strictObject({ saleId: z.string().min(1), at: Moment }),
+    data: z.strictObject({
+      saleId: z.string().min(1),
+      /** The payments whose money is back; empty where another payment was made instead. */
+      payments: z.array(z.string().min(1)),
+      paidLeft: z.boolean(),
+      at: Moment,
+    }),
+  }),
+  /** Its subscription was changed, or its end moved otherwise than by a renewal. All of its terms, as they are from now on. */
+  z.object({
+    type: z.literal('LicenseTermsChanged'),
+    data: z.strictObject({
+      saleId: z.string().min(1),
+      keyTypeId: Slug,
+      quantity: z.int().min(1),
+      deviceLimit: z.int().min(1).nullable(),
+      onExpiry: OnExpiry,
+      expiresAt: Moment.nullable(),
+      at: Moment,
+    }),
   }),
   /** Its subscription has ended: it runs until the end of what is paid, which may have been without an end before. */
   z.object({ type: z.literal('SubscriptionEnded'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),

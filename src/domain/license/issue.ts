@@ -3,7 +3,7 @@ import { Refusal } from '../refusal.ts'
 import { expiryAfter, wholeSeconds } from './expiry.ts'
 
 /** What a read model's integer column holds with room to spare. */
-const mostSeats = 1_000_000_000
+export const mostSeats = 1_000_000_000
 
 export type Terms = { quantity: number; deviceLimit: number | null; expiresAt: string | null }
 
@@ -41,4 +41,26 @@ export function termsFrom(keyType: KeyType, asked: TermsAsked, from: string): Te
   const expiresAt =
     asked.expiresAt === undefined ? ownExpiry : asked.expiresAt && wholeSeconds(asked.expiresAt)
   return { quantity, deviceLimit, expiresAt }
+}
+
+/** How many units of a key type are sold at once; null for any number. */
+export const mostSold = ({ sellInMultiples, maxQuantity }: KeyType): number | null =>
+  sellInMultiples ? maxQuantity : 1
+
+/**
+ * The terms of a purchase that is paid, which never refuses: the quantity that was paid for, also above what the key
+ * type sells, and at least as long as it is paid.
+ * @param paid the quantity, and until when the first payment of a subscription reaches
+ */
+export function termsPaidFor(
+  keyType: KeyType,
+  paid: { quantity: number; paidUntil: string | null },
+  at: string,
+): Terms {
+  const quantity = Math.min(paid.quantity, mostSeats)
+  const perUnit = keyType.deviceLimit
+  const deviceLimit = perUnit === null ? null : Math.min(perUnit * quantity, mostSeats)
+  const ownExpiry = keyType.duration === null ? null : expiryAfter(at, keyType.duration)
+  const isPaidLonger = ownExpiry !== null && paid.paidUntil !== null && paid.paidUntil > ownExpiry
+  return { quantity, deviceLimit, expiresAt: isPaidLonger ? paid.paidUntil : ownExpiry }
 }

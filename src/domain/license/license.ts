@@ -1,6 +1,6 @@
 import { Refusal } from '../refusal.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
-import { evolveBySale, followed, type SaleFollowing, type SaleWish } from './following.ts'
+import { causeOfRevocation, evolveBySale, followed, type SaleFollowing, type SaleWish } from './following.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
 /** A device that has ever sat on the license. */
@@ -68,9 +68,17 @@ export function statusAt(
 }
 
 /**
+ * Whether devices are seated on a license of this status. One that fell back goes on with less, so whoever has paid for it
+ * can move it to another device.
+ */
+export function givesSeats(status: LicenseStatus): status is 'active' | 'fallback' {
+  return status === 'active' || status === 'fallback'
+}
+
+/**
  * Returning no events means that the request was already true, so a retry is harmless.
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_expired`,
- *   `license_fallback`, `license_perpetual`, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
+ *   `license_perpetual`, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
  *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
@@ -102,7 +110,7 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     }
     case 'RevokeLicense':
       if (license.revokedAt !== null) throw new Refusal('license_revoked')
-      return [{ type: 'LicenseRevoked', data: { reason: command.reason, at: command.at } }]
+      return [{ type: 'LicenseRevoked', data: { reason: command.reason, cause: 'person', at: command.at } }]
     case 'RenewLicense':
       return renewed(license, command)
     case 'EndPaidPeriod':
@@ -154,7 +162,9 @@ function imported(terms: LicenseTerms, named: readonly Device[], revoked: boolea
   return [
     { type: 'LicenseImported', data: terms },
     ...devices.map((device): LicenseEvent => ({ type: 'DeviceActivated', data: { ...device, at } })),
-    ...(revoked ? [{ type: 'LicenseRevoked', data: { reason: 'imported as revoked', at } } as const] : []),
+    ...(revoked
+      ? [{ type: 'LicenseRevoked', data: { reason: 'imported as revoked', cause: 'person', at } } as const]
+      : []),
   ]
 }
 
@@ -163,7 +173,7 @@ function activated(
   { type: _, ...device }: Extract<LicenseCommand, { type: 'ActivateDevice' }>,
 ): LicenseEvent[] {
   const status = statusAt(license, device.at)
-  if (status !== 'active') throw new Refusal(`license_${status}`)
+  if (!givesSeats(status)) throw new Refusal(`license_${status}`)
   if (license.seats.get(device.deviceId)?.status === 'active') return []
   if (license.deviceLimit !== null && license.seatsUsed >= license.deviceLimit) {
     throw new Refusal('seat_limit_reached')
@@ -196,7 +206,9 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       status: 'issued',
       revokedAt: null,
       revokedReason: null,
+      revokedCause: null,
       refundedAt: null,
+      refundedPayments: [],
       saleThrough: 0,
       endedAt: null,
       takenBackAt: null,
@@ -221,14 +233,21 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       const reminted = { ...license, keyHash, displayKey }
       return keepDevices ? reminted : { ...reminted, seatsUsed: 0, seats: vacated(license.seats, at) }
     }
-    case 'LicenseRevoked':
-      return { ...license, revokedAt: event.data.at, revokedReason: event.data.reason }
+    case 'LicenseRevoked': {
+      const { reason: revokedReason, at: revokedAt } = event.data
+      return { ...license, revokedAt, revokedReason, revokedCause: causeOfRevocation(license, event.data) }
+    }
     case 'RevocationUndone':
-      return { ...license, revokedAt: null, revokedReason: null }
+      return { ...license, revokedAt: null, revokedReason: null, revokedCause: null }
     case 'ImportTakenBack': {
       const { at } = event.data
       const emptied = { ...license, seatsUsed: 0, seats: vacated(license.seats, at) }
-      return { ...emptied, takenBackAt: at, revokedAt: at, revokedReason: takenBackReason }
+      const revoked = {
+        revokedAt: at,
+        revokedReason: takenBackReason,
+        revokedCause: 'import_undone',
+      } as const
+      return { ...emptied, takenBackAt: at, ...revoked }
     }
     case 'LicenseRenewed':
       return { ...license, expiresAt: event.data.expiresAt }

@@ -7,7 +7,14 @@ export const deviceSlots = (deviceId: string): string[] => [
 ]
 
 /** Every other slot that there is. */
-export const ownSlots: readonly string[] = ['reminted', 'renewed', 'subscription ended', 'ended', 'sale']
+export const ownSlots: readonly string[] = [
+  'reminted',
+  'renewed',
+  'subscription ended',
+  'terms',
+  'ended',
+  'sale',
+]
 
 /**
  * Of the events in one slot only the newest has any effect on the folded license: a license that has been used for
@@ -26,6 +33,8 @@ export function slotOf(event: LicenseEvent): string | null {
       return 'renewed'
     case 'SubscriptionEnded':
       return 'subscription ended'
+    case 'LicenseTermsChanged':
+      return 'terms'
     case 'LicenseExpired':
     case 'LicenseFellBack':
       return 'ended'

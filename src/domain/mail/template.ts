@@ -89,20 +89,33 @@ export const holdsKey = (template: string): boolean =>
   [...template.matchAll(place)].some(([, name]) => name === 'license_key')
 
 /**
- * Writes the mail by which a customer is sent their key.
- * @param sender who it comes from where the product names nobody
+ * Writes the mail by which a customer is sent their key. It comes from the installation's address, whatever a vendor
+ * asks for: the mail server is shared, and would send in the name of anybody's address. The vendor stands in the name,
+ * and answers go to the vendor's address.
+ * @param sender the installation's address
  */
-export function writeMail(settings: MailSettings, facts: MailFacts, sender: Correspondent): WrittenMail {
+export function writeMail(
+  settings: MailSettings,
+  facts: MailFacts,
+  sender: Pick<Correspondent, 'email'>,
+): WrittenMail {
   const values = valuesOf(facts)
   const { text, html } = templatesOf(settings)
   return {
-    from: settings.from ?? { ...sender, name: sender.name ?? facts.vendorName },
-    replyTo: settings.replyTo,
+    from: { name: senderName(settings.from?.name ?? null, facts.vendorName), email: sender.email },
+    replyTo: settings.replyTo ?? settings.from?.email ?? null,
     to: { email: facts.customer.email, name: facts.customer.name && oneLine(facts.customer.name) },
     subject: oneLine(fill(settings.subject ?? usualSubject, values, (value) => value)),
     text: fill(text, values, (value) => value),
     html: html === null ? null : fill(html, values, escapeHtml),
   }
+}
+
+/** The vendor's name always stands in it, so that no vendor writes in the name of another one. */
+function senderName(chosen: string | null, vendorName: string): string {
+  const name = headerText(chosen ?? '')
+  const vendor = headerText(vendorName)
+  return name === '' || name === vendor ? vendor : `${name} via ${vendor}`
 }
 
 /** Own words are never mixed with ours: text without HTML of its own is sent alone. */
@@ -153,6 +166,9 @@ const entities: Record<string, string> = {
 }
 
 const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
+
+/** A name that others read: nothing in it that turns or hides the rest. */
+const headerText = (value: string): string => oneLine(value.replace(/\p{Cf}+/gu, ''))
 
 /** Text of a header: no line of a customer's own may begin there. */
 const oneLine = (value: string): string => value.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()

@@ -51,6 +51,8 @@ export const ProductEvent = z.discriminatedUnion('type', [
       at: Moment,
     }),
   }),
+  /** Without keys: tests of providers have an effect, and nothing can be sold at the card provider's test checkout. */
+  z.object({ type: z.literal('TestModeSwitchedOn'), data: z.strictObject({ at: Moment }) }),
   z.object({ type: z.literal('TestModeDisabled'), data: z.strictObject({ at: Moment }) }),
   /** What the card provider said of the prices at this moment. */
   z.object({

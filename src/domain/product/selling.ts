@@ -13,6 +13,7 @@ export type KeyTypePrice = { keyTypeId: string; price: Price }
 
 export type SellingCommand =
   | { type: 'EnableTestMode'; publishableKey: string; secretName: string; at: string }
+  | { type: 'SwitchTestModeOn'; at: string }
   | { type: 'DisableTestMode'; at: string }
   /** Sets which price sells which key type; key types that are not named are sold at none. */
   | { type: 'MapPrices'; prices: readonly KeyTypePrice[]; at: string }
@@ -26,6 +27,8 @@ export function decideSelling(product: Sellable, command: SellingCommand): Produ
       const { publishableKey, secretName } = command
       return [{ type: 'TestModeEnabled', data: { publishableKey, secretName, at } }]
     }
+    case 'SwitchTestModeOn':
+      return product.settings.testMode.enabled ? [] : [{ type: 'TestModeSwitchedOn', data: { at } }]
     case 'DisableTestMode':
       return product.settings.testMode.enabled ? [{ type: 'TestModeDisabled', data: { at } }] : []
     case 'MapPrices': {
@@ -50,7 +53,14 @@ export function decideSelling(product: Sellable, command: SellingCommand): Produ
   }
 }
 
-type SellingEvent = Extract<ProductEvent, { type: 'TestModeEnabled' | 'TestModeDisabled' | 'PricesVerified' }>
+type SellingEvent = Extract<
+  ProductEvent,
+  { type: 'TestModeEnabled' | 'TestModeSwitchedOn' | 'TestModeDisabled' | 'PricesVerified' }
+>
+
+/** Whether the card provider's test checkout can be opened for it. */
+export const hasTestKeys = ({ testKeys }: Pick<Sellable, 'testKeys'>): boolean =>
+  (testKeys?.secretName ?? null) !== null
 
 /** Never refuses: what is recorded has happened. */
 export function evolveSelling<S extends Sellable>(product: S, event: SellingEvent): S {
@@ -62,6 +72,8 @@ export function evolveSelling<S extends Sellable>(product: S, event: SellingEven
       const settings = { ...product.settings, testMode: { enabled: true, publishableKey } }
       return { ...product, settings, testKeys: { secretName, retired } }
     }
+    case 'TestModeSwitchedOn':
+      return { ...product, settings: { ...product.settings, testMode: { enabled: true } } }
     case 'TestModeDisabled': {
       const settings = { ...product.settings, testMode: { enabled: false } }
       return { ...product, settings, testKeys: { secretName: null, retired } }

@@ -2,76 +2,9 @@ import { z } from 'zod'
 import { Provider } from '../integration/provider.ts'
 import { Holder } from '../license/events.ts'
 import { Moment, Slug } from '../values.ts'
+import { Amount, Currency, ForeignId, SaleFact, SaleLink, SoldItem, told } from './told.ts'
 
-/** A provider's own id of something. */
-const ForeignId = z.string().min(1).max(500)
-
-/** Where the vault keeps a notification as it came; null for what came without one. */
-const PayloadName = z.string().min(1).max(300)
-
-/** Minor units. A refund is told as what was given back, so nothing is below zero. */
-const Amount = z.int().min(0)
-const Currency = z.string().regex(/^[a-z]{3,10}$/)
-
-/** A payment id, or another one by which later notifications name the sale, as `<kind>:<id>`. */
-export const SaleLink = z.string().min(1).max(600)
-
-/** What a provider says in every notification beside its matter. */
-const told = {
-  notificationId: ForeignId,
-  payload: PayloadName,
-  /** When it happened, as the provider says. */
-  occurredAt: Moment,
-  at: Moment,
-}
-
-const dispute = z.strictObject({
-  ...told,
-  disputeId: ForeignId,
-  amount: Amount.nullable(),
-  currency: Currency.nullable(),
-})
-
-/** What becomes of a sale after it was made. It may be told before the sale is. */
-export const SaleFact = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('SaleRenewed'),
-    data: z.strictObject({
-      ...told,
-      paymentId: ForeignId,
-      /** By which a refund of this payment may name the sale. */
-      links: z.array(SaleLink),
-      paidUntil: Moment,
-      amount: Amount,
-      currency: Currency,
-    }),
-  }),
-  z.object({
-    type: z.literal('SaleRefunded'),
-    data: z.strictObject({
-      ...told,
-      refundId: ForeignId,
-      amount: Amount,
-      currency: Currency,
-      full: z.boolean(),
-    }),
-  }),
-  z.object({ type: z.literal('SaleDisputed'), data: dispute }),
-  z.object({ type: z.literal('DisputeWon'), data: dispute }),
-  z.object({ type: z.literal('DisputeLost'), data: dispute }),
-  z.object({
-    type: z.literal('SaleEnded'),
-    data: z.strictObject({ ...told, paidUntil: Moment.nullable() }),
-  }),
-])
-export type SaleFact = z.infer<typeof SaleFact>
-
-/** What was bought, by our names or by the provider's. */
-export const SoldItem = z.union([
-  z.strictObject({ productId: z.string().min(1).max(500), keyTypeId: z.string().min(1).max(500).nullable() }),
-  z.strictObject({ providerProduct: z.string().min(1).max(1000) }),
-])
-export type SoldItem = z.infer<typeof SoldItem>
+export { SaleFact, SaleLink, SoldItem } from './told.ts'
 
 /** Why a paid sale has no license yet. */
 export const ParkedReason = z.enum([
@@ -102,7 +35,8 @@ export const SaleEvent = z.discriminatedUnion('type', [
       links: z.array(SaleLink),
       sold: SoldItem,
       quantity: z.int().min(1),
-      customer: Holder,
+      /** null when the provider names no email address. */
+      customer: Holder.nullable(),
       amount: Amount,
       currency: Currency,
       productName: z.string(),
@@ -117,6 +51,11 @@ export const SaleEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('SaleMapped'),
     data: z.strictObject({ productId: Slug, keyTypeId: Slug, at: Moment }),
+  }),
+  /** More was paid for than the key type sells at once. The license is for what was paid. */
+  z.object({
+    type: z.literal('QuantityExceeded'),
+    data: z.strictObject({ keyTypeId: Slug, quantity: z.int().min(2), sold: z.int().min(1), at: Moment }),
   }),
   z.object({
     type: z.literal('SaleParked'),
@@ -140,7 +79,7 @@ export const SaleEvent = z.discriminatedUnion('type', [
       amount: Amount,
       currency: Currency,
       productName: z.string(),
-      customer: Holder,
+      customer: Holder.nullable(),
       at: Moment,
     }),
   }),
@@ -152,6 +91,16 @@ export const SaleEvent = z.discriminatedUnion('type', [
     data: z.strictObject({ notificationId: ForeignId, at: Moment }),
   }),
   ...SaleFact.options,
+  /**
+   * The provider's name of what the subscription was changed to, which no key type is mapped to: the license stays as it
+   * is. null once it is mapped, or the subscription was changed again.
+   */
+  z.object({
+    type: z.literal('PlanNotMapped'),
+    data: z.strictObject({ plan: z.string().min(1).max(1000).nullable(), at: Moment }),
+  }),
+  /** Somebody asked to look for the mapping again. It counts as a fact, so that the license is brought up to date. */
+  z.object({ type: z.literal('PlanReviewed'), data: z.strictObject({ at: Moment }) }),
   /** The license is as the first `through` facts want it. */
   z.object({ type: z.literal('SaleSettled'), data: z.strictObject({ through: z.int().min(0), at: Moment }) }),
 ])

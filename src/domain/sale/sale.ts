@@ -1,6 +1,7 @@
 import { Refusal } from '../refusal.ts'
 import type { ParkedReason, SaleEvent, SaleFact } from './events.ts'
-import { type Facts, isNews, noFacts, type Standing, standingOf, withFact } from './facts.ts'
+import { type Facts, isNews, noFacts, withFact } from './facts.ts'
+import { type Standing, standingOf } from './standing.ts'
 
 type Received = Extract<SaleEvent, { type: 'SaleReceived' }>['data']
 
@@ -15,6 +16,8 @@ export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'oc
   keyTypeId: string | null
   /** Since when it is known what to issue: the license's time counts from then. */
   mappedAt: string | null
+  /** More was paid for than its key type sells at once, which is `sold`. The license is for what was paid. */
+  exceeded: { sold: number } | null
   licensedAt: string | null
   /** When the license was to end as it was issued. */
   firstExpiresAt: string | null
@@ -26,10 +29,23 @@ export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'oc
   unboundLinks: boolean
   duplicates: number
   receivedAt: string
+  /** When it was made, as the provider says. */
+  soldAt: string
+  /** Those of the links that name its first payment, or the sale as a whole. */
+  ownLinks: readonly string[]
+  /** What the subscription was changed to, where no key type is mapped to it. */
+  unmappedPlan: string | null
 }
 
 /** What is issued for a sale, or why nothing can be. */
-export type Resolution = { productId: string; keyTypeId: string } | { reason: ParkedReason; detail: string }
+export type Resolution =
+  | {
+      productId: string
+      keyTypeId: string
+      /** How many the key type sells at once, where more were bought. */
+      mostSold?: number
+    }
+  | { reason: ParkedReason; detail: string }
 
 export type SaleCommand =
   | { type: 'ReceiveSale'; received: Received; resolution: Resolution }
@@ -40,7 +56,13 @@ export type SaleCommand =
       type: 'RecordLicense'
       license: { productId: string; keyTypeId: string; expiresAt: string | null }
     } & LinksRead)
-  | ({ type: 'SettleSale'; through: number } & LinksRead)
+  | ({
+      type: 'SettleSale'
+      through: number
+      /** What the subscription was changed to, if nothing is mapped to it; undefined when nobody looked. */
+      unmappedPlan?: string | null | undefined
+    } & LinksRead)
+  | { type: 'ReviewPlan'; at: string }
 
 /** What was found where the sale's links lead: facts that were told before the sale came. */
 type LinksRead = { boundLinks: readonly string[]; kept: readonly SaleFact[]; at: string }
@@ -56,8 +78,12 @@ export function isOpen(sale: Sale): boolean {
   return sale.status === 'licensed' && (sale.unboundLinks || sale.settledThrough < sale.factCount)
 }
 
-/** What the sale's license is to be now. */
-export const saleStanding = (sale: KnownSale): Standing => standingOf(sale, sale.facts)
+/**
+ * What the sale's license is to be now.
+ * @param keepRefunded whether the product leaves licenses whose money went back in use
+ */
+export const saleStanding = (sale: KnownSale, keepRefunded: boolean): Standing =>
+  standingOf({ ...sale, links: sale.ownLinks }, sale.facts, keepRefunded)
 
 /**
  * Returning no events means that the request was already true, or that the sale has moved on since it was made up.
@@ -67,7 +93,7 @@ export function decideSale(sale: Sale, command: SaleCommand): SaleEvent[] {
   if (command.type === 'ReceiveSale') {
     if (sale.status !== 'absent') return []
     const { received, resolution } = command
-    return [{ type: 'SaleReceived', data: received }, ...resolved(resolution, received.at)]
+    return [{ type: 'SaleReceived', data: received }, ...resolved(resolution, received.quantity, received.at)]
   }
   if (sale.status === 'absent') throw new Refusal('sale_not_found')
   switch (command.type) {
@@ -103,18 +129,32 @@ export function decideSale(sale: Sale, command: SaleCommand): SaleEvent[] {
       const { through, kept, at } = command
       const more = newFacts(sale, kept)
       const isSettled = through <= sale.settledThrough && !sale.unboundLinks
-      return isSettled ? more : [{ type: 'SaleSettled', data: { through, at } }, ...more]
+      if (isSettled) return more
+      return [...planNoted(sale, command), { type: 'SaleSettled', data: { through, at } }, ...more]
     }
+    case 'ReviewPlan':
+      return sale.unmappedPlan === null ? [] : [{ type: 'PlanReviewed', data: { at: command.at } }]
   }
+}
+
+function planNoted(
+  sale: KnownSale,
+  { unmappedPlan: plan, at }: Extract<SaleCommand, { type: 'SettleSale' }>,
+): SaleEvent[] {
+  return plan === undefined || plan === sale.unmappedPlan
+    ? []
+    : [{ type: 'PlanNotMapped', data: { plan, at } }]
 }
 
 const areAllBound = (sale: KnownSale, bound: readonly string[]): boolean =>
   sale.links.every((link) => bound.includes(link))
 
-function resolved(resolution: Resolution, at: string): SaleEvent[] {
-  return 'reason' in resolution
-    ? [{ type: 'SaleParked', data: { ...resolution, at } }]
-    : [{ type: 'SaleMapped', data: { ...resolution, at } }]
+function resolved(resolution: Resolution, quantity: number, at: string): SaleEvent[] {
+  if ('reason' in resolution) return [{ type: 'SaleParked', data: { ...resolution, at } }]
+  const { productId, keyTypeId, mostSold: sold } = resolution
+  const mapped: SaleEvent = { type: 'SaleMapped', data: { productId, keyTypeId, at } }
+  if (sold === undefined) return [mapped]
+  return [mapped, { type: 'QuantityExceeded', data: { keyTypeId, quantity, sold, at } }]
 }
 
 /** A sale whose license exists stays as it is. */
@@ -124,7 +164,7 @@ function resolvedAnew(sale: KnownSale, resolution: Resolution, at: string): Sale
     'reason' in resolution
       ? sale.parked?.reason === resolution.reason && sale.parked.detail === resolution.detail
       : sale.status === 'received'
-  return isSame ? [] : resolved(resolution, at)
+  return isSame ? [] : resolved(resolution, sale.quantity, at)
 }
 
 /** Those of the facts that tell anything new, each beside those before it. */
@@ -144,8 +184,11 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
   switch (event.type) {
     case 'SaleMapped': {
       const { productId, keyTypeId, at } = event.data
-      return { ...sale, status: 'received', parked: null, productId, keyTypeId, mappedAt: at }
+      const mapped = { productId, keyTypeId, mappedAt: at, exceeded: null }
+      return { ...sale, status: 'received', parked: null, ...mapped }
     }
+    case 'QuantityExceeded':
+      return { ...sale, exceeded: { sold: event.data.sold } }
     case 'SaleParked':
       return {
         ...sale,
@@ -154,6 +197,7 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
         productId: null,
         keyTypeId: null,
         mappedAt: null,
+        exceeded: null,
       }
     case 'SaleLicensed': {
       const { productId, keyTypeId, expiresAt: firstExpiresAt, at: licensedAt } = event.data
@@ -163,7 +207,7 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
     case 'SalePaymentRecorded':
       return sale
     case 'SaleLinked':
-      return withLinks(sale, event.data.links)
+      return withOwnLinks(sale, event.data.links)
     case 'DuplicateReceived':
       return { ...sale, duplicates: sale.duplicates + 1 }
     case 'SaleSettled':
@@ -172,10 +216,27 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
         settledThrough: Math.max(sale.settledThrough, event.data.through),
         unboundLinks: false,
       }
+    case 'PlanNotMapped':
+      return { ...sale, unmappedPlan: event.data.plan }
+    case 'PlanReviewed':
+      return { ...sale, factCount: sale.factCount + 1 }
     default: {
       const told = { ...sale, facts: withFact(sale.facts, event), factCount: sale.factCount + 1 }
-      return event.type === 'SaleRenewed' ? withLinks(told, event.data.links) : told
+      return withLinks(told, linksIn(event))
     }
+  }
+}
+
+/** Links that a fact brings. */
+function linksIn(fact: SaleFact): readonly string[] {
+  switch (fact.type) {
+    case 'SaleRenewed':
+    case 'SubscriptionTold':
+      return fact.data.links
+    case 'PaymentNamed':
+      return fact.data.names
+    default:
+      return []
   }
 }
 
@@ -185,14 +246,24 @@ function withLinks(sale: KnownSale, links: readonly string[]): KnownSale {
   return more.length === 0 ? sale : { ...sale, links: [...sale.links, ...more], unboundLinks: true }
 }
 
-function received({ at, notificationId: _, payload: __, occurredAt: ___, ...data }: Received): KnownSale {
+/** The provider named the sale itself by more ids. */
+function withOwnLinks(sale: KnownSale, links: readonly string[]): KnownSale {
+  const ownLinks = [...new Set([...sale.ownLinks, ...links])].sort()
+  return withLinks({ ...sale, ownLinks }, links)
+}
+
+function received({ at, notificationId: _, payload: __, occurredAt: soldAt, ...data }: Received): KnownSale {
   return {
     ...data,
+    soldAt,
+    ownLinks: data.links.toSorted(),
+    unmappedPlan: null,
     status: 'received',
     parked: null,
     productId: null,
     keyTypeId: null,
     mappedAt: null,
+    exceeded: null,
     licensedAt: null,
     firstExpiresAt: null,
     facts: noFacts,

@@ -76,6 +76,7 @@ export function evolveClientKeys(keys: ClientKeys, event: TenantEvent): ClientKe
     case 'TenantSuspended':
     case 'TenantReinstated':
     case 'TenantClosed':
+    case 'ApprovalRuleChanged':
       return keys
   }
 }

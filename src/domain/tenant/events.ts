@@ -25,6 +25,11 @@ export const TenantEvent = z.discriminatedUnion('type', [
     type: z.literal('TenantClosed'),
     data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
   }),
+  /** Whether another member than the one who asks has to approve dangerous requests; not so before the first one. */
+  z.object({
+    type: z.literal('ApprovalRuleChanged'),
+    data: z.strictObject({ anotherMember: z.boolean(), at: Moment }),
+  }),
   z.object({ type: z.literal('SdkKeyIssued'), data: SdkKey }),
   z.object({ type: z.literal('SdkKeyRotated'), data: SdkKey }),
   z.object({ type: z.literal('CheckoutKeyIssued'), data: z.strictObject(clientKey) }),

@@ -8,6 +8,8 @@ export type Tenant =
       tenantId: string
       name: string
       plan: Plan
+      /** Another member than the one who asks has to approve dangerous requests. */
+      anotherMemberApproves: boolean
       createdAt: string
     }
 
@@ -16,6 +18,7 @@ export type TenantCommand =
   | { type: 'SuspendTenant'; reason: string | null; at: string }
   | { type: 'ReinstateTenant'; at: string }
   | { type: 'CloseTenant'; reason: string | null; at: string }
+  | { type: 'ChangeApprovalRule'; anotherMember: boolean; at: string }
 
 /** Every first path segment that the service itself answers, which a tenant's addresses would collide with. */
 export const reservedTenantIds: ReadonlySet<string> = new Set([
@@ -67,6 +70,12 @@ export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEven
     case 'ReinstateTenant':
       if (tenant.status === 'closed') throw new Refusal('tenant_closed')
       return tenant.status === 'active' ? [] : [{ type: 'TenantReinstated', data: { at: command.at } }]
+    case 'ChangeApprovalRule': {
+      const { anotherMember, at } = command
+      if (tenant.status === 'closed') throw new Refusal('tenant_closed')
+      if (tenant.anotherMemberApproves === anotherMember) return []
+      return [{ type: 'ApprovalRuleChanged', data: { anotherMember, at } }]
+    }
   }
 }
 
@@ -74,7 +83,7 @@ export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEven
 export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
   if (event.type === 'TenantCreated') {
     const { tenantId, name, plan, at } = event.data
-    return { status: 'active', tenantId, name, plan, createdAt: at }
+    return { status: 'active', tenantId, name, plan, anotherMemberApproves: false, createdAt: at }
   }
   if (tenant.status === 'absent') return tenant
   switch (event.type) {
@@ -84,6 +93,8 @@ export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
       return { ...tenant, status: 'active' }
     case 'TenantClosed':
       return { ...tenant, status: 'closed' }
+    case 'ApprovalRuleChanged':
+      return { ...tenant, anotherMemberApproves: event.data.anotherMember }
     case 'SdkKeyIssued':
     case 'SdkKeyRotated':
     case 'CheckoutKeyIssued':

@@ -8,7 +8,9 @@ export const WebhookEventName = z.enum([
   'license.deactivated',
   'license.expired',
   'license.renewed',
+  'license.updated',
   'license.refunded',
+  'license.reinstated',
   'license.revoked',
   'license.reminted',
 ])

@@ -1,0 +1,49 @@
+import { plainText, quoted } from '../plain-text.ts'
+import type { Correspondent, WrittenMail } from './template.ts'
+
+/** What a member who may approve is told; the request itself, which may hold secrets, stays on its page. */
+export type ApprovalMailFacts = {
+  /** The address of the member. */
+  to: string
+  workspace: string
+  /** What kind of thing is asked for: `Revoke a license`. */
+  title: string
+  asker: { kind: 'program' | 'member'; name: string | null }
+  expiresAt: string
+  url: string
+}
+
+/**
+ * Writes the mail that tells a member of a request for approval. What others have written stands in it quoted.
+ * @param sender the installation's address, and its name if it has one
+ */
+export function writeApprovalMail(facts: ApprovalMailFacts, sender: Correspondent): WrittenMail {
+  const { to, workspace, title, asker, expiresAt, url } = facts
+  return {
+    from: { name: sender.name ?? 'keyledger', email: sender.email },
+    replyTo: null,
+    to: { name: null, email: to },
+    subject: `Approval needed: ${title} (${plainText(workspace)})`,
+    text: `Hello,
+
+a request in the workspace ${quoted(workspace)} needs an approval:
+
+    ${title}
+
+Asked by: ${askerWords(asker)}
+It expires at: ${expiresAt.slice(11, 16)} UTC
+
+What exactly will happen stands here, and can be approved or denied:
+
+    ${url}
+
+If nobody decides in time, nothing happens. You get this mail because you may approve requests in this workspace.
+`,
+    html: null,
+  }
+}
+
+function askerWords({ kind, name }: ApprovalMailFacts['asker']): string {
+  if (kind === 'member') return name === null ? 'a member' : plainText(name)
+  return name === null ? 'a program' : `a program with the token ${quoted(name)}`
+}

@@ -1,0 +1,31 @@
+type Order = readonly (string | number | boolean | null)[]
+
+/** Below zero when the first comes before the other; null comes before everything. */
+export function compare(one: Order, other: Order): number {
+  const index = one.findIndex((value, place) => value !== other[place])
+  if (index < 0) return 0
+  const [left, right] = [one[index] ?? null, other[index] ?? null]
+  if (left === null || right === null) return left === null ? -1 : 1
+  return left < right ? -1 : 1
+}
+
+/** The greater of two by an order, so that of two contradicting values the same wins whichever comes first. */
+export const greater = <T>(one: T, other: T, order: (value: T) => Order): T =>
+  compare(order(one), order(other)) >= 0 ? one : other
+
+/** The latest of the moments that are known. */
+export function latest(moments: readonly (string | null)[]): string | null {
+  return moments.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one), null)
+}
+
+/** With what is told in its place, sorted by id, so that the order in which things are told leaves no trace. */
+export function merged<Id extends string, Known extends Record<Id, string>>(
+  known: readonly Known[],
+  told: Known,
+  id: Id,
+  merge: (before: Known) => Known,
+): readonly Known[] {
+  const before = known.find((entry) => entry[id] === told[id])
+  const others = known.filter((entry) => entry !== before)
+  return [...others, before ? merge(before) : told].sort((a, b) => (a[id] < b[id] ? -1 : 1))
+}
