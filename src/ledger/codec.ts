@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Category, eventsOf } from '../domain/events.ts'
-import { EventMetadata, type LogEntry } from '../domain/recorded.ts'
+import { EventMetadata, type LogEntry, type Recorded } from '../domain/recorded.ts'
 import { categoryOf } from './streams.ts'
 import { type Upcasters, upcasters } from './upcasters.ts'
 
@@ -43,67 +43,76 @@ export function createCodec(known: Upcasters): Codec {
     }
   }
 
-  function decodeIn<C extends Category>(category: C, stored: StoredEvent): LogEntry {
+  function decodeIn(category: Category, stored: StoredEvent): LogEntry {
     const { id, stream, revision, position, type } = stored
     const { metadata } = Envelope.parse({ metadata: stored.metadata })
     const shape = { type, data: upcast(type, stored.data, metadata.schema) }
     const place = { readable: true, id, stream, revision, position, metadata } as const
-    switch (category) {
-      case 'tenant':
-        return { ...place, category: 'tenant', event: eventsOf.tenant.parse(shape) }
-      case 'member':
-        return { ...place, category: 'member', event: eventsOf.member.parse(shape) }
-      case 'product':
-        return { ...place, category: 'product', event: eventsOf.product.parse(shape) }
-      case 'license':
-        return { ...place, category: 'license', event: eventsOf.license.parse(shape) }
-      case 'token':
-        return { ...place, category: 'token', event: eventsOf.token.parse(shape) }
-      case 'login':
-        return { ...place, category: 'login', event: eventsOf.login.parse(shape) }
-      case 'customer':
-        return { ...place, category: 'customer', event: eventsOf.customer.parse(shape) }
-      case 'webhook':
-        return { ...place, category: 'webhook', event: eventsOf.webhook.parse(shape) }
-      case 'mail':
-        return { ...place, category: 'mail', event: eventsOf.mail.parse(shape) }
-      case 'integration':
-        return { ...place, category: 'integration', event: eventsOf.integration.parse(shape) }
-      case 'testpurchase':
-        return { ...place, category: 'testpurchase', event: eventsOf.testpurchase.parse(shape) }
-      case 'trial':
-        return { ...place, category: 'trial', event: eventsOf.trial.parse(shape) }
-      case 'confirmation':
-        return { ...place, category: 'confirmation', event: eventsOf.confirmation.parse(shape) }
-      case 'signing':
-        return { ...place, category: 'signing', event: eventsOf.signing.parse(shape) }
-      case 'sale':
-        return { ...place, category: 'sale', event: eventsOf.sale.parse(shape) }
-      case 'notice':
-        return { ...place, category: 'notice', event: eventsOf.notice.parse(shape) }
-      case 'delivery':
-        return { ...place, category: 'delivery', event: eventsOf.delivery.parse(shape) }
-      case 'audit':
-        return { ...place, category: 'audit', event: eventsOf.audit.parse(shape) }
-      case 'subject':
-        return { ...place, category: 'subject', event: eventsOf.subject.parse(shape) }
-      default:
-        throw new Error(`no schema for the category ${String(category satisfies never)}`)
-    }
+    return parsedIn(category, place, shape)
   }
 
   return {
     schemaOf,
     decode(stored) {
-      const { stream, revision, position, type } = stored
+      const { id, stream, revision, position, type } = stored
       try {
         const category = categoryOf(stream)
         if (category === undefined) throw new Error(`${stream} is in no known category`)
         return decodeIn(category, stored)
       } catch (error) {
-        return { readable: false, stream, revision, position, type, problem: problemOf(error) }
+        return { readable: false, id, stream, revision, position, type, problem: problemOf(error) }
       }
     },
+  }
+}
+
+type DecodedPlace = Pick<Recorded, 'readable' | 'id' | 'stream' | 'revision' | 'position' | 'metadata'>
+
+/** @throws ZodError for what the category may not hold */
+function parsedIn(category: Category, place: DecodedPlace, shape: { type: string; data: unknown }): Recorded {
+  switch (category) {
+    case 'tenant':
+      return { ...place, category: 'tenant', event: eventsOf.tenant.parse(shape) }
+    case 'member':
+      return { ...place, category: 'member', event: eventsOf.member.parse(shape) }
+    case 'product':
+      return { ...place, category: 'product', event: eventsOf.product.parse(shape) }
+    case 'license':
+      return { ...place, category: 'license', event: eventsOf.license.parse(shape) }
+    case 'token':
+      return { ...place, category: 'token', event: eventsOf.token.parse(shape) }
+    case 'login':
+      return { ...place, category: 'login', event: eventsOf.login.parse(shape) }
+    case 'customer':
+      return { ...place, category: 'customer', event: eventsOf.customer.parse(shape) }
+    case 'webhook':
+      return { ...place, category: 'webhook', event: eventsOf.webhook.parse(shape) }
+    case 'mail':
+      return { ...place, category: 'mail', event: eventsOf.mail.parse(shape) }
+    case 'integration':
+      return { ...place, category: 'integration', event: eventsOf.integration.parse(shape) }
+    case 'testpurchase':
+      return { ...place, category: 'testpurchase', event: eventsOf.testpurchase.parse(shape) }
+    case 'trial':
+      return { ...place, category: 'trial', event: eventsOf.trial.parse(shape) }
+    case 'confirmation':
+      return { ...place, category: 'confirmation', event: eventsOf.confirmation.parse(shape) }
+    case 'signing':
+      return { ...place, category: 'signing', event: eventsOf.signing.parse(shape) }
+    case 'sale':
+      return { ...place, category: 'sale', event: eventsOf.sale.parse(shape) }
+    case 'notice':
+      return { ...place, category: 'notice', event: eventsOf.notice.parse(shape) }
+    case 'delivery':
+      return { ...place, category: 'delivery', event: eventsOf.delivery.parse(shape) }
+    case 'audit':
+      return { ...place, category: 'audit', event: eventsOf.audit.parse(shape) }
+    case 'subject':
+      return { ...place, category: 'subject', event: eventsOf.subject.parse(shape) }
+    case 'ledger':
+      return { ...place, category: 'ledger', event: eventsOf.ledger.parse(shape) }
+    default:
+      throw new Error(`no schema for the category ${String(category satisfies never)}`)
   }
 }
 

@@ -6,6 +6,14 @@ import { LedgerUnavailable } from './unavailable.ts'
 
 export type Loaded<State> = { state: State; revision: ExpectedRevision }
 
+/**
+ * Says that a command belongs to a run that may begin again after a crash: what an earlier attempt of the run has
+ * recorded in the stream is not recorded again. The attempts are known by an id of the cause that they share: requests
+ * with one Idempotency-Key by the correlation id (the default), executions of one confirmation by the causation id,
+ * which is the confirmation's.
+ */
+export type Resumable = { resumed: boolean; sharedId?: 'correlationId' | 'causationId' }
+
 type Command<State, C extends Category> = {
   stream: string
   /** Reads the state to decide on, and the revision that it stands at. Called again after a lost race. */
@@ -15,11 +23,9 @@ type Command<State, C extends Category> = {
   /** Pure. May refuse by throwing; no events means that the request was already true. */
   decide: (state: State) => EventOf<C>[]
   cause: Cause
-  /**
-   * Says that the command belongs to a run that may begin again after a crash, all of whose requests share the
-   * cause's correlation id: what one of them has recorded in the stream is not recorded again.
-   */
-  run?: { resumed: boolean } | undefined
+  run?: Resumable | undefined
+  /** Waited for once the events stand in the log: that what else was decided on held until then. */
+  proof?: (() => Promise<void>) | undefined
   /** Whether the read models are to show what was recorded; if not, whoever goes on from there waits for it. */
   waits?: boolean
 }
@@ -49,15 +55,15 @@ const tries = 25
  * wait until the read models show it. A crash before the append leaves nothing; one after it leaves the fact, and
  * the next command or projector carries the read models there.
  * @throws Refusal when the rules do not allow the command
- * @throws LedgerUnavailable when the stores do not answer in time, or the race is lost too often
+ * @throws LedgerUnavailable when the stores do not answer in time, or the race is lost too often; what the proof throws
  */
 export function createHandle(ledger: Ledger, readModels: ReadModels, turns: Turns): Handle {
-  return ({ stream, load, loaded, decide, cause, run, waits = true }) =>
+  return ({ stream, load, loaded, decide, cause, run, proof, waits = true }) =>
     turns.take(stream, async (waited) => {
       let basis = waited ? undefined : loaded
       let mayBeRecorded = run?.resumed ?? false
       for (let attempt = 0; attempt < tries; attempt++) {
-        if (mayBeRecorded && (await isCauseOfAny(ledger, stream, cause.correlationId))) {
+        if (mayBeRecorded && (await isCauseOfAny(ledger, stream, cause, run?.sharedId ?? 'correlationId'))) {
           await readModels.catchUp()
           return { ...(await load()), events: [], recordedBefore: true }
         }
@@ -66,7 +72,7 @@ export function createHandle(ledger: Ledger, readModels: ReadModels, turns: Turn
         if (events.length === 0) return { ...basis, events }
         const outcome = await ledger.append(stream, basis.revision, events, cause)
         if (outcome.appended) {
-          if (waits) await readModels.advanceTo(outcome.position)
+          await Promise.all([proof?.(), waits && readModels.advanceTo(outcome.position)])
           const { revision, position } = outcome
           return { state: basis.state, events, revision, position }
         }
@@ -80,10 +86,15 @@ export function createHandle(ledger: Ledger, readModels: ReadModels, turns: Turn
     })
 }
 
-/** Whether an event of the stream belongs to this chain of causes. */
-async function isCauseOfAny(ledger: Ledger, stream: string, correlationId: string): Promise<boolean> {
+/** Whether an event of the stream has this id of the cause. */
+async function isCauseOfAny(
+  ledger: Ledger,
+  stream: string,
+  cause: Cause,
+  sharedId: 'correlationId' | 'causationId',
+): Promise<boolean> {
   for await (const entry of ledger.readStream(stream)) {
-    if (entry.readable && entry.metadata.correlationId === correlationId) return true
+    if (entry.readable && entry.metadata[sharedId] === cause[sharedId]) return true
   }
   return false
 }

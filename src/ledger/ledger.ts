@@ -1,30 +1,27 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import {
-  AccessDeniedError,
-  type AppendResult,
+  type AllStreamResolvedEvent,
   BACKWARDS,
-  DeadlineExceededError,
   END,
-  EventStoreDBClient,
   FORWARDS,
-  jsonEvent,
-  MaxAppendSizeExceededError,
-  NO_STREAM,
+  type ReadAllOptions,
   type RecordedEvent,
+  type ResolvedEvent,
   START,
-  StreamNotFoundError,
+  type StreamingRead,
   streamNameFilter,
-  UnavailableError,
-  UnknownError,
-  WrongExpectedVersionError,
 } from '@eventstore/db-client'
 import type { DomainEvent } from '../domain/events.ts'
 import type { EventMetadata, LogEntry } from '../domain/recorded.ts'
 import { codec } from './codec.ts'
-import { categoryOf, ownPrefixes } from './streams.ts'
+import { type Connection, createConnection } from './connection.ts'
+import { createGate, type Gate } from './gate.ts'
+import type { NodeClient } from './node-client.ts'
+import { collect } from './reads.ts'
+import { categoryOf, identityStream, ownPrefixes } from './streams.ts'
+import { subscribed } from './subscription.ts'
+import { isInvalidPosition, troubleOf } from './trouble.ts'
 import { LedgerUnavailable } from './unavailable.ts'
-import { withinTime } from './within-time.ts'
 
 /** The last revision that a decision was made on; `no_stream` when the stream did not exist. Never "any". */
 export type ExpectedRevision = number | 'no_stream'
@@ -62,43 +59,66 @@ export type Ledger = {
   subscribe(after: bigint | undefined, signal: AbortSignal): AsyncIterable<LogEntry>
   /** The position of the log's last event; undefined when it is empty. */
   head(): Promise<bigint | undefined>
+  /** The id of the log, undefined when it has none. Asked past the gate, as all below. */
+  identity(): Promise<string | undefined>
+  /** Says something once when a connection is made, and ends or fails with it. */
+  followIdentity(signal: AbortSignal): AsyncIterable<unknown>
+  /** The event at exactly this position, of whichever stream; undefined when none is there. */
+  placeAt(position: bigint): Promise<LogPlace | undefined>
+  /** The last event of the log, of whichever stream; undefined when it is empty. */
+  lastPlace(): Promise<LogPlace | undefined>
   close(): Promise<void>
 }
 
+/** An event's place in the whole log, and when the store took it in, by the store's clock. */
+export type LogPlace = { position: bigint; id: string; created: Date }
+
 export type LedgerLimits = {
-  /** How long one try of an append may take. The client's batch append has no deadline of its own. */
-  appendTimeoutMs: number
-  appendTries: number
+  /** How long one try of a call may take; for a read, until each next event. */
+  tryMs: number
+  /** How long a call may take with all its tries. */
+  callMs: number
 }
 
-const defaultLimits: LedgerLimits = { appendTimeoutMs: 2500, appendTries: 4 }
+/** Well under what an HTTP request may take, so that whoever waits is answered why. */
+const defaultLimits: LedgerLimits = { tryMs: 2500, callMs: 7000 }
 
 /**
- * Connects to an EventStoreDB. One a process: the client keeps its pending appends in a module-wide table, and
- * two clients can answer each other's.
- * @param url `esdb://host:port?tls=false`, or `esdb+discover://…` for a cluster
+ * Connects to an EventStoreDB, and connects anew whenever it cannot be reached.
+ * @param url as `parseAddress` takes it
+ * @param gate stands before every try of a call that reads or writes the log
  */
-export function connectLedger(url: string, limits: LedgerLimits = defaultLimits): Ledger {
-  const client = EventStoreDBClient.connectionString(url)
+export function connectLedger(
+  url: string,
+  limits: LedgerLimits = defaultLimits,
+  gate: Gate = createGate(),
+): Ledger {
+  const connection = createConnection(url)
+  const store = { connection, limits, gate }
+  const pastTheGate = { connection, limits, gate: createGate() }
   return {
-    readStream: (stream, most = Number.POSITIVE_INFINITY) => readStream(client, stream, most),
-    append: (stream, expected, events, cause) => append(client, limits, stream, expected, events, cause),
-    readPage: (after, limit) => readPage(client, after, limit),
-    subscribe: (after, signal) => subscribe(client, after, signal),
+    readStream: (stream, most = Number.POSITIVE_INFINITY) => readStream(store, stream, most),
+    append: (stream, expected, events, cause) => append(store, stream, expected, events, cause),
+    readPage: (after, limit) => readPage(store, after, limit),
+    subscribe: (after, signal) => subscribe(store, after, signal),
     async head() {
-      const last = client.readAll({
-        direction: BACKWARDS,
-        fromPosition: END,
-        maxCount: 1,
-      })
-      let head: bigint | undefined
-      for await (const { event } of heard(last)) head = event?.position.commit
-      return head
+      const last = await readEvents(pastTheGate, 'the end of the log cannot be read', (client) =>
+        client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }),
+      )
+      return last[0]?.event?.position.commit
     },
-    // The client waits for every stream to end, and one that somebody still reads does not.
-    close: () => withinTime(client.dispose(), 1000).catch(() => undefined),
+    identity: () => readIdentity(pastTheGate),
+    followIdentity: (signal) => followIdentity(pastTheGate, signal),
+    placeAt: (position) => placeAt(pastTheGate, position),
+    lastPlace: () => readPlace(pastTheGate, { direction: BACKWARDS, fromPosition: END }),
+    close() {
+      connection.close()
+      return Promise.resolve()
+    },
   }
 }
+
+type Store = { connection: Connection; limits: LedgerLimits; gate: Gate }
 
 const ownStreams = streamNameFilter({ prefixes: [...ownPrefixes] })
 
@@ -106,12 +126,14 @@ const ownStreams = streamNameFilter({ prefixes: [...ownPrefixes] })
  * A forward read of $all starts with the very event at its position, so one more is asked for and dropped. It
  * cannot be filtered by this client, so the events of others are passed over here.
  */
-async function readPage(client: EventStoreDBClient, after: bigint | undefined, limit: number): Promise<Page> {
+async function readPage(store: Store, after: bigint | undefined, limit: number): Promise<Page> {
   const maxCount = limit + (after === undefined ? 0 : 1)
   const entries: LogEntry[] = []
   let through: bigint | undefined
-  const read = client.readAll({ direction: FORWARDS, fromPosition: place(after), maxCount })
-  for await (const { event } of heard(read)) {
+  const read = await readEvents(store, 'the log cannot be read', (client) =>
+    client.readAll({ direction: FORWARDS, fromPosition: place(after), maxCount }),
+  )
+  for (const { event } of read) {
     if (!event || event.position.commit === after) continue
     through = event.position.commit
     if (categoryOf(event.streamId) !== undefined) entries.push(decode(event, through))
@@ -120,25 +142,15 @@ async function readPage(client: EventStoreDBClient, after: bigint | undefined, l
 }
 
 async function* subscribe(
-  client: EventStoreDBClient,
+  { connection, limits, gate }: Store,
   after: bigint | undefined,
   signal: AbortSignal,
 ): AsyncIterable<LogEntry> {
-  const subscription = client.subscribeToAll({ fromPosition: place(after), filter: ownStreams })
-  const stop = () => {
-    subscription.destroy()
-    void subscription.unsubscribe().catch(() => undefined)
-  }
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    for await (const { event } of heard(subscription)) {
-      if (event) yield decode(event, event.position.commit)
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error
-  } finally {
-    signal.removeEventListener('abort', stop)
-    stop()
+  if (!gate.isOpen()) await gate.passed()
+  const begin = (client: NodeClient) =>
+    client.subscribeToAll({ fromPosition: place(after), filter: ownStreams })
+  for await (const { event } of subscribed(connection, begin, signal, limits.callMs)) {
+    if (event) yield decode(event, event.position.commit)
   }
 }
 
@@ -149,97 +161,119 @@ const streamPage = 200
  * Whoever leaves early leaves a page that has been read whole: a store ends the connection of whoever cancels too many
  * reads, with all that others ask for on it.
  */
-async function* readStream(
-  client: EventStoreDBClient,
-  stream: string,
-  most: number,
-): AsyncIterable<LogEntry> {
+async function* readStream(store: Store, stream: string, most: number): AsyncIterable<LogEntry> {
   for (let from = 0; from < most; from += streamPage) {
     const maxCount = Math.min(streamPage, most - from)
-    const events = await readStreamPage(client, stream, from, maxCount)
+    const events = await readStreamPage(store, stream, from, maxCount)
     for (const event of events) yield decode(event, event.position?.commit ?? -1n)
     if (events.length < maxCount) return
   }
 }
 
-async function readStreamPage(client: EventStoreDBClient, stream: string, from: number, maxCount: number) {
-  const read = client.readStream(stream, { direction: FORWARDS, fromRevision: BigInt(from), maxCount })
-  const events: RecordedEvent[] = []
+async function readStreamPage(
+  store: Store,
+  stream: string,
+  from: number,
+  maxCount: number,
+): Promise<RecordedEvent[]> {
   try {
-    for await (const { event } of heard(read)) if (event) events.push(event)
+    const read = await readEvents(store, `${stream} cannot be read`, (client) =>
+      client.readStream(stream, { direction: FORWARDS, fromRevision: BigInt(from), maxCount }),
+    )
+    return read.flatMap(({ event }) => event ?? [])
   } catch (error) {
-    if (!(error instanceof StreamNotFoundError)) throw error
+    if (troubleOf(error).kind === 'no_stream') return []
+    throw error
   }
-  return events
+}
+
+const readEvents = <E extends ResolvedEvent | AllStreamResolvedEvent>(
+  { connection, limits, gate }: Store,
+  what: string,
+  begin: (client: NodeClient) => StreamingRead<E>,
+): Promise<E[]> =>
+  connection.call(what, limits.callMs, async (node, leftMs) => {
+    if (!gate.isOpen()) await gate.passed()
+    return collect(begin(node.client), node, Math.min(leftMs, limits.tryMs))
+  })
+
+async function readIdentity(store: Store): Promise<string | undefined> {
+  const [event] = await readStreamPage(store, identityStream, 0, 1)
+  if (event === undefined) return undefined
+  const entry = decode(event, event.position?.commit ?? -1n)
+  if (entry.readable && entry.category === 'ledger') return entry.event.data.ledgerId
+  throw new LedgerUnavailable(`${identityStream} cannot be read`)
+}
+
+function followIdentity({ connection, limits }: Store, signal: AbortSignal): AsyncIterable<unknown> {
+  const begin = (client: NodeClient) => client.subscribeToStream(identityStream, { fromRevision: START })
+  return subscribed(connection, begin, signal, limits.callMs)
+}
+
+async function placeAt(store: Store, position: bigint): Promise<LogPlace | undefined> {
+  try {
+    const found = await readPlace(store, { direction: FORWARDS, fromPosition: place(position) })
+    return found?.position === position ? found : undefined
+  } catch (error) {
+    if (isInvalidPosition(error)) return undefined
+    throw error
+  }
+}
+
+/** Asks the leader: a follower may lack what was acknowledged a moment ago. */
+async function readPlace(store: Store, from: ReadAllOptions): Promise<LogPlace | undefined> {
+  const [found] = await readEvents(store, 'the log cannot be read', (client) =>
+    client.readAll({ ...from, maxCount: 1, requiresLeader: true }),
+  )
+  return (
+    found?.event && {
+      position: found.event.position.commit,
+      id: found.event.id,
+      created: new Date(found.event.created),
+    }
+  )
 }
 
 const place = (position: bigint | undefined) =>
   position === undefined ? START : { commit: position, prepare: position }
 
-/**
- * What a stream of the client hands out. It may report a failure again after its reader has gone, which nobody
- * would hear.
- * @throws LedgerUnavailable when the store cannot be reached, or breaks off
- */
-async function* heard<T>(stream: NodeJS.EventEmitter & AsyncIterable<T>): AsyncIterable<T> {
-  stream.on('error', () => undefined)
-  try {
-    yield* stream
-  } catch (error) {
-    // A connection that is broken off on the way is told as an unknown error.
-    if (
-      error instanceof UnavailableError ||
-      error instanceof DeadlineExceededError ||
-      error instanceof UnknownError
-    ) {
-      throw new LedgerUnavailable('the event store does not answer', error)
-    }
-    throw error
-  }
-}
-
 async function append(
-  client: EventStoreDBClient,
-  limits: LedgerLimits,
+  store: Store,
   stream: string,
   expected: ExpectedRevision,
   events: readonly DomainEvent[],
   cause: Cause,
 ): Promise<AppendOutcome> {
-  const encoded = events.map(({ type, data }) =>
-    jsonEvent({
-      id: randomUUID(),
-      type,
-      data,
-      metadata: bytesOf({ ...cause, schema: codec.schemaOf(type) }),
-    }),
-  )
-  const expectedRevision = expected === 'no_stream' ? NO_STREAM : BigInt(expected)
-  let failure: unknown
-  for (let tries = 0; tries < limits.appendTries; tries++) {
-    if (tries > 0) await setTimeout(100 * 2 ** tries)
-    try {
-      const sent = client.appendToStream(stream, encoded, { expectedRevision })
-      const result: AppendResult = await withinTime(sent, limits.appendTimeoutMs)
-      const revision = Number(result.nextExpectedRevision)
-      const position = result.position?.commit ?? (await positionOf(client, stream, revision))
-      return { appended: true, revision, position }
-    } catch (error) {
-      if (error instanceof WrongExpectedVersionError) return { appended: false }
-      if (error instanceof MaxAppendSizeExceededError || error instanceof AccessDeniedError) throw error
-      failure = error
-    }
+  const { connection, limits, gate } = store
+  const encoded = events.map(({ type, data }) => ({
+    id: randomUUID(),
+    type,
+    isJson: true,
+    data: bytesOf(data),
+    metadata: bytesOf({ ...cause, schema: codec.schemaOf(type) }),
+  }))
+  const last = expected === 'no_stream' ? undefined : expected
+  const what = `the event store did not take an append to ${stream}`
+  try {
+    const { revision, position } = await connection.call(what, limits.callMs, async ({ client }, leftMs) => {
+      // Each try anew: since the one before it another log may have taken the place of the one it was sent to.
+      if (!gate.isOpen()) await gate.passed()
+      return client.appends.append(stream, last, encoded, Math.min(leftMs, limits.tryMs))
+    })
+    return { appended: true, revision, position: position ?? (await positionOf(store, stream, revision)) }
+  } catch (error) {
+    if (troubleOf(error).kind === 'wrong_revision') return { appended: false }
+    throw error
   }
-  throw new LedgerUnavailable(`the event store did not take an append to ${stream}`, failure)
 }
 
 const encoder = new TextEncoder()
 
-/** JSON as it goes over the wire: what the client is given as an object goes there and back through base64 first. */
+/** JSON as it goes over the wire. */
 const bytesOf = (value: object): Uint8Array => encoder.encode(JSON.stringify(value))
 
-async function positionOf(client: EventStoreDBClient, stream: string, revision: number): Promise<bigint> {
-  const [event] = await readStreamPage(client, stream, revision, 1)
+async function positionOf(store: Store, stream: string, revision: number): Promise<bigint> {
+  const [event] = await readStreamPage(store, stream, revision, 1)
   if (event?.position) return event.position.commit
   throw new LedgerUnavailable(`the event store gave no position for ${stream} at ${revision}`)
 }

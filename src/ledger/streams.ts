@@ -43,6 +43,9 @@ export const auditStream = (tenantId: string, auditId: string): string => `audit
 export const subjectStream = (tenantId: string, subjectId: string): string =>
   `subject-${tenantId}.${subjectId}`
 
+/** One a log: what the log says of itself. */
+export const identityStream = 'ledger-identity'
+
 /** The prefixes by which the ledger's own streams are told from whatever else a shared cluster holds. */
 export const ownPrefixes: readonly string[] = Object.keys(eventsOf).map((category) => `${category}-`)
 

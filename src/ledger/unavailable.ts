@@ -1,10 +1,43 @@
+/** Why the event store could not do what was asked of it. */
+export type UnavailableReason =
+  /** No node of the cluster takes writes, or none answers. */
+  | 'no_node'
+  /** No connection, or it broke. */
+  | 'unreachable'
+  /** The node's certificate is not one that this process trusts. */
+  | 'certificate'
+  /** Connected, but no answer within the time limit. */
+  | 'no_answer'
+  /** The node is starting, or it is not the leader. */
+  | 'not_ready'
+  /** The node does not know the user, or the password is wrong. */
+  | 'unauthenticated'
+  /** The user has no right to do this. */
+  | 'denied'
+  /** The log is not the one that the read models were built from. */
+  | 'wrong_log'
+  /** The node failed, or ended the call before its end. */
+  | 'failed'
+
 /**
  * The event store, or the read models behind it, did not answer in time. Whether the command was recorded is not
  * known; sending it again is harmless.
  */
 export class LedgerUnavailable extends Error {
-  constructor(what: string, cause?: unknown) {
+  /** Undefined where the event store itself is well. */
+  readonly reason: UnavailableReason | undefined
+
+  constructor(what: string, cause?: unknown, reason?: UnavailableReason) {
     super(what, { cause })
     this.name = 'LedgerUnavailable'
+    this.reason = reason
+  }
+}
+
+/** The operator has frozen the ledger: nothing is recorded until they end that. Reads go on. */
+export class LedgerFrozen extends LedgerUnavailable {
+  constructor() {
+    super('the ledger is frozen: nothing is recorded until the operator ends that')
+    this.name = 'LedgerFrozen'
   }
 }

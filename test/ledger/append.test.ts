@@ -2,15 +2,14 @@
  * An append happens at exactly the revision that it was decided on, or not at all; and at most once, whatever the
  * network does to it. The store stands behind a proxy here, which loses answers and swallows requests.
  */
-import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startEventStore } from '../../infra/local/eventstore/server.ts'
 import { causeOf } from '../../src/commands/services.ts'
 import type { DomainEvent } from '../../src/domain/events.ts'
-import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
+import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/ledger.ts'
 import { tenantStream } from '../../src/ledger/streams.ts'
 import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
-import { beginning, eventsIn, origin, temporaryDirectory, uniqueId } from '../harness/ledger.ts'
+import { openTestEventStore } from '../harness/event-store.ts'
+import { beginning, eventsIn, origin, uniqueId } from '../harness/ledger.ts'
 import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.ts'
 
 const undo: (() => unknown)[] = []
@@ -19,8 +18,7 @@ let ledger: Ledger
 beforeAll(async () => {
   proxy = await startTcpProxy(await storePort())
   undo.push(() => proxy.close())
-  ledger = connectLedger(`esdb://127.0.0.1:${proxy.port}?tls=false`, { appendTimeoutMs: 400, appendTries: 3 })
-  undo.push(() => ledger.close())
+  ledger = connected({ tryMs: 400, callMs: 60_000 })
 })
 afterAll(async () => {
   for (const step of undo.reverse()) await step()
@@ -29,14 +27,16 @@ afterEach(() => {
   proxy.mode = 'pass'
 })
 
+function connected(limits: LedgerLimits): Ledger {
+  const connection = connectLedger(`esdb://127.0.0.1:${proxy.port}?tls=false`, limits)
+  undo.push(() => connection.close())
+  return connection
+}
+
 async function storePort(): Promise<number> {
-  const given = process.env.KEYLEDGER_TEST_EVENTSTORE_URL
-  if (given) return Number(/:(\d+)/.exec(given)?.[1] ?? 2113)
-  const directory = temporaryDirectory()
-  undo.push(() => rmSync(directory, { recursive: true, force: true }))
-  const store = await startEventStore({ directory })
-  undo.push(() => store.close())
-  return store.port
+  const { url, stop } = await openTestEventStore(0)
+  undo.push(stop)
+  return Number(/:(\d+)/.exec(url)?.[1] ?? 2113)
 }
 
 const cause = causeOf(origin, beginning)
@@ -134,8 +134,9 @@ describe('a network that fails', () => {
   test('for longer than the time limit is said to be unavailable, and then everything goes on', async () => {
     const stream = newStream()
     await ledger.append(stream, 'no_stream', [suspended], cause)
+    const impatient = connected({ tryMs: 200, callMs: 600 })
     proxy.mode = 'mute'
-    await expect(ledger.append(stream, 0, [reinstated], cause)).rejects.toBeInstanceOf(LedgerUnavailable)
+    await expect(impatient.append(stream, 0, [reinstated], cause)).rejects.toBeInstanceOf(LedgerUnavailable)
     proxy.mode = 'pass'
     proxy.cut()
     expect(await ledger.append(newStream(), 'no_stream', [suspended], cause)).toMatchObject({

@@ -41,8 +41,9 @@ const stored = (own: Partial<StoredEvent> = {}): StoredEvent => ({
   ...own,
 })
 
-const unreadable = ({ stream, revision, position, type }: StoredEvent, problem: string) => ({
+const unreadable = ({ id, stream, revision, position, type }: StoredEvent, problem: string) => ({
   readable: false,
+  id,
   stream,
   revision,
   position,
@@ -277,6 +278,7 @@ describe('a stream’s category', () => {
       'delivery-',
       'audit-',
       'subject-',
+      'ledger-',
     ]))
 
   test('the stream of a product names its tenant and its product apart', () =>

@@ -15,7 +15,7 @@ let store: RunningEventStore
 let ledger: Ledger
 beforeAll(async () => {
   store = await startEventStore({ directory })
-  ledger = connectLedger(store.url, { appendTimeoutMs: 1000, appendTries: 8 })
+  ledger = connectLedger(store.url, { tryMs: 1000, callMs: 10_000 })
 })
 afterAll(async () => {
   await ledger.close()
@@ -34,9 +34,8 @@ async function append(name: string): Promise<{ stream: string; position: bigint 
 }
 
 const restart = async () => {
-  const { port } = store
   await store.close()
-  store = await startEventStore({ directory, port })
+  store = await startEventStore({ directory })
 }
 
 test('a follower goes on without gap or repeat when the store restarts, twice', async () => {

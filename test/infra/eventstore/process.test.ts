@@ -1,11 +1,14 @@
 // The process says where it is when it is ready, ends cleanly when told to, and explains why it cannot start.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
-import { EventStoreDBClient, NO_STREAM, UnavailableError } from '@eventstore/db-client'
-import { afterEach, describe, expect, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import { NO_STREAM, UnavailableError } from '@eventstore/db-client'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { startEventStore } from '../../../infra/local/eventstore/server.ts'
 import { DirectoryInUse } from '../../../infra/local/eventstore/storage/database.ts'
+import { clientOf } from '../../../src/ledger/client.ts'
+import { listeningPorts } from '../listening-ports.ts'
+import { isRoot, nobody } from '../postgres/other-user.ts'
 import { temporaryDirectory } from '../temporary.ts'
 import { collect, isEmbedded, numbered, uniqueStream } from './event-store.ts'
 import { StoreProcess } from './store-process.ts'
@@ -23,30 +26,81 @@ describe.runIf(isEmbedded)('the process', () => {
 
   test('writes where it can be reached, and takes that back when it ends', async () => {
     const directory = join(temporaryDirectory(), 'not', 'there', 'yet')
-    const store = start('--directory', directory, '--port', '0')
-    const { url, port, pid } = await store.ready()
-    expect(url).toBe(`esdb://127.0.0.1:${port}?tls=false`)
+    const store = start('--directory', directory)
+    const { url, pid } = await store.ready()
+    expect(url).toBe(`unix:${directory}/socket/store`)
     expect(pid).toBe(store.child.pid)
     const endpoint: unknown = JSON.parse(readFileSync(join(directory, 'endpoint.json'), 'utf8'))
-    expect(endpoint).toStrictEqual({ url, port, pid })
+    expect(endpoint).toStrictEqual({ url, pid })
     expect(await store.end('SIGTERM')).toBe(0)
     expect(existsSync(join(directory, 'endpoint.json'))).toBe(false)
+    expect(existsSync(join(directory, 'socket'))).toBe(false)
+  })
+
+  test('listens on a socket that only its user can reach, and on no port', async () => {
+    const directory = join(temporaryDirectory(), 'with spaces, "quotes", 100 % and é')
+    const store = start('--directory', directory)
+    const { url, pid } = await store.ready()
+    expect(statSync(join(directory, 'socket')).mode & 0o777).toBe(0o700)
+    expect(statSync(join(directory, 'socket', 'store')).mode & 0o777).toBe(0o600)
+    expect(listeningPorts(pid)).toStrictEqual([])
+    const client = clientOf(url)
+    const stream = uniqueStream()
+    await client.appendToStream(stream, numbered(0), { expectedRevision: NO_STREAM })
+    expect(await collect(client.readStream(stream))).toHaveLength(1)
+    await client.dispose()
+
+    const open = start('--directory', temporaryDirectory(), '--port', '0')
+    const onPort = await open.ready()
+    expect(listeningPorts(onPort.pid)).toStrictEqual([Number(/:(\d+)\?/.exec(onPort.url)?.[1])])
+  })
+
+  test('has its socket in a directory of /tmp where the path is too long for one, but in none of another user', async () => {
+    const directory = join(temporaryDirectory(), 'long'.repeat(20), 'longer'.repeat(20))
+    const first = start('--directory', directory)
+    const { url } = await first.ready()
+    const own = dirname(url.replace('unix:', ''))
+    expect(own).toMatch(/^\/tmp\/keyledger-[0-9a-f]{16}$/)
+    expect(statSync(own).mode & 0o777).toBe(0o700)
+    await first.end('SIGKILL')
+
+    const second = start('--directory', directory)
+    expect((await second.ready()).url).toBe(url)
+    await second.end('SIGTERM')
+    expect(existsSync(own)).toBe(false)
+    if (!isRoot) return
+    mkdirSync(own)
+    chownSync(own, nobody.uid, nobody.gid)
+    onTestFinished(() => rmSync(own, { recursive: true }))
+    const third = start('--directory', directory)
+    expect((await third.ready()).url).toBe(`unix:${own}-2/store`)
+    await third.end('SIGTERM')
+  })
+
+  test('ends when it cannot say where it is, and gives the directory back', async () => {
+    const directory = temporaryDirectory()
+    mkdirSync(join(directory, 'endpoint.json', 'in the way'), { recursive: true })
+    const { exitCode, message } = await start('--directory', directory).failure()
+    expect(exitCode).toBe(1)
+    expect(message).toMatch(/^event store: .*endpoint\.json.*\. .*\n$/)
+    rmSync(join(directory, 'endpoint.json'), { recursive: true })
+    await start('--directory', directory).ready()
   })
 
   test('keeps what was acknowledged, whether it is ended or killed, and outlives the reader of its output', async () => {
     const directory = temporaryDirectory()
     const stream = uniqueStream()
     const first = start('--directory', directory)
-    const { url, port } = await first.ready()
+    const { url } = await first.ready()
     first.child.stdout.destroy()
     first.child.stderr.destroy()
-    const client = EventStoreDBClient.connectionString(url)
+    const client = clientOf(url)
     await client.appendToStream(stream, numbered(0), { expectedRevision: NO_STREAM })
     const following = collect(client.subscribeToStream(stream)).catch((error: unknown) => error)
     expect(await first.end('SIGTERM')).toBe(0)
     expect(await following).toBeInstanceOf(UnavailableError)
 
-    const second = start('--directory', directory, '--port', String(port))
+    const second = start('--directory', directory)
     await second.ready()
     await expect
       .poll(() =>
@@ -58,7 +112,7 @@ describe.runIf(isEmbedded)('the process', () => {
       .toBe('appended')
     await second.end('SIGKILL')
 
-    const third = start('--directory', directory, '--port', String(port))
+    const third = start('--directory', directory)
     await third.ready()
     await expect
       .poll(() =>

@@ -18,7 +18,7 @@ export class StoreProcess {
   }
 
   /** The line that says that the store is ready. */
-  async ready(): Promise<{ url: string; port: number; pid: number }> {
+  async ready(): Promise<{ url: string; pid: number }> {
     for await (const line of createInterface({ input: this.child.stdout })) {
       const message: unknown = JSON.parse(line)
       if (isReady(message)) return message
@@ -40,6 +40,6 @@ export class StoreProcess {
   }
 }
 
-function isReady(message: unknown): message is { url: string; port: number; pid: number } {
+function isReady(message: unknown): message is { url: string; pid: number } {
   return typeof message === 'object' && message !== null && 'ready' in message && message.ready === true
 }

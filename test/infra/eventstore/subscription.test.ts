@@ -14,7 +14,7 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client'
 import { describe, expect, test } from 'vitest'
-import { connect, numbered, numberedUpTo, uniqueStream } from './event-store.ts'
+import { collect, connect, numbered, numberedUpTo, uniqueStream } from './event-store.ts'
 
 const { client } = await connect()
 
@@ -97,6 +97,21 @@ describe('one stream', () => {
 })
 
 describe('$all', () => {
+  test('from the end of all, tells a checkpoint from which it can be taken up again', async () => {
+    const told: Position[] = []
+    const filter = streamNameFilter({
+      prefixes: ['nothing-'],
+      checkpointReached: (_, position) => void told.push(position),
+    })
+    const subscription = client.subscribeToAll({ fromPosition: END, filter })
+    subscription.on('data', () => undefined)
+    await expect.poll(() => told.length).toBe(1)
+    await subscription.unsubscribe()
+    const [fromPosition] = told
+    if (!fromPosition) throw new Error('no checkpoint was told')
+    expect(await collect(client.readAll({ fromPosition, maxCount: 1 }))).toHaveLength(1)
+  })
+
   test('delivers everything after its start, across the end of what is there', async () => {
     const start = await endOfLog()
     const stream = uniqueStream()

@@ -63,7 +63,7 @@ test('a directory that holds something else', async () => {
 test('a damaged cluster: the message ends with what Postgres says', async () => {
   const directory = fakeCluster('18')
   const message = await messageOf(directory)
-  expect(message).toContain(`Postgres did not start on ${directory}/data`)
+  expect(message).toContain(`The Postgres cluster in ${directory} could not be prepared`)
   expect(message).toContain(`Its log is ${directory}/postgres.log and ends with:\n`)
   expect(message).toContain('could not access the server configuration file')
 })

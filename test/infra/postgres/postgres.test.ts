@@ -51,14 +51,14 @@ test('a first start makes the database, and a later one finds its rows', async (
       buffers_fit: true,
     },
   ])
-  await query(first.url, 'create table kept as select 7 as id')
+  await query(first.url, 'create schema own; create table own.kept as select 7 as id')
   await first.stop()
   expect(isAlive(first.pid)).toBe(false)
-  expect(readdirSync(directory).toSorted()).toStrictEqual(['data', 'postgres.log'])
+  expect(readdirSync(directory).toSorted()).toStrictEqual(['data', 'passwords.json', 'postgres.log'])
 
   const second = await start(directory)
   expect(second.url).toBe(first.url)
-  expect(await query(second.url, 'select id from kept')).toStrictEqual([{ id: 7 }])
+  expect(await query(second.url, 'select id from own.kept')).toStrictEqual([{ id: 7 }])
 })
 
 test('a path that is too long for a socket works, and its socket is gone after the stop', async () => {
@@ -93,13 +93,13 @@ test('a killed server starts again, and no acknowledged row is missing', async (
   const first = await startPostgres({ directory })
   const pool = new pg.Pool({ connectionString: first.url, max: 4 })
   pool.on('error', () => undefined)
-  await pool.query('create table entry (id int primary key)')
+  await pool.query('create schema own; create table own.entry (id int primary key)')
   let next = 0
   const acknowledged: number[] = []
   const write = async () => {
     for (;;) {
       const id = next++
-      await pool.query('insert into entry values ($1)', [id])
+      await pool.query('insert into own.entry values ($1)', [id])
       acknowledged.push(id)
       if (acknowledged.length === 200) process.kill(first.pid, 'SIGKILL')
     }
@@ -108,7 +108,7 @@ test('a killed server starts again, and no acknowledged row is missing', async (
   await pool.end()
 
   const second = await start(directory)
-  const rows = await query(second.url, 'select array_agg(id) as ids from entry')
+  const rows = await query(second.url, 'select array_agg(id) as ids from own.entry')
   const [{ ids }] = rows as [{ ids: number[] }]
   const found = new Set(ids)
   expect(acknowledged.filter((id) => !found.has(id))).toStrictEqual([])

@@ -3,15 +3,13 @@
  * its endpoint, goes on without its parent, and ends on SIGTERM. It stores nothing.
  */
 import { once } from 'node:events'
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 
-const { values } = parseArgs({
-  options: { directory: { type: 'string', default: '' }, port: { type: 'string', default: '0' } },
-})
+const { values } = parseArgs({ options: { directory: { type: 'string', default: '' } } })
 mkdirSync(values.directory, { recursive: true })
 const lock = new DatabaseSync(join(values.directory, 'lock.sqlite'), { timeout: 0 })
 try {
@@ -19,10 +17,11 @@ try {
 } catch {
   process.exit(2)
 }
-const port = Number(values.port)
+const path = join(values.directory, 'stand-in')
+rmSync(path, { force: true })
 const server = createServer((socket) => socket.on('error', () => undefined).write('here'))
-await once(server.listen(port, '127.0.0.1'), 'listening')
-const endpoint = { url: `esdb://127.0.0.1:${port}?tls=false`, port, pid: process.pid }
+await once(server.listen(path), 'listening')
+const endpoint = { url: `unix:${path}`, pid: process.pid }
 const file = join(values.directory, 'endpoint.json')
 writeFileSync(`${file}.new`, JSON.stringify(endpoint))
 renameSync(`${file}.new`, file)

@@ -10,11 +10,11 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -25,12 +25,12 @@ import { z } from 'zod'
 import { isAlive } from '../../../infra/local/postgres/process-table.ts'
 import { LocalStackError } from '../../../infra/local/stack/error.ts'
 import { joinLocalStack, type LocalStack } from '../../../infra/local/stack/stack.ts'
-import { freePort } from '../../harness/process.ts'
+import { StoreProcess } from '../eventstore/store-process.ts'
 
 const eventStoreProgram = fileURLToPath(new URL('event-store-stand-in.ts', import.meta.url))
 const memberScript = fileURLToPath(new URL('member.ts', import.meta.url))
 const Addresses = z.object({ databaseUrl: z.string(), eventstoreUrl: z.string() })
-const Endpoint = z.object({ pid: z.number(), port: z.number() })
+const Endpoint = z.object({ pid: z.number(), url: z.string() })
 
 /** What is copied where it need not be new: to make a Postgres takes longer than most of these tests do. */
 const used = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
@@ -173,33 +173,32 @@ test('a supervising member starts a killed part again, on the same address', asy
   const messages: string[] = []
   const stack = await joinHere({ supervise: true, log: (message) => messages.push(message) })
   const [postmaster = 0, eventStore = 0] = partPids()
-  const { port } = eventStoreEndpoint()
+  const { url } = eventStoreEndpoint()
   process.kill(eventStore, 'SIGKILL')
   await expect.poll(() => messages).toContain('The event store runs again')
   process.kill(postmaster, 'SIGKILL')
   await expect.poll(() => messages).toContain('The Postgres runs again')
 
-  expect(eventStoreEndpoint().port).toBe(port)
+  expect(eventStoreEndpoint().url).toBe(url)
   expect(await answersOf(stack.databaseUrl)).toStrictEqual([{ one: 1 }])
   const pids = partPids()
   await stack.leave()
   expect(pids.map(isAlive)).toStrictEqual([false, false])
 })
 
-test('the event store keeps its port, but gives way to a stranger while nobody uses it', async () => {
+test('an event store on a port, which an earlier version left running, is ended and not adopted', async () => {
   beginUsed()
-  // One that the system gives to nobody else between two starts.
-  const port = await freePort()
-  writeFileSync(join(dataDirectory, 'run', 'eventstore-port.json'), JSON.stringify({ port }))
-  await (await joinHere()).leave()
-  expect(eventStoreEndpoint().port).toBe(port)
+  const onPort = join(dataDirectory, 'run', 'eventstore-port.json')
+  writeFileSync(onPort, JSON.stringify({ port: 1 }))
+  const directory = realpathSync(join(dataDirectory, 'eventstore'))
+  const former = new StoreProcess('--directory', directory, '--port', '0')
+  const { url, pid } = await former.ready()
+  expect(eventStoreEndpoint()).toStrictEqual({ url, pid })
 
-  const stranger = createServer()
-  await once(stranger.listen(port, '127.0.0.1'), 'listening')
   const stack = await joinHere()
-  expect(eventStoreEndpoint().port).not.toBe(port)
-  expect(stack.eventstoreUrl).toContain(`:${eventStoreEndpoint().port}?`)
-  stranger.close()
+  expect(isAlive(pid)).toBe(false)
+  expect(stack.eventstoreUrl).toMatch(/^unix:/)
+  expect(existsSync(onPort)).toBe(false)
 })
 
 test('only the parts that are asked for are started', async () => {

@@ -1,0 +1,54 @@
+import { createStreamIdentifier } from '@eventstore/db-client/dist/utils/grpcStreamIdentifier.js'
+import { createUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+
+/** An event as it goes over the wire. */
+export type EventToAppend = {
+  id: string
+  type: string
+  /** The content type: JSON, or else plain bytes. */
+  isJson: boolean
+  data: Uint8Array
+  metadata: Uint8Array
+}
+
+/**
+ * One append of a batch append call. It has no deadline, which would be a moment of the store's clock: a late append
+ * writes the same events at the same place.
+ * @param id by which the answer is known
+ * @param expected the revision of the stream's last event; undefined: there is no such stream
+ */
+export function appendRequest(
+  id: string,
+  stream: string,
+  expected: number | undefined,
+  events: readonly EventToAppend[],
+): streams.BatchAppendReq {
+  const options = new streams.BatchAppendReq.Options()
+  options.setStreamIdentifier(createStreamIdentifier(stream))
+  if (expected === undefined) options.setNoStream(new shared.Empty())
+  else options.setStreamPosition(String(expected))
+  const request = new streams.BatchAppendReq()
+  request.setCorrelationId(createUUID(id))
+  request.setOptions(options)
+  request.setIsFinal(true)
+  request.setProposedMessagesList(events.map(messageOf))
+  return request
+}
+
+function messageOf({
+  id,
+  type,
+  isJson,
+  data,
+  metadata,
+}: EventToAppend): streams.BatchAppendReq.ProposedMessage {
+  const message = new streams.BatchAppendReq.ProposedMessage()
+  message.setId(createUUID(id))
+  message.getMetadataMap().set('type', type)
+  message.getMetadataMap().set('content-type', isJson ? 'application/json' : 'application/octet-stream')
+  message.setData(data)
+  message.setCustomMetadata(metadata)
+  return message
+}

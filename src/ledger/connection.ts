@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseAddress, type StoreAddress } from './address.ts'
+import { findNode } from './discovery.ts'
+import { NodeClient } from './node-client.ts'
+import { failureOf, troubleOf } from './trouble.ts'
+import { LedgerUnavailable, type UnavailableReason } from './unavailable.ts'
+
+/** A client of one node, for as long as that node answers. */
+export type Node = {
+  client: NodeClient
+  /** Aborts when another client has taken its place: what has no end of its own moves over. */
+  replaced: AbortSignal
+  /** Called when its connection ends. */
+  ending: Set<() => void>
+  /** Notes that the store has answered. */
+  answered(): void
+}
+
+export type Connection = {
+  /**
+   * Makes a call, and makes it again on a new client while the store cannot be reached.
+   * @param what begins the message of the error
+   * @param limitMs for all tries together
+   * @param call is told how long it may still take; what it throws is judged by {@link troubleOf}
+   * @throws LedgerUnavailable when time is up; what the call throws when another try would fail in the same way
+   */
+  call<T>(what: string, limitMs: number, call: (node: Node, leftMs: number) => Promise<T>): Promise<T>
+  /** The client of this moment. @throws LedgerUnavailable when no node is found in time */
+  node(limitMs: number): Promise<Node>
+  /** To be told of what a call on a node has failed with. @returns the error to throw */
+  failed(what: string, node: Node | undefined, error: unknown): unknown
+  /** Ends the connection and what is still under way on it. */
+  close(): void
+}
+
+/** A client whose calls fail is replaced when nothing else was answered for so long. */
+const quietMs = 2000
+const longestPauseMs = 400
+/** How long the calls under way on a client that was replaced may go on. */
+const graceMs = 10_000
+
+/** Connects when the first call is made. @param url as `parseAddress` takes it */
+export function createConnection(url: string): Connection {
+  const address = parseAddress(url)
+  let current: Promise<Replaceable> | undefined
+  let held: Replaceable | undefined
+  let isClosed = false
+
+  /** Concurrent callers share the search for a node, and its client. */
+  function node(limitMs: number): Promise<Replaceable> {
+    if (isClosed) return Promise.reject(new LedgerUnavailable('the connection to the event store is closed'))
+    current ??= connect(address).then(
+      (found) => {
+        held = found
+        if (isClosed) found.end(0)
+        return found
+      },
+      (error: unknown) => {
+        current = undefined
+        throw error
+      },
+    )
+    return before(limitMs, current)
+  }
+
+  function failed(what: string, of: Node | undefined, error: unknown): unknown {
+    const trouble = troubleOf(error)
+    if (trouble.kind === 'unavailable') {
+      if (held && held === of && held.isOfNoUse(trouble.reason)) {
+        current = undefined
+        held.end(graceMs)
+        held = undefined
+      }
+    } else of?.answered()
+    return failureOf(what, error)
+  }
+
+  return {
+    node,
+    failed,
+    async call(what, limitMs, call) {
+      const until = performance.now() + limitMs
+      let telling: unknown
+      for (let tries = 0; ; tries++) {
+        let of: Node | undefined
+        try {
+          of = await node(until - performance.now())
+          const answer = await call(of, Math.max(1, until - performance.now()))
+          of.answered()
+          return answer
+        } catch (error) {
+          const failure = failed(what, of, error)
+          // The last try is cut off by the time limit: the one before it says what is wrong.
+          telling = telling !== undefined && isLate(failure) ? telling : failure
+          const pauseMs = Math.min(longestPauseMs, 50 * 2 ** tries)
+          const isOver = isClosed || performance.now() + pauseMs >= until
+          if (isOver || !mayPass(failure)) throw telling
+          await sleep(pauseMs)
+        }
+      }
+    },
+    close() {
+      isClosed = true
+      held?.end(0)
+    },
+  }
+}
+
+/** Whether another try may come to something else. */
+const mayPass = (failure: unknown): boolean =>
+  failure instanceof LedgerUnavailable && !lasting.has(failure.reason)
+
+const isLate = (failure: unknown): boolean =>
+  failure instanceof LedgerUnavailable && failure.reason === 'no_answer'
+
+const lasting = new Set<UnavailableReason | undefined>([
+  'certificate',
+  'unauthenticated',
+  'denied',
+  'wrong_log',
+])
+
+type Replaceable = Node & {
+  isOfNoUse(reason: UnavailableReason): boolean
+  end(afterMs: number): void
+}
+
+/** How long a cluster may take to name a node before whoever asked hears of it. */
+const searchMs = 2000
+
+async function connect(address: StoreAddress): Promise<Replaceable> {
+  const client = new NodeClient(address, address.target ?? (await findNode(address, searchMs)))
+  const replaced = new AbortController()
+  const ending = new Set<() => void>()
+  const end = () => {
+    for (const tell of ending) tell()
+    client.end()
+  }
+  let lastAnswer = performance.now()
+  return {
+    client,
+    replaced: replaced.signal,
+    ending,
+    answered: () => {
+      lastAnswer = performance.now()
+    },
+    isOfNoUse: (reason) =>
+      reason === 'unreachable' || reason === 'not_ready' || performance.now() - lastAnswer >= quietMs,
+    end(afterMs) {
+      replaced.abort()
+      if (afterMs > 0) setTimeout(end, afterMs).unref()
+      else end()
+    },
+  }
+}
+
+/** @throws LedgerUnavailable when the work takes longer */
+async function before<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => reject(new LedgerUnavailable('no node of the event store answers in time', undefined, 'no_node')),
+    Math.max(1, limitMs),
+  )
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,140 @@
+import { setTimeout } from 'node:timers/promises'
+import { OutOfPlace } from './raw-appends.ts'
+import { isSameEvent, type RawEvent } from './raw-event.ts'
+import type { LogSource, RawLog } from './raw-log.ts'
+import { writeInOrder } from './raw-write.ts'
+import { LedgerUnavailable } from './unavailable.ts'
+
+/** How far a copy is: everything up to these positions is the same in both logs. */
+type CopyPlace = { events: number; source: bigint | undefined; target: bigint | undefined }
+
+type CopyProgress = { events: number; position: bigint; head: bigint }
+
+export type CopyOptions = {
+  /** Asked at the end of the source: whether more may come, and is to be waited for. Left out: the copy ends there. */
+  mayGrow?: () => Promise<boolean>
+  onProgress: (progress: CopyProgress) => void
+  /** Told of a failure that is tried again. */
+  onRetry: (error: Error) => void
+}
+
+/** The target holds something that the source does not have at that place: it is no copy, or not of this log. */
+export class TargetDiffers extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'TargetDiffers'
+  }
+}
+
+const beforeAll: CopyPlace = { events: 0, source: undefined, target: undefined }
+const triesWithoutProgress = 10
+const askAgainMs = 250
+
+/**
+ * Makes the target's own events the same as the source's: ids, types, bytes, revisions, and the order over all streams.
+ * Looks first at what the target holds, so it goes on where an earlier copy ended, whenever that was. After a failure it
+ * looks again, at what was on its way.
+ * @returns how many events both hold
+ * @throws TargetDiffers when the target holds anything that is not a prefix of the source; LedgerUnavailable when a store
+ *   does not answer for long
+ */
+export async function copyLog(source: LogSource, target: RawLog, options: CopyOptions): Promise<number> {
+  let place = await compared(source, target, beforeAll, options.onProgress)
+  for (let failures = 0; ; ) {
+    const before = place.events
+    try {
+      const mayGrow = await options.mayGrow?.()
+      await writeAfter(
+        source,
+        target,
+        place,
+        (reached) => {
+          place = reached
+        },
+        options.onProgress,
+      )
+      if (!mayGrow) return place.events
+      failures = 0
+      await setTimeout(askAgainMs)
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailable || error instanceof OutOfPlace)) throw error
+      failures = place.events > before ? 1 : failures + 1
+      if (failures > triesWithoutProgress) throw error
+      options.onRetry(error)
+      await setTimeout(100 * 2 ** Math.min(failures, 6))
+      place = await compared(source, target, place, options.onProgress)
+    }
+  }
+}
+
+/** Writes what the source holds after a place, up to its end. */
+async function writeAfter(
+  source: LogSource,
+  target: RawLog,
+  from: CopyPlace,
+  onReached: (place: CopyPlace) => void,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<void> {
+  const head = (await source.head()) ?? 0n
+  let { events } = from
+  const appends = await target.openAppends()
+  try {
+    await writeInOrder(appends, source.pages(from.source), (written, position) => {
+      events += written.length
+      const at = written.at(-1)?.position ?? from.source
+      onReached({ events, source: at, target: position })
+      if (at !== undefined) onProgress({ events, position: at, head: head > at ? head : at })
+    })
+  } finally {
+    appends.close()
+  }
+}
+
+/**
+ * Reads what the target holds after a place beside what the source holds there.
+ * @returns the place up to which the target has come
+ * @throws TargetDiffers
+ */
+async function compared(
+  source: LogSource,
+  target: RawLog,
+  from: CopyPlace,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<CopyPlace> {
+  const head = (await source.head()) ?? 0n
+  const expected = eventsOf(source, from.source)
+  let place = from
+  try {
+    for await (const { events } of target.pages(from.target)) {
+      for (const event of events) {
+        const { value, done } = await expected.next()
+        if (done) throw new TargetDiffers(moreThanSource(event, place.events))
+        if (!isSameEvent(value, event)) throw new TargetDiffers(otherThanSource(event, value, place.events))
+        place = { events: place.events + 1, source: value.position, target: event.position }
+      }
+      if (place.source !== undefined) onProgress({ events: place.events, position: place.source, head })
+    }
+  } finally {
+    await expected.return?.(undefined)
+  }
+  return place
+}
+
+export async function* eventsOf(
+  log: LogSource,
+  after: bigint | undefined,
+): AsyncGenerator<RawEvent, undefined> {
+  for await (const { events } of log.pages(after)) yield* events
+  return undefined
+}
+
+const placeOf = ({ type, revision, stream }: RawEvent) => `${type} at revision ${revision} of ${stream}`
+
+const advice = 'Copy into a log that is empty, or that a copy of this very log was begun in.'
+
+const moreThanSource = (event: RawEvent, same: number) =>
+  `The target holds more than the source: after the ${same} events that both have comes ${placeOf(event)}. ${advice}`
+
+const otherThanSource = (event: RawEvent, expected: RawEvent, same: number) =>
+  `The target is no copy of the source: after ${same} events that are the same it holds ${placeOf(event)}, and the ` +
+  `source ${placeOf(expected)}. ${advice}`

@@ -1,0 +1,50 @@
+import { LedgerUnavailable } from './unavailable.ts'
+import { withinTime } from './within-time.ts'
+
+/** Stands before everything that reads or writes the log: it is open while the log is known to be the right one. */
+export type Gate = {
+  /** For the hot path, which then need not wait. */
+  isOpen(): boolean
+  /** @throws LedgerUnavailable when it does not open in time; what {@link Gate.shut} was given */
+  passed(): Promise<void>
+  open(): void
+  /** Until it is opened again. */
+  close(): void
+  /** For good. */
+  shut(why: Error): void
+}
+
+/** As long as one try of an append may take. */
+const patienceMs = 2500
+
+export function createGate(waitMs = patienceMs): Gate {
+  let opening: PromiseWithResolvers<void> | undefined
+  let shutBy: Error | undefined
+  return {
+    isOpen: () => opening === undefined,
+    async passed() {
+      if (shutBy) throw shutBy
+      if (!opening) return
+      await withinTime(opening.promise, waitMs).catch((error: unknown) => {
+        throw shutBy ?? new LedgerUnavailable('the event store does not answer', error)
+      })
+    },
+    open() {
+      if (shutBy) return
+      opening?.resolve()
+      opening = undefined
+    },
+    close() {
+      if (opening) return
+      opening = Promise.withResolvers()
+      // Rejected when nobody waits, it is nobody's.
+      opening.promise.catch(() => undefined)
+    },
+    shut(why) {
+      shutBy = why
+      opening ??= Promise.withResolvers()
+      opening.promise.catch(() => undefined)
+      opening.reject(why)
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import type { Ledger, LogPlace } from './ledger.ts'
+import { LedgerUnavailable } from './unavailable.ts'
+
+/** What the read models know of the log that they were built from. */
+type KnownLog = {
+  ledgerId: string | undefined
+  position: bigint
+  event: { position: bigint; id: string } | undefined
+  movedAt: string | undefined
+}
+
+/** The log is not the one that the read models were built from; the message says which is older and what to do. */
+export class WrongLog extends LedgerUnavailable {
+  constructor(what: string, todo: string) {
+    super(`${what} ${todo}`, undefined, 'wrong_log')
+    this.name = 'WrongLog'
+  }
+}
+
+/**
+ * Compares the log with what the read models know of it: its identity, and the last event that they took in.
+ * @throws WrongLog; LedgerUnavailable
+ */
+export async function checkLog(
+  ledger: Pick<Ledger, 'identity' | 'placeAt' | 'lastPlace'>,
+  known: KnownLog,
+): Promise<void> {
+  const [ledgerId, last] = await Promise.all([ledger.identity(), ledger.lastPlace()])
+  if (known.ledgerId !== undefined && ledgerId !== known.ledgerId) {
+    throw anotherLog(ledgerId, last, known, known.ledgerId)
+  }
+  const position = known.event?.position ?? known.position
+  if (position < 0n) return
+  if (last === undefined || last.position < position) throw olderLog(last, position, known)
+  // Tables of a version that did not note the event are rebuilt from this log in any case.
+  if (known.event === undefined) return
+  const found = await ledger.placeAt(position)
+  if (found?.id !== known.event.id) throw otherPast(last, position, known)
+}
+
+const rebuild =
+  'stop every keyledger process on this database, run keyledger projections rebuild, and start them again'
+
+function anotherLog(
+  ledgerId: string | undefined,
+  last: LogPlace | undefined,
+  known: KnownLog,
+  knownId: string,
+): WrongLog {
+  return new WrongLog(
+    `The event store holds ${ledgerId === undefined ? 'a log without an identity, or none' : `the log ${ledgerId}`}` +
+      `${endOf(last)}, and the read models were built from the log ${knownId}${endOfTables(known)}. ` +
+      older(last, known),
+    'Point KEYLEDGER_EVENTSTORE_URL at the log that they were built from, or restore the backup of the database that ' +
+      `belongs to this log. Only when this log is the right one for this database: ${rebuild}.`,
+  )
+}
+
+function olderLog(last: LogPlace | undefined, position: bigint, known: KnownLog): WrongLog {
+  return new WrongLog(
+    `The log is older than the read models: it ends at position ${last?.position ?? 'none'}${endOf(last)}, and they ` +
+      `hold events up to position ${position}${endOfTables(known)}. An older backup of the event store was restored.`,
+    `Restore one at least as new as the read models. To go on without what this log lacks: ${rebuild}.`,
+  )
+}
+
+function otherPast(last: LogPlace, position: bigint, known: KnownLog): WrongLog {
+  return new WrongLog(
+    `The log${endOf(last)} does not hold at position ${position} what the read models were built from` +
+      `${endOfTables(known)}: an older backup of the event store was restored and written to since, or it is a copy, ` +
+      `whose positions are others. ${older(last, known)}`,
+    `Restore the backup of the event store that belongs to this database. To go on with this log as it is: ${rebuild}.`,
+  )
+}
+
+const endOf = (last: LogPlace | undefined): string =>
+  last === undefined ? '' : ` (last event ${last.created.toISOString()})`
+const endOfTables = ({ movedAt }: KnownLog): string =>
+  movedAt === undefined ? '' : ` (last event taken in ${new Date(movedAt).toISOString()})`
+
+function older(last: LogPlace | undefined, { movedAt }: KnownLog): string {
+  if (movedAt === undefined) return ''
+  return last === undefined || last.created.getTime() < Date.parse(movedAt)
+    ? 'The log is the older one.'
+    : 'The read models are the older ones.'
+}

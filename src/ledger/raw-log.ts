@@ -1,0 +1,132 @@
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import { type Connection, createConnection } from './connection.ts'
+import type { NodeClient } from './node-client.ts'
+import { openRawAppends, type RawAppends } from './raw-appends.ts'
+import type { RawEvent } from './raw-event.ts'
+import { categoryOf } from './streams.ts'
+
+/** A part of the log: the ledger's own events in it, and where it ends. */
+type RawPage = {
+  events: RawEvent[]
+  /** The position of the last event looked at, the ledger's own or not: where to go on from. */
+  through: bigint
+}
+
+/** A log as bytes, to be copied or backed up. Any number may be open in a process, beside its ledger. */
+export type RawLog = {
+  /**
+   * The ledger's own events after a position (exclusive; undefined is the start), in the order of the log, up to its end
+   * as it is when the reader gets there. The next page is fetched while one is worked on.
+   * @throws LedgerUnavailable when the store does not answer after several tries
+   */
+  pages(after: bigint | undefined): AsyncIterable<RawPage>
+  /** The position of the log's last event of any kind; undefined when it is empty. @throws LedgerUnavailable */
+  head(): Promise<bigint | undefined>
+  /** @throws LedgerUnavailable */
+  openAppends(): Promise<RawAppends>
+  close(): Promise<void>
+}
+
+/** What a copy needs of the log that it is made of, which may stand in a file. */
+export type LogSource = Pick<RawLog, 'pages' | 'head'>
+
+const eventsAPage = 500
+/** A page, with all tries. */
+const readLimitMs = 30_000
+/** One try. */
+const readTryMs = 10_000
+
+/** @param url as `parseAddress` takes it */
+export function openRawLog(url: string): RawLog {
+  const connection = createConnection(url)
+  return {
+    pages: (after) => pages(connection, after),
+    async head() {
+      const [last] = await read(connection, requestOf('backwards', undefined, 1))
+      return last?.position
+    },
+    openAppends: () => openRawAppends(connection),
+    close() {
+      connection.close()
+      return Promise.resolve()
+    },
+  }
+}
+
+async function* pages(connection: Connection, after: bigint | undefined): AsyncIterable<RawPage> {
+  let next = readAfter(connection, after)
+  for (;;) {
+    const events = await next
+    const through = events.at(-1)?.position
+    if (through === undefined) return
+    next = readAfter(connection, through)
+    // Whoever stops reading early never hears what became of it.
+    next.catch(() => undefined)
+    yield { events: events.filter(({ stream }) => categoryOf(stream) !== undefined), through }
+  }
+}
+
+/** A forward read begins with the very event at its position, which is dropped. */
+async function readAfter(connection: Connection, after: bigint | undefined): Promise<RawEvent[]> {
+  const events = await read(connection, requestOf('forwards', after, eventsAPage))
+  return events[0]?.position === after ? events.slice(1) : events
+}
+
+const read = (connection: Connection, request: streams.ReadReq): Promise<RawEvent[]> =>
+  connection.call('the log cannot be read', readLimitMs, ({ client }, leftMs) =>
+    readOnce(client, request, Math.min(leftMs, readTryMs)),
+  )
+
+async function readOnce(client: NodeClient, request: streams.ReadReq, limitMs: number): Promise<RawEvent[]> {
+  const events: RawEvent[] = []
+  // Of a cluster, the leader: a follower may not have the newest events.
+  const options = { requiresLeader: true, deadline: limitMs }
+  const answers: AsyncIterable<streams.ReadResp> = await client.readBytes(request, options)
+  for await (const answer of answers) {
+    const event = answer.getEvent()?.getEvent()
+    if (event) events.push(rawEventOf(event))
+  }
+  return events
+}
+
+function rawEventOf(event: streams.ReadResp.ReadEvent.RecordedEvent): RawEvent {
+  const properties = event.getMetadataMap()
+  return {
+    id: event.getId()?.getString() ?? '',
+    stream: Buffer.from(event.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(),
+    revision: Number(event.getStreamRevision()),
+    position: BigInt(event.getCommitPosition()),
+    type: properties.get('type') ?? '',
+    isJson: properties.get('content-type') === 'application/json',
+    data: event.getData_asU8(),
+    metadata: event.getCustomMetadata_asU8(),
+  }
+}
+
+function requestOf(
+  direction: 'forwards' | 'backwards',
+  from: bigint | undefined,
+  count: number,
+): streams.ReadReq {
+  const all = new streams.ReadReq.Options.AllOptions()
+  if (from !== undefined) {
+    const position = new streams.ReadReq.Options.Position()
+    position.setCommitPosition(String(from))
+    position.setPreparePosition(String(from))
+    all.setPosition(position)
+  } else if (direction === 'forwards') all.setStart(new shared.Empty())
+  else all.setEnd(new shared.Empty())
+  const ids = new streams.ReadReq.Options.UUIDOption()
+  ids.setString(new shared.Empty())
+  const options = new streams.ReadReq.Options()
+  options.setAll(all)
+  options.setReadDirection(direction === 'forwards' ? 0 : 1)
+  options.setResolveLinks(false)
+  options.setCount(String(count))
+  options.setUuidOption(ids)
+  options.setNoFilter(new shared.Empty())
+  const request = new streams.ReadReq()
+  request.setOptions(options)
+  return request
+}

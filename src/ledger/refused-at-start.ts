@@ -1,0 +1,121 @@
+import { connect } from 'node:tls'
+import { parseAddress, type StoreAddress } from './address.ts'
+import { aboutCertificates, troubleOf } from './trouble.ts'
+import type { UnavailableReason } from './unavailable.ts'
+
+/** The event store cannot be used with what the address says; the message says what to change. */
+export class EventStoreRefused extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'EventStoreRefused'
+  }
+}
+
+const variable = 'KEYLEDGER_EVENTSTORE_URL'
+
+/**
+ * Says why the first request to the event store failed, where that is known, without what is secret in the address.
+ * @param doing what was tried, as in "read $all"
+ * @returns the error as it came when it says nothing about the address or the user
+ */
+export async function explainRefusal(error: unknown, url: string, doing: string): Promise<unknown> {
+  if (url.startsWith('unix:')) return error
+  const address = parseAddress(url)
+  const causes = [...causesOf(error)]
+  const reasons = new Set(causes.map(reasonOf))
+  const refused = (sentence: string) => new EventStoreRefused(sentence, error)
+  if (reasons.has('unauthenticated')) {
+    return refused(
+      `The event store refuses the user or the password in ${variable}: correct them, percent-encoded where they hold ` +
+        'other characters than letters and digits.',
+    )
+  }
+  if (reasons.has('denied')) return refused(forbidden(address, doing))
+  if (reasons.has('certificate')) return refused(certificateTrouble(address, causes.map(messageOf).join(' ')))
+  if (!silent.some((reason) => reasons.has(reason))) return error
+  const said = address.insecure ? undefined : await handshakeTrouble(address)
+  return refused(said === undefined ? nobodyThere(address) : certificateTrouble(address, said))
+}
+
+/** Nothing at the address spoke as an event store does. */
+const silent = ['unreachable', 'no_node', 'no_answer'] as const
+
+/** @throws EventStoreRefused for an address that the client cannot use at all */
+export function refuseUnusable(error: unknown): never {
+  if (error instanceof Error && 'path' in error && typeof error.path === 'string') {
+    throw new EventStoreRefused(
+      `The file ${error.path}, named in ${variable}, cannot be read: give the path of the certificate authority ` +
+        'that signed the certificates of the event store as tlsCAFile=<path>.',
+      error,
+    )
+  }
+  // The client's own message quotes the address, and with it the password.
+  throw new EventStoreRefused(
+    `${variable} is not the address of an event store: write it as esdb://user:password@host:2113, with ?tls=false ` +
+      'for a server without TLS.',
+  )
+}
+
+const forbidden = ({ user }: StoreAddress, doing: string): string =>
+  user
+    ? `The event store does not let the user in ${variable} ${doing}: give the user the rights that ` +
+      'docs/operating/event-store.md names, or use one that has them.'
+    : `The event store does not let anybody ${doing} without a user: write the user and the password into ${variable}, ` +
+      'as in esdb://user:password@host:2113.'
+
+function nobodyThere({ target, seeds, insecure }: StoreAddress): string {
+  return (
+    `No event store answers at ${target ?? seeds.join(', ')}: start it, or correct ${variable}` +
+    `${insecure ? ' (a server with TLS needs an address without tls=false)' : ''}.`
+  )
+}
+
+const handshakeMs = 2000
+
+/**
+ * Asks the nodes by TLS alone: the search for the leader of a cluster fails on a certificate as on a node that is down.
+ * @returns what is wrong with the certificate or the protocol of the first node; undefined when that is not the trouble
+ */
+async function handshakeTrouble({ target, seeds, certificateAuthority }: StoreAddress) {
+  const [host = '', port] = (target ?? seeds[0] ?? '').split(':')
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const ca = certificateAuthority && { ca: certificateAuthority }
+  const options = { host, port: Number(port), servername: host, ALPNProtocols: ['h2'], ...ca }
+  const socket = connect({ ...options, timeout: handshakeMs })
+  socket.once('secureConnect', () => resolve(undefined))
+  socket.once('timeout', () => resolve(undefined))
+  socket.once('error', ({ message }: Error) => resolve(aboutCertificates.test(message) ? message : undefined))
+  return promise.finally(() => socket.destroy())
+}
+
+/** What Node and OpenSSL say, in the words of who has to mend it. */
+function certificateTrouble({ target, seeds }: StoreAddress, said: string): string {
+  const node = target ?? seeds.join(', ')
+  if (/wrong version number/i.test(said)) {
+    return `The server at ${node} does not speak TLS: add tls=false to ${variable}, or give the port that does.`
+  }
+  if (/altnames|IP_OR_NAME|hostname/i.test(said)) {
+    return `The certificate of the event store at ${node} is for another name: use a name in ${variable} that it holds.`
+  }
+  if (/expired|not yet valid/i.test(said)) {
+    return `The certificate of the event store at ${node} is not valid today: renew it, and check the clock of this machine.`
+  }
+  return (
+    `The certificate of the event store at ${node} is not signed by an authority that is trusted here: give the right ` +
+    `one as tlsCAFile=<path> in ${variable}.`
+  )
+}
+
+function* causesOf(error: unknown): Iterable<unknown> {
+  for (let cause = error; cause !== undefined && cause !== null; ) {
+    yield cause
+    cause = cause instanceof Error ? cause.cause : undefined
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '')
+
+function reasonOf(error: unknown): UnavailableReason | undefined {
+  const trouble = troubleOf(error)
+  return trouble.kind === 'unavailable' ? trouble.reason : undefined
+}

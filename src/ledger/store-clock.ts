@@ -1,0 +1,41 @@
+import { get as getPlain, type IncomingMessage } from 'node:http'
+import { get as getSecure } from 'node:https'
+import { parseAddress } from './address.ts'
+
+const timeLimitMs = 1500
+
+/** The date of an HTTP answer, with the times of this machine before and after it was asked for. */
+export type DatedAnswer = { date: string; before: number; after: number }
+
+/**
+ * Asks the event store for its time.
+ * @returns undefined when no node says, as the embedded event store does not, which is on this machine
+ */
+export async function askStoreTime(url: string): Promise<DatedAnswer | undefined> {
+  if (url.startsWith('unix:')) return undefined
+  const { target, seeds, insecure, certificateAuthority } = parseAddress(url)
+  for (const node of target === undefined ? seeds : [target]) {
+    const before = Date.now()
+    const date = await dateOf(`${insecure ? 'http' : 'https'}://${node}/info`, certificateAuthority)
+    if (date !== undefined) return { date, before, after: Date.now() }
+  }
+  return undefined
+}
+
+function dateOf(url: string, certificateAuthority: Buffer | undefined): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const take = (answer: IncomingMessage) => {
+    answer.resume()
+    resolve(answer.headers.date)
+  }
+  const options = { timeout: timeLimitMs, agent: false }
+  const request = url.startsWith('https:')
+    ? getSecure(url, { ...options, ...(certificateAuthority && { ca: certificateAuthority }) }, take)
+    : getPlain(url, options, take)
+  request.on('error', () => resolve(undefined))
+  request.on('timeout', () => {
+    request.destroy()
+    resolve(undefined)
+  })
+  return promise
+}

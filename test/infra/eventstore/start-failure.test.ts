@@ -1,0 +1,37 @@
+// A disk that is full or failing keeps the event store from starting; it says so, and what to do, in a sentence each.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { describeStartFailure } from '../../../infra/local/eventstore/start-failure.ts'
+import { isRoot } from '../postgres/other-user.ts'
+import { temporaryDirectory } from '../temporary.ts'
+
+const entry = join(import.meta.dirname, '../../../infra/local/eventstore/main.ts')
+
+test.each([
+  [{ code: 'ENOSPC' }, 'The disk is full: free some space and start again.'],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 13 }, 'The disk is full: free some space and start again.'],
+  [{ code: 'EIO' }, 'The disk reports an error: see what the system log says'],
+  // SQLITE_IOERR_READ and SQLITE_IOERR_FSYNC
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 266 }, 'The disk reports an error: see what the system log says'],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 1034 }, 'The disk reports an error: see what the system log says'],
+])('%j', (codes, advice) => {
+  const { message, exitCode } = describeStartFailure(Object.assign(new Error('it failed'), codes))
+  expect(message.startsWith(`event store: it failed. ${advice}`)).toBe(true)
+  expect(exitCode).toBe(1)
+})
+
+/** Whether this process may mount a file system for a child of its own. */
+const mayMount = isRoot && spawnSync('unshare', ['--mount', 'true']).status === 0
+
+test.runIf(mayMount)('a disk that is full', () => {
+  const disk = temporaryDirectory()
+  const script = 'mount -t tmpfs -o size=24k tmpfs "$1" && exec "$2" "$3" --directory "$1/events"'
+  const { status, stderr } = spawnSync(
+    'unshare',
+    ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', disk, process.execPath, entry],
+    { encoding: 'utf8', timeout: 60_000 },
+  )
+  expect(stderr).toMatch(/^event store: .*\. The disk is full: free some space and start again\.\n$/)
+  expect(status).toBe(1)
+})

@@ -1,0 +1,190 @@
+/**
+ * The files for Kubernetes are what its schemas say, know no field that it does not have, and fit together: an API server
+ * takes them, and what they name is there.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { validate as deployment } from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment'
+import { validate as autoscaler } from 'kubernetes-models/_schemas/IoK8sApiAutoscalingV2HorizontalPodAutoscaler'
+import { validate as job } from 'kubernetes-models/_schemas/IoK8sApiBatchV1Job'
+import { validate as configMap } from 'kubernetes-models/_schemas/IoK8sApiCoreV1ConfigMap'
+import { validate as namespace } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Namespace'
+import { validate as secret } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Secret'
+import { validate as service } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Service'
+import { validate as networkPolicy } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1NetworkPolicy'
+import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget'
+import { describe, expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { z } from 'zod'
+
+const schemas: Record<string, (data: unknown) => boolean> = {
+  'v1 Namespace': namespace,
+  'v1 ConfigMap': configMap,
+  'v1 Secret': secret,
+  'v1 Service': service,
+  'apps/v1 Deployment': deployment,
+  'batch/v1 Job': job,
+  'autoscaling/v2 HorizontalPodAutoscaler': autoscaler,
+  'policy/v1 PodDisruptionBudget': disruptionBudget,
+  'networking.k8s.io/v1 NetworkPolicy': networkPolicy,
+}
+
+const directory = join(import.meta.dirname, '../../infra/kubernetes')
+const textOf = (file: string) => readFileSync(join(directory, file), 'utf8')
+
+const Labels = z.record(z.string(), z.string())
+const Container = z.looseObject({
+  image: z.string(),
+  args: z.array(z.string()),
+  envFrom: z.array(z.record(z.string(), z.object({ name: z.string() }))),
+  resources: z.object({
+    requests: z.object({ cpu: z.string(), memory: z.string() }),
+    limits: z.object({ memory: z.string() }),
+  }),
+  securityContext: z.looseObject({}),
+  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
+})
+const Workload = z.looseObject({
+  metadata: z.looseObject({ name: z.string(), labels: Labels }),
+  spec: z.looseObject({
+    replicas: z.int().optional(),
+    template: z.object({
+      metadata: z.object({ labels: Labels }),
+      spec: z.looseObject({ containers: z.array(Container), securityContext: z.looseObject({}) }),
+    }),
+  }),
+})
+const Manifest = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
+})
+type Manifest = z.infer<typeof Manifest>
+
+/** Anchors are read as the API server's clients read them. */
+const manifestsIn = (file: string): Manifest[] =>
+  parseAllDocuments(textOf(file)).map((document) => Manifest.parse(document.toJS()))
+
+const Kustomization = z.object({
+  resources: z.array(z.string()),
+  images: z.array(z.object({ name: z.string(), newName: z.string(), newTag: z.string() })),
+})
+const kustomization = Kustomization.parse(parse(textOf('kustomization.yaml')))
+const files = [...kustomization.resources, 'secret.example.yaml']
+const all = files.flatMap(manifestsIn)
+const ofKind = (kind: string) => all.filter((one) => one.kind === kind)
+const workloads = [...ofKind('Deployment'), ...ofKind('Job')].map((one) => Workload.parse(one))
+
+/** Remembers which properties were asked for: a schema asks for all that it knows. */
+function watched(value: unknown, path: string, asked: Set<string>): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return new Proxy(value, {
+    get(target, name) {
+      const found: unknown = Reflect.get(target, name)
+      if (typeof name === 'symbol' || !Object.hasOwn(target, name)) return found
+      asked.add(`${path}/${name}`)
+      return watched(found, `${path}/${name}`, asked)
+    },
+  })
+}
+
+function* pathsOf(value: unknown, path = ''): Generator<string> {
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, inner] of Object.entries(value)) {
+    yield `${path}/${name}`
+    yield* pathsOf(inner, `${path}/${name}`)
+  }
+}
+
+function problemsOf(manifest: Manifest): unknown[] {
+  const validate = schemas[`${manifest.apiVersion} ${manifest.kind}`]
+  if (!validate) return [`no schema for ${manifest.apiVersion} ${manifest.kind}`]
+  const asked = new Set<string>()
+  const valid = validate(watched(manifest, '', asked))
+  const unknown = [...pathsOf(manifest)].filter((path) => !asked.has(path))
+  const errors: unknown = Reflect.get(validate, 'errors')
+  return [...(valid ? [] : [errors]), ...unknown.map((path) => `unknown field ${path}`)]
+}
+
+test.each(files)('%s is what the schemas of Kubernetes say', (file) => {
+  for (const manifest of manifestsIn(file)) expect(problemsOf(manifest)).toStrictEqual([])
+})
+
+test('a field that Kubernetes does not have is found, and so is a value of the wrong kind', () => {
+  const [api] = ofKind('Deployment')
+  const text = JSON.stringify(api)
+  expect(problemsOf(Manifest.parse(JSON.parse(text.replace('periodSeconds', 'periodSecond'))))).toHaveLength(
+    1,
+  )
+  expect(
+    problemsOf(Manifest.parse(JSON.parse(text.replace('"maxSurge":1', '"maxSurge":true')))),
+  ).not.toHaveLength(0)
+})
+
+test('everything that the directory holds is applied, but the example of the secrets', () => {
+  expect(readdirSync(directory).sort()).toStrictEqual(['kustomization.yaml', ...files].sort())
+  for (const { kind, metadata } of all) {
+    expect(metadata.namespace).toBe(kind === 'Namespace' ? undefined : 'keyledger')
+  }
+})
+
+describe.each(workloads.map((one) => [one.metadata.name, one] as const))('the pods of %s', (_, { spec }) => {
+  const { template } = spec
+
+  test('may do nothing but write to their data directory', () => {
+    expect(template.spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      seccompProfile: { type: 'RuntimeDefault' },
+    })
+    for (const container of template.spec.containers) {
+      expect(container.securityContext).toStrictEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+      expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toStrictEqual(['/var/lib/keyledger'])
+    }
+  })
+
+  test('take secrets by reference, from what the example makes', () => {
+    const known = all.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    const kinds: Record<string, string> = { secretRef: 'Secret', configMapRef: 'ConfigMap' }
+    for (const { envFrom } of template.spec.containers) {
+      for (const [how, { name }] of envFrom.flatMap(Object.entries))
+        expect(known).toContain(`${kinds[how]} ${name}`)
+    }
+  })
+
+  test('run the image whose tag the kustomization sets', () => {
+    const [{ name, newTag } = { name: '', newTag: '' }] = kustomization.images
+    for (const { image } of template.spec.containers) expect(image).toBe(`${name}:${newTag}`)
+  })
+})
+
+test('only the job that migrates has the role that may', () => {
+  const privileged = workloads.filter(({ spec }) => JSON.stringify(spec).includes('keyledger-migration'))
+  expect(privileged.map(({ metadata }) => metadata.name)).toStrictEqual(['keyledger-migrate'])
+})
+
+test('every selector finds the pods of a workload, and the autoscaler alone says how many of the api there are', () => {
+  const Selector = z.object({ matchLabels: Labels }).loose()
+  const selected = (labels: Record<string, string>) =>
+    workloads.filter(({ spec }) =>
+      Object.entries(labels).every(([name, value]) => spec.template.metadata.labels[name] === value),
+    )
+  const Selecting = z.looseObject({ spec: z.looseObject({ selector: Selector }) })
+  for (const budget of ofKind('PodDisruptionBudget')) {
+    expect(selected(Selecting.parse(budget).spec.selector.matchLabels)).toHaveLength(1)
+  }
+  const Policy = z.looseObject({ spec: z.looseObject({ podSelector: Selector }) })
+  for (const policy of ofKind('NetworkPolicy')) {
+    expect(selected(Policy.parse(policy).spec.podSelector.matchLabels)).not.toHaveLength(0)
+  }
+  const Target = z.looseObject({
+    spec: z.looseObject({ scaleTargetRef: z.looseObject({ name: z.string() }) }),
+  })
+  const targets = ofKind('HorizontalPodAutoscaler').map((one) => Target.parse(one).spec.scaleTargetRef.name)
+  expect(targets).toStrictEqual(['keyledger-api'])
+  expect(workloads.find(({ metadata }) => metadata.name === 'keyledger-api')?.spec.replicas).toBeUndefined()
+})
