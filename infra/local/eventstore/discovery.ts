@@ -9,11 +9,11 @@ const SERVER_VERSION = '24.6.0'
 
 /** Answers a client that looks for a cluster: there is one member, and it leads. */
 export function gossipHandler(
-  endpoint: () => { host: string; port: number },
+  endpoint: Readonly<{ host: string; port: number }>,
 ): handleUnaryCall<shared.Empty, gossip.ClusterInfo> {
   const instanceId = new shared.UUID().setString(randomUUID())
   return (_call, respond) => {
-    const { host, port } = endpoint()
+    const { host, port } = endpoint
     const member = new gossip.MemberInfo()
       .setInstanceId(instanceId)
       .setTimeStamp(`${Date.now()}0000`)

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 /** Where a running store can be reached. After a crash the file stays behind, so readers check the process. */
 export interface Endpoint {
   url: string
-  port: number
   pid: number
 }
 

@@ -11,13 +11,21 @@ async function main(): Promise<void> {
   process.stderr.on('error', () => undefined)
   // Nor does the terminal matter that the parent was started from.
   process.on('SIGHUP', () => undefined)
+  // Whatever it writes is its own.
+  process.umask(0o077)
   // What is wrong is said once, below.
   setLogVerbosity(logVerbosity.NONE)
 
   const { directory, port } = parseArguments(process.argv.slice(2))
   const store = await startEventStore({ directory, port })
-  const endpoint = { url: store.url, port: store.port, pid: process.pid }
-  writeEndpoint(directory, endpoint)
+  const endpoint = { url: store.url, pid: process.pid }
+  try {
+    writeEndpoint(directory, endpoint)
+  } catch (error) {
+    // Nobody would find it, and it would keep the directory from the next one.
+    await store.close()
+    throw error
+  }
 
   const stop = (): void => {
     removeEndpoint(directory)
@@ -27,13 +35,15 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ ready: true, ...endpoint })}\n`)
 }
 
-function parseArguments(args: string[]): { directory: string; port: number } {
+/** Without a port it listens on a socket, which is what the product uses. */
+function parseArguments(args: string[]): { directory: string; port: number | undefined } {
   const { values } = parseArgs({
     args,
-    options: { directory: { type: 'string' }, port: { type: 'string', default: '0' } },
+    options: { directory: { type: 'string' }, port: { type: 'string' } },
   })
-  const port = Number(values.port)
   if (!values.directory) throw new Error('--directory is missing: say where the events are to be kept.')
+  if (values.port === undefined) return { directory: values.directory, port: undefined }
+  const port = Number(values.port)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new Error(`--port ${values.port} is no port: give a number up to 65535, or 0 for any free one.`)
   }

@@ -1,6 +1,9 @@
+import { chmodSync, realpathSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { makeSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
 import { gossipHandler, supportedMethodsHandler } from './discovery.ts'
 import { EventStore } from './engine/event-store.ts'
 import { gossipService, serverFeaturesService, streamsService } from './services.ts'
@@ -15,30 +18,52 @@ const MAXIMUM_MESSAGE_BYTES = 17 * 1024 * 1024
 /** How long reads that are under way may take when the store closes. */
 const DRAIN_MS = 2_000
 
+const SOCKET_NAME = 'store'
+
 export interface EventStoreOptions {
   directory: string
-  /** 0, the default, takes any free port. */
-  port?: number
-  /** Without TLS and passwords, the store is for this machine alone. */
-  host?: '127.0.0.1'
+  /**
+   * Listens on this port of the loopback interface, 0 for any free one, instead of on a socket. For tests: it has no
+   * passwords, so every user of the machine may connect.
+   */
+  port?: number | undefined
 }
 
 export interface RunningEventStore {
+  /** `unix:<path>`, or `esdb://…` for a store on a port. */
   url: string
-  port: number
+  /** Only for a store on a port. */
+  port?: number
   /** Answers what was begun, ends open subscriptions, and leaves everything on disk. */
   close(): Promise<void>
 }
 
-/** Opens the directory and serves it. It throws `DirectoryInUse` if another store has the directory. */
-export async function startEventStore(options: EventStoreOptions): Promise<RunningEventStore> {
-  const { directory, port: wantedPort = 0, host = '127.0.0.1' } = options
+/** What the server is bound to, and what to do when it has closed. */
+interface Binding {
+  url: string
+  port?: number
+  release(): void
+}
+
+/**
+ * Opens the directory and serves it on a unix socket in a directory that only this user can enter.
+ *
+ * @throws DirectoryInUse when another store has the directory
+ */
+export async function startEventStore({ directory, port }: EventStoreOptions): Promise<RunningEventStore> {
   const store = await EventStore.open(directory)
   const shutdown = new AbortController()
-  let port = wantedPort
-  const server = createServer(store, shutdown.signal, () => ({ host, port }))
+  let bound: Binding
+  let server: Server
   try {
-    port = await listen(server, `${host}:${wantedPort}`)
+    if (port === undefined) {
+      server = createServer(store, shutdown.signal)
+      bound = await bindSocket(server, directory)
+    } else {
+      const endpoint = { host: '127.0.0.1', port }
+      server = createServer(store, shutdown.signal, endpoint)
+      bound = await bindPort(server, endpoint)
+    }
   } catch (error) {
     store.close()
     throw error
@@ -46,12 +71,14 @@ export async function startEventStore(options: EventStoreOptions): Promise<Runni
   const close = async (): Promise<void> => {
     shutdown.abort()
     await stop(server)
+    // Before the directory is given up: the next store has the same socket.
+    bound.release()
     store.close()
   }
   let closed: Promise<void> | undefined
   return {
-    url: `esdb://${host}:${port}?tls=false`,
-    port,
+    url: bound.url,
+    ...(bound.port !== undefined && { port: bound.port }),
     close: () => {
       closed ??= close()
       return closed
@@ -59,10 +86,11 @@ export async function startEventStore(options: EventStoreOptions): Promise<Runni
   }
 }
 
+/** @param endpoint where a client that looks for a cluster finds its one member; a socket cannot be looked for */
 function createServer(
   store: EventStore,
   shutdown: AbortSignal,
-  endpoint: () => { host: string; port: number },
+  endpoint?: Readonly<{ host: string; port: number }>,
 ): Server {
   const server = new Server({ 'grpc.max_receive_message_length': MAXIMUM_MESSAGE_BYTES })
   server.addService(streamsService, {
@@ -72,10 +100,32 @@ function createServer(
     delete: deleteHandler(store),
     tombstone: tombstoneHandler(store),
   })
-  server.addService(gossipService, { read: gossipHandler(endpoint) })
-  const services = [streamsService, gossipService, serverFeaturesService]
+  if (endpoint) server.addService(gossipService, { read: gossipHandler(endpoint) })
+  const services = [streamsService, ...(endpoint ? [gossipService] : []), serverFeaturesService]
   server.addService(serverFeaturesService, { getSupportedMethods: supportedMethodsHandler(services) })
   return server
+}
+
+async function bindSocket(server: Server, directory: string): Promise<Binding> {
+  const socketDirectory = makeSocketDirectory(realpathSync(directory), SOCKET_NAME)
+  const path = join(socketDirectory, SOCKET_NAME)
+  // Left by a killed store: no other can be listening, since this one has the directory.
+  rmSync(path, { force: true })
+  await listen(server, `unix:${path}`)
+  chmodSync(path, 0o600)
+  const release = (): void => {
+    rmSync(path, { force: true })
+    removeSocketDirectory(socketDirectory)
+  }
+  return { url: `unix:${path}`, release }
+}
+
+/** Fills in the port that the system has chosen. */
+async function bindPort(server: Server, endpoint: { host: string; port: number }): Promise<Binding> {
+  const { host } = endpoint
+  const port = await listen(server, `${host}:${endpoint.port}`)
+  endpoint.port = port
+  return { url: `esdb://${host}:${port}?tls=false`, port, release: () => undefined }
 }
 
 function listen(server: Server, address: string): Promise<number> {

@@ -1,8 +1,10 @@
 import { DirectoryInUse } from './storage/database.ts'
 
 const SQLITE_READONLY = 8
-const SQLITE_CANTOPEN = 14
+const SQLITE_IOERR = 10
 const SQLITE_CORRUPT = 11
+const SQLITE_FULL = 13
+const SQLITE_CANTOPEN = 14
 const SQLITE_NOTADB = 26
 
 export interface StartFailure {
@@ -28,6 +30,13 @@ function reasonOf(error: unknown): string {
 function remedyFor(reason: string, codes: readonly unknown[]): string | undefined {
   if (reason.includes('EADDRINUSE')) return 'Another process has the port: stop it, or choose another --port.'
   if (reason.includes('listen EACCES')) return 'The port is reserved: choose a --port above 1023.'
+  if (codes.some((code) => code === 'ENOSPC' || code === 'EDQUOT' || code === SQLITE_FULL)) {
+    return 'The disk is full: free some space and start again.'
+  }
+  if (codes.some((code) => code === 'EIO' || code === SQLITE_IOERR)) {
+    return 'The disk reports an error: see what the system log says about it, and move the directory to another disk.'
+  }
+  if (codes.includes('EISDIR')) return 'A directory is in the way: remove it, or choose another --directory.'
   if (codes.includes('ENOTDIR') || codes.includes('EEXIST')) {
     return 'A file is in the way: choose another --directory.'
   }

@@ -1,5 +1,5 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
-import { chownSync, lchownSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { chownSync, lchownSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Binaries } from './binaries.ts'
 import { LocalPostgresError, useAnotherPostgres } from './error.ts'
@@ -34,55 +34,62 @@ export function serverUser(): Owner | undefined {
       users.set(name, { uid: Number(uid), gid: Number(gid) })
     }
   }
-  // Any ordinary number will do where neither is known: it only has to be somebody without rights.
-  return users.get('postgres') ?? users.get('_postgres') ?? users.get('nobody') ?? { uid: 65534, gid: 65534 }
+  // Any ordinary number will do where none of them is known: it only has to be a user without rights.
+  return (
+    users.get('keyledger') ??
+    users.get('postgres') ??
+    users.get('_postgres') ??
+    users.get('nobody') ?? { uid: 65534, gid: 65534 }
+  )
 }
 
 /**
- * Decides as whom Postgres runs, since it refuses to run as root. The ways are tried from the least rights to
- * the most, and the first that can enter the programs' directory and the cluster's is taken:
+ * Decides as whom Postgres runs, since it refuses to run as root. It has no capability in any of these ways; the first
+ * that can enter the programs' directory and the cluster's is taken:
  *
- * 1. as ourselves, when we are an ordinary user, or as the `postgres` user or `nobody`, when we are root;
- * 2. as that user, with the one capability of passing through directories that are closed to it (root's home);
- * 3. in a user namespace, where root appears as that user (also where an ordinary user has no name).
+ * 1. as ourselves, when we are an ordinary user, or as the user for it, when we are root;
+ * 2. as that user, with mounts of its own in which the directories that are closed to it (root's home) hold nothing but
+ *    the programs and the cluster;
+ * 3. where an ordinary user has no name: in a user namespace, where it has one.
  *
  * @throws LocalPostgresError when none of them works here
  */
 export function chooseAccount(binaries: Binaries, directory: string): Account {
   const complaints: string[] = []
-  for (const { name, account } of waysToRun()) {
+  for (const { name, account } of waysToRun(binaries, directory)) {
     const result = tryOut(account, binaries, directory)
     if (result.status === 0) return account
     complaints.push(`${name}: ${lastLines(result.error?.message ?? result.stderr, 2) || 'may not enter'}`)
   }
-  throw new LocalPostgresError(
-    `${adviceFor(dirname(binaries.postgres), directory)}\n${complaints.join('\n')}`,
-  )
+  throw new LocalPostgresError(`${adviceFor(binaries, directory)}\n${complaints.join('\n')}`)
 }
 
-function adviceFor(programs: string, directory: string): string {
-  if (process.getuid?.() !== 0) {
+function adviceFor(binaries: Binaries, directory: string): string {
+  const programs = dirname(binaries.postgres)
+  const user = serverUser()
+  if (!user) {
     return `The embedded Postgres in ${programs} does not run for this user. Mend what is said below, ${useAnotherPostgres}.`
   }
+  const closed = closedTo(user, [programs, directory])
+  const mend =
+    closed.length === 0 ? 'to a directory that every user may enter' : `or run chmod o+x ${closed.join(' ')}`
   return (
     `Postgres cannot run here, because it refuses to run as root and no other user can reach both ${programs} ` +
-    `and ${directory}. Start keyledger as an ordinary user, or move it to a directory that every user may enter ` +
-    `(chmod o+x), ${useAnotherPostgres}.`
+    `and ${directory}. Start keyledger as an ordinary user, move it ${mend}, ${useAnotherPostgres}.`
   )
 }
 
-function waysToRun(): { name: string; account: Account }[] {
+function waysToRun(binaries: Binaries, directory: string): { name: string; account: Account }[] {
   const user = serverUser()
   if (!user) {
     return [
       { name: 'as this user', account: plain(undefined) },
-      { name: 'in a user namespace', account: namespaced(65534, undefined) },
+      { name: 'in a user namespace', account: namespaced(65534) },
     ]
   }
   return [
     { name: `as uid ${user.uid}`, account: plain(user) },
-    { name: `as uid ${user.uid} with CAP_DAC_OVERRIDE`, account: privileged(user) },
-    { name: 'in a user namespace', account: namespaced(user.uid, { uid: 0, gid: 0 }) },
+    { name: `as uid ${user.uid} with mounts of its own`, account: withOwnMounts(user, binaries, directory) },
   ]
 }
 
@@ -90,25 +97,57 @@ function plain(owner: Owner | undefined): Account {
   return { owner, command: (program, args) => ({ file: program, args, identity: { ...owner } }) }
 }
 
-function privileged(owner: Owner): Account {
-  const options = [
-    `--reuid=${owner.uid}`,
-    `--regid=${owner.gid}`,
-    '--clear-groups',
-    '--inh-caps=+dac_override',
-    '--ambient-caps=+dac_override',
-    // Without this the access(2) system call, by which Postgres looks for its programs, ignores capabilities.
-    '--securebits=+no_setuid_fixup',
-  ]
+/**
+ * Covers the closed directories with empty ones that everybody may enter, and shows the programs and the cluster where
+ * they are. Only Postgres sees this; it has no rights that its user has not.
+ */
+function withOwnMounts(owner: Owner, binaries: Binaries, directory: string): Account {
+  const programs = dirname(dirname(binaries.postgres))
+  const script = `set -e
+umask 022
+programs=$1 cluster=$2 user=$3 group=$4
+shift 4
+exec 3<"$programs" 4<"$cluster"
+while [ "$1" != -- ]; do mount -t tmpfs -o mode=0755,size=1m tmpfs "$1"; shift; done
+shift
+mkdir -p "$programs" "$cluster"
+mount --no-canonicalize --bind /proc/self/fd/3 "$programs"
+mount --no-canonicalize --bind /proc/self/fd/4 "$cluster"
+exec 3<&- 4<&-
+exec setpriv --reuid="$user" --regid="$group" --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs "$@"`
   return {
     owner,
-    command: (program, args) => ({ file: 'setpriv', args: [...options, program, ...args], identity: {} }),
+    command: (program, args) => ({
+      file: 'unshare',
+      args: [
+        ...['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh'],
+        ...[programs, directory, String(owner.uid), String(owner.gid)],
+        ...[...closedTo(owner, [programs, directory]), '--', program, ...args],
+      ],
+      identity: {},
+    }),
   }
 }
 
-function namespaced(uid: number, owner: Owner | undefined): Account {
+/** On the way to each path, the first directory that a user may not enter. */
+function closedTo(user: Owner, paths: readonly string[]): string[] {
+  const found = paths.flatMap((path) => {
+    const steps = dirname(path).split('/').filter(Boolean)
+    const parents = ['/', ...steps.map((_, index) => `/${steps.slice(0, index + 1).join('/')}`)]
+    return parents.find((parent) => !mayEnter(user, parent)) ?? []
+  })
+  return [...new Set(found)]
+}
+
+function mayEnter({ uid, gid }: Owner, directory: string): boolean {
+  const stats = statSync(directory)
+  const bit = stats.uid === uid ? 0o100 : stats.gid === gid ? 0o010 : 0o001
+  return (stats.mode & bit) !== 0
+}
+
+function namespaced(uid: number): Account {
   return {
-    owner,
+    owner: undefined,
     command: (program, args) => ({
       file: 'unshare',
       args: ['--user', `--map-user=${uid}`, program, ...args],

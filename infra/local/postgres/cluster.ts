@@ -19,7 +19,7 @@ import { lastLines } from './log-file.ts'
 import { isAlive } from './process-table.ts'
 import type { Durability } from './settings.ts'
 
-interface ClusterPlan {
+export interface ClusterPlan {
   readonly directory: string
   readonly binaries: Binaries
   readonly account: Account
@@ -78,28 +78,37 @@ function removeUnfinished(directory: string): void {
 
 async function initialize(plan: ClusterPlan, making: string): Promise<void> {
   const args = ['-D', making, '--encoding=UTF8', '--locale=C', '--username=keyledger']
-  // Whoever can enter the socket's directory may connect: the server listens nowhere else.
-  args.push('--auth=trust')
+  // Nobody may connect until the roles are there.
+  args.push('--auth=reject')
   if (plan.durability === 'none') args.push('--no-sync')
   await run(plan, plan.binaries.initdb, args)
 }
 
-/** Through the single-user mode, so that the database exists before the cluster has its name. */
+/** So that the database exists before the cluster has its name. */
 async function createDatabase(plan: ClusterPlan, making: string): Promise<void> {
-  const durable = plan.durability === 'full' ? 'on' : 'off'
-  const args = [
-    '--single',
-    '-j',
-    '-D',
-    making,
-    '-c',
-    `fsync=${durable}`,
-    '-c',
-    'log_checkpoints=off',
-    'postgres',
-  ]
-  await run(plan, plan.binaries.postgres, args, 'create database keyledger')
+  await runStatements(plan, making, 'postgres', 'create database keyledger')
 }
+
+/**
+ * Runs statements as the superuser of a cluster that is not served, in the single-user mode, each in its own
+ * transaction. Paragraphs tell them apart.
+ *
+ * @throws ClusterInUse when a server or another process has the cluster
+ * @throws LocalPostgresError when one of them fails
+ */
+export async function runStatements(
+  plan: ClusterPlan,
+  data: string,
+  database: string,
+  statements: string,
+): Promise<void> {
+  const durable = plan.durability === 'full' ? 'on' : 'off'
+  const settings = [`fsync=${durable}`, 'log_checkpoints=off'].flatMap((setting) => ['-c', setting])
+  await run(plan, plan.binaries.postgres, ['--single', '-j', '-D', data, ...settings, database], statements)
+}
+
+/** A server, or another process that prepares the cluster, has it. */
+export class ClusterInUse extends Error {}
 
 function publish(making: string, data: string): void {
   try {
@@ -138,11 +147,12 @@ async function run(plan: ClusterPlan, program: string, args: string[], input = '
       resolve(code === 0 ? undefined : `it ended with ${signalName ?? code}`),
     )
   })
+  if (/lock file ".*postmaster\.pid" already exists|is still in use/.test(output)) throw new ClusterInUse()
   appendFileSync(plan.logFile, output, { mode: 0o600 })
   // The single-user mode reports a failed statement, and ends well all the same.
   if (failure === undefined && !/^.*(ERROR|FATAL|PANIC): /m.test(output)) return
   throw new LocalPostgresError(
-    `The Postgres cluster in ${plan.directory} could not be made (${failure ?? 'see below'}). ${advice(output)}` +
+    `The Postgres cluster in ${plan.directory} could not be prepared (${failure ?? 'see below'}). ${advice(output)}` +
       `Its log is ${plan.logFile} and ends with:\n${lastLines(output)}`,
   )
 }
@@ -151,6 +161,9 @@ async function run(plan: ClusterPlan, program: string, args: string[], input = '
 export function advice(output: string): string {
   if (/No space left on device|Disk quota exceeded/.test(output)) {
     return 'The disk is full: free some space and start again. '
+  }
+  if (/Input\/output error/.test(output)) {
+    return 'The disk reports an error: see what the system log says about it, and move the data to another disk. '
   }
   if (/Read-only file system/.test(output)) return 'The file system is read-only. '
   if (/could not create shared memory segment|Cannot allocate memory/.test(output)) {

@@ -2,21 +2,26 @@ import { spawn } from 'node:child_process'
 import { accessSync, closeSync, constants, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makeSocketDirectory, NoSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
 import { type Account, chooseAccount, giveTo, serverEnvironment } from './account.ts'
 import { answers } from './answers.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
-import { advice, ensureCluster } from './cluster.ts'
+import { advice, ClusterInUse, type ClusterPlan, ensureCluster, runStatements } from './cluster.ts'
 import { LocalPostgresError } from './error.ts'
 import { boundLogFile, openLogFile, sizeOf, tailOfLogFile } from './log-file.ts'
+import { type Passwords, readPasswords } from './passwords.ts'
 import { findPostmaster, type Postmaster, removeMisleadingPidFile } from './postmaster.ts'
 import { isAlive, signal, waitUntil } from './process-table.ts'
+import { appRole, isSecured, schemaRole, secure } from './roles.ts'
 import { type Durability, serverSettings } from './settings.ts'
-import { databaseUrl, makeSocketDirectory, removeSocketDirectory, socketPath } from './socket-directory.ts'
+import { databaseUrl, socketName } from './socket.ts'
 
 /** A running embedded Postgres. It outlives this process, until somebody calls `stop`. */
 export interface LocalPostgres {
-  /** The address of the database `keyledger`, for `pg`. */
+  /** The address of the database `keyledger` for `pg`, as the application's role. */
   readonly url: string
+  /** The same as the role that runs migrations. */
+  readonly migrationUrl: string
   readonly pid: number
   /** Whether it ran already, started by a process that has gone or by another one. */
   readonly adopted: boolean
@@ -45,6 +50,8 @@ interface Place {
 /** A crash of a large database is repaired from its log before it is ready. */
 const longestRecovery_ms = 10 * 60_000
 const longestShutdown_ms = 60_000
+/** A tenth of a second each. */
+const mostAttempts = 600
 /** Within this time clients that are just disconnecting have gone. */
 const farewell_ms = 300
 
@@ -58,6 +65,7 @@ export async function startPostgres(options: LocalPostgresOptions): Promise<Loca
   try {
     return await adoptOrStart(options)
   } catch (error) {
+    if (error instanceof NoSocketDirectory) throw new LocalPostgresError(error.message, { cause: error })
     if (error instanceof LocalPostgresError || (error as NodeJS.ErrnoException).code === undefined)
       throw error
     throw new LocalPostgresError(
@@ -73,16 +81,41 @@ async function adoptOrStart(options: LocalPostgresOptions): Promise<LocalPostgre
   const { log = () => undefined, durability = 'full' } = options
   const place = placeOf(makeDirectory(options.directory))
   const { directory } = place
-  const running = await awaitRunning(place)
-  if (running) return handle(place, running, true)
+  for (let attempt = 1; ; attempt += 1) {
+    const running = await awaitRunning(place)
+    if (running && isSecured(directory)) return handle(place, running, true)
+    if (running) {
+      log('Postgres is restarted, since it let every local connection in')
+      await handle(place, running, true).stop()
+    }
+    const binaries = findBinaries()
+    const account = chooseAccount(binaries, directory)
+    giveTo(account, directory)
+    const plan = { directory, binaries, account, durability, logFile: place.logFile }
+    try {
+      await ensureCluster(plan)
+      await ensureSecured(plan, place)
+    } catch (error) {
+      if (!(error instanceof ClusterInUse)) throw error
+      if (attempt === mostAttempts) {
+        throw new LocalPostgresError(
+          `Another process has the cluster in ${place.data}: the one that its file postmaster.pid names. End it, and start again.`,
+        )
+      }
+      // It prepares or starts the cluster at this moment.
+      await sleep(100)
+      continue
+    }
+    const socketDirectory = makeSocketDirectory(directory, socketName, account.owner)
+    const args = ['-D', place.data, ...serverSettings(socketDirectory, durability)]
+    return await launch(place, binaries, account, args, log)
+  }
+}
 
-  const binaries = findBinaries()
-  const account = chooseAccount(binaries, directory)
-  giveTo(account, directory)
-  await ensureCluster({ directory, binaries, account, durability, logFile: place.logFile })
-  const socketDirectory = makeSocketDirectory(directory, account)
-  const args = ['-D', place.data, ...serverSettings(socketDirectory, durability)]
-  return await launch(place, binaries, account, args, log)
+async function ensureSecured(plan: ClusterPlan, { directory, data }: Place): Promise<void> {
+  if (isSecured(directory)) return
+  removeMisleadingPidFile(data)
+  await secure(directory, plan.account, (statements) => runStatements(plan, data, 'keyledger', statements))
 }
 
 /** The server that runs on a directory, for whoever wants to stop it without starting it, or undefined. */
@@ -120,7 +153,7 @@ async function awaitRunning(place: Place): Promise<Postmaster | undefined> {
  * @see https://www.postgresql.org/docs/current/protocol-message-formats.html SSLRequest
  */
 const isThere = ({ socketDirectory }: Postmaster): Promise<boolean> =>
-  answers({ path: socketPath(socketDirectory) }, Buffer.of(0, 0, 0, 8, 4, 210, 22, 47))
+  answers({ path: join(socketDirectory, socketName) }, Buffer.of(0, 0, 0, 8, 4, 210, 22, 47))
 
 async function launch(
   place: Place,
@@ -189,7 +222,12 @@ async function awaitStart(
 function handle(place: Place, { pid, socketDirectory }: Postmaster, adopted: boolean): LocalPostgres {
   const isRunning = () => findPostmaster(place.data)?.pid === pid
   return {
-    url: databaseUrl(socketDirectory),
+    get url() {
+      return databaseUrl(socketDirectory, appRole, passwordsOf(place).app)
+    },
+    get migrationUrl() {
+      return databaseUrl(socketDirectory, schemaRole, passwordsOf(place).schema)
+    },
     pid,
     adopted,
     isRunning,
@@ -210,4 +248,12 @@ function handle(place: Place, { pid, socketDirectory }: Postmaster, adopted: boo
       removeSocketDirectory(socketDirectory)
     },
   }
+}
+
+function passwordsOf({ directory }: Place): Passwords {
+  const passwords = readPasswords(directory)
+  if (passwords) return passwords
+  throw new LocalPostgresError(
+    `The passwords of Postgres in ${directory} are gone: stop all keyledger processes and start again.`,
+  )
 }

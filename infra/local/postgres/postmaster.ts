@@ -11,7 +11,11 @@ export interface Postmaster {
 }
 
 const PidFile = z.object({
-  pid: z.coerce.number().int().positive(),
+  /** Negative for the single-user mode, which serves nobody. */
+  pid: z.coerce
+    .number()
+    .int()
+    .refine((pid) => pid !== 0),
   socketDirectory: z.string(),
   status: z.enum(['starting', 'stopping', 'ready', 'standby']).catch('starting'),
 })
@@ -19,7 +23,7 @@ const PidFile = z.object({
 /** The server that runs on this cluster, or undefined when none does. */
 export function findPostmaster(data: string): Postmaster | undefined {
   const found = readPidFile(data)
-  return found && isPostmasterOf(found.pid, data) === true ? found : undefined
+  return found && found.pid > 0 && isPostmasterOf(found.pid, data) === true ? found : undefined
 }
 
 /** Postgres writes the file line by line: a socket directory and a status may not be there yet. */
@@ -50,7 +54,9 @@ function isPostmasterOf(pid: number, data: string): boolean | undefined {
  */
 export function removeMisleadingPidFile(data: string): void {
   const found = readPidFile(data)
-  if (found && isAlive(found.pid) && isPostmasterOf(found.pid, data) === false) {
+  if (!found) return
+  const pid = Math.abs(found.pid)
+  if (isAlive(pid) && isPostmasterOf(pid, data) === false) {
     rmSync(join(data, 'postmaster.pid'), { force: true })
   }
 }

@@ -1,7 +1,7 @@
-import { accessSync, chmodSync, chownSync, constants, mkdirSync, realpathSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { serverUser } from '../postgres/account.ts'
 import { LocalStackError } from './error.ts'
+import { closeToOthers, isOpenToAll } from './exposure.ts'
 
 /** What stands where in the data directory. */
 export interface DataDirectory {
@@ -12,15 +12,22 @@ export interface DataDirectory {
 }
 
 /**
- * Makes the data directory, private to this user, or takes the one that is there.
+ * Makes the data directory, private to this user, or takes the one that is there and closes it to others.
  *
+ * @param holdsData whether a part keeps its data there, or only locks
+ * @param log told what was open to others and is closed now
  * @throws LocalStackError when it cannot be used; the message says what to mend
  */
-export function openDataDirectory(path: string): DataDirectory {
+export function openDataDirectory(
+  path: string,
+  { holdsData, log }: { readonly holdsData: boolean; readonly log: (message: string) => void },
+): DataDirectory {
   try {
-    if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) letServerUserPass(path)
+    mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     const root = realpathSync(path)
+    for (const { problem } of closeToOthers(root)) log(problem)
+    if (holdsData && isOpenToAll(root)) throw new OpenToAll()
     const directories = {
       postgres: join(root, 'postgres'),
       eventStore: join(root, 'eventstore'),
@@ -38,15 +45,15 @@ export function openDataDirectory(path: string): DataDirectory {
   }
 }
 
-/** Where we are root, Postgres runs as another user: its group may pass through, and do nothing else. */
-function letServerUserPass(path: string): void {
-  const user = serverUser()
-  if (!user) return
-  chownSync(path, 0, user.gid)
-  chmodSync(path, 0o710)
-}
+class OpenToAll extends Error {}
 
 function explain(path: string, error: unknown): string {
+  if (error instanceof OpenToAll) {
+    return (
+      `every user of this machine may write there, and it is not keyledger's own to close. Choose a directory of ` +
+      `its own with KEYLEDGER_DATA_DIR, for example one inside it.`
+    )
+  }
   const { code, message } = error as NodeJS.ErrnoException
   switch (code) {
     case 'EEXIST':
@@ -63,6 +70,8 @@ function explain(path: string, error: unknown): string {
     case 'ENOSPC':
     case 'EDQUOT':
       return `the disk is full. Free some space and start again.`
+    case 'EIO':
+      return `the disk reports an error. See what the system log says about it, and move the data to another disk.`
     default:
       return `${message}. Choose another directory with KEYLEDGER_DATA_DIR, or mend ${dirname(path)}.`
   }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { closeSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, readFileSync, rmSync } from 'node:fs'
+import type { NetConnectOpts } from 'node:net'
 import { extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
@@ -8,7 +9,6 @@ import { boundLogFile, openLogFile, sizeOf, tailOfLogFile } from '../postgres/lo
 import { commandLineOf, isAlive, signal, waitUntil } from '../postgres/process-table.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { LocalStackError } from './error.ts'
-import { findFreePort, isPortFree } from './port.ts'
 
 /** A running embedded event store. It outlives this process, until somebody calls `stop`. */
 export interface LocalEventStore {
@@ -23,8 +23,6 @@ export interface LocalEventStore {
 
 export interface EventStoreOptions {
   readonly directories: DataDirectory
-  /** Whether somebody may know its address already, so that no other port will do. */
-  readonly addressInUse: boolean
   /** Another program than the event store, for tests. */
   readonly program?: string | undefined
 }
@@ -37,35 +35,46 @@ const longestStop_ms = 30_000
 /** How the event store ends when another process holds its directory. */
 const directoryLocked = 2
 
-const Endpoint = z.object({ url: z.string().min(1), port: z.int().positive(), pid: z.int().positive() })
-const RememberedPort = z.object({ port: z.int().positive() })
+const Endpoint = z.object({ url: z.string().min(1), pid: z.int().positive() })
+type Endpoint = z.infer<typeof Endpoint>
+const socketScheme = 'unix:'
 
 /**
- * Starts the event store, or adopts the one that already runs on this data directory. Its port stays the same
- * from start to start, unless another program has taken it while nobody used the event store.
+ * Starts the event store, or adopts the one that already runs on this data directory. It listens on a unix socket that
+ * only this user can reach, and on no port. Its address follows from the directory alone.
  *
  * @throws LocalStackError when it cannot run; the message says what to mend
  */
 export async function startEventStore(options: EventStoreOptions): Promise<LocalEventStore> {
-  const log = logFileOf(options.directories)
+  const { directories } = options
+  const log = logFileOf(directories)
+  await endStoreOnPort(directories)
   for (let attempt = 1; ; attempt += 1) {
-    const running = await findEventStore(options.directories)
+    const running = await findEventStore(directories)
     if (running) return running
     const from_bytes = sizeOf(log)
-    const port = await choosePort(options)
-    const exitCode = await launch(options, port)
+    const exitCode = await launch(options)
     if (exitCode === undefined) continue
     // Left by a killed process, another one is still opening the directory, or is just ending.
-    const mayPass = exitCode === directoryLocked || !(await isPortFree(port))
-    if (mayPass && attempt < 60) {
+    if (exitCode === directoryLocked && attempt < 60) {
       await sleep(250)
       continue
     }
     throw new LocalStackError(
-      `The event store did not start in ${options.directories.eventStore}: it ended with ${exitCode}. ` +
+      `The event store did not start in ${directories.eventStore}: it ended with ${exitCode}. ` +
         `Its log is ${log} and ends with:\n${tailOfLogFile(log, from_bytes)}`,
     )
   }
+}
+
+/**
+ * Earlier versions listened on a port, where every user of the machine could connect. One that a killed process left
+ * is not adopted but ended; what it has acknowledged is on disk.
+ */
+async function endStoreOnPort(directories: DataDirectory): Promise<void> {
+  const endpoint = readEndpoint(directories)
+  if (endpoint && !endpoint.url.startsWith(socketScheme)) await handle(directories, endpoint).stop()
+  rmSync(join(directories.run, 'eventstore-port.json'), { force: true })
 }
 
 /** The event store that runs on this data directory and answers, or undefined. */
@@ -73,14 +82,20 @@ export async function findEventStore(directories: DataDirectory): Promise<LocalE
   const endpoint = readEndpoint(directories)
   if (!endpoint || !isEventStore(endpoint.pid, directories)) return undefined
   // It writes its endpoint when it listens, so silence means that it is ending. HTTP/2 servers speak first.
-  if (!(await answers({ host: '127.0.0.1', port: endpoint.port }))) {
+  if (!(await answers(addressOf(endpoint)))) {
     await waitUntil(() => !isAlive(endpoint.pid), { within_ms: longestStop_ms })
     return undefined
   }
-  return handle(directories, endpoint.pid, endpoint.url)
+  return handle(directories, endpoint)
 }
 
-function handle(directories: DataDirectory, pid: number, url: string): LocalEventStore {
+function addressOf({ url }: Endpoint): NetConnectOpts {
+  if (url.startsWith(socketScheme)) return { path: url.slice(socketScheme.length) }
+  const { hostname, port } = new URL(url)
+  return { host: hostname, port: Number(port) }
+}
+
+function handle(directories: DataDirectory, { pid, url }: Endpoint): LocalEventStore {
   return {
     url,
     pid,
@@ -99,15 +114,15 @@ function handle(directories: DataDirectory, pid: number, url: string): LocalEven
 
 /** The number alone would not do: after a crash of the machine it may belong to another program. */
 function isEventStore(pid: number, { eventStore }: DataDirectory): boolean {
-  return isAlive(pid) && commandLineOf(pid)?.includes(` --directory ${eventStore} `) === true
+  return isAlive(pid) && `${commandLineOf(pid)} `.includes(` --directory ${eventStore} `)
 }
 
 /** Returns once it is ready, or with its exit code when it ends before. */
-async function launch(options: EventStoreOptions, port: number): Promise<number | string | undefined> {
+async function launch(options: EventStoreOptions): Promise<number | string | undefined> {
   const { directories } = options
   const program = options.program ?? eventStoreProgram
   const log = openLogFile(logFileOf(directories))
-  const args = [program, '--directory', directories.eventStore, '--port', String(port)]
+  const args = [program, '--directory', directories.eventStore]
   const child = spawn(process.execPath, args, {
     cwd: '/',
     // A process group of its own: Ctrl-C in the terminal must not end it before the application has drained.
@@ -129,29 +144,9 @@ async function launch(options: EventStoreOptions, port: number): Promise<number 
   return ended ?? (isReady() ? undefined : 'no sign of being ready')
 }
 
-async function choosePort({ directories, addressInUse }: EventStoreOptions): Promise<number> {
-  const remembered = readJson(portFileOf(directories), RememberedPort)?.port
-  if (remembered !== undefined && (await isPortFree(remembered))) return remembered
-  if (remembered !== undefined && addressInUse) {
-    throw new LocalStackError(
-      `The event store cannot be started again: another program has taken its port ${remembered}, which running ` +
-        `keyledger processes rely on. End that program, or stop all keyledger processes and start again.`,
-    )
-  }
-  const port = await findFreePort()
-  const file = portFileOf(directories)
-  writeFileSync(`${file}.new`, JSON.stringify({ port }), { mode: 0o600 })
-  renameSync(`${file}.new`, file)
-  return port
-}
-
-function readEndpoint(directories: DataDirectory): z.infer<typeof Endpoint> | undefined {
-  return readJson(join(directories.eventStore, 'endpoint.json'), Endpoint)
-}
-
-function readJson<Schema extends z.ZodType>(path: string, schema: Schema): z.infer<Schema> | undefined {
+function readEndpoint({ eventStore }: DataDirectory): Endpoint | undefined {
   try {
-    return schema.parse(JSON.parse(readFileSync(path, 'utf8')))
+    return Endpoint.parse(JSON.parse(readFileSync(join(eventStore, 'endpoint.json'), 'utf8')))
   } catch {
     return undefined
   }
@@ -159,8 +154,4 @@ function readJson<Schema extends z.ZodType>(path: string, schema: Schema): z.inf
 
 function logFileOf({ run }: DataDirectory): string {
   return join(run, 'eventstore.log')
-}
-
-function portFileOf({ run }: DataDirectory): string {
-  return join(run, 'eventstore-port.json')
 }

@@ -5,6 +5,8 @@ import { findEventStore, startEventStore } from './event-store.ts'
 /** What the stack needs of a running part. */
 export interface RunningPart {
   readonly url: string
+  /** The address for those who change the schemas, where that is another one. */
+  readonly migrationUrl?: string
   isRunning(): boolean
   boundLog(): void
   stop(): Promise<void>
@@ -13,12 +15,12 @@ export interface RunningPart {
 /** A part of the stack: a process of its own that outlives whoever started it. */
 export interface Part {
   readonly name: string
-  /** Starts it or adopts the running one. With `addressInUse` no other address than before will do. */
-  start(options: { addressInUse: boolean }): Promise<RunningPart>
+  /** Starts it or adopts the running one. Its address follows from the directory alone. */
+  start(): Promise<RunningPart>
   find(): Promise<RunningPart | undefined>
 }
 
-/** The part's Postgres: see `startPostgres`. Its address follows from the directory alone. */
+/** The part's Postgres: see `startPostgres`. */
 export function postgresPart(directories: DataDirectory, log: (message: string) => void): Part {
   return {
     name: 'Postgres',
@@ -31,7 +33,7 @@ export function postgresPart(directories: DataDirectory, log: (message: string) 
 export function eventStorePart(directories: DataDirectory, program: string | undefined): Part {
   return {
     name: 'event store',
-    start: ({ addressInUse }) => startEventStore({ directories, addressInUse, program }),
+    start: () => startEventStore({ directories, program }),
     find: () => findEventStore(directories),
   }
 }

@@ -21,6 +21,8 @@ export interface LocalStackOptions {
 export interface LocalStack {
   /** The address of Postgres for `pg`, when it was asked for. */
   readonly databaseUrl?: string
+  /** The same for migrations, which run under a role of their own. */
+  readonly migrationUrl?: string
   /** The address of the event store for `@eventstore/db-client`, when it was asked for. */
   readonly eventstoreUrl?: string
   /** Ends this process's use of the parts; the last one to leave stops them. To be called after draining. */
@@ -35,23 +37,22 @@ export interface LocalStack {
  * @throws LocalStackError when the parts cannot be used; the message says what to mend
  */
 export async function joinLocalStack(options: LocalStackOptions): Promise<LocalStack> {
-  const { log } = options
-  const directories = openDataDirectory(options.dataDirectory)
+  const { log, parts } = options
+  const directories = openDataDirectory(options.dataDirectory, {
+    holdsData: parts.postgres || parts.eventStore,
+    log,
+  })
   const postgres = postgresPart(directories, log)
   const eventStore = eventStorePart(directories, options.eventStoreProgram)
   const membership = openMembership(directories.run)
   const decide = <Result>(work: () => Promise<Result>) =>
     membership.decide(work, () => log('Waiting for another keyledger process that is starting or stopping'))
 
-  const wanted = [options.parts.postgres && postgres, options.parts.eventStore && eventStore]
+  const wanted = [parts.postgres && postgres, parts.eventStore && eventStore]
   const watched = await decide(async () => {
-    const addressInUse = !membership.isEmpty()
     membership.enter()
     try {
-      return await startAll(
-        wanted.filter((part) => part !== false),
-        addressInUse,
-      )
+      return await startAll(wanted.filter((part) => part !== false))
     } catch (error) {
       await leave(membership, [postgres, eventStore])
       throw error
@@ -64,11 +65,12 @@ export async function joinLocalStack(options: LocalStackOptions): Promise<LocalS
   const ending = new AbortController()
   const supervision = options.supervise ? supervise(watched, decide, log, ending.signal) : undefined
   let left: Promise<void> | undefined
-  const urlOf = (part: Part) => watched.find((entry) => entry.part === part)?.running.url
-  const databaseUrl = urlOf(postgres)
-  const eventstoreUrl = urlOf(eventStore)
+  const running = (part: Part) => watched.find((entry) => entry.part === part)?.running
+  const { url: databaseUrl, migrationUrl } = running(postgres) ?? {}
+  const { url: eventstoreUrl } = running(eventStore) ?? {}
   return {
     ...(databaseUrl !== undefined && { databaseUrl }),
+    ...(migrationUrl !== undefined && { migrationUrl }),
     ...(eventstoreUrl !== undefined && { eventstoreUrl }),
     leave() {
       left ??= (async () => {
@@ -95,10 +97,8 @@ function openMembership(directory: string): Membership {
 }
 
 /** Waits for all, so that none is still starting when another one's failure is reported. */
-async function startAll(parts: Part[], addressInUse: boolean): Promise<Watched[]> {
-  const started = await Promise.allSettled(
-    parts.map(async (part) => ({ part, running: await part.start({ addressInUse }) })),
-  )
+async function startAll(parts: Part[]): Promise<Watched[]> {
+  const started = await Promise.allSettled(parts.map(async (part) => ({ part, running: await part.start() })))
   return started.map((outcome) => {
     if (outcome.status === 'rejected') throw outcome.reason
     return outcome.value

@@ -43,7 +43,7 @@ async function look(
   log(`The ${entry.part.name} has ended unexpectedly and is started again`)
   await decide(async () => {
     if (signal.aborted) return
-    entry.running = await entry.part.start({ addressInUse: true })
+    entry.running = await entry.part.start()
     log(`The ${entry.part.name} runs again`)
   })
 }

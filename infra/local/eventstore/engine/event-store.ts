@@ -1,6 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { CommitSignal } from '../storage/commit-signal.ts'
-import { openDatabase } from '../storage/database.ts'
+import { type OpenDirectory, openDirectory } from '../storage/database.ts'
 import type { ProposedEvent } from '../storage/event.ts'
 import { EventLog } from '../storage/event-log.ts'
 import { GroupCommit } from '../storage/group-commit.ts'
@@ -12,15 +11,17 @@ import type { ExpectedVersion } from './version-check.ts'
 export class EventStore {
   readonly log: EventLog
   readonly commits = new CommitSignal()
-  readonly #database: DatabaseSync
+  readonly #directory: OpenDirectory
   readonly #writer: StreamWriter
   readonly #group: GroupCommit
 
-  private constructor(database: DatabaseSync) {
-    this.#database = database
-    this.log = new EventLog(this.#database)
+  private constructor(directory: OpenDirectory) {
+    const { database, acknowledged } = directory
+    this.#directory = directory
+    this.log = new EventLog(database)
     this.#writer = new StreamWriter(this.log)
-    this.#group = new GroupCommit(this.#database, {
+    this.#group = new GroupCommit(database, {
+      beforeAnswers: () => acknowledged.advance(this.log.nextPosition),
       onCommit: () => this.commits.publish(),
       onRollback: () => {
         this.log.recover()
@@ -29,14 +30,34 @@ export class EventStore {
     })
   }
 
-  static async open(directory: string): Promise<EventStore> {
-    const store = new EventStore(openDatabase(directory))
-    if (store.log.nextPosition === 0) await store.#group.submit(() => writeSystemEvents(store.#writer))
-    return store
+  /** @throws DirectoryInUse, EventsMissing */
+  static async open(path: string): Promise<EventStore> {
+    const directory = openDirectory(path)
+    try {
+      const store = new EventStore(directory)
+      directory.verify(store.log.nextPosition)
+      if (store.log.nextPosition === 0) await store.#group.submit(() => writeSystemEvents(store.#writer))
+      return store
+    } catch (error) {
+      directory.close()
+      throw error
+    }
   }
 
   append(stream: string, expected: ExpectedVersion, events: readonly ProposedEvent[]): Promise<WriteOutcome> {
     return this.#group.submit(() => this.#writer.append(stream, expected, events))
+  }
+
+  /** @param isBrokenOff asked right before the write, an event-loop turn or more after this call */
+  appendUnless(
+    isBrokenOff: () => boolean,
+    stream: string,
+    expected: ExpectedVersion,
+    events: readonly ProposedEvent[],
+  ): Promise<WriteOutcome | { kind: 'broken_off' }> {
+    return this.#group.submit(() =>
+      isBrokenOff() ? { kind: 'broken_off' } : this.#writer.append(stream, expected, events),
+    )
   }
 
   softDelete(stream: string, expected: ExpectedVersion): Promise<WriteOutcome> {
@@ -50,6 +71,6 @@ export class EventStore {
   /** What was submitted is written first. */
   close(): void {
     this.#group.flush()
-    this.#database.close()
+    this.#directory.close()
   }
 }

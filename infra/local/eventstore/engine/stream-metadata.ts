@@ -1,5 +1,5 @@
 import { DELETED_REVISION, NO_REVISION, type Retention, type StreamState } from '../storage/event.ts'
-import type { Visible } from '../storage/event-log.ts'
+import type { EventLog, Visible } from '../storage/event-log.ts'
 
 const METASTREAM_PREFIX = '$$'
 
@@ -21,6 +21,12 @@ export const SOFT_DELETED_METADATA = '{"$tb":9223372036854775807}'
 
 export function isSoftDeleted(stream: StreamState | undefined): boolean {
   return stream?.retention.truncateBefore === DELETED_REVISION
+}
+
+/** Whether a stream has ended for good. Its metadata end with it. */
+export function isTombstoned(log: EventLog, name: string): boolean {
+  if (log.stream(name)?.head === DELETED_REVISION) return true
+  return isMetastream(name) && log.stream(originalStreamOf(name))?.head === DELETED_REVISION
 }
 
 /** What a metadata event says about retention. Metadata that is no JSON object says nothing. */

@@ -5,6 +5,7 @@ import { RecentEventIds } from './recent-event-ids.ts'
 import {
   isMetastream,
   isSoftDeleted,
+  isTombstoned,
   metastreamOf,
   originalStreamOf,
   parseRetention,
@@ -48,6 +49,8 @@ export class StreamWriter {
   /** Hides the events that are there. A later append goes on with their numbering. */
   softDelete(name: string, expected: ExpectedVersion): WriteOutcome {
     const refusal = this.#check(name, expected, [randomUUID()])
+    // There is nothing to hide, whatever was expected, and EventStoreDB says so, too.
+    if (!refusal && this.#headOf(name) === NO_REVISION) return { kind: 'wrong_version', head: NO_REVISION }
     return refusal ?? this.#writeMetadata(name, Buffer.from(SOFT_DELETED_METADATA))
   }
 
@@ -94,12 +97,8 @@ export class StreamWriter {
     }
   }
 
-  /** The metadata of a tombstoned stream are as final as the stream. */
   #headOf(name: string): number {
-    if (isMetastream(name) && this.#log.stream(originalStreamOf(name))?.head === DELETED_REVISION) {
-      return DELETED_REVISION
-    }
-    return this.#log.stream(name)?.head ?? NO_REVISION
+    return isTombstoned(this.#log, name) ? DELETED_REVISION : (this.#log.stream(name)?.head ?? NO_REVISION)
   }
 
   #write(name: string, firstRevision: number, events: readonly ProposedEvent[]): WriteOutcome {

@@ -1,6 +1,8 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { Acknowledged } from './acknowledged.ts'
+import { findDamage } from './write-ahead-log.ts'
 
 const SCHEMA_VERSION = 1
 const SQLITE_BUSY = 5
@@ -15,14 +17,102 @@ export class DirectoryInUse extends Error {
   }
 }
 
+/** Events that were acknowledged are missing. The message says what to do. */
+class EventsMissing extends Error {
+  constructor(directory: string, finding: string) {
+    super(
+      `${finding} Restore all of ${directory} from one backup. Without a backup, copy it away, create the empty file ` +
+        `${join(directory, ACCEPT_LOSS)}, and start again to go on without the missing events.`,
+    )
+  }
+}
+
+/** By this file an operator says that what is missing may stay so. */
+const ACCEPT_LOSS = 'accept-loss'
+
+/** An open directory: its database, for this process alone, and how far it was acknowledged. */
+export interface OpenDirectory {
+  readonly database: DatabaseSync
+  readonly acknowledged: Acknowledged
+  /**
+   * To be called with the end of the log, before anything is written.
+   * @throws EventsMissing when more was acknowledged
+   */
+  verify(nextPosition: number): void
+  close(): void
+}
+
 /**
- * Opens the database of a directory, for this connection alone.
+ * Opens the database of a directory, for this process alone.
  *
- * The exclusive locking mode keeps an operating-system lock for as long as the connection lives, so the lock
- * dies with the process and can never be stale. It also keeps the WAL index in memory instead of a file.
+ * A lock of the operating system is kept for as long as the process lives, so it dies with the process and can never be
+ * stale. The write-ahead log is looked at before SQLite reads it, since SQLite removes what it cannot read.
+ *
+ * @throws DirectoryInUse
+ * @throws EventsMissing when the write-ahead log is damaged
  */
-export function openDatabase(directory: string): DatabaseSync {
+export function openDirectory(directory: string): OpenDirectory {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const lock = lockDirectory(directory)
+  const pathOf = (name: string): string => join(directory, name)
+  const lossAccepted = existsSync(pathOf(ACCEPT_LOSS))
+  const writeAheadLog = pathOf('events.sqlite-wal')
+  const kept = pathOf('events.sqlite-wal.kept')
+  try {
+    const damage = lossAccepted ? undefined : findDamage(writeAheadLog)
+    if (damage !== undefined) {
+      throw new EventsMissing(directory, `The write-ahead log ${writeAheadLog} is damaged at byte ${damage}.`)
+    }
+    keep(writeAheadLog, kept)
+    const acknowledged = Acknowledged.open(pathOf('acknowledged'))
+    const mayBeEmpty = acknowledged.position === 0 || lossAccepted
+    const database = openDatabase(directory, mayBeEmpty)
+    const close = (): void => {
+      database.close()
+      acknowledged.close()
+      lock.close()
+    }
+    const verify = (nextPosition: number): void => {
+      if (nextPosition < acknowledged.position && !lossAccepted) {
+        const finding = `The log ends at position ${nextPosition}, and ${acknowledged.position} was acknowledged.`
+        throw new EventsMissing(directory, finding)
+      }
+      acknowledged.advance(nextPosition)
+      // What SQLite has passed over must not be found again.
+      database.exec('pragma wal_checkpoint(truncate)')
+      rmSync(kept, { force: true })
+      rmSync(pathOf(ACCEPT_LOSS), { force: true })
+    }
+    return { database, acknowledged, verify, close }
+  } catch (error) {
+    lock.close()
+    throw error
+  }
+}
+
+/** SQLite removes a log that it has read, also when what it could read turns out to be too little. */
+function keep(writeAheadLog: string, kept: string): void {
+  if (!existsSync(writeAheadLog) || existsSync(kept)) return
+  try {
+    linkSync(writeAheadLog, kept)
+  } catch {
+    // Not every file system has links.
+  }
+}
+
+function lockDirectory(directory: string): DatabaseSync {
+  const lock = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: 0 })
+  try {
+    lock.exec('begin exclusive')
+    return lock
+  } catch (error) {
+    lock.close()
+    throw isBusy(error) ? new DirectoryInUse(directory) : error
+  }
+}
+
+/** The exclusive locking mode keeps the WAL index in memory instead of a file. */
+function openDatabase(directory: string, mayBeEmpty: boolean): DatabaseSync {
   const database = new DatabaseSync(join(directory, 'events.sqlite'))
   try {
     database.exec(`
@@ -32,7 +122,11 @@ export function openDatabase(directory: string): DatabaseSync {
       pragma cache_size = -65536;
       pragma wal_autocheckpoint = 4000;
     `)
-    createSchema(database)
+    if (isEmpty(database)) {
+      if (!mayBeEmpty)
+        throw new EventsMissing(directory, 'The database is empty, and events were acknowledged.')
+      createSchema(database)
+    }
     return database
   } catch (error) {
     database.close()
@@ -40,12 +134,15 @@ export function openDatabase(directory: string): DatabaseSync {
   }
 }
 
+/** Whether the tables are yet to be made. An existing database is not written to until it is known to be complete. */
+function isEmpty(database: DatabaseSync): boolean {
+  const version = database.prepare('pragma user_version').get()?.user_version
+  if (version === 0 || version === SCHEMA_VERSION) return version === 0
+  throw new Error(`The events were written by another version of the event store (schema ${version}).`)
+}
+
 function createSchema(database: DatabaseSync): void {
   database.exec('begin immediate')
-  const version = database.prepare('pragma user_version').get()?.user_version
-  if (version !== 0 && version !== SCHEMA_VERSION) {
-    throw new Error(`The events were written by another version of the event store (schema ${version}).`)
-  }
   database.exec(`
     create table if not exists streams (
       stream_id integer primary key,

@@ -68,6 +68,15 @@ export class EventLog {
     return this.#nextPosition
   }
 
+  /**
+   * Whether $all may be read from there: the start, an event, or anything at and after the end. EventStoreDB refuses any
+   * other number, since positions are places in its files.
+   */
+  isPosition(position: number): boolean {
+    if (position === 0 || position >= this.#nextPosition) return true
+    return this.#allForwards.get(position, 1)?.position === position
+  }
+
   /** Takes up from what is on disk: at the start, and after a transaction was rolled back. */
   recover(): void {
     const row = this.#last.get()

@@ -6,20 +6,25 @@ interface Job {
   fail(error: unknown): void
 }
 
+interface Hooks {
+  /** The commit is on disk, and nobody knows yet. */
+  beforeAnswers(): void
+  onCommit(): void
+  onRollback(): void
+}
+
 /**
  * Runs writes together, one transaction an event-loop turn, so that any number of concurrent appenders pay for
  * one flush to disk. A write is acknowledged only after the commit that holds it.
  */
 export class GroupCommit {
   readonly #database: DatabaseSync
-  readonly #onCommit: () => void
-  readonly #onRollback: () => void
+  readonly #hooks: Hooks
   #jobs: Job[] = []
 
-  constructor(database: DatabaseSync, hooks: { onCommit: () => void; onRollback: () => void }) {
+  constructor(database: DatabaseSync, hooks: Hooks) {
     this.#database = database
-    this.#onCommit = hooks.onCommit
-    this.#onRollback = hooks.onRollback
+    this.#hooks = hooks
   }
 
   /** The work must check before it writes: what it has written stays, unless the whole group fails. */
@@ -48,11 +53,12 @@ export class GroupCommit {
       this.#database.exec('commit')
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('rollback')
-      this.#onRollback()
+      this.#hooks.onRollback()
       for (const job of jobs) job.fail(error)
       return
     }
+    this.#hooks.beforeAnswers()
     for (const job of jobs) job.acknowledge()
-    this.#onCommit()
+    this.#hooks.onCommit()
   }
 }

@@ -5,7 +5,13 @@ import type { handleClientStreamingCall, ServerReadableStream } from '@grpc/grpc
 import type { EventStore } from '../engine/event-store.ts'
 import type { ExpectedVersion } from '../engine/version-check.ts'
 import { NO_REVISION, type ProposedEvent } from '../storage/event.ts'
-import { invalidArgument, maximumAppendSizeExceeded, streamDeleted, toRpcError } from '../wire/errors.ts'
+import {
+  brokenOff,
+  invalidArgument,
+  maximumAppendSizeExceeded,
+  streamDeleted,
+  toRpcError,
+} from '../wire/errors.ts'
 import { parseStreamName } from '../wire/identifiers.ts'
 import { parseExpectedVersion } from './expected-version.ts'
 import { MAXIMUM_APPEND_BYTES, parseProposedEvent, proposedBytes } from './proposed-event.ts'
@@ -26,7 +32,9 @@ export function appendHandler(
 
 async function serve(store: EventStore, call: Call): Promise<streams.AppendResp> {
   const { stream, expected, events } = await receive(call)
-  const outcome = await store.append(stream, expected, events)
+  // A call whose connection breaks ends as one that is complete does, and is known to be cancelled a moment later. What
+  // came of it may be the first of several events, which belong together.
+  const outcome = await store.appendUnless(() => call.cancelled, stream, expected, events)
   switch (outcome.kind) {
     case 'written':
       return success(outcome.revision, outcome.position)
@@ -34,6 +42,8 @@ async function serve(store: EventStore, call: Call): Promise<streams.AppendResp>
       return wrongVersion(expected, outcome.head)
     case 'deleted':
       throw streamDeleted(stream)
+    case 'broken_off':
+      throw brokenOff()
   }
 }
 

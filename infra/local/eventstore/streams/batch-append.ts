@@ -114,6 +114,8 @@ function addPart(earlier: Proposal | Refusal | undefined, part: BatchAppendReq):
   try {
     const proposal = earlier ?? parseOptions(part)
     stream = proposal.stream
+    // Before anything of it is counted, as in EventStoreDB.
+    if (!earlier && proposal.deadlineMs <= Date.now()) return { stream, refused: { kind: 'timeout' } }
     for (const message of part.getProposedMessagesList()) {
       const event = parseProposedEvent(message)
       proposal.bytes += proposedBytes(event)

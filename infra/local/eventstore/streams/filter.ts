@@ -1,6 +1,6 @@
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { RecordedEvent } from '../storage/event.ts'
-import { invalidArgument } from '../wire/errors.ts'
+import { handlerFailed, invalidArgument } from '../wire/errors.ts'
 
 /** How many events a filter considers at most before it reports how far it is, unless the client says. */
 const DEFAULT_WINDOW = 32
@@ -37,6 +37,6 @@ function parseExpression(
     const regex = new RegExp(source)
     return (value) => regex.test(value)
   } catch {
-    throw invalidArgument(`'${source}' is no regular expression.`)
+    throw handlerFailed()
   }
 }

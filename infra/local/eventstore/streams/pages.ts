@@ -1,7 +1,7 @@
-import { isSoftDeleted, visibleEvents } from '../engine/stream-metadata.ts'
+import { isSoftDeleted, isTombstoned, visibleEvents } from '../engine/stream-metadata.ts'
 import { DELETED_REVISION, NO_REVISION, type RecordedEvent } from '../storage/event.ts'
 import type { EventLog, Page } from '../storage/event-log.ts'
-import { streamDeleted } from '../wire/errors.ts'
+import { invalidPosition, streamDeleted } from '../wire/errors.ts'
 import type { ReadRequest, ReadStart } from './read-request.ts'
 
 /**
@@ -12,6 +12,7 @@ export type Pages = Iterable<readonly RecordedEvent[]>
 
 /** `$all` forwards includes the event at the position, backwards begins before it. */
 export function allPages(log: EventLog, { target, backwards, pageEvents }: PagedRead): Pages {
+  if (typeof target.from === 'number' && !log.isPosition(target.from)) throw invalidPosition()
   const from = startIn(target.from, log.nextPosition)
   return backwards
     ? pages(
@@ -35,8 +36,8 @@ export function streamPages(
   name: string,
   { target, backwards, pageEvents }: PagedRead,
 ): Pages | undefined {
+  if (isTombstoned(log, name)) throw streamDeleted(name)
   const stream = log.stream(name)
-  if (stream?.head === DELETED_REVISION) throw streamDeleted(name)
   if (!stream || stream.head === NO_REVISION || isSoftDeleted(stream)) return undefined
 
   const visible = visibleEvents(stream, Date.now())

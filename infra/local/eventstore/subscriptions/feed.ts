@@ -1,8 +1,8 @@
-import { everything, isSoftDeleted, visibleEvents } from '../engine/stream-metadata.ts'
-import { DELETED_REVISION, NO_REVISION } from '../storage/event.ts'
+import { everything, isSoftDeleted, isTombstoned, visibleEvents } from '../engine/stream-metadata.ts'
+import { NO_REVISION } from '../storage/event.ts'
 import { type EventLog, PAGE_EVENTS, type Page } from '../storage/event-log.ts'
 import type { ReadStart, ReadTarget } from '../streams/read-request.ts'
-import { streamDeleted } from '../wire/errors.ts'
+import { invalidPosition, streamDeleted } from '../wire/errors.ts'
 
 /** What a subscription pulls from: the events after its cursor, a page at a time. */
 export interface Feed {
@@ -17,7 +17,9 @@ export function openFeed(log: EventLog, target: ReadTarget): Feed {
 }
 
 function allFeed(log: EventLog, from: ReadStart): Feed {
-  let cursor = startAfter(from, log.nextPosition - 1)
+  if (typeof from === 'number' && !log.isPosition(from)) throw invalidPosition()
+  // A checkpoint tells this before anything else is written, so it must be the position of an event.
+  let cursor = startAfter(from, log.allBackwards(log.nextPosition, 1).events.at(0)?.position ?? -1)
   return {
     get cursor() {
       return cursor
@@ -37,9 +39,9 @@ function streamFeed(log: EventLog, name: string, from: ReadStart): Feed {
       return cursor
     },
     next: (live) => {
+      if (isTombstoned(log, name)) throw streamDeleted(name)
       const stream = log.stream(name)
       if (!stream || isSoftDeleted(stream)) return { events: [], atEnd: true }
-      if (stream.head === DELETED_REVISION) throw streamDeleted(name)
       const visible = live ? everything : visibleEvents(stream, Date.now())
       const page = log.streamForwards(name, cursor + 1, PAGE_EVENTS, visible)
       cursor = page.events.at(-1)?.revision ?? cursor

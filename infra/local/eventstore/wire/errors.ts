@@ -28,17 +28,19 @@ export function missingEventProperty(property: string): RpcError {
 }
 
 export function streamDeleted(stream: string): RpcError {
+  if (!isAscii(stream)) return unwritableTrailers()
   return new RpcError(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
     exception: 'stream-deleted',
     'stream-name': stream,
   })
 }
 
+/** A delete that expected something else. An append says so in its answer. */
 export function wrongExpectedVersion(stream: string, expected: ExpectedVersion, head: number): RpcError {
   const expectedNumber = versionNumber(expected)
   return new RpcError(
     status.FAILED_PRECONDITION,
-    `Append failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${expectedNumber}, Actual version: ${head}`,
+    `Delete failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${expectedNumber}, Actual version: ${head}`,
     {
       exception: 'wrong-expected-version',
       'stream-name': stream,
@@ -53,6 +55,26 @@ export function maximumAppendSizeExceeded(bytes: number): RpcError {
     exception: 'maximum-append-size-exceeded',
     'maximum-append-size': String(bytes),
   })
+}
+
+/** In EventStoreDB's words. */
+export function invalidPosition(): RpcError {
+  return new RpcError(status.UNKNOWN, 'Unexpected ReadAllResult: InvalidPosition')
+}
+
+/** Nobody hears it. */
+export function brokenOff(): RpcError {
+  return new RpcError(status.CANCELLED, 'The call was broken off')
+}
+
+/** What EventStoreDB says where it did not expect a mistake, as in a filter's expression. */
+export function handlerFailed(): RpcError {
+  return new RpcError(status.UNKNOWN, 'Exception was thrown by handler.')
+}
+
+/** What a client makes of EventStoreDB's answer when it cannot write a stream's name into its trailers. */
+function unwritableTrailers(): RpcError {
+  return new RpcError(status.UNKNOWN, 'Received HTTP status code 500')
 }
 
 export function shuttingDown(): RpcError {
@@ -78,6 +100,8 @@ function versionNumber(expected: ExpectedVersion): number {
       return expected
   }
 }
+
+const isAscii = (value: string): boolean => /^[\x20-\x7e]*$/.test(value)
 
 /** HTTP/2 trailers carry nothing but ASCII; the rest of a stream's name is percent-encoded. */
 function toAscii(value: string): string {

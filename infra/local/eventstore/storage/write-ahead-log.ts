@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs'
+
+const HEADER_BYTES = 32
+const FRAME_HEADER_BYTES = 24
+/** Its lowest bit says in which byte order the checksums are counted. */
+const MAGIC = 0x377f0682
+
+/**
+ * Finds damage in SQLite's write-ahead log. SQLite reads it up to the first frame whose checksum is wrong, and silently
+ * ignores the rest, since a crash leaves such a frame at the end. So damage in the middle would drop transactions that
+ * were acknowledged.
+ *
+ * Each commit is flushed to disk before the next transaction begins. A crash can therefore leave wrong frames in the last
+ * transaction alone, which has one commit at most. When good frames with two commits follow a wrong one, its
+ * transaction was not the last, and it is no crash that made it wrong.
+ *
+ * @returns where the damage begins, in bytes; undefined when there is none, or none that differs from a crash
+ * @see https://www.sqlite.org/fileformat2.html#the_write_ahead_log
+ */
+export function findDamage(path: string): number | undefined {
+  const log = existsSync(path) ? Log.open(readFileSync(path)) : undefined
+  if (!log) return undefined
+  let wrong = 0
+  while (wrong < log.frames && log.isGood(wrong)) wrong += 1
+  // What is wrong may be the frame's own checksum, by which the next one is judged.
+  return log.commitsFrom(wrong + 1) >= 2 || log.commitsFrom(wrong + 2) >= 2 ? log.offsetOf(wrong) : undefined
+}
+
+type Checksum = readonly [number, number]
+
+class Log {
+  readonly frames: number
+  readonly #content: Buffer
+  readonly #frameBytes: number
+  readonly #words: DataView
+  readonly #littleEndian: boolean
+
+  private constructor(content: Buffer, pageBytes: number, littleEndian: boolean) {
+    this.#content = content
+    this.#words = new DataView(content.buffer, content.byteOffset, content.byteLength)
+    this.#littleEndian = littleEndian
+    this.#frameBytes = FRAME_HEADER_BYTES + pageBytes
+    this.frames = Math.floor((content.length - HEADER_BYTES) / this.#frameBytes)
+  }
+
+  /** Undefined when the header is wrong: SQLite then ignores the whole log. */
+  static open(content: Buffer): Log | undefined {
+    if (content.length < HEADER_BYTES) return undefined
+    const magic = content.readUInt32BE(0)
+    if ((magic & ~1) !== MAGIC) return undefined
+    const log = new Log(content, content.readUInt32BE(8), (magic & 1) === 0)
+    const [first, second] = log.#sum([0, 0], 0, 24)
+    return first === content.readUInt32BE(24) && second === content.readUInt32BE(28) ? log : undefined
+  }
+
+  offsetOf(frame: number): number {
+    return HEADER_BYTES + frame * this.#frameBytes
+  }
+
+  /** Whether it belongs to this log and not to the one that was here before, and follows from the frame before it. */
+  isGood(frame: number): boolean {
+    const offset = this.offsetOf(frame)
+    const content = this.#content
+    if (content.compare(content, 16, 24, offset + 8, offset + 16) !== 0) return false
+    const before = frame === 0 ? 24 : this.offsetOf(frame - 1) + 16
+    let sum: Checksum = [content.readUInt32BE(before), content.readUInt32BE(before + 4)]
+    sum = this.#sum(sum, offset, 8)
+    sum = this.#sum(sum, offset + FRAME_HEADER_BYTES, this.#frameBytes - FRAME_HEADER_BYTES)
+    return sum[0] === content.readUInt32BE(offset + 16) && sum[1] === content.readUInt32BE(offset + 20)
+  }
+
+  /** How many transactions end in the good frames that follow one another from here. */
+  commitsFrom(frame: number): number {
+    let commits = 0
+    for (let next = frame; next < this.frames && this.isGood(next); next += 1) {
+      if (this.#content.readUInt32BE(this.offsetOf(next) + 4) !== 0) commits += 1
+    }
+    return commits
+  }
+
+  #sum([first, second]: Checksum, offset: number, length: number): Checksum {
+    let a = first
+    let b = second
+    for (let at = offset; at < offset + length; at += 8) {
+      a = (a + this.#words.getUint32(at, this.#littleEndian) + b) >>> 0
+      b = (b + this.#words.getUint32(at + 4, this.#littleEndian) + a) >>> 0
+    }
+    return [a, b]
+  }
+}

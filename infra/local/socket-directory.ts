@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { chmodSync, chownSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The system's bound on the path of a unix socket: 103 bytes on macOS, 107 on Linux. */
+const longestPath_bytes = 103
+
+/** No directory for a socket can be made. The message says why and what to do. */
+export class NoSocketDirectory extends Error {
+  override readonly name = 'NoSocketDirectory'
+}
+
+/**
+ * Makes the directory that holds a server's socket, which only its owner can enter: inside the server's directory or,
+ * where that path is too long for a socket, a short one in `/tmp`.
+ *
+ * @param socket the socket's file name
+ * @param owner who runs the server; undefined where that is this user
+ * @throws NoSocketDirectory when no such directory can be made
+ */
+export function makeSocketDirectory(
+  directory: string,
+  socket: string,
+  owner?: { readonly uid: number; readonly gid: number },
+): string {
+  const inside = join(directory, 'socket')
+  const fits = Buffer.byteLength(join(inside, socket)) <= longestPath_bytes
+  // The name follows from the path, so that a restarted server keeps the address that its clients know.
+  const name = `/tmp/keyledger-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`
+  const places = fits ? [inside] : [name, ...Array.from({ length: 8 }, (_, index) => `${name}-${index + 2}`)]
+  const complaints: string[] = []
+  for (const path of places) {
+    try {
+      return claim(path, owner)
+    } catch (error) {
+      complaints.push((error as Error).message)
+    }
+  }
+  throw new NoSocketDirectory(
+    fits
+      ? `The directory for the socket cannot be made: ${complaints[0]}. Make ${directory} writable for this user, or choose another directory with KEYLEDGER_DATA_DIR.`
+      : `The path ${directory} is too long to hold a socket, and none can be made in /tmp: ${complaints.at(-1)}. Choose a shorter directory with KEYLEDGER_DATA_DIR.`,
+  )
+}
+
+/** Makes the directory, or takes an existing one that no other user can have made. */
+function claim(path: string, owner: { readonly uid: number; readonly gid: number } | undefined): string {
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  const found = lstatSync(path)
+  const ours = [process.getuid?.(), owner?.uid]
+  if (!found.isDirectory() || !ours.includes(found.uid)) throw new Error(`${path} belongs to another user`)
+  chmodSync(path, 0o700)
+  if (owner) chownSync(path, owner.uid, owner.gid)
+  return path
+}
+
+/** Removes the directory of a stopped server, unless something is still in it. */
+export function removeSocketDirectory(path: string): void {
+  try {
+    rmdirSync(path)
+  } catch {
+    // A new server may already be using it.
+  }
+}

@@ -1,0 +1,141 @@
+import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { serverUser } from '../postgres/account.ts'
+
+/** What other users of the machine could do to the data directory. */
+export interface Exposure {
+  readonly path: string
+  /** A sentence that says what is wrong and how to mend it. */
+  readonly problem: string
+}
+
+const group = 0o070
+const others = 0o007
+const write = 0o022
+const sticky = 0o1000
+
+/** Everything that keyledger puts into a data directory by itself. */
+const ownEntries = /^(?:eventstore|postgres|run|mailbox|welcomed|master\.key(?:\.\d+)?)$/
+
+/**
+ * Closes a data directory to other users: itself, and the files of keyledger in it. Where this is root, the group of the
+ * user who runs Postgres may pass through, and do nothing else. A directory that holds anything else is left as it is,
+ * since it may be one that everybody needs; what keyledger makes in it is closed by itself.
+ *
+ * @returns what was open and is closed now
+ */
+export function closeToOthers(root: string): Exposure[] {
+  const found = lstatSync(root)
+  if (found.uid !== process.getuid?.() || !readdirSync(root).every((name) => ownEntries.test(name))) return []
+  const closed = [...openPaths(root)].filter(
+    ({ path, stats }) => stats.uid === process.getuid?.() && path !== root,
+  )
+  for (const { path, stats } of closed) chmodSync(path, stats.mode & 0o7700)
+  const wasOpen = isOpen(found)
+  const user = serverUser()
+  if (user) chownSync(root, found.uid, user.gid)
+  chmodSync(root, user ? 0o710 : 0o700)
+  return [...(wasOpen ? [{ path: root, stats: found }] : []), ...closed].map(({ path, stats }) => ({
+    path,
+    problem: `Other users could ${rights(stats)} ${path}; it is closed now.`,
+  }))
+}
+
+/** Whether every user may write in a directory that is not ours to close. */
+export function isOpenToAll(root: string): boolean {
+  return (lstatSync(root).mode & others & write) !== 0
+}
+
+/**
+ * What other users could read, change or replace of a data directory, its parents included. A directory that they
+ * cannot enter hides all that is in it, except the master key, whose file is looked at in any case.
+ */
+export function findExposures(dataDirectory: string): Exposure[] {
+  let root: string
+  try {
+    root = realpathSync(dataDirectory)
+  } catch {
+    return []
+  }
+  const findings = [...openPaths(root)].map(({ path, stats }) => ({
+    path,
+    problem: `Other users can ${rights(stats)} ${path}: run chmod go= ${path}`,
+  }))
+  const key = join(root, 'master.key')
+  const stats = lstatSync(key, { throwIfNoEntry: false })
+  if (stats && isOpen(stats) && !findings.some(({ path }) => path === key)) {
+    findings.push({ path: key, problem: `The master key is open to other users: run chmod go= ${key}` })
+  }
+  return [...findings, ...foreignOwners(root), ...openParents(root)]
+}
+
+function foreignOwners(root: string): Exposure[] {
+  const ours = [process.getuid?.(), 0, serverUser()?.uid]
+  return [root, ...readdirSync(root).map((name) => join(root, name))].flatMap((path) => {
+    const { uid } = lstatSync(path)
+    if (ours.includes(uid)) return []
+    return [
+      { path, problem: `${path} belongs to another user (${uid}): run chown ${process.getuid?.()} ${path}` },
+    ]
+  })
+}
+
+function openParents(root: string): Exposure[] {
+  const findings: Exposure[] = []
+  for (let path = dirname(root); ; path = dirname(path)) {
+    const { mode, uid, gid } = lstatSync(path)
+    const writable = mode & write & (isOwnGroup(gid) ? others : others | group)
+    if (writable !== 0 && (mode & sticky) === 0) {
+      findings.push({ path, problem: `Other users can replace what is in ${path}: run chmod go-w ${path}` })
+    }
+    if (uid !== 0 && uid !== process.getuid?.()) {
+      findings.push({
+        path,
+        problem: `User ${uid} can replace what is in ${path}: move the data directory, or chown it`,
+      })
+    }
+    if (path === dirname(path)) return findings
+  }
+}
+
+/** Whether a group is this user's own, as many systems give one to each, and nobody else is in it. */
+function isOwnGroup(gid: number): boolean {
+  if (gid !== process.getgid?.()) return false
+  const fieldsOf = (file: string) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'))
+  try {
+    const users = fieldsOf('/etc/passwd').filter((fields) => fields[3] === String(gid))
+    const members = fieldsOf('/etc/group').find((fields) => fields[2] === String(gid))?.[3] ?? ''
+    return users.every((fields) => fields[2] === String(process.getuid?.())) && members === ''
+  } catch {
+    return false
+  }
+}
+
+/** Everything from a directory on that other users can reach and that is open to them. */
+function* openPaths(path: string): Iterable<{ path: string; stats: Stats }> {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  // A part that is running removes files of its own. What a link leads to has rights of its own.
+  if (!stats || stats.isSymbolicLink()) return
+  if (isOpen(stats)) yield { path, stats }
+  if (!stats.isDirectory() || (stats.mode & 0o011) === 0) return
+  for (const name of readdirSync(path)) yield* openPaths(join(path, name))
+}
+
+/** Beyond passing through a directory, as the user who runs Postgres does. */
+function isOpen(stats: Stats): boolean {
+  const passes = process.getuid?.() === 0 && stats.isDirectory() && stats.gid === serverUser()?.gid
+  const passing = passes ? 0o010 : 0
+  return (stats.mode & (group | others) & ~passing) !== 0
+}
+
+function rights({ mode }: Stats): string {
+  const can = [
+    [0o044, 'read'],
+    [write, 'write'],
+    [0o011, 'enter'],
+  ] as const
+  return can.flatMap(([bits, word]) => (mode & bits ? [word] : [])).join(' and ')
+}
