@@ -4,6 +4,7 @@ import { confirmationsProjector } from './confirmations/projector.ts'
 import { customersProjector } from './customers/projector.ts'
 import { deliveriesProjector } from './deliveries/projector.ts'
 import { integrationsProjector } from './integrations/projector.ts'
+import { ledgerProjector } from './ledger/projector.ts'
 import { licensesProjector } from './licenses/projector.ts'
 import { loginsProjector } from './logins/projector.ts'
 import { mailsProjector } from './mails/projector.ts'
@@ -21,6 +22,7 @@ import { webhooksProjector } from './webhooks/projector.ts'
 
 /** Every read model. All move together, in one transaction, behind one checkpoint. */
 export const projectors: readonly Projector[] = [
+  ledgerProjector,
   tenantsProjector,
   clientKeysProjector,
   membersProjector,

@@ -100,6 +100,12 @@ function rowsOf(entry: Recorded, asked: ReadonlyMap<string, Request>): object[] 
     const { tenantId, subjectId } = entry.event.data
     return [{ ...base, tenant_id: tenantId, action: 'erased', target_kind: 'subject', target_id: subjectId }]
   }
+  if (entry.category === 'tenant') {
+    if (entry.event.type !== 'ApprovalRuleChanged') return []
+    const tenant_id = entry.stream.slice('tenant-'.length)
+    const action = entry.event.data.anotherMember ? 'required' : 'no_longer_required'
+    return [{ ...base, tenant_id, action, target_kind: 'approval_by_another_member' }]
+  }
   if (entry.category !== 'confirmation') return []
   const action = actionOf(entry.event)
   const request = asked.get(confirmationOf(entry))
@@ -115,8 +121,11 @@ function actionOf(event: ConfirmationEvent): string | undefined {
       return 'approved'
     case 'ConfirmationDenied':
       return 'denied'
+    case 'ConfirmationWithdrawn':
+      return 'withdrawn'
     case 'ConfirmationExecuted':
       return event.data.outcome === 'done' ? 'executed' : 'refused'
+    case 'ApproverMailed':
     case 'ConfirmationExpired':
     case 'ConfirmationConsumed':
       return undefined

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import { type After, type Keyset, type PageOf, pageOf } from '../page.ts'
 
 /** Something that somebody looked at, took away, asked for or decided. */
 export type AuditEntry = {
@@ -20,6 +20,15 @@ export type AuditFilter = {
   actor?: string | undefined
   action?: string | undefined
   targetId?: string | undefined
+}
+
+/** Whether a place that a list went on from is one of this log: in a log that was copied, positions are others. */
+export async function isAuditPlace(db: Pool, tenantId: string, { id, createdAt }: After): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'select from audit where position = $1 and tenant_id = $2 and at = $3',
+    [id, tenantId, createdAt],
+  )
+  return rowCount !== 0
 }
 
 /** Newest first, in the order of the log. */

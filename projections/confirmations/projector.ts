@@ -43,7 +43,7 @@ export const confirmationsProjector: Projector = {
       created_at timestamptz not null
     );
     create index confirmations_of_tenant on confirmations (tenant_id, created_at desc, confirmation_id desc);
-    -- What reactions look for; next to nothing stands in any of them for long.
+    -- What reactions look for; next to nothing stands in any of them for long. An approved one expires as well.
     create index confirmations_pending on confirmations (expires_at) where status = 'pending';
     create index confirmations_approved on confirmations (decided_at) where status = 'approved';
     create index confirmations_consumed on confirmations (consumed_at) where status = 'consumed'`,

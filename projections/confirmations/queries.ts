@@ -1,5 +1,8 @@
 import type { Pool } from 'pg'
-import type { RequestedConfirmation } from '../../src/domain/confirmation/confirmation.ts'
+import {
+  approvalLifetimeSeconds,
+  type RequestedConfirmation,
+} from '../../src/domain/confirmation/confirmation.ts'
 
 /** A confirmation, with the name of the token that asked. */
 export type ConfirmationEntry = { confirmation: RequestedConfirmation; tokenName: string | null }
@@ -40,29 +43,63 @@ export async function listPendingConfirmations(
   return rows
 }
 
+/** Of every tenant those that can still be decided and expire first, so many of each. */
+export async function listFirstPending(db: Pool, now: string, ofEach: number): Promise<ConfirmationEntry[]> {
+  const { rows } = await db.query<ConfirmationEntry>(
+    `select p.confirmation, t.state->>'name' as "tokenName"
+     from (
+       select state as confirmation, expires_at, confirmation_id,
+         row_number() over (partition by tenant_id order by expires_at, confirmation_id) as place
+       from confirmations where status = 'pending' and expires_at > $1
+     ) p left join tokens t on t.token_id = p.confirmation->>'tokenId'
+     where p.place <= $2 order by p.expires_at, p.confirmation_id`,
+    [now, ofEach],
+  )
+  return rows
+}
+
+/** How many of a tenant can still be decided. */
+export async function countPendingConfirmations(db: Pool, tenantId: string, now: string): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>({
+    name: 'count-pending-confirmations',
+    text: `select count(*) from confirmations
+           where status = 'pending' and expires_at > $2 and tenant_id = $1`,
+    values: [tenantId, now],
+  })
+  return Number(rows[0]?.count ?? 0n)
+}
+
 /** As many as one round of a reaction takes on. */
 const mostAtOnce = 100
 
-/** Pending ones whose time is over, which is not recorded yet. */
-export function listOverdueConfirmations(db: Pool, now: string): Promise<string[]> {
-  return ids(db, `status = 'pending' and expires_at <= $1 order by expires_at`, now)
+/** Pending ones that nobody has decided in time, and approved ones that were not used in time; not recorded yet. */
+export async function listOverdueConfirmations(db: Pool, now: string): Promise<string[]> {
+  const unusedSince = new Date(Date.parse(now) - approvalLifetimeSeconds * 1000).toISOString()
+  return [
+    ...(await ids(db, `status = 'pending' and expires_at <= $1 order by expires_at`, [now])),
+    ...(await ids(db, `status = 'approved' and decided_at <= $1 order by decided_at`, [unusedSince])),
+  ]
 }
 
-/** Those that were consumed before a moment and have not been executed. */
-export function listUnexecutedConfirmations(db: Pool, consumedBefore: string): Promise<string[]> {
-  return ids(db, `status = 'consumed' and consumed_at <= $1 order by consumed_at`, consumedBefore)
+type Moments = { from: string; until: string }
+
+/** Those that were consumed outside of these moments and have not been executed. */
+export function listUnexecutedConfirmations(db: Pool, { from, until }: Moments): Promise<string[]> {
+  const condition = `status = 'consumed' and (consumed_at <= $1 or consumed_at > $2)`
+  return ids(db, `${condition} order by consumed_at`, [from, until])
 }
 
-/** Those that members have asked for and that were approved before a moment: nobody sends them a second time. */
-export function listApprovedOfMembers(db: Pool, approvedBefore: string): Promise<string[]> {
-  const condition = `status = 'approved' and decided_at <= $1 and starts_with(state ->> 'tokenId', 'mem_')`
-  return ids(db, `${condition} order by decided_at`, approvedBefore)
+/** Those that members have asked for and that were approved outside of these moments: nobody sends them a second time. */
+export function listApprovedOfMembers(db: Pool, { from, until }: Moments): Promise<string[]> {
+  const isMembers = `status = 'approved' and starts_with(state ->> 'tokenId', 'mem_')`
+  const condition = `${isMembers} and (decided_at <= $1 or decided_at > $2)`
+  return ids(db, `${condition} order by decided_at`, [from, until])
 }
 
-async function ids(db: Pool, condition: string, moment: string): Promise<string[]> {
+async function ids(db: Pool, condition: string, moments: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ confirmation_id: string }>(
     `select confirmation_id from confirmations where ${condition} limit ${mostAtOnce}`,
-    [moment],
+    [...moments],
   )
   return rows.map((row) => row.confirmation_id)
 }

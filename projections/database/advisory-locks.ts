@@ -12,3 +12,7 @@ export const dispatchLock = 7_214_511
 export const greetingLock = 7_214_510
 /** Held while a process says that it is there and counts the others, with which it shares the rate limits. */
 export const processesLock = 7_214_512
+/** Held while it is decided whether a database is being restored. */
+export const restoreLock = 7_214_513
+/** Held by the one process that makes a backup on schedule. */
+export const backupLock = 7_214_514

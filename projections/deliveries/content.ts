@@ -7,6 +7,8 @@ export type DeliveryContent = {
   event: LicenseEvent
   at: string
   issued: LicenseTerms
+  /** What it was of its product after the event. */
+  terms: Pick<LicenseTerms, 'keyTypeId' | 'quantity' | 'deviceLimit'>
   deviceName: string | null
   /** The payment session of the sale that the license was issued for. */
   sessionId: string | null
@@ -17,9 +19,12 @@ type Row = {
   data: unknown
   at: string
   issued: unknown
+  changed: unknown
   device_name: string | null
   session_id: string | null
 }
+
+const Changed = LicenseTerms.pick({ keyTypeId: true, quantity: true, deviceLimit: true }).strip()
 
 /** An event of a license by its place in the license's stream. */
 export type ContentPlace = { licenseId: string; revision: number }
@@ -34,11 +39,16 @@ export async function readContents(
 ): Promise<(DeliveryContent | undefined)[]> {
   const { rows } = await db.query<Row | { type: null }>({
     name: 'delivery-contents',
-    text: `select e.type, e.data, e.at, i.data as issued, d.name as device_name,
+    text: `select e.type, e.data, e.at, i.data as issued, t.data as changed, d.name as device_name,
              s.state ->> 'sessionId' as session_id
            from unnest($1::text[], $2::int[]) with ordinality as q (license_id, revision, ordinal)
              left join license_history e on e.license_id = q.license_id and e.revision = q.revision
              left join license_history i on i.license_id = e.license_id and i.revision = 0
+             left join lateral (
+               select h.data from license_history h
+               where h.license_id = q.license_id and h.slot = 'terms' and h.revision <= q.revision
+               order by h.revision desc limit 1
+             ) t on true
              left join sales s on s.license_id = e.license_id
              left join devices d on d.license_id = e.license_id and d.device_id = e.data ->> 'deviceId'
            order by q.ordinal`,
@@ -60,10 +70,12 @@ export function createContentLookup(
 }
 
 function contentFrom(row: Row): DeliveryContent {
+  const issued = LicenseTerms.parse(row.issued)
   return {
     event: LicenseEvent.parse({ type: row.type, data: row.data }),
     at: row.at,
-    issued: LicenseTerms.parse(row.issued),
+    issued,
+    terms: row.changed === null ? issued : Changed.parse(row.changed),
     deviceName: row.device_name,
     sessionId: row.session_id,
   }

@@ -1,22 +1,32 @@
 import type { Pool } from 'pg'
 
-/** Whether a delivery that carries the key of license `l` is still to come: to its vendor or to its customer. */
-const isNeeded = `(
+/**
+ * Whether the key of license `l` is kept at the moment `now`: a delivery that carries it, to the vendor or to the
+ * customer, is still to come, or was given up a while ago and may be asked for again. A key that was replaced since is of
+ * no use to those who ask again.
+ */
+const isNeeded = (now: string) => `(
   exists (
     select from owed_deliveries o where o.license_id = l.license_id and o.event = 'license.created'
   )
   or exists (
     select from deliveries d
-    where d.license_id = l.license_id and d.event = 'license.created' and d.status = 'pending'
+    where d.license_id = l.license_id and d.event = 'license.created'
+      and (
+        d.status = 'pending'
+        or d.key_until > ${now} and not exists (
+          select from license_history h where h.license_id = l.license_id and h.type = 'LicenseReminted'
+        )
+      )
   )
 )`
 
 /** Whether the key of a license has to be kept no longer. One that the read models do not show yet is needed. */
-export async function isKeySpent(db: Pool, licenseId: string): Promise<boolean> {
+export async function isKeySpent(db: Pool, licenseId: string, now: string): Promise<boolean> {
   const { rows } = await db.query<{ spent: boolean }>({
     name: 'is-key-spent',
-    text: `select not ${isNeeded} as spent from licenses l where l.license_id = $1`,
-    values: [licenseId],
+    text: `select not ${isNeeded('$2::timestamptz')} as spent from licenses l where l.license_id = $1`,
+    values: [licenseId, now],
   })
   return rows[0]?.spent ?? false
 }
@@ -25,14 +35,15 @@ export async function isKeySpent(db: Pool, licenseId: string): Promise<boolean> 
 export async function listSpentKeys(
   db: Pool,
   prefix: string,
+  now: string,
 ): Promise<{ tenantId: string; licenseId: string }[]> {
   const { rows } = await db.query<{ tenantId: string; licenseId: string }>(
     `select l.tenant_id as "tenantId", l.license_id as "licenseId"
      from vault.secrets s
        join licenses l on l.tenant_id = s.tenant_id and l.license_id = substr(s.name, length($1) + 1)
-     where starts_with(s.name, $1) and not ${isNeeded}
+     where starts_with(s.name, $1) and not ${isNeeded('$2::timestamptz')}
      limit 1000`,
-    [prefix],
+    [prefix, now],
   )
   return rows
 }

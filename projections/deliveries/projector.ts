@@ -1,4 +1,9 @@
-import { absentDelivery, type Delivery, evolveDelivery } from '../../src/domain/delivery/delivery.ts'
+import {
+  absentDelivery,
+  type Delivery,
+  evolveDelivery,
+  keyKeptUntil,
+} from '../../src/domain/delivery/delivery.ts'
 import { folding } from '../../src/domain/recorded.ts'
 import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
@@ -24,6 +29,7 @@ const deliveries: DocumentModel<Delivery> = {
           status: delivery.status,
           tries: delivery.attempts.length,
           next_attempt_at: delivery.nextAttemptAt,
+          key_until: keyKeptUntil(delivery),
           created_at: delivery.scheduledAt,
         },
 }
@@ -46,6 +52,8 @@ export const deliveriesProjector: Projector = {
       status text not null,
       tries int not null,
       next_attempt_at timestamptz,
+      -- Until when the key that it carries is kept, since it was given up.
+      key_until timestamptz,
       created_at timestamptz not null,
       -- An event goes to a receiver once: there is one webhook a tenant, and one customer a license.
       unique (license_id, license_revision, channel)

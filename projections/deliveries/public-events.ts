@@ -63,3 +63,39 @@ export async function listPublicEvents(
   })
   return rows
 }
+
+/**
+ * Where the log holds a public event, that is known by its license and its revision there: in a log that was copied, it
+ * holds it at another position.
+ * @param at when it happened, so that the event of a restored log that has gone another way since is not taken for it
+ */
+export async function findPublicEvent(
+  db: Pool,
+  tenantId: string,
+  { licenseId, revision, at }: Pick<PublicEventPlace, 'licenseId' | 'revision' | 'at'>,
+): Promise<bigint | undefined> {
+  const { rows } = await db.query<{ position: bigint }>({
+    name: 'find-public-event',
+    text: `select p.position
+           from license_history h join public_events p on p.tenant_id = $1 and p.position = h.position
+           where h.license_id = $2 and h.revision = $3 and h.at = $4`,
+    values: [tenantId, licenseId, revision, at],
+  })
+  return rows[0]?.position
+}
+
+/** Whether a public event that happened at this time stands at this position. */
+export async function isPublicEvent(
+  db: Pool,
+  tenantId: string,
+  { position, at }: Pick<PublicEventPlace, 'position' | 'at'>,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'is-public-event',
+    text: `select from public_events p
+             join license_history h on h.license_id = p.license_id and h.revision = p.license_revision
+           where p.tenant_id = $1 and p.position = $2 and h.at = $3`,
+    values: [tenantId, position, at],
+  })
+  return rowCount !== 0
+}

@@ -23,6 +23,19 @@ export async function findDelivery(
   return rows[0] && entryFrom(rows[0])
 }
 
+/** The correlation id of the event that a delivery tells of. */
+export async function findCorrelation(db: Pool, deliveryId: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ correlationId: string }>({
+    name: 'find-correlation-of-delivery',
+    text: `select h.correlation_id as "correlationId"
+           from deliveries d join license_history h
+             on h.license_id = d.state ->> 'licenseId' and h.revision = (d.state ->> 'licenseRevision')::int
+           where d.delivery_id = $1`,
+    values: [deliveryId],
+  })
+  return rows[0]?.correlationId
+}
+
 export type FindDelivery = (deliveryId: string) => Promise<DeliveryEntry | undefined>
 
 /** For the dispatcher, which works for all tenants; look-ups of one moment share a query. */

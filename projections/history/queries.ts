@@ -136,6 +136,23 @@ export async function findPlaceAt(
   return rows[0]
 }
 
+/** At which revision each of the licenses stood at a position in the log; one that was not there yet is left out. */
+export async function findRevisionsThen(
+  db: Pool,
+  licenseIds: readonly string[],
+  position: bigint,
+): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ license_id: string; revision: number }>({
+    name: 'history-revisions-then',
+    text: `select q.license_id, h.revision from unnest($1::text[]) as q (license_id) cross join lateral (
+             select revision from license_history
+             where license_id = q.license_id and position <= $2 order by revision desc limit 1
+           ) h`,
+    values: [licenseIds, position],
+  })
+  return new Map(rows.map(({ license_id, revision }) => [license_id, revision]))
+}
+
 /** Where the log is cut, at a position or a time: what is recorded behind it had not happened yet. */
 export type Cut = { position: bigint } | { time: string }
 

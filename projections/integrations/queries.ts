@@ -24,6 +24,14 @@ export async function listIntegrations(db: Pool, tenantId: string): Promise<Know
   return rows.map(({ state }) => state)
 }
 
+/** The providers that any tenant is connected to. */
+export async function listConnectedProviders(db: Pool): Promise<Provider[]> {
+  const { rows } = await db.query<{ provider: Provider }>(
+    "select distinct provider from integrations where state->>'status' = 'connected' order by provider",
+  )
+  return rows.map(({ provider }) => provider)
+}
+
 export type PricedProduct = { productId: string; prices: Record<string, string> }
 
 /** Which of a tenant's key types are sold at which of the card provider's prices; products without any are left out. */

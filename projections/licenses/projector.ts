@@ -35,7 +35,10 @@ export const licensesProjector: Projector = {
       taken_back_at timestamptz,
       revoked_at timestamptz,
       revoked_reason text,
+      revoked_cause text,
       refunded_at timestamptz,
+      -- Payments of its sale whose money went back.
+      refunded_payments json not null,
       sale_through int not null,
       subject_id text,
       email text,
@@ -236,7 +239,10 @@ const writeLicenses = `
   on conflict (license_id) do update set
     revision = excluded.revision, key_hash = excluded.key_hash, display_key = excluded.display_key,
     seats_used = excluded.seats_used, expires_at = excluded.expires_at, ended_at = excluded.ended_at,
+    key_type_id = excluded.key_type_id, quantity = excluded.quantity, device_limit = excluded.device_limit,
+    on_expiry = excluded.on_expiry,
     revoked_at = excluded.revoked_at, revoked_reason = excluded.revoked_reason,
+    revoked_cause = excluded.revoked_cause, refunded_payments = excluded.refunded_payments,
     refunded_at = excluded.refunded_at, sale_through = excluded.sale_through,
     customer_id = excluded.customer_id, email = excluded.email, name = excluded.name,
     taken_back_at = excluded.taken_back_at

@@ -20,7 +20,9 @@ export type LicenseRow = {
   taken_back_at: string | null
   revoked_at: string | null
   revoked_reason: string | null
+  revoked_cause: IssuedLicense['revokedCause']
   refunded_at: string | null
+  refunded_payments: readonly string[]
   sale_through: number
   subject_id: string | null
   email: string | null
@@ -95,7 +97,9 @@ export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): Iss
     takenBackAt: row.taken_back_at,
     revokedAt: row.revoked_at,
     revokedReason: row.revoked_reason,
+    revokedCause: row.revoked_cause,
     refundedAt: row.refunded_at,
+    refundedPayments: row.refunded_payments,
     saleThrough: row.sale_through,
     holder: row.subject_id === null ? null : { subjectId: row.subject_id, email: row.email, name: row.name },
     customerId: row.customer_id,
@@ -140,7 +144,9 @@ export function licenseColumns(license: IssuedLicense, revision: number): Record
     taken_back_at: license.takenBackAt,
     revoked_at: license.revokedAt,
     revoked_reason: license.revokedReason,
+    revoked_cause: license.revokedCause,
     refunded_at: license.refundedAt,
+    refunded_payments: license.refundedPayments,
     sale_through: license.saleThrough,
     subject_id: license.holder?.subjectId ?? null,
     email: license.holder?.email ?? null,

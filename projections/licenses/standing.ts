@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import { coalesce } from '../coalesce.ts'
 import { leadersOf } from '../leaders.ts'
-import type { KnownToken } from '../tokens/queries.ts'
+import { type KnownToken, memberOfToken, uncertainToken } from '../tokens/queries.ts'
 import {
   deviceOfLicense,
   entitlementsOfKeyType,
@@ -25,6 +25,7 @@ type Row = {
   token: KnownToken['token'] | null
   tenant_status: KnownToken['tenantStatus']
   plan: KnownToken['plan']
+  member_role: KnownToken['memberRole']
   token_uncertain: boolean
   revalidate_after_seconds: number | null
   current: boolean | null
@@ -72,14 +73,15 @@ const placeOf = ({ tokenHash, productId }: ValidateQuestion): string => `${token
 const lookup = `
   with led as materialized (
     select a.leader, a.product_id, t.state as token, t.tenant_id, n.status as tenant_status, n.plan,
-      exists (select from parked where stream in (t.stream, n.stream)) as token_uncertain, p.revalidate_after_seconds
+      m.role as member_role, ${uncertainToken} as token_uncertain, p.revalidate_after_seconds
     from unnest($1::bigint[], $2::text[], $3::text[]) as a (leader, token_hash, product_id)
     left join tokens t on t.token_hash = a.token_hash
     left join tenants n on n.tenant_id = t.tenant_id
+    ${memberOfToken}
     left join products p on p.tenant_id = t.tenant_id and p.product_id = a.product_id
   )
   select
-    told.token, told.tenant_status, told.plan, told.token_uncertain, told.revalidate_after_seconds,
+    told.token, told.tenant_status, told.plan, told.member_role, told.token_uncertain, told.revalidate_after_seconds,
     k.current, l.revoked_at, l.expires_at, l.on_expiry,
     ${entitlementsOfKeyType},
     ${overridesOfCustomer},
@@ -96,8 +98,14 @@ const lookup = `
   order by q.ordinal`
 
 function tokenIn(row: Row): KnownToken | undefined {
-  const { token, tenant_status: tenantStatus, plan, token_uncertain: uncertain } = row
-  return token ? { token, tenantStatus, plan, uncertain } : undefined
+  const {
+    token,
+    tenant_status: tenantStatus,
+    plan,
+    member_role: memberRole,
+    token_uncertain: uncertain,
+  } = row
+  return token ? { token, tenantStatus, plan, memberRole, uncertain } : undefined
 }
 
 function standingFrom(row: Row, productId: string, revalidateAfterSeconds: number | null): Standing {

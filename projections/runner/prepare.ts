@@ -13,10 +13,18 @@ import { beforeAll, createReadModelSchema, fingerprint, liveFingerprint } from '
  * missing ones are made, an older version's are rebuilt from the log. Safe when several processes start at once.
  */
 export async function prepareReadModels(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
-  // Only where there is something to prepare is anybody waited for.
-  const found = (await liveFingerprint(db)) ?? (await makeLiveTables(db))
+  const found = await makeMissingTables(db)
   if (found !== fingerprint) await rebuildOnce(db, log, options)
   await catchUp(db, log, options)
+}
+
+/**
+ * Makes the live tables, empty, when there are none.
+ * @returns their version, which may be another one's when they are there
+ */
+export async function makeMissingTables(db: Pool): Promise<string> {
+  // Only where there is something to prepare is anybody waited for.
+  return (await liveFingerprint(db)) ?? (await makeLiveTables(db))
 }
 
 /** Somebody may have died between recording something and showing it. */

@@ -1,9 +1,10 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { OnParked } from './apply.ts'
 import type { LogReader } from './log.ts'
 import { readCheckpoint, runRound } from './round.ts'
 import { beforeAll } from './schema.ts'
+import type { Step } from './step.ts'
 
 /** The read models did not reach a command's position in time. The command itself stands in the log. */
 export class ReadModelsBehind extends Error {
@@ -26,21 +27,32 @@ export type ReadModels = {
   checkpoint(): Promise<bigint>
 }
 
+/** Told of each round that was committed. @param startedAt in milliseconds since 1970 */
+export type OnRound = (step: Step, startedAt: number) => void
+
 /** A round costs several times this, however few events it takes in. */
 const gatherMs = 3
 
-type Waiter = { position: bigint; deadline: number; resolve: () => void; reject: (error: Error) => void }
+type Waiter = { position: bigint; timer: NodeJS.Timeout; resolve: () => void }
 
 export function createReadModels(
   db: Pool,
   log: LogReader,
-  options: { timeLimitMs: number; onParked: OnParked; onFailure: (error: unknown) => void },
+  options: {
+    timeLimitMs: number
+    onParked: OnParked
+    onFailure: (error: unknown) => void
+    onRound?: OnRound | undefined
+  },
 ): ReadModels {
   let reached = beforeAll
+  /** Whether a round has told where the tables stand. */
+  let isKnown = false
   /** Whether the last round found the tables where the one before it had left them. */
   let isAlone = false
   let waiters: Waiter[] = []
   let running = false
+  let lastFailure: unknown
 
   async function run(): Promise<void> {
     running = true
@@ -49,20 +61,24 @@ export function createReadModels(
     while (waiters.length > 0) {
       try {
         // Where several wait, more are on their way: the next round takes them along.
-        if (settled > 1) await setTimeout(gatherMs)
+        if (settled > 1) await sleep(gatherMs)
         const before = reached
-        const { from, to } = await runRound(db, log, options.onParked, isAlone ? before : undefined)
+        const startedAt = options.onRound && Date.now()
+        const step = await runRound(db, log, options.onParked, isKnown ? before : undefined, isAlone)
+        if (startedAt !== undefined) options.onRound?.(step, startedAt)
+        const { from, to } = step
+        isKnown = true
         isAlone = from === before
         reached = to
         failures = 0
         settled = settle()
         // The store acknowledged a position that its log does not show yet; give it a moment.
-        if (reached === before && waiters.length > 0) await setTimeout(5)
-        expire(undefined)
+        if (reached === before && waiters.length > 0) await sleep(5)
+        lastFailure = undefined
       } catch (error) {
         options.onFailure(error)
-        expire(error)
-        await setTimeout(Math.min(500, 10 * 2 ** failures++))
+        lastFailure = error
+        await sleep(Math.min(500, 10 * 2 ** failures++))
       }
     }
     running = false
@@ -71,23 +87,25 @@ export function createReadModels(
   function settle(): number {
     const done = waiters.filter(({ position }) => position <= reached)
     waiters = waiters.filter(({ position }) => position > reached)
-    for (const waiter of done) waiter.resolve()
+    for (const { timer, resolve } of done) {
+      clearTimeout(timer)
+      resolve()
+    }
     return done.length
-  }
-
-  function expire(cause: unknown): void {
-    const now = performance.now()
-    const late = waiters.filter(({ deadline }) => deadline <= now)
-    waiters = waiters.filter(({ deadline }) => deadline > now)
-    for (const waiter of late) waiter.reject(new ReadModelsBehind(waiter.position, cause))
   }
 
   function advanceTo(position: bigint): Promise<void> {
     if (position <= reached) return Promise.resolve()
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    waiters.push({ position, deadline: performance.now() + options.timeLimitMs, resolve, reject })
-    if (!running) void run()
-    return promise
+    return new Promise((resolve, reject) => {
+      // A timer each: the round that is under way may wait for a store that has stopped answering.
+      const timer = setTimeout(() => {
+        waiters = waiters.filter((other) => other !== waiter)
+        reject(new ReadModelsBehind(position, lastFailure))
+      }, options.timeLimitMs)
+      const waiter: Waiter = { position, timer, resolve }
+      waiters.push(waiter)
+      if (!running) void run()
+    })
   }
 
   return {

@@ -5,6 +5,8 @@ import { liveSchema } from '../database/pool.ts'
 import type { OnParked } from './apply.ts'
 import type { LogReader } from './log.ts'
 import { type Progress, replay, withScratchSchema } from './replay.ts'
+import { readCheckpoint } from './round.ts'
+import { beforeAll } from './schema.ts'
 
 const nextSchema = `${liveSchema}_next`
 const formerSchema = `${liveSchema}_former`
@@ -30,15 +32,36 @@ export async function rebuild(db: Pool, log: LogReader, options: RebuildOptions)
     await client.query(`set maintenance_work_mem = '256MB'`)
     await makeIndexes()
     await client.query('analyze; set synchronous_commit = on')
-    // What was written while that took its time; the lock then keeps the little that is left from growing.
-    await replay(client, log, options)
-    await client.query('select pg_advisory_lock($1)', [projectionLock])
-    await replay(client, log, options)
+    // What was written while that took its time.
+    await overtakeLiveTables(client, log, options)
     await swap(client)
     await client.query('select pg_advisory_unlock($1)', [projectionLock])
     await untilNobodyReadsTheFormer(client)
     await client.query(`drop schema ${formerSchema} cascade`)
   })
+}
+
+/**
+ * Replays until the fresh tables are no less far than the live ones, and returns with the lock that keeps the live ones
+ * there. The log is read without the lock, as the live tables' own rounds do: when they have moved meanwhile, the little that
+ * is missing is replayed and the lock is taken again.
+ */
+async function overtakeLiveTables(
+  client: ClientBase,
+  log: LogReader,
+  options: RebuildOptions,
+): Promise<void> {
+  for (let missed: bigint | undefined; ; ) {
+    await replay(client, log, options)
+    const reached = await readCheckpoint(client)
+    await client.query('select pg_advisory_lock($1)', [projectionLock])
+    const { rows } = await client.query<{ position: bigint }>(`select position from ${liveSchema}.checkpoint`)
+    const live = rows[0]?.position ?? beforeAll
+    // A position that the log still does not hold is none of this log's.
+    if (live <= reached || live === missed) return
+    missed = live
+    await client.query('select pg_advisory_unlock($1)', [projectionLock])
+  }
 }
 
 /** How far a rebuild that is running somewhere has come; undefined when none is. */

@@ -99,7 +99,7 @@ async function foldUpTo(
     while (coming.length < pagesAhead) last = readOn(last.then(({ through }) => next(through)))
     const page = await coming.shift()
     if (page?.through === undefined) return
-    const { to } = await takeStep(client, noLock, async () => page, options.onParked, position)
+    const { to } = await takeStep(client, noLock, { from: position, ...page }, options.onParked, true)
     position = to
     events += page.entries.length
     options.onProgress({ events, position, head })

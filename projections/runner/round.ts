@@ -2,7 +2,7 @@ import type { ClientBase, Pool } from 'pg'
 import { projectionLock } from '../database/advisory-locks.ts'
 import type { Statement } from '../statements.ts'
 import type { OnParked } from './apply.ts'
-import type { LogPage, LogReader } from './log.ts'
+import type { LogReader } from './log.ts'
 import { beforeAll } from './schema.ts'
 import { type Step, takeStep } from './step.ts'
 
@@ -15,18 +15,25 @@ const againstOthers: Statement = {
 }
 
 /**
- * One step forward: takes the lock, reads the log from the checkpoint, applies, and commits rows and checkpoint
- * together. Killed at any point it has done all of it or nothing.
- * @param expected where the tables are believed to stand, which saves a question where it is right
+ * One step forward: reads the log from the checkpoint, takes the lock, applies what nobody else has applied meanwhile,
+ * and commits rows and checkpoint together. Killed at any point it has done all of it or nothing. The log is read before
+ * the lock is taken, so that an event store that hangs keeps no other process from moving the tables.
+ * @param expected where the tables are believed to stand; undefined: they are asked
+ * @param isLikely whether that is likely, which saves a question where it is right
  */
 export async function runRound(
   db: Pool,
   log: LogReader,
   onParked: OnParked,
   expected?: bigint,
+  isLikely = false,
 ): Promise<Step> {
-  const read = (checkpoint: bigint): Promise<LogPage> =>
-    log.readPage(checkpoint === beforeAll ? undefined : checkpoint, pageSize)
+  const from = expected ?? (await readCheckpoint(db))
+  const page = await log.readPage(from === beforeAll ? undefined : from, pageSize)
+  if (page.through === undefined) {
+    const found = await readCheckpoint(db)
+    return { from: found, to: found, events: 0 }
+  }
   const client = await db.connect()
   let broken: Error | undefined
   // A connection that ends while it waits says so to its listeners alone.
@@ -35,7 +42,7 @@ export async function runRound(
   }
   client.on('error', lost)
   try {
-    return await takeStep(client, againstOthers, read, onParked, expected)
+    return await takeStep(client, againstOthers, { from, ...page }, onParked, isLikely)
   } catch (error) {
     await client.query('rollback').catch(lost)
     throw error

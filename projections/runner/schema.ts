@@ -8,6 +8,9 @@ const ownTables = `
   create table checkpoint (
     only_row boolean primary key default true check (only_row),
     position bigint not null,
+    -- The last of the ledger's own events up to there. An event of others at that position may be scavenged one day.
+    event_position bigint,
+    event_id text,
     -- By the clock of the database.
     moved_at timestamptz not null default clock_timestamp(),
     fingerprint text not null
@@ -25,7 +28,7 @@ const ownTables = `
 /**
  * Grows whenever the meaning of a table changes without its definition doing so, and makes the next start rebuild.
  */
-const generation = 1
+const generation = 2
 
 /** Names a version of all tables together. Read models are never migrated: another version is built beside them. */
 export const fingerprint: string = createHash('sha256')

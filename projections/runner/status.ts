@@ -13,7 +13,7 @@ type ParkedStream = {
   parkedAt: string
 }
 
-export type ProjectionStatus = {
+type ProjectionLag = {
   /** -1 before the first event. */
   checkpoint: string
   head: string
@@ -21,13 +21,19 @@ export type ProjectionStatus = {
   lagEvents: number
   /** When the first of them was recorded; null when there is none, or it cannot be read. */
   behindSince: string | null
-  parked: ParkedStream[]
 }
+
+export type ProjectionStatus = ProjectionLag & { parked: ParkedStream[] }
 
 const mostCounted = 1000
 
 /** Where the read models stand against the log, and what is set aside. */
 export async function projectionStatus(db: Pool, log: LogReader): Promise<ProjectionStatus> {
+  return { ...(await projectionLag(db, log)), parked: await readParked(db) }
+}
+
+/** Where the read models stand against the log. */
+export async function projectionLag(db: Pool, log: LogReader): Promise<ProjectionLag> {
   const checkpoint = await readCheckpoint(db)
   const head = (await log.head()) ?? beforeAll
   const waiting =
@@ -39,7 +45,6 @@ export async function projectionStatus(db: Pool, log: LogReader): Promise<Projec
     head: String(head),
     lagEvents: waiting?.entries.length ?? 0,
     behindSince: recordedAt(waiting?.entries[0]),
-    parked: await readParked(db),
   }
 }
 

@@ -8,41 +8,45 @@ import { beforeAll, fingerprint } from './schema.ts'
 /** The positions from which and to which the tables were moved, and by how many events. */
 export type Step = { from: bigint; to: bigint; events: number }
 
+/** A page of the log, and the position that it was read from. */
+export type PageFrom = LogPage & { from: bigint }
+
 /**
  * Folds one page into the connection's tables, in a transaction of its own: quickly, or, when some event does not
- * fit, once more with care. Tables of another version are left to its own processes, which fold what this one could
+ * fit, once more with care. Of a page that others have folded in part the rest is folded; of one that does not begin where
+ * the tables stand, nothing. Tables of another version are left to its own processes, which fold what this one could
  * misread.
  * @param lock a statement that keeps others away for as long as the transaction lasts
- * @param expected where the tables are believed to stand. What the page behind it is folded onto is then asked for
- * along with the lock, and thrown away where the tables stand elsewhere: folding has written nothing yet.
+ * @param isLikely whether the tables are believed to stand where the page begins. What it is folded onto is then asked
+ * for along with the lock, and thrown away where the tables stand elsewhere: folding has written nothing yet.
  */
 export async function takeStep(
   client: ClientBase,
   lock: Statement,
-  read: (checkpoint: bigint) => Promise<LogPage>,
+  page: PageFrom,
   onParked: OnParked,
-  expected?: bigint,
+  isLikely: boolean,
 ): Promise<Step> {
   const statements = inMessages(client)
-  const pageFrom = rememberingTheLast(read)
   const step = async (
     { checkpoint, isOurs, parked }: Begun,
     apply: (entries: LogPage['entries'], parked: ReadonlySet<string>, last: Statement[]) => Promise<void>,
   ): Promise<Step> => {
-    if (!isOurs) {
+    const { through } = page
+    if (!isOurs || through === undefined || checkpoint < page.from || checkpoint >= through) {
       await client.query('rollback')
       return { from: checkpoint, to: checkpoint, events: 0 }
     }
-    const { entries, through } = await pageFrom(checkpoint)
-    const to = through ?? checkpoint
-    await apply(entries, parked, [moveCheckpoint(to), commit])
-    return { from: checkpoint, to, events: entries.length }
+    const entries =
+      checkpoint === page.from ? page.entries : page.entries.filter(({ position }) => position > checkpoint)
+    await apply(entries, parked, [moveCheckpoint(through, entries.at(-1)), commit])
+    return { from: checkpoint, to: through, events: entries.length }
   }
   try {
-    const begun = await beginExpecting(expected, client, statements, lock, pageFrom)
+    const begun = await (isLikely ? beginAndFold(client, statements, lock, page) : begin(statements, lock))
     return await step(begun, async (entries, parked, last) => {
-      const isAsExpected = begun.checkpoint === expected && !entries.some(({ stream }) => parked.has(stream))
-      const writes = (isAsExpected && begun.writes) || (await foldTogether(statements, entries, parked))
+      const isAsFolded = begun.checkpoint === page.from && !entries.some(({ stream }) => parked.has(stream))
+      const writes = (isAsFolded && begun.writes) || (await foldTogether(statements, entries, parked))
       await writeTogether(statements, [...writes, ...last])
     })
   } catch (error) {
@@ -58,18 +62,15 @@ export async function takeStep(
 /** How the tables were found; `writes` is what a page comes to that was folded on trust, if it could be. */
 type Begun = { checkpoint: bigint; isOurs: boolean; parked: Set<string>; writes?: Statement[] | undefined }
 
-/** Begins, and folds along with that what lies behind the expected checkpoint. */
-async function beginExpecting(
-  expected: bigint | undefined,
+/** Begins, and folds along with that what the page holds. */
+async function beginAndFold(
   client: ClientBase,
   statements: Statements,
   lock: Statement,
-  pageFrom: (checkpoint: bigint) => Promise<LogPage>,
+  { entries }: PageFrom,
 ): Promise<Begun> {
-  if (expected === undefined) return begin(statements, lock)
-  const { entries } = await pageFrom(expected)
   const begun = begin(statements, lock)
-  // What makes folding fail, or asking for what it needs, comes up again without an expectation and is judged there.
+  // What makes folding fail, or asking for what it needs, comes up again without trust and is judged there.
   const writes = foldTogether(statements, entries, new Set()).catch(() => undefined)
   try {
     return { ...(await begun), writes: await writes }
@@ -97,21 +98,13 @@ async function begin(db: Statements, lock: Statement): Promise<Begun> {
   }
 }
 
-/** Reads a page once, however often it is asked for in a row. */
-function rememberingTheLast(
-  read: (checkpoint: bigint) => Promise<LogPage>,
-): (checkpoint: bigint) => Promise<LogPage> {
-  let last: { checkpoint: bigint; page: LogPage } | undefined
-  return async (checkpoint) => {
-    if (last?.checkpoint !== checkpoint) last = { checkpoint, page: await read(checkpoint) }
-    return last.page
-  }
-}
-
-const moveCheckpoint = (position: bigint): Statement => ({
+/** @param last the last of the ledger's own events on the way there, if there was one */
+const moveCheckpoint = (position: bigint, last: LogPage['entries'][number] | undefined): Statement => ({
   name: 'move-checkpoint',
-  text: 'update checkpoint set position = $1, moved_at = clock_timestamp() where position < $1',
-  values: [position],
+  text: `update checkpoint set position = $1, moved_at = clock_timestamp(),
+           event_position = coalesce($2, event_position), event_id = coalesce($3, event_id)
+         where position < $1`,
+  values: [position, last?.position ?? null, last?.id ?? null],
 })
 
 const commit: Statement = { name: 'commit-fold', text: 'commit' }

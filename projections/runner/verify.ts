@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import type { LogEntry } from '../../src/domain/recorded.ts'
-import { projectionLock, rebuildLock, verifyLock } from '../database/advisory-locks.ts'
+import { rebuildLock, verifyLock } from '../database/advisory-locks.ts'
 import { liveSchema } from '../database/pool.ts'
 import { compareTables, type Difference } from './compare.ts'
 import type { LogReader } from './log.ts'
@@ -13,7 +13,7 @@ export type Verification = { events: number; rows: number; differences: Differen
 
 /**
  * Replays the log into a scratch schema up to exactly where the live tables stand, and compares the two row by
- * row. The live tables are held still only for the last few events: they are compared as they were then, and go on.
+ * row. The live tables are compared as they were at one moment, and move on meanwhile.
  * @param until replays no further than the last event before the first one after this moment: what differs then is what
  *   has changed since
  */
@@ -35,9 +35,11 @@ export async function verify(
     try {
       // Never past the live tables, which may be behind the log.
       await replay(client, read, { ...options, upTo: await liveCheckpoint(client) })
-      return await withLiveTables(db, async (live, letGo) => {
-        await replay(client, read, { ...options, upTo: await liveCheckpoint(live) })
-        await letGo()
+      return await withLiveTables(db, async (live) => {
+        await live.query('begin isolation level repeatable read')
+        // As the first query of its transaction it decides what the connection sees from here on.
+        const upTo = await liveCheckpoint(live)
+        await replay(client, read, { ...options, upTo })
         const compared = await compareTables(
           { db: live, schema: liveSchema },
           { db: client, schema: scratchSchema },
@@ -50,21 +52,11 @@ export async function verify(
   })
 }
 
-/**
- * A connection that sees the live tables as they are when they are let go, however they move on; until then they
- * stand still. No rebuild swaps them meanwhile: their names would mean other tables.
- */
-function withLiveTables<T>(
-  db: Pool,
-  work: (live: ClientBase, letGo: () => Promise<void>) => Promise<T>,
-): Promise<T> {
+/** While it works no rebuild swaps the live tables: their names would mean other tables. */
+function withLiveTables<T>(db: Pool, work: (live: ClientBase) => Promise<T>): Promise<T> {
   return withOwnConnection(db, async (live) => {
     await live.query('select pg_advisory_lock_shared($1)', [rebuildLock])
-    await live.query('select pg_advisory_lock($1)', [projectionLock])
-    return work(live, async () => {
-      await live.query(`begin isolation level repeatable read; select from ${liveSchema}.checkpoint`)
-      await live.query('select pg_advisory_unlock($1)', [projectionLock])
-    })
+    return work(live)
   })
 }
 

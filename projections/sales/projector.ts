@@ -16,7 +16,7 @@ const sales: DocumentModel<Sale> = {
           tenant_id: sale.tenantId,
           provider: sale.provider,
           sale_id: sale.saleId,
-          subject_id: sale.customer.subjectId,
+          subject_id: sale.customer?.subjectId ?? null,
           product_id: sale.productId,
           license_id: sale.licenseId,
           status: sale.status,
@@ -37,7 +37,8 @@ export const salesProjector: Projector = {
       tenant_id text not null,
       provider text not null,
       sale_id text not null,
-      subject_id text not null,
+      -- null for a sale whose buyer the provider did not name.
+      subject_id text,
       product_id text,
       license_id text not null unique,
       status text not null,
@@ -46,6 +47,7 @@ export const salesProjector: Projector = {
     );
     create index sales_by_age on sales (tenant_id, received_at desc, id desc);
     create index sales_of_subject on sales (tenant_id, subject_id);
+    create index sales_of_nobody on sales (tenant_id, received_at desc, id desc) where subject_id is null;
     create index sales_parked on sales (tenant_id, received_at desc, id desc) where status = 'parked';
     -- What a reaction goes on with; next to nothing stands in it for long.
     create index sales_open on sales (received_at) where open`,

@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import type { Provider } from '../../src/domain/integration/provider.ts'
 import type { KnownSale } from '../../src/domain/sale/sale.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import { needsHolder } from './holders.ts'
 
 /** @param tenantId null for an operator on the host, who stands above the tenants */
 export async function findSale(
@@ -36,6 +37,8 @@ export type SaleFilter = {
   provider?: Provider | undefined
   productId?: string | undefined
   licenseId?: string | undefined
+  /** Only those whose license nobody holds. */
+  needs?: 'holder' | undefined
 }
 
 /** Newest first, sales of one moment by id. */
@@ -46,12 +49,13 @@ export async function listSales(
   { after, limit }: Keyset,
 ): Promise<PageOf<KnownSale>> {
   const { rows } = await db.query<{ state: KnownSale }>(
-    `select state from sales
+    `select state from sales s
      where tenant_id = $1
        and ($2::text is null or status = $2)
        and ($3::text is null or provider = $3)
        and ($4::text is null or product_id = $4)
        and ($5::text is null or license_id = $5)
+       ${filter.needs === 'holder' ? `and ${needsHolder}` : ''}
        and ($6::timestamptz is null or (received_at, id) < ($6, $7))
      order by received_at desc, id desc limit $8`,
     [
@@ -85,11 +89,15 @@ export async function countParkedSales(db: Pool, tenantId: string): Promise<numb
 /** As many as one round of a reaction takes on. */
 const mostAtOnce = 100
 
-/** Those that are not where they should be, and were received before a moment; the oldest first. */
-export async function listOpenSales(db: Pool, receivedBefore: string): Promise<KnownSale[]> {
+/** Those that are not where they should be, and were received outside of these moments; the oldest first. */
+export async function listOpenSales(
+  db: Pool,
+  { from, until }: { from: string; until: string },
+): Promise<KnownSale[]> {
   const { rows } = await db.query<{ state: KnownSale }>(
-    `select state from sales where open and received_at <= $1 order by received_at limit ${mostAtOnce}`,
-    [receivedBefore],
+    `select state from sales where open and (received_at <= $1 or received_at > $2)
+     order by received_at limit ${mostAtOnce}`,
+    [from, until],
   )
   return rows.map(({ state }) => state)
 }

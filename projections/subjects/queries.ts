@@ -56,7 +56,7 @@ export async function findTraces(db: Pool, tenantId: string, subjectId: string):
     mailIds: mails.rows.map(({ id }) => id),
     sealed: [
       ...[...licenses.rows, ...customers.rows].map(({ email, name }) => ({ subjectId, email, name })),
-      ...sales.rows.map(({ state }) => state.customer),
+      ...sales.rows.flatMap(({ state }) => state.customer ?? []),
     ],
   }
 }

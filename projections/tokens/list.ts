@@ -1,13 +1,19 @@
 import type { Pool } from 'pg'
-import type { Token } from '../../src/domain/token/token.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import type { OwnedToken } from './projector.ts'
+import { memberOfToken } from './queries.ts'
 
-/** A token with the moment when it was last used, as far as that has been written down. */
-export type ListedToken = { token: Extract<Token, { tokenId: string }>; lastUsedAt: string | null }
+/**
+ * A token with the moment when it was last used, as far as that has been written down, and whether it ended because the
+ * member who made it is one no more.
+ */
+export type ListedToken = { token: OwnedToken; lastUsedAt: string | null; endedWithMember: boolean }
+
+const endedWithMember = 't.member_id is not null and m.member_id is null'
 
 const listed = `
-  select t.state as token, u.last_used_at as "lastUsedAt"
-  from tokens t left join usage.token_use u using (token_id)`
+  select t.state as token, u.last_used_at as "lastUsedAt", ${endedWithMember} as "endedWithMember"
+  from tokens t left join usage.token_use u using (token_id) ${memberOfToken}`
 
 /** Newest first, tokens of one moment by id; `live` leaves out those that can no longer be used. */
 export async function listTokens(
@@ -19,7 +25,7 @@ export async function listTokens(
   const { rows } = await db.query<ListedToken>(
     `${listed}
      where t.tenant_id = $1
-       and (not $2::boolean or (t.state->>'status' = 'live'
+       and (not $2::boolean or (t.state->>'status' = 'live' and not (${endedWithMember})
          and (t.state->>'expiresAt' is null or (t.state->>'expiresAt')::timestamptz > $3)))
        and ($4::timestamptz is null or (t.created_at, t.token_id) < ($4, $5))
      order by t.created_at desc, t.token_id desc limit $6`,
@@ -39,6 +45,18 @@ export async function findListedToken(
     tokenId,
   ])
   return rows[0]
+}
+
+/** The names of the tokens that end when a member is removed. */
+export async function listTokenNamesOfMember(db: Pool, memberId: string, now: string): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>(
+    `select state->>'name' as name from tokens
+     where member_id = $1 and state->>'status' = 'live'
+       and (state->>'expiresAt' is null or (state->>'expiresAt')::timestamptz > $2)
+     order by created_at, token_id`,
+    [memberId, now],
+  )
+  return rows.map(({ name }) => name)
 }
 
 /** What the tenant calls its tokens, among the ids asked for. */

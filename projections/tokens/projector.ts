@@ -1,13 +1,29 @@
-import { folding } from '../../src/domain/recorded.ts'
-import { absentToken, evolveToken, type Token } from '../../src/domain/token/token.ts'
+import { folding, type Recorded } from '../../src/domain/recorded.ts'
+import { evolveToken, type Token } from '../../src/domain/token/token.ts'
 import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const tokens: DocumentModel<Token> = {
+/** A token, and the member who made it: null for one that was made by an operator. */
+export type OwnedToken = Extract<Token, { tokenId: string }> & { memberId: string | null }
+
+type Folded = Extract<Token, { status: 'absent' }> | OwnedToken
+
+const foldToken = folding<'token', Token>('token', evolveToken)
+
+/** Who made it is the actor of the first event, for tokens that a member made and for logins that one approved. */
+function fold(state: Folded, recorded: Recorded): Folded {
+  const token = foldToken(state, recorded)
+  if (token.status === 'absent') return token
+  const memberId =
+    state.status === 'absent' ? (/^member:(.+)$/.exec(recorded.metadata.actor)?.[1] ?? null) : state.memberId
+  return { ...token, memberId }
+}
+
+const tokens: DocumentModel<Folded> = {
   table: 'tokens',
   category: 'token',
-  absent: absentToken,
-  fold: folding('token', evolveToken),
+  absent: { status: 'absent' },
+  fold,
   columns: (token) =>
     token.status === 'absent'
       ? {}
@@ -15,6 +31,7 @@ const tokens: DocumentModel<Token> = {
           token_hash: token.tokenHash,
           token_id: token.tokenId,
           tenant_id: token.tenantId,
+          member_id: token.memberId,
           created_at: token.createdAt,
         },
 }
@@ -30,8 +47,10 @@ export const tokensProjector: Projector = {
       token_hash text not null unique,
       token_id text not null unique,
       tenant_id text not null,
+      member_id text,
       created_at timestamptz not null
     );
-    create index tokens_of_tenant on tokens (tenant_id, created_at desc, token_id desc)`,
+    create index tokens_of_tenant on tokens (tenant_id, created_at desc, token_id desc);
+    create index tokens_of_member on tokens (member_id) where member_id is not null`,
   fold: (db, entries) => foldDocuments(db, tokens, entries),
 }

@@ -5,22 +5,31 @@ import { activateDevice, deactivateDevice } from '../../src/commands/devices.ts'
 import { mintLicense, revokeLicense as runRevocation } from '../../src/commands/licenses.ts'
 import { addMember } from '../../src/commands/members.ts'
 import { addKeyType, changeKeyType, changeProduct, createProduct } from '../../src/commands/products.ts'
+import { causeOf } from '../../src/commands/services.ts'
 import { rotateSigningKey } from '../../src/commands/signing-keys.ts'
-import { createTenant, reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
+import {
+  changeApprovalRule,
+  createTenant,
+  reinstateTenant,
+  suspendTenant,
+} from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { keyHashOf, newLicenseKey } from '../../src/credentials/license-key.ts'
 import { defaultKeyType } from '../../src/domain/product/key-type.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
-import { approve, deny } from '../../src/gate/approvals.ts'
+import { approve, deny, withdraw } from '../../src/gate/approvals.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
+import { identify } from '../../src/ledger/identity.ts'
 import { commandLicense, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 import { anyCustomerStep, type CustomerStep, customersLife, liveAsCustomers } from './life-of-customers.ts'
 import { anyDeliveryStep, type DeliveryStep, deliveriesLife, liveAsDeliveries } from './life-of-deliveries.ts'
 import { anyInstallStep, type InstallStep, installsLife, liveAsInstalls } from './life-of-installs.ts'
 import { anyMemberStep, liveAsMembers, type MemberStep, membersLife } from './life-of-members.ts'
 import { anySellingStep, type SellingStep, sell } from './selling.ts'
+
+type Decision = 'approve' | 'deny' | 'withdraw' | 'none'
 
 /** Something that somebody does. Licenses and devices are picked by number from those that there are. */
 export type Step =
@@ -35,7 +44,7 @@ export type Step =
   | { do: 'change product'; trial: number | null }
   | { do: 'add key type' | 'change key type'; keyType: number; entitlement: string }
   | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' | 'delete key type' | 'rotate signing key' }
-  | { do: 'ask for a revocation'; license: number; decision: 'approve' | 'deny' | 'none' }
+  | { do: 'ask for a revocation'; license: number; decision: Decision }
   | SellingStep
   | { do: 'wait'; days: number }
 
@@ -86,7 +95,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     do: fc.constant('ask for a revocation' as const),
     license,
-    decision: fc.constantFrom('approve' as const, 'deny' as const, 'none' as const),
+    decision: fc.constantFrom<Decision[]>('approve', 'deny', 'withdraw', 'none'),
   }),
   fc.record({ do: fc.constant('wait' as const), days: fc.integer({ min: 0, max: 20 }) }),
 )
@@ -105,6 +114,8 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
   const { services, clock } = ledger
   const tenantId = uniqueId('life')
   const plan = 'unlimited'
+  // As the first start on a log does.
+  await identify(services.ledger, causeOf(origin, clock.now().toISOString()))
   await createTenant(services, { tenantId, name: 'A life', plan }, origin)
   const product = await createProduct(
     services,
@@ -156,7 +167,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
     licenses.push({ id: minted.license.licenseId, licenseKey: minted.licenseKey })
   }
 
-  async function askForRevocation(id: string, decision: 'approve' | 'deny' | 'none'): Promise<void> {
+  async function askForRevocation(id: string, decision: Decision): Promise<void> {
     const call = {
       tenantId,
       tokenId: 'tok_1',
@@ -171,6 +182,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
     const by = { ...origin, actor: 'operator:test' }
     if (decision === 'deny') return deny(services, tenantId, confirmationId, by)
     await approve(services, tenantId, confirmationId, by)
+    if (decision === 'withdraw') return withdraw(services, tenantId, confirmationId, by)
     await passGate(services, revokeLicense, { ...call, confirmationId })
   }
 
@@ -231,6 +243,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
       case 'suspend':
         return suspendTenant(services, tenantId, null, origin)
       case 'reinstate':
+        await changeApprovalRule(services, tenantId, true, origin)
         return reinstateTenant(services, tenantId, origin)
       case 'create token':
         return createToken(services, { tenantId, name: 'CI', scopes: ['danger'], expiresAt: null }, origin)
@@ -334,5 +347,6 @@ export const fullLife: readonly Step[] = [
   { do: 'mint', keyType: 0, seats: 1, person: true },
   { do: 'ask for a revocation', license: 2, decision: 'none' },
   { do: 'ask for a revocation', license: 2, decision: 'deny' },
+  { do: 'ask for a revocation', license: 1, decision: 'withdraw' },
   { do: 'ask for a revocation', license: 2, decision: 'approve' },
 ]

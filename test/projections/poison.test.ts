@@ -66,7 +66,7 @@ const poisons: [what: string, poison: EventData, problem: RegExp][] = [
   ['no metadata', event('LicenseRevoked', { reason: null, at: beginning }, {}), /^does not fit its schema/],
   [
     'a schema from the future',
-    event('LicenseRevoked', { reason: null, at: beginning }, { ...metadata, schema: 2 }),
+    event('LicenseRevoked', { reason: null, at: beginning }, { ...metadata, schema: 99 }),
     /newer than this version/,
   ],
   [

@@ -1,0 +1,36 @@
+import type { Pool } from 'pg'
+import type { KnownSale } from '../../src/domain/sale/sale.ts'
+
+/**
+ * A licensed sale (`s`) of which nobody knows who holds its license: the provider named no buyer, and the license is
+ * linked to no customer. A buyer who was erased is not meant.
+ */
+export const needsHolder = `s.subject_id is null and s.status = 'licensed' and exists (
+  select from licenses l where l.license_id = s.license_id and l.customer_id is null
+)`
+
+/** Those of the sales whose license needs a holder, by their ids. */
+export async function salesNeedingHolder(
+  db: Pool,
+  tenantId: string,
+  sales: readonly KnownSale[],
+): Promise<ReadonlySet<string>> {
+  const unnamed = sales.filter(({ customer, status }) => customer === null && status === 'licensed')
+  if (unnamed.length === 0) return new Set()
+  const { rows } = await db.query<{ id: string }>({
+    name: 'sales-needing-holder',
+    text: `select s.id from sales s where s.tenant_id = $1 and s.id = any($2) and ${needsHolder}`,
+    values: [tenantId, unnamed.map(({ id }) => id)],
+  })
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** How many licenses of sales have nobody who holds them. */
+export async function countSalesNeedingHolder(db: Pool, tenantId: string): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>({
+    name: 'count-sales-needing-holder',
+    text: `select count(*) as count from sales s where s.tenant_id = $1 and ${needsHolder}`,
+    values: [tenantId],
+  })
+  return Number(rows[0]?.count ?? 0n)
+}
