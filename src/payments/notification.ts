@@ -3,6 +3,9 @@ import type { Provider } from '../domain/integration/provider.ts'
 /** What was bought: named by us in metadata, or by the provider's own id, to be looked up in the tenant's mapping. */
 type Sold = { productId: string; keyTypeId?: string } | { providerProduct: string }
 
+/** Who bought, as the provider says. */
+export type Buyer = { email: string; name?: string }
+
 /**
  * What a provider's notification means, whoever sent it. Money in minor units, currency lower case. A `link` names the
  * sale in another way than by its id, as `<kind>:<id>`. A notification that names a sale may come before it.
@@ -28,7 +31,8 @@ type Happening =
       links: string[]
       sold: Sold
       quantity: number
-      customer: { email: string; name?: string }
+      /** null when the provider names no email address: there is nobody to seal a name under. */
+      customer: Buyer | null
       amount: number
       currency: string
       productName?: string
@@ -41,16 +45,52 @@ type Happening =
       paymentId: string
       /** Other names of this payment, by which its refund may be told. */
       links?: string[]
-      paidUntil: string
+      /** null where the end of the period is told by `subscription` alone. */
+      paidUntil: string | null
       amount: number
       currency: string
     }
-  | { type: 'refunded'; link: string; refundId: string; amount: number; currency: string; full: boolean }
+  | {
+      type: 'refunded'
+      link: string
+      /** A name of the payment that is refunded, where the link names the subscription instead. */
+      payment?: string
+      refundId: string
+      amount: number
+      /** Whether the amount is everything refunded of the payment so far. */
+      cumulative?: boolean
+      currency: string
+      full: boolean
+    }
   | {
       type: 'disputed' | 'dispute_won' | 'dispute_lost'
       link: string
+      /** As of a refund. */
+      payment?: string
       disputeId: string
       amount?: number
       currency?: string
     }
   | { type: 'ended'; link: string; paidUntil: string | null }
+  /** Under which names one payment is known. */
+  | {
+      type: 'payment named'
+      link: string
+      names: string[]
+      /** Whether it is the payment by which the sale was made. */
+      isFirst: boolean
+      /** How far it reaches, if it is the first one. */
+      paidUntil?: string
+    }
+  /** What a subscription is now; what is absent was not told. */
+  | {
+      type: 'subscription'
+      link: string
+      /** Other names of it. */
+      links?: string[]
+      sold?: { providerProduct: string }
+      quantity?: number
+      paused?: boolean
+      /** The end of the period that is paid, where payments do not tell it. */
+      paidUntil?: string
+    }

@@ -1,5 +1,6 @@
 import type { Marketplace } from '../domain/integration/provider.ts'
 import { checkApiKey as checkLemonSqueezyKey, readSubscription } from './lemonsqueezy/api.ts'
+import type { Buyer } from './notification.ts'
 import { checkApiKey as checkPaddleKey, isSandboxKey, readCustomer } from './paddle/api.ts'
 import { checkApiKey as checkPolarKey } from './polar/api.ts'
 import { type CardProvider, createStripe } from './stripe/api.ts'
@@ -39,16 +40,15 @@ export type Providers = {
    */
   readSubscription(apiKey: string, subscriptionId: string): Promise<PaidSubscription | undefined>
   /**
-   * Reads a customer of paddle's.
+   * Reads a customer of paddle's; null for one without an email address.
    * @throws ProviderRefused, ProviderUnavailable
    */
-  readCustomer(apiKey: string, customerId: string): Promise<PaddleCustomer | undefined>
+  readCustomer(apiKey: string, customerId: string): Promise<Buyer | null>
   /** Whether what a connection tells of moves no money. */
   isSandbox(provider: 'paddle' | 'polar', apiKey: string | undefined): boolean
 }
 
 type PaidSubscription = { orderId: string; paidUntil: string }
-type PaddleCustomer = { email: string; name?: string }
 
 export function createProviders(settings: ProviderSettings): Providers {
   const { timeLimitMs } = settings

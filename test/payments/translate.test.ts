@@ -5,6 +5,7 @@ import { translateLemonSqueezy } from '../../src/payments/lemonsqueezy/notificat
 import { type PaddleContext, translatePaddle } from '../../src/payments/paddle/notification.ts'
 import { translatePolar } from '../../src/payments/polar/notification.ts'
 import { translateStripe } from '../../src/payments/stripe/notification.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble.ts'
 import { goldenOf } from './golden.ts'
 
 const now = new Date('2026-03-01T12:00:00.000Z')
@@ -22,7 +23,7 @@ describe('stripe', () => {
   })
 
   test('is incomplete without what it takes, and no event at all when it is none', () => {
-    const raw = rawOf('session-completed').replaceAll('ada@example.com', '')
+    const raw = rawOf('session-completed').replace('"payment_status":"paid",', '')
     expect(translateStripe(raw)?.translated).toStrictEqual(incomplete)
     for (const nothing of ['', '[]', '{}', 'null', '{"id":1}', '{']) {
       expect(translateStripe(nothing)).toBeUndefined()
@@ -62,7 +63,8 @@ describe('gumroad', () => {
   test('a ping of anything but a sale, and a resource that is one, are ignored', () => {
     for (const { name, raw } of goldenOf('gumroad')) {
       const other = name.startsWith('ping') ? translateResource : translatePing
-      expect(other(raw, now)).toStrictEqual({ type: 'ignored' })
+      const testId = name === 'ping-test' ? { testId: expect.stringMatching(/^[0-9a-f]{64}$/) as string } : {}
+      expect(other(raw, now)).toStrictEqual({ type: 'ignored', ...testId })
     }
   })
 
@@ -87,8 +89,13 @@ describe('lemonsqueezy', () => {
       ]),
     )
     expect(Object.fromEntries(said)).toMatchObject({
-      'subscription-created': { type: 'renewed', link: 'order:1', paidUntil: '2026-04-01T12:00:00.000Z' },
-      'payment-success-renewal': { type: 'ignored' },
+      'subscription-created': {
+        type: 'subscription',
+        link: 'order:1',
+        links: ['subscription:9'],
+        paidUntil: '2026-04-01T12:00:00.000Z',
+      },
+      'payment-success-renewal': { type: 'renewed', link: 'subscription:9', paidUntil: null, amount: 3480 },
     })
   })
 
@@ -122,10 +129,21 @@ describe('paddle', () => {
     expect(await translatePaddle(raw, context)).toMatchObject({ sold: { providerProduct: 'pri_support' } })
   })
 
-  test('without a key to ask with, nobody knows who bought', async () => {
-    expect(await translatePaddle(sale, { ...context, readCustomer: undefined })).toStrictEqual({
-      type: 'unanswerable',
-    })
+  test('without a key that may ask, it is sold to nobody known', async () => {
+    const refuse = () => Promise.reject(new ProviderRefused('paddle', 'permission'))
+    for (const readCustomer of [undefined, async () => null, refuse]) {
+      expect(await translatePaddle(sale, { ...context, readCustomer })).toMatchObject({
+        type: 'sold',
+        customer: null,
+      })
+    }
+  })
+
+  test('that cannot be asked now is to be sent again, and what lacks everything is incomplete', async () => {
+    const away = () => Promise.reject(new ProviderUnavailable('paddle', 'away'))
+    await expect(translatePaddle(sale, { ...context, readCustomer: away })).rejects.toThrow(
+      ProviderUnavailable,
+    )
     expect(await translatePaddle('{}', context)).toStrictEqual(incomplete)
   })
 })

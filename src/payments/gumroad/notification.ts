@@ -8,7 +8,8 @@ import { ignored, incomplete, momentFrom, type Translated } from '../translated.
  */
 export function translatePing(raw: string, now: Date): Translated {
   const form = new URLSearchParams(raw)
-  if (form.get('resource_name') !== 'sale' || form.get('test') === 'true') return ignored
+  if (form.get('test') === 'true') return ignoredTest(raw)
+  if (form.get('resource_name') !== 'sale') return ignored
   const saleId = form.get('sale_id')
   const email = form.get('email')
   if (!saleId || !email) return incomplete
@@ -31,6 +32,8 @@ export function translatePing(raw: string, now: Date): Translated {
       paidUntil,
     }
   }
+  const permalink = form.get('product_permalink')
+  if (!permalink) return incomplete
   const name = form.get('full_name')
   return {
     type: 'sold',
@@ -38,13 +41,15 @@ export function translatePing(raw: string, now: Date): Translated {
     saleId,
     sessionId: `gr_${saleId}`,
     links: [`sale:${saleId}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
-    sold: { providerProduct: form.get('product_permalink') ?? '' },
+    sold: { providerProduct: permalink },
     quantity: countOf(form.get('quantity')) || 1,
     customer: { email, ...(name && { name }) },
     productName: form.get('product_name') || 'Unknown product',
     ...(paidUntil !== undefined && { paidUntil }),
   }
 }
+
+const ignoredTest = (raw: string): Translated => ({ type: 'ignored', testId: hash('sha256', raw, 'hex') })
 
 /**
  * Reads what gumroad sends to addresses that were subscribed through its API. What sells, renews or only announces is
@@ -53,7 +58,7 @@ export function translatePing(raw: string, now: Date): Translated {
  */
 export function translateResource(raw: string, now: Date): Translated {
   const form = new URLSearchParams(raw)
-  if (form.get('test') === 'true') return ignored
+  if (form.get('test') === 'true') return ignoredTest(raw)
   const notificationId = hash('sha256', raw, 'hex')
   const resource = form.get('resource_name')
   if (resource === 'subscription_ended') {

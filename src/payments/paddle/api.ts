@@ -1,5 +1,6 @@
 import type { Environment } from '@paddle/paddle-node-sdk'
 import { z } from 'zod'
+import type { Buyer } from '../notification.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 
 /**
@@ -37,7 +38,7 @@ export async function readCustomer(
   apiKey: string,
   customerId: string,
   timeLimitMs: number,
-): Promise<{ email: string; name?: string }> {
+): Promise<Buyer | null> {
   const { paddle, troubleOf } = await connect(apiUrl, apiKey)
   const { email, name } = await ask(
     'paddle',
@@ -45,10 +46,10 @@ export async function readCustomer(
     async () => Customer.parse(await paddle.customers.get(customerId)),
     troubleOf,
   )
-  return { email, ...(name && { name }) }
+  return email ? { email, ...(name && { name }) } : null
 }
 
-const Customer = z.object({ email: z.string().min(1), name: z.string().nullish() })
+const Customer = z.object({ email: z.string().nullish(), name: z.string().nullish() })
 
 async function connect(apiUrl: string | undefined, apiKey: string) {
   // Loading it takes a fifth of a second, which only those who connect paddle have to wait for.

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import type { Buyer } from '../notification.ts'
 import { hmac, isAmong, isFresh } from '../signature.ts'
-import { ignored, incomplete, momentFrom, parsedAs, type Translated, unanswerable } from '../translated.ts'
+import { ignored, incomplete, isPaused, momentFrom, parsedAs, type Translated } from '../translated.ts'
+import { ProviderRefused } from '../trouble.ts'
 
 /**
  * `ts=…;h1=…`, with more than one `h1` while a secret is replaced.
@@ -19,9 +21,8 @@ export type PaddleContext = {
   /** Whether something is sold under a price's id. */
   isMapped(priceId: string): boolean
   /** Reads who bought, which transactions do not say; undefined when the connection has no key to ask with. */
-  readCustomer: ((customerId: string) => Promise<Customer | undefined>) | undefined
+  readCustomer: ((customerId: string) => Promise<Buyer | null>) | undefined
 }
-type Customer = { email: string; name?: string }
 
 const Id = z.string().min(1).max(255)
 const Event = z.object({
@@ -62,6 +63,10 @@ async function translate(
     case 'adjustment.created':
     case 'adjustment.updated':
       return adjustedBy(event, common)
+    case 'subscription.updated':
+    case 'subscription.paused':
+    case 'subscription.resumed':
+      return changedBy(event, common, context)
     case 'subscription.canceled':
       return endedBy(event, common)
     default:
@@ -85,7 +90,7 @@ const Transaction = z.object({
       }),
     )
     .min(1),
-  details: z.object({ totals: z.object({ grand_total: Amount }) }),
+  details: z.object({ totals: z.object({ grand_total: Amount, total: Amount.nullish() }) }),
 })
 type Transaction = z.infer<typeof Transaction>
 
@@ -94,9 +99,12 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
   if (!transaction) return undefined
   const { id, subscription_id: subscriptionId, billing_period: period } = transaction
   const paidUntil = momentFrom(period?.ends_at)
-  const amount = transaction.details.totals.grand_total
+  const { total, grand_total: charged } = transaction.details.totals
+  // What was paid out of the customer's credit is refunded with the rest.
+  const amount = Math.max(total ?? 0, charged)
   const currency = transaction.currency_code.toLowerCase()
-  if (transaction.origin === 'subscription_recurring') {
+  const isRecurring = transaction.origin === 'subscription_recurring'
+  if (isRecurring || (transaction.origin === 'subscription_update' && subscriptionId && paidUntil)) {
     if (!subscriptionId || !paidUntil) return undefined
     const link = `subscription:${subscriptionId}`
     return {
@@ -110,12 +118,10 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
       currency,
     }
   }
-  // What is charged for changing a subscription sells nothing anew.
+  // What else is charged on a subscription pays for no period.
   if (transaction.origin.startsWith('subscription_')) return ignored
   const item = transaction.items.find(({ price }) => context.isMapped(price.id)) ?? transaction.items[0]
   if (!item) return undefined
-  const customer = await customerOf(transaction, context)
-  if (!customer) return context.readCustomer ? undefined : unanswerable
   const productName = item.price.name ?? item.price.description
   return {
     type: 'sold',
@@ -125,7 +131,7 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
     links: [`transaction:${id}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
     sold: { providerProduct: item.price.id },
     quantity: item.quantity,
-    customer,
+    customer: await customerOf(transaction, context),
     amount,
     currency,
     ...(productName && { productName }),
@@ -133,14 +139,24 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
   }
 }
 
-/** An address among the vendor's own data spares asking for it. */
+/**
+ * An address among the vendor's own data spares asking for it.
+ * @returns null when nothing says who bought, also because the key may not read it: the sale is paid all the same
+ * @throws ProviderUnavailable
+ */
 async function customerOf(
   { custom_data: data, customer_id: customerId }: Transaction,
   { readCustomer }: PaddleContext,
-): Promise<Customer | undefined> {
+): Promise<Buyer | null> {
   const given = data?.customer_email ?? data?.email
   if (typeof given === 'string' && given !== '') return { email: given }
-  return customerId ? readCustomer?.(customerId) : undefined
+  if (!customerId || !readCustomer) return null
+  try {
+    return await readCustomer(customerId)
+  } catch (error) {
+    if (error instanceof ProviderRefused) return null
+    throw error
+  }
 }
 
 const Adjustment = z.object({
@@ -150,7 +166,6 @@ const Adjustment = z.object({
   transaction_id: Id,
   status: z.string(),
   currency_code: z.string().length(3),
-  items: z.array(z.object({ type: z.string() })).default([]),
   totals: z.object({ total: Amount }),
 })
 
@@ -164,10 +179,8 @@ function adjustedBy(event: Event, common: Common): Translated | undefined {
   const money = { amount: Math.abs(totals.total), currency: adjustment.currency_code.toLowerCase() }
   switch (action) {
     case 'refund': {
-      const full = adjustment.type
-        ? adjustment.type === 'full'
-        : adjustment.items.length > 0 && adjustment.items.every(({ type }) => type === 'full')
-      return { type: 'refunded', ...about, refundId: id, ...money, full }
+      // A refund of every item is `partial` too: it is a full one by its amount.
+      return { type: 'refunded', ...about, refundId: id, ...money, full: adjustment.type === 'full' }
     }
     case 'chargeback':
       return { type: 'dispute_lost', ...about, disputeId: transactionId, ...money }
@@ -182,8 +195,25 @@ function adjustedBy(event: Event, common: Common): Translated | undefined {
 
 const Subscription = z.object({
   id: Id,
+  status: z.string().nullish(),
   current_billing_period: z.object({ ends_at: z.string() }).nullish(),
+  items: z.array(z.object({ price: z.object({ id: Id }), quantity: z.int().positive() })).nullish(),
 })
+
+function changedBy(event: Event, common: Common, { isMapped }: PaddleContext): Translated | undefined {
+  const subscription = Subscription.safeParse(event.data).data
+  if (!subscription) return undefined
+  const { id, status, items } = subscription
+  const item = items?.find(({ price }) => isMapped(price.id)) ?? items?.[0]
+  const paused = isPaused(status)
+  return {
+    type: 'subscription',
+    ...common,
+    link: `subscription:${id}`,
+    ...(item && { sold: { providerProduct: item.price.id }, quantity: item.quantity }),
+    ...(paused !== undefined && { paused }),
+  }
+}
 
 function endedBy(event: Event, common: Common): Translated | undefined {
   const subscription = Subscription.safeParse(event.data).data

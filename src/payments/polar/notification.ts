@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { hmac, isAmong, isFresh } from '../signature.ts'
-import { ignored, incomplete, momentFrom, parsedAs, type Translated } from '../translated.ts'
+import { ignored, incomplete, isPaused, momentFrom, parsedAs, type Translated } from '../translated.ts'
 
 /** The headers of Standard Webhooks. */
 export type PolarHeaders = { id: string; timestamp: string; signature: string }
@@ -42,6 +42,8 @@ function translate(event: Event, common: Common): Translated | undefined {
       return paidBy(event, common)
     case 'order.refunded':
       return refundedBy(event, common)
+    case 'subscription.updated':
+      return changedBy(event, common)
     case 'subscription.revoked':
       return endedBy(event, common)
     default:
@@ -61,7 +63,8 @@ const Order = z.object({
   subscription_id: Id.nullish(),
   checkout_id: Id.nullish(),
   seats: z.int().positive().nullish(),
-  customer: z.object({ email: z.string().min(1), name: z.string().nullish() }),
+  // A customer that is a team may have no address, and one that was deleted is not sent.
+  customer: z.object({ email: z.string().nullish(), name: z.string().nullish() }).nullish(),
   product: z.object({ name: z.string() }).nullish(),
   subscription: z.object({ current_period_end: z.string().nullish() }).nullish(),
 })
@@ -72,7 +75,8 @@ function paidBy({ data }: Event, common: Common): Translated | undefined {
   const { id, subscription_id: subscriptionId, total_amount: amount } = order
   const currency = order.currency.toLowerCase()
   const paidUntil = momentFrom(order.subscription?.current_period_end)
-  if (order.billing_reason === 'subscription_cycle') {
+  const isCycle = order.billing_reason === 'subscription_cycle'
+  if (isCycle || (order.billing_reason === 'subscription_update' && subscriptionId && paidUntil)) {
     if (!subscriptionId || !paidUntil) return undefined
     const link = `subscription:${subscriptionId}`
     return {
@@ -89,6 +93,7 @@ function paidBy({ data }: Event, common: Common): Translated | undefined {
   if (order.billing_reason !== 'purchase' && order.billing_reason !== 'subscription_create') return ignored
   if (!order.product_id) return undefined
   const { customer, product, seats } = order
+  const name = customer?.name
   return {
     type: 'sold',
     ...common,
@@ -97,7 +102,7 @@ function paidBy({ data }: Event, common: Common): Translated | undefined {
     links: [`order:${id}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
     sold: { providerProduct: order.product_id },
     quantity: seats ?? 1,
-    customer: { email: customer.email, ...(customer.name && { name: customer.name }) },
+    customer: customer?.email ? { email: customer.email, ...(name && { name }) } : null,
     amount,
     currency,
     ...(product && { productName: product.name }),
@@ -116,6 +121,7 @@ function refundedBy({ data }: Event, common: Common): Translated | undefined {
     link: `order:${order.id}`,
     refundId: `${order.id}.${amount}`,
     amount,
+    cumulative: true,
     currency: order.currency.toLowerCase(),
     full: order.status === 'refunded',
   }
@@ -123,9 +129,27 @@ function refundedBy({ data }: Event, common: Common): Translated | undefined {
 
 const Subscription = z.object({
   id: Id,
+  status: z.string().nullish(),
+  product_id: Id.nullish(),
+  seats: z.int().positive().nullish(),
   ended_at: z.string().nullish(),
   current_period_end: z.string().nullish(),
 })
+
+function changedBy({ data }: Event, common: Common): Translated | undefined {
+  const subscription = Subscription.safeParse(data).data
+  if (!subscription) return undefined
+  const { id, status, product_id: product, seats } = subscription
+  const paused = isPaused(status)
+  return {
+    type: 'subscription',
+    ...common,
+    link: `subscription:${id}`,
+    ...(product && { sold: { providerProduct: product } }),
+    ...(seats && { quantity: seats }),
+    ...(paused !== undefined && { paused }),
+  }
+}
 
 /** Access ends when polar says so, which of a subscription that was not paid is before its period's end. */
 function endedBy({ data }: Event, common: Common): Translated | undefined {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fromStripe } from '../../domain/currency.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 import { createCall } from './call.ts'
 import { type CheckoutAsked, sessionFor } from './checkout.ts'
@@ -34,6 +35,8 @@ export type CardProvider = {
   readAccount(accountId: string): Promise<CardAccount>
   /** Each price that there is, by its id. All of them, or an error. */
   readPrices(access: CardAccess, priceIds: readonly string[]): Promise<Map<string, CardPrice>>
+  /** The invoice that a payment has paid, which neither it nor its charge says; undefined when it has paid none. */
+  readInvoiceOf(access: CardAccess, paymentId: string): Promise<string | undefined>
   /** Opens a page at which a customer pays. @returns its address */
   openCheckout(access: CardAccess, asked: CheckoutAsked): Promise<string>
 }
@@ -53,6 +56,8 @@ const Price = z.object({
   unit_amount: z.int().nonnegative().nullable(),
   recurring: z.object({ interval: z.string(), interval_count: z.int().positive() }).nullable(),
 })
+
+const InvoicePayments = z.object({ data: z.array(z.object({ invoice: z.string().min(1).max(255) })) })
 
 /** How many prices are asked for at a time, and how many times the limit of one question all may take together. */
 const atOnce = 8
@@ -123,6 +128,14 @@ export function createStripe(
       }
       return found
     },
+    async readInvoiceOf(access, paymentId) {
+      const [key, options] = inNameOf(access)
+      const payment = { type: 'payment_intent', payment_intent: paymentId } as const
+      const { data } = await call(key, InvoicePayments, (stripe) =>
+        stripe.invoicePayments.list({ payment, limit: 1 }, options),
+      )
+      return data[0]?.invoice
+    },
     async openCheckout(access, asked) {
       const [key, options] = inNameOf(access)
       // With a product's own test keys nobody is in between.
@@ -137,7 +150,7 @@ function priceOf({ active, unit_amount, currency, recurring }: z.infer<typeof Pr
   const { interval, interval_count: count } = recurring ?? { interval: null, interval_count: 1 }
   return {
     active,
-    unitAmount: unit_amount,
+    unitAmount: unit_amount === null ? null : fromStripe(unit_amount, currency),
     currency,
     interval: interval === null || count === 1 ? interval : `${count} ${interval}s`,
   }

@@ -1,4 +1,5 @@
 import type { Stripe } from 'stripe'
+import { toStripe } from '../../domain/currency.ts'
 
 /** What a customer is to pay for, and where they go afterwards. */
 export type CheckoutAsked = {
@@ -7,6 +8,7 @@ export type CheckoutAsked = {
   recurring: boolean
   /** For one unit, in minor units; null where the price is no fixed amount. */
   unitAmount: number | null
+  currency: string | null
   quantity: number
   successUrl: string
   cancelUrl: string
@@ -24,8 +26,9 @@ export function sessionFor(
   asked: CheckoutAsked,
   feeBasisPoints: number,
 ): Stripe.Checkout.SessionCreateParams {
-  const { priceId, quantity, metadata, customerEmail } = asked
-  const fee = Math.round(((asked.unitAmount ?? 0) * quantity * feeBasisPoints) / 10_000)
+  const { priceId, quantity, metadata, customerEmail, unitAmount, currency } = asked
+  const share = Math.round(((unitAmount ?? 0) * quantity * feeBasisPoints) / 10_000)
+  const fee = currency === null ? 0 : toStripe(share, currency)
   return {
     line_items: [{ price: priceId, quantity }],
     success_url: asked.successUrl,

@@ -2,6 +2,9 @@ import type { Stripe } from 'stripe'
 import { z } from 'zod'
 import { signatureLifetime } from '../signature.ts'
 import { ignored, incomplete, momentOfSeconds as momentOf, parsedAs, type Translated } from '../translated.ts'
+import { inMinorUnits } from './amounts.ts'
+import { namedBy, paidBy } from './invoices.ts'
+import { changedBy, endedBy } from './subscriptions.ts'
 
 /**
  * Whether stripe has signed these bytes with the secret, and not long ago.
@@ -60,7 +63,7 @@ export function translateStripe(raw: string): StripeNotification | undefined {
   return {
     accountId: event.account,
     testTenantId: event.livemode ? undefined : named,
-    translated: translate(event) ?? incomplete,
+    translated: inMinorUnits(translate(event) ?? incomplete),
   }
 }
 
@@ -71,14 +74,20 @@ function translate(event: Event): Translated | undefined {
     case 'checkout.session.async_payment_succeeded':
       return soldBy(event)
     case 'invoice.paid':
-      return renewedBy(event)
+      return paidBy(event, common(event))
+    case 'invoice_payment.paid':
+      return namedBy(event, common(event))
     case 'charge.refunded':
       return refundedBy(event)
     case 'charge.dispute.created':
     case 'charge.dispute.closed':
       return disputedBy(event)
+    case 'customer.subscription.updated':
+    case 'customer.subscription.paused':
+    case 'customer.subscription.resumed':
+      return changedBy(event, common(event))
     case 'customer.subscription.deleted':
-      return endedBy(event)
+      return endedBy(event, common(event))
     default:
       return ignored
   }
@@ -89,6 +98,7 @@ const common = ({ id, livemode, created }: Event) =>
 
 const Session = z.object({
   id: Id,
+  mode: z.string().nullish(),
   payment_status: z.enum(['paid', 'unpaid', 'no_payment_required']),
   amount_total: z.int().nullable(),
   currency: z.string().nullable(),
@@ -104,11 +114,12 @@ const Session = z.object({
 function soldBy(event: Event): Translated | undefined {
   const session = Session.safeParse(event.data.object).data
   if (!session) return undefined
+  // A card that is saved for later pays nothing and buys nothing.
+  if (session.mode === 'setup') return ignored
   // A payment that takes days is told of by another event, once the money is there.
   if (session.payment_status === 'unpaid') return ignored
   const { id, metadata, customer_details: details } = session
-  const email = details?.email ?? session.customer_email
-  if (!email) return undefined
+  const email = details?.email || session.customer_email
   const named = {
     payment: session.payment_intent,
     subscription: session.subscription,
@@ -126,38 +137,9 @@ function soldBy(event: Event): Translated | undefined {
       ? { productId: metadata.product_id, ...(keyTypeId && { keyTypeId }) }
       : { providerProduct: session.payment_link ?? id },
     quantity: Number.isInteger(quantity) && quantity > 0 ? quantity : 1,
-    customer: { email, ...(details?.name && { name: details.name }) },
+    customer: email ? { email, ...(details?.name && { name: details.name }) } : null,
     amount: session.amount_total ?? 0,
     currency: session.currency ?? 'usd',
-  }
-}
-
-/** Since 2025 the subscription stands in `parent`. */
-const Invoice = z.object({
-  id: Id,
-  billing_reason: z.string().nullable(),
-  amount_paid: z.int(),
-  currency: z.string(),
-  subscription: Id.nullish(),
-  parent: z.object({ subscription_details: z.object({ subscription: Id }).nullish() }).nullish(),
-  lines: z.object({ data: z.array(z.object({ period: z.object({ end: z.int() }) })).min(1) }),
-})
-
-function renewedBy(event: Event): Translated | undefined {
-  const invoice = Invoice.safeParse(event.data.object).data
-  if (!invoice) return undefined
-  if (invoice.billing_reason !== 'subscription_cycle') return ignored
-  const subscription = invoice.subscription ?? invoice.parent?.subscription_details?.subscription
-  if (!subscription) return undefined
-  return {
-    type: 'renewed',
-    ...common(event),
-    link: `subscription:${subscription}`,
-    paymentId: invoice.id,
-    links: [`invoice:${invoice.id}`],
-    paidUntil: momentOf(Math.max(...invoice.lines.data.map(({ period }) => period.end))),
-    amount: invoice.amount_paid,
-    currency: invoice.currency,
   }
 }
 
@@ -169,20 +151,19 @@ const Charge = z.object({
   payment_intent: Id.nullish(),
   invoice: Id.nullish(),
 })
-const Before = z.object({ amount_refunded: z.int() })
 
+/** A charge tells what was refunded of it in all. */
 function refundedBy(event: Event): Translated | undefined {
   const charge = Charge.safeParse(event.data.object).data
   const link = charge && linkOf(charge)
   if (!charge || !link) return undefined
-  // A charge sums up all its refunds; this one is the difference.
-  const before = Before.safeParse(event.data.previous_attributes).data?.amount_refunded ?? 0
   return {
     type: 'refunded',
     ...common(event),
     link,
     refundId: `${charge.id}.${charge.amount_refunded}`,
-    amount: charge.amount_refunded - before,
+    amount: charge.amount_refunded,
+    cumulative: true,
     currency: charge.currency,
     full: charge.refunded,
   }
@@ -223,29 +204,4 @@ function disputedBy(event: Event): Translated | undefined {
   if (type === undefined) return ignored
   const { id, amount, currency } = dispute
   return { type, ...common(event), link, disputeId: id, amount, currency }
-}
-
-/** Since 2025 the period stands with the items. */
-const Subscription = z.object({
-  id: Id,
-  ended_at: z.int().nullish(),
-  current_period_end: z.int().nullish(),
-  items: z.object({ data: z.array(z.object({ current_period_end: z.int().nullish() })) }).nullish(),
-  cancellation_details: z.object({ reason: z.string().nullish() }).nullish(),
-})
-
-function endedBy(event: Event): Translated | undefined {
-  const subscription = Subscription.safeParse(event.data.object).data
-  if (!subscription) return undefined
-  const { id, ended_at: endedAt, items, cancellation_details: cancellation } = subscription
-  const ends = items?.data.flatMap(({ current_period_end: end }) => end ?? []) ?? []
-  const periodEnd = subscription.current_period_end ?? (ends.length > 0 ? Math.max(...ends) : undefined)
-  // A period that could not be charged has begun, and was not paid.
-  const paidUntil = cancellation?.reason === 'payment_failed' ? endedAt : (periodEnd ?? endedAt)
-  return {
-    type: 'ended',
-    ...common(event),
-    link: `subscription:${id}`,
-    paidUntil: paidUntil ? momentOf(paidUntil) : null,
-  }
 }

@@ -1,0 +1,77 @@
+import { asciiEmail, isPlain, isStorable } from '../domain/values.ts'
+import type { PaymentNotification } from './notification.ts'
+
+/** What of a notification is shown to people and names nothing: a line break in it is no reason to lose a sale. */
+const shown = new Set(['name', 'productName'])
+
+/** What is longer than an id: links have their kind in front, a permalink may be a whole address. */
+const longest = new Map([
+  ['links', 600],
+  ['link', 600],
+  ['names', 600],
+  ['payment', 600],
+  ['providerProduct', 1000],
+  // An address that is too long is nobody's, and the sale is licensed without a buyer.
+  ['email', Number.POSITIVE_INFINITY],
+])
+const longestId = 490
+
+const moments = new Set(['at', 'paidUntil'])
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/**
+ * Finds what keeps a notification from being recorded: an id that no stream or table can hold, a moment that is none,
+ * an amount that cannot be counted.
+ * @returns what is wrong, for the provider; undefined when it can be recorded
+ */
+export const faultOf = (notification: PaymentNotification): string | undefined => faultIn(notification, '')
+
+function faultIn(value: unknown, name: string): string | undefined {
+  if (typeof value === 'string') return faultOfText(value, name)
+  if (typeof value === 'number') {
+    return Number.isSafeInteger(value) && value >= 0 ? undefined : `${name} must be a whole number`
+  }
+  if (Array.isArray(value)) return first(value.map((item: unknown) => [name, item]))
+  return typeof value === 'object' && value !== null ? first(Object.entries(value)) : undefined
+}
+
+function first(entries: [name: string, value: unknown][]): string | undefined {
+  for (const [name, value] of entries) {
+    const fault = faultIn(value, name)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+function faultOfText(value: string, name: string): string | undefined {
+  if (shown.has(name)) return isStorable(value) ? undefined : `${name} must be well-formed text without NUL`
+  if (moments.has(name)) {
+    return moment.test(value) ? undefined : `${name} must be a moment between the years 0000 and 9999`
+  }
+  if (name === 'currency') {
+    return /^[a-z]{3,10}$/i.test(value) ? undefined : 'currency must be a code of letters, as usd'
+  }
+  if (value === '') return `${name} must not be empty`
+  if (value.length > (longest.get(name) ?? longestId)) return `${name} is too long`
+  return isPlain(value) ? undefined : `${name} must be well-formed text without control characters`
+}
+
+/** @returns the sale without a buyer whose address is none: it is licensed all the same, to nobody yet */
+export function withBuyer(notification: PaymentNotification): PaymentNotification {
+  if (notification.type !== 'sold' || notification.customer === null) return notification
+  const email = notification.customer.email.trim()
+  const customer = asciiEmail(email) === undefined ? null : { ...notification.customer, email }
+  return { ...notification, customer }
+}
+
+/** @returns the notification with what is shown to people in one line */
+export function inOneLine(notification: PaymentNotification): PaymentNotification {
+  if (notification.type !== 'sold') return notification
+  const { customer, productName } = notification
+  const line = (text: string) => text.replaceAll(/\p{Cc}+/gu, ' ').trim()
+  return {
+    ...notification,
+    ...(productName !== undefined && { productName: line(productName) || 'Unknown product' }),
+    customer: customer?.name === undefined ? customer : { ...customer, name: line(customer.name) },
+  }
+}

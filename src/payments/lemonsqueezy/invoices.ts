@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { firstPayment } from '../../domain/sale/facts.ts'
+import { ignored, momentFrom, type Translated } from '../translated.ts'
+import { Numeric, type Payload } from './payload.ts'
+import { refundOf } from './refunds.ts'
+
+/** Reads a subscription at the provider; undefined when the connection has no key to ask with. */
+export type ReadSubscription =
+  | ((subscriptionId: string) => Promise<{ orderId: string; paidUntil: string } | undefined>)
+  | undefined
+
+const Invoice = z.object({
+  subscription_id: Numeric,
+  billing_reason: z.string(),
+  currency: z.string().length(3),
+  status: z.string().nullish(),
+  total: z.int(),
+  refunded_amount: z.int().nullish(),
+  refunded_at: z.string().nullish(),
+  created_at: z.string(),
+  updated_at: z.string().nullish(),
+  test_mode: z.boolean().default(false),
+})
+
+/**
+ * An invoice of a subscription that was paid. It says neither which order began the subscription nor how far it pays: the
+ * subscription's own events do. Where there is a key the provider is asked, for vendors who do not have those events sent.
+ * @returns undefined when it lacks what it should have
+ * @throws ProviderRefused, ProviderUnavailable
+ */
+export async function paidBy(
+  { data }: Payload,
+  notificationId: string,
+  readSubscription: ReadSubscription,
+): Promise<Translated | undefined> {
+  const invoice = Invoice.safeParse(data.attributes).data
+  const at = momentFrom(invoice?.created_at)
+  if (!invoice || !at) return undefined
+  const { subscription_id: id, billing_reason: reason, test_mode: test } = invoice
+  const names = [`invoice:${data.id}`]
+  const about = { provider: 'lemonsqueezy', notificationId, test, at, link: `subscription:${id}` } as const
+  // The order paid for the first period.
+  if (reason === 'initial') return { type: 'payment named', ...about, names, isFirst: true }
+  if (reason !== 'renewal') return ignored
+  const subscription = await readSubscription?.(id)
+  return {
+    type: 'renewed',
+    ...about,
+    ...(subscription && { link: `order:${subscription.orderId}` }),
+    paymentId: data.id,
+    links: [...names, about.link],
+    paidUntil: subscription?.paidUntil ?? null,
+    amount: invoice.total,
+    currency: invoice.currency.toLowerCase(),
+  }
+}
+
+/** @returns undefined when it lacks what it should have */
+export function paymentRefundedBy({ data }: Payload, notificationId: string): Translated | undefined {
+  const invoice = Invoice.safeParse(data.attributes).data
+  if (!invoice) return undefined
+  const id = `invoice:${data.id}`
+  const link = `subscription:${invoice.subscription_id}`
+  // The order's notifications report the refund of the first payment, too.
+  const payment = invoice.billing_reason === 'initial' ? firstPayment : id
+  return refundOf(invoice, { id, link, payment }, notificationId)
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { ignored, momentOfSeconds as momentOf, type Translated } from '../translated.ts'
+
+type Event = { data: { object?: unknown; previous_attributes?: unknown } }
+type Common = { provider: 'stripe'; notificationId: string; test: boolean; at: string }
+
+const Id = z.string().min(1).max(255)
+
+const Items = z.object({
+  data: z.array(
+    z.object({
+      price: z.object({ id: Id }).nullish(),
+      quantity: z.int().nonnegative().nullish(),
+      /** Since 2025 the period stands with the items. */
+      current_period_end: z.int().nullish(),
+    }),
+  ),
+})
+
+const Subscription = z.object({
+  id: Id,
+  status: z.string().nullish(),
+  pause_collection: z.object({}).nullish(),
+  ended_at: z.int().nullish(),
+  current_period_end: z.int().nullish(),
+  items: Items.nullish(),
+  cancellation_details: z.object({ reason: z.string().nullish() }).nullish(),
+})
+type Subscription = z.infer<typeof Subscription>
+
+/** What of it was otherwise before; absent where it was the same. */
+const Before = z.object({
+  status: z.string().optional(),
+  pause_collection: z.unknown().optional(),
+  items: Items.optional(),
+})
+
+/**
+ * Another plan, another quantity, a pause or its end. What is not another than before is not told: a subscription is
+ * updated for many other reasons, and what it was sold as stands in the sale.
+ * @returns undefined when it lacks what it should have
+ */
+export function changedBy(event: Event, common: Common): Translated | undefined {
+  const subscription = Subscription.safeParse(event.data.object).data
+  if (!subscription) return undefined
+  const before = Before.safeParse(event.data.previous_attributes ?? {}).data ?? {}
+  const changes = { ...itemChanges(subscription, before), ...pauseChange(subscription, before) }
+  if (Object.keys(changes).length === 0) return ignored
+  return { type: 'subscription', ...common, link: `subscription:${subscription.id}`, ...changes }
+}
+
+/** A checkout sells one thing; what a vendor adds to its subscription by hand comes behind it. */
+function itemChanges({ items }: Subscription, before: z.infer<typeof Before>) {
+  const [now] = items?.data ?? []
+  const [then] = before.items?.data ?? []
+  if (!now || !then) return {}
+  const isPlanOther = now.price && now.price.id !== then.price?.id
+  const isQuantityOther = now.quantity && now.quantity !== then.quantity
+  return {
+    ...(isPlanOther && { sold: { providerProduct: now.price?.id ?? '' } }),
+    ...((isQuantityOther || isPlanOther) && now.quantity && { quantity: now.quantity }),
+  }
+}
+
+/** A pause ends the subscription's payments, or, where a trial ended without one, the subscription until it is resumed. */
+function pauseChange(
+  { status, pause_collection: pause }: Subscription,
+  before: z.infer<typeof Before>,
+): { paused?: boolean } {
+  const isOther = 'pause_collection' in before || before.status === 'paused' || status === 'paused'
+  return isOther ? { paused: (pause ?? null) !== null || status === 'paused' } : {}
+}
+
+/** @returns undefined when it lacks what it should have */
+export function endedBy(event: Event, common: Common): Translated | undefined {
+  const subscription = Subscription.safeParse(event.data.object).data
+  if (!subscription) return undefined
+  const { id, ended_at: endedAt, items, cancellation_details: cancellation } = subscription
+  const ends = items?.data.flatMap(({ current_period_end: end }) => end ?? []) ?? []
+  const periodEnd = subscription.current_period_end ?? (ends.length > 0 ? Math.max(...ends) : undefined)
+  // A period that could not be charged has begun, and was not paid.
+  const paidUntil = cancellation?.reason === 'payment_failed' ? endedAt : (periodEnd ?? endedAt)
+  return {
+    type: 'ended',
+    ...common,
+    link: `subscription:${id}`,
+    paidUntil: paidUntil ? momentOf(paidUntil) : null,
+  }
+}
