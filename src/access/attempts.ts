@@ -1,10 +1,9 @@
-import { isIPv6 } from 'node:net'
 import type { Pool } from 'pg'
 
 /** So many at once, and one more after each interval. */
 export type Allowance = { burst: number; intervalMs: number }
 
-export type Attempt = { allowed: true } | { allowed: false; retryAfterSeconds: number }
+type Attempt = { allowed: true } | { allowed: false; retryAfterSeconds: number }
 
 /**
  * Bounds how often something may be tried, exactly, over all processes: one row a bucket, which says when the whole
@@ -19,6 +18,11 @@ export type Attempts = {
   forgive(bucket: string): Promise<void>
 }
 
+/** The clocks of all processes differ by less. A bucket that is full again later was taken from before one was set back. */
+const clocksDiffer = `interval '5 minutes'`
+const fullAgain = `case when a.full_again_at > $2 + $3 * $4 * interval '1 ms' + ${clocksDiffer} then $2
+  else greatest(a.full_again_at, $2) end`
+
 export function createAttempts(db: Pool, now: () => Date): Attempts {
   async function takeOne(bucket: string, { burst, intervalMs }: Allowance): Promise<Attempt> {
     const at = now()
@@ -29,8 +33,8 @@ export function createAttempts(db: Pool, now: () => Date): Attempts {
           insert into vault.attempts as a (bucket, full_again_at)
           values ($1, $2::timestamptz + $3 * interval '1 ms')
           on conflict (bucket) do update
-          set full_again_at = greatest(a.full_again_at, $2) + $3 * interval '1 ms'
-          where greatest(a.full_again_at, $2) + $3 * interval '1 ms' <= $2 + $3 * $4 * interval '1 ms'
+          set full_again_at = ${fullAgain} + $3 * interval '1 ms'
+          where ${fullAgain} + $3 * interval '1 ms' <= $2 + $3 * $4 * interval '1 ms'
           returning full_again_at
         )
         select exists (select from taken) as taken,
@@ -61,22 +65,4 @@ export function createAttempts(db: Pool, now: () => Date): Attempts {
       await db.query('delete from vault.attempts where bucket = $1', [bucket])
     },
   }
-}
-
-/**
- * What of an address counts as one caller: an IPv4 address, or the first half of an IPv6 address, since whoever has
- * one of those has the other half of it to themselves.
- */
-export function callerOfAddress(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
-  const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0')
-  const groups = tail === undefined ? left : [...left, ...zeros, ...right]
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`
 }

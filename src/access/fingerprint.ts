@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { asciiEmail } from '../domain/values.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 
 /**
@@ -15,4 +16,7 @@ export function createFingerprint(master: Pick<MasterKey, 'indexing'>): Fingerpr
 }
 
 /** The same mailbox in whichever spelling. */
-export const sameMailbox = (email: string): string => email.trim().normalize('NFC').toLowerCase()
+export function sameMailbox(email: string): string {
+  const typed = email.trim()
+  return (asciiEmail(typed) ?? typed).normalize('NFC').toLowerCase()
+}

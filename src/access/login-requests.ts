@@ -25,6 +25,9 @@ export type LoginRequest = {
 
 export type Codes = { deviceCode: string; userCode: string }
 
+/** Whether it can be a device code: 32 random bytes, as they are made here. */
+export const isDeviceCode = (text: string): boolean => /^[\w-]{43}$/.test(text)
+
 const columns = `device_code_hash as "deviceCodeHash", client_name as "clientName", scopes, address,
   created_at as "createdAt", expires_at as "expiresAt"`
 

@@ -87,7 +87,7 @@ export async function endSessionOf(
   return rowCount === 1
 }
 
-/** Ends every session of a member, but for one. */
+/** Ends every session of a member, but for one. No browser is known as theirs any more. */
 export async function endSessionsOf(
   db: Pool | ClientBase,
   memberId: string,
@@ -95,7 +95,8 @@ export async function endSessionsOf(
   except = '',
 ): Promise<void> {
   await db.query(
-    `update vault.sessions set ended_at = $2, data = '{}'
+    `with forgotten as (delete from vault.known_devices where member_id = $1)
+     update vault.sessions set ended_at = $2, data = '{}'
      where member_id = $1 and ended_at is null and session_hash <> $3`,
     [memberId, now, except],
   )

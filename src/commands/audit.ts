@@ -1,4 +1,4 @@
-import type { AuditAction, AuditEvent, AuditTarget } from '../domain/audit/events.ts'
+import type { AuditAction, AuditTarget } from '../domain/audit/events.ts'
 import { auditStream } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
@@ -22,29 +22,12 @@ export async function recordAudit(
   { action, target, asOf }: Look,
   origin: Origin,
 ): Promise<void> {
-  await record(services, tenantId, origin, (place) => ({
-    type: 'Looked',
-    data: { ...place, action, target, asOf: asOf ?? null },
-  }))
-}
-
-/** Records that somebody has the read models folded again. @throws LedgerUnavailable when it cannot be recorded */
-export function recordRebuild(services: Services, tenantId: string, origin: Origin): Promise<void> {
-  return record(services, tenantId, origin, (data) => ({ type: 'RebuildStarted', data }))
-}
-
-async function record(
-  services: Services,
-  tenantId: string,
-  origin: Origin,
-  eventOf: (place: { auditId: string; tenantId: string; at: string }) => AuditEvent,
-): Promise<void> {
   const auditId = services.newId('aud')
   const at = momentOf(services)
   await services.handle<undefined, 'audit'>({
     stream: auditStream(tenantId, auditId),
     load: async () => ({ state: undefined, revision: 'no_stream' }),
-    decide: () => [eventOf({ auditId, tenantId, at })],
+    decide: () => [{ type: 'Looked', data: { auditId, tenantId, at, action, target, asOf: asOf ?? null } }],
     cause: causeOf(origin, at),
   })
 }

@@ -4,7 +4,7 @@ import type { KeyType, Price } from '../domain/product/key-type.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { CardAccess } from '../payments/stripe/api.ts'
-import { cardAccessOf } from './prices.ts'
+import { cardAccessOf, requireCardAccess } from './prices.ts'
 import { momentOf, type Services } from './services.ts'
 
 export type Purchase = {
@@ -19,8 +19,8 @@ export type Purchase = {
  * Opens a page of the card provider's at which one key type of a product is paid for. Nothing is recorded: what comes
  * of it, the provider tells.
  * @returns the page's address
- * @throws Refusal `key_type_not_found`, `integration_not_connected`, `key_type_without_price`, `quantity_not_allowed`,
- *   `quantity_too_large`, `platform_key_missing`, `platform_key_refused`
+ * @throws Refusal `key_type_not_found`, `integration_not_connected`, `test_keys_missing`, `key_type_without_price`,
+ *   `quantity_not_allowed`, `quantity_too_large`, `platform_key_missing`, `platform_key_refused`
  * @throws ProviderRefused, ProviderUnavailable
  */
 export async function openCheckout(
@@ -31,8 +31,7 @@ export async function openCheckout(
   const { keyTypeId, quantity, customerEmail, successUrl, cancelUrl } = purchase
   const keyType = findKeyType(product, keyTypeId)
   if (!keyType) throw new Refusal('key_type_not_found')
-  const access = await cardAccessOf(services, product)
-  if (!access) throw new Refusal('integration_not_connected')
+  const access = await requireCardAccess(services, product)
   // Whoever pays gets a license: what could not be issued is not sold.
   termsOf(keyType, { quantity }, momentOf(services))
   const price = await priceNow(services, access, keyType)
@@ -41,6 +40,7 @@ export async function openCheckout(
     priceId: price.priceId,
     recurring: price.interval !== null,
     unitAmount: price.unitAmount,
+    currency: price.currency,
     quantity,
     successUrl,
     cancelUrl,
@@ -59,7 +59,7 @@ async function priceNow(
   { providers }: Services,
   access: CardAccess,
   { price }: KeyType,
-): Promise<Pick<Price, 'priceId' | 'interval' | 'unitAmount'>> {
+): Promise<Pick<Price, 'priceId' | 'interval' | 'unitAmount' | 'currency'>> {
   if (!price) throw new Refusal('key_type_without_price')
   if (price.verified) return price
   const found = (await providers.card.readPrices(access, [price.priceId])).get(price.priceId)

@@ -3,20 +3,30 @@ import { absentProduct, decideProduct, evolveProduct, type Product } from '../do
 import { Refusal } from '../domain/refusal.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { productStream } from '../ledger/streams.ts'
+import { catchUpWithLog } from './catch-up.ts'
+import type { KeyTypeRef } from './key-type-use.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 type Known = { product: Product; alreadyDone: boolean; inUse: boolean }
 
 /**
  * Deletes a key type that no live license references; the ended ones keep the entitlements that it had. Run again
- * for the same cause it changes nothing, even if a key type of the same id was added since. A license that is minted
- * at the very same moment stands, with the entitlements that the key type had.
+ * for the same cause it changes nothing, even if a key type of the same id was added since. Nobody issues a license
+ * against it from before the licenses are counted until the deletion is in the read models.
  * @throws Refusal `product_not_found`, `key_type_not_found`, `key_type_is_last`, `key_type_in_use`
  */
-export async function deleteKeyType(
+export function deleteKeyType(services: Services, keyType: KeyTypeRef, origin: Origin): Promise<void> {
+  return services.keyTypes.alone(keyType, async (proof) => {
+    await catchUpWithLog(services)
+    await deleteUnused(services, keyType, origin, proof)
+  })
+}
+
+async function deleteUnused(
   services: Services,
-  keyType: { tenantId: string; productId: string; keyTypeId: string },
+  keyType: KeyTypeRef,
   origin: Origin,
+  proof: () => Promise<void>,
 ): Promise<void> {
   const at = momentOf(services)
   const cause = causeOf(origin, at)
@@ -44,5 +54,6 @@ export async function deleteKeyType(
       return events
     },
     cause,
+    proof,
   })
 }

@@ -1,21 +1,27 @@
 import { isKeySpent, listSpentKeys } from '../../projections/deliveries/keys.ts'
 import { saleKeyName, saleKeyPrefix } from './sale-key.ts'
-import type { Services } from './services.ts'
+import { momentOf, type Services } from './services.ts'
 
-/** The raw key of a sale is kept for the deliveries that carry it: when all have ended, it is gone for good. */
+/**
+ * The raw key of a sale is kept for the deliveries that carry it. It is destroyed when each of them has succeeded or was
+ * given up 30 days ago.
+ */
 export async function destroySpentKey(
   services: Services,
   tenantId: string,
   licenseId: string,
 ): Promise<void> {
-  if (await isKeySpent(services.db, licenseId)) {
+  if (await isKeySpent(services.db, licenseId, momentOf(services))) {
     await services.secrets.destroy(tenantId, saleKeyName(licenseId))
   }
 }
 
-/** As {@link destroySpentKey}, for those whose last delivery ended while its dispatcher died, or that had none. */
+/**
+ * As {@link destroySpentKey}, for those whose last delivery succeeded while its dispatcher died, that had none, or whose
+ * time has passed.
+ */
 export async function destroySpentKeys(services: Services): Promise<void> {
-  for (const { tenantId, licenseId } of await listSpentKeys(services.db, saleKeyPrefix)) {
+  for (const { tenantId, licenseId } of await listSpentKeys(services.db, saleKeyPrefix, momentOf(services))) {
     await destroySpentKey(services, tenantId, licenseId)
   }
 }

@@ -1,18 +1,18 @@
-import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
 import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
 import type { LicenseEvent } from '../domain/license/events.ts'
-import { decideLicense, type License, type LicenseCommand } from '../domain/license/license.ts'
+import { decideLicense, type License } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenant/events.ts'
 import { planLimits } from '../domain/tenant/tenant.ts'
 import { licenseStream } from '../ledger/streams.ts'
+import { seating } from './plan-room.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 export type FoundLicense = Extract<RuntimeFinding, { found: 'license' }>
 
 /**
  * Seats a device on the license that was found for it; a device that already sits there keeps its seat.
- * @throws Refusal `license_revoked`, `license_expired`, `license_fallback`, `seat_limit_reached`, `plan_limit`
+ * @throws Refusal `license_revoked`, `license_expired`, `seat_limit_reached`, `plan_limit`
  */
 export async function activateDevice(
   services: Services,
@@ -21,8 +21,6 @@ export async function activateDevice(
   device: { name: string; plan: Plan },
   origin: Origin,
 ): Promise<void> {
-  const { db } = services
-  const planIsFull = await isPlanFull(device.plan, () => countActiveDevices(db, question.tenantId))
   const at = momentOf(services)
   const { deviceId } = question
   const seat = {
@@ -32,8 +30,11 @@ export async function activateDevice(
     name: device.name,
     platform: null,
   }
-  await changeFound(services, found, question, origin, at, (license) =>
-    decideActivation(license, { ...seat, at }, planIsFull),
+  const plan = { tenantId: question.tenantId, plan: device.plan }
+  await seating(services, plan, (admit, proof, isAgain) =>
+    changeFound(services, { found, question, origin, at, proof, isStale: isAgain }, (license) =>
+      admit(decideLicense(license, { type: 'ActivateDevice', ...seat, at })),
+    ),
   )
 }
 
@@ -41,20 +42,6 @@ export async function activateDevice(
 export async function isPlanFull(plan: Plan, count: () => Promise<number>): Promise<boolean> {
   const most = planLimits[plan].activeDevices
   return Number.isFinite(most) && (await count()) >= most
-}
-
-/**
- * What an activation comes to. A device that already sits there takes nothing of the plan.
- * @throws Refusal as {@link activateDevice}
- */
-export function decideActivation(
-  license: License,
-  seat: Omit<Extract<LicenseCommand, { type: 'ActivateDevice' }>, 'type'>,
-  planIsFull: boolean,
-): LicenseEvent[] {
-  const events = decideLicense(license, { type: 'ActivateDevice', ...seat })
-  if (events.length > 0 && planIsFull) throw new Refusal('plan_limit')
-  return events
 }
 
 /** Frees the device's seat; without an active seat nothing happens. */
@@ -66,23 +53,30 @@ export async function deactivateDevice(
 ): Promise<void> {
   const at = momentOf(services)
   const { deviceId } = question
-  await changeFound(services, found, question, origin, at, (license) =>
+  await changeFound(services, { found, question, origin, at }, (license) =>
     decideLicense(license, { type: 'DeactivateDevice', deviceId, at }),
   )
+}
+
+type Change = {
+  found: FoundLicense
+  question: RuntimeQuestion
+  origin: Origin
+  at: string
+  proof?: (() => Promise<void>) | undefined
+  /** Some time has passed since it was found. */
+  isStale?: boolean
 }
 
 /** Decides first on what the look-up has found, so that an activation reads the stores once. */
 async function changeFound(
   services: Services,
-  found: FoundLicense,
-  question: RuntimeQuestion,
-  origin: Origin,
-  at: string,
+  { found, question, origin, at, proof, isStale = false }: Change,
   decide: (license: License) => LicenseEvent[],
 ): Promise<void> {
   await services.handle<License, 'license'>({
     stream: licenseStream(found.license.licenseId),
-    loaded: { state: found.license, revision: found.revision },
+    loaded: isStale ? undefined : { state: found.license, revision: found.revision },
     load: async () => {
       const again = await services.findForRuntime(question)
       // Reminted in between: the key that was shown is no longer this license's.
@@ -92,5 +86,6 @@ async function changeFound(
     decide,
     cause: causeOf(origin, at),
     run: origin.run,
+    proof,
   })
 }

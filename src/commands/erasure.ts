@@ -42,9 +42,11 @@ export async function eraseSubject(
   const traces = await findTraces(services.db, tenantId, subjectId)
   const people = await services.subjects.openPeople(tenantId, traces.sealed)
   // The answers first, which are known by what they say of the person: without the key nobody could tell any more.
-  const texts = people.flatMap(({ email, name }) => [email, name].filter((text) => text !== null))
-  await services.idempotency.forgetAnswersWith(tenantId, [...new Set(texts)])
+  const texts = new Set(people.flatMap(({ email, name }) => [email, name].filter((text) => text !== null)))
+  await services.idempotency.forgetAnswersWith(tenantId, [...texts])
   await services.subjects.destroy(tenantId, subjectId)
+  // And those of requests that came in between, while the person was still known.
+  await services.idempotency.forgetAnswersWith(tenantId, [...texts])
   const erased: Erased = {
     licenses: traces.licenseIds.length,
     customers: traces.customerIds.length,

@@ -1,4 +1,3 @@
-import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
 import { findLicensesByKey, findTakenBack } from '../../projections/licenses/keys.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { foreignKey } from '../credentials/license-key.ts'
@@ -10,6 +9,7 @@ import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenant/events.ts'
 import { planLimits } from '../domain/tenant/tenant.ts'
 import { licenseStream } from '../ledger/streams.ts'
+import { usingKeyType } from './key-type-use.ts'
 import { loadLicense } from './license-stream.ts'
 import { sealedHolder } from './licenses.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
@@ -68,18 +68,27 @@ export async function importLicenses(
     return firstOfKey.get(plan.terms.keyHash) === plan && (holder === undefined || own)
   }
   const fresh = candidates.filter(mayBeNew)
-  const room = await roomForDevices(services, product.tenantId, asked.plan)
-  const { within, beyond } = withinPlan(fresh, room, (plan) => taken.has(plan.terms.keyHash))
-  if (beyond.size > 0 && within.length === 0) throw new Refusal('plan_limit')
-
   const imported = new Set<Candidate>()
-  await forEachOf(within, atOnce, async (plan) => {
-    if (await importOne(services, plan, origin)) imported.add(plan)
-  })
+  const refused = new Map<string, RefusalCode>()
+  const take = async (plan: Candidate, proof?: Proof) => {
+    const outcome = await importOne(services, plan, origin, proof)
+    if (outcome === 'imported') imported.add(plan)
+    if (outcome === 'key_type_not_found') refused.set(plan.terms.keyHash, outcome)
+  }
+  const counted = (plan: Candidate) => taken.has(plan.terms.keyHash)
+  const beyond = await withinPlan(
+    services,
+    { tenantId: product.tenantId, plan: asked.plan },
+    fresh,
+    counted,
+    take,
+  )
+  if (beyond.size > 0 && beyond.size === fresh.length) throw new Refusal('plan_limit')
   return planned.map((plan): Imported => {
     if (plan.status === 'invalid') return plan
     const { keyHash, displayKey } = plan.terms
-    if (beyond.has(firstOfKey.get(keyHash))) return { status: 'invalid', refusal: 'plan_limit' }
+    const refusal = beyond.has(firstOfKey.get(keyHash)) ? 'plan_limit' : refused.get(keyHash)
+    if (refusal !== undefined) return { status: 'invalid', refusal }
     const licenseId = taken.get(keyHash) ?? plan.licenseId
     return { status: imported.has(plan) ? 'imported' : 'duplicate', licenseId, displayKey }
   })
@@ -164,34 +173,55 @@ async function withUnusedIds<Other extends { status: 'invalid' }>(
   }
 }
 
-/** How many more devices the plan allows, by the read models of this moment. */
-async function roomForDevices(services: Services, tenantId: string, plan: Plan): Promise<number> {
-  const most = planLimits[plan].activeDevices
-  return Number.isFinite(most) ? most - (await countActiveDevices(services.db, tenantId)) : most
-}
-
-/** Gives the room to the rows in their order; one that does not fit leaves it to the next. */
-function withinPlan(
+/**
+ * Takes rows as far as the plan has room for their devices, which is given to them in their order; one that does not fit
+ * leaves it to the next. So many take their turn together that others of the tenant need not wait long.
+ * @param isCounted whether a row's devices are counted already
+ * @returns the rows that were not taken
+ */
+async function withinPlan(
+  services: Services,
+  place: { tenantId: string; plan: Plan },
   rows: readonly Candidate[],
-  room: number,
   isCounted: (row: Candidate) => boolean,
-): { within: Candidate[]; beyond: Set<unknown> } {
-  const within: Candidate[] = []
+  take: (row: Candidate, proof?: Proof) => Promise<void>,
+): Promise<Set<unknown>> {
+  const needs = (row: Candidate) =>
+    isCounted(row) ? 0 : new Set(row.row.devices?.map(({ deviceId }) => deviceId)).size
+  const seating = Number.isFinite(planLimits[place.plan].activeDevices)
+    ? rows.filter((row) => needs(row) > 0)
+    : []
+  const others = seating.length === 0 ? rows : rows.filter((row) => needs(row) === 0)
+  await forEachOf(others, atOnce, (row) => take(row))
   const beyond = new Set<unknown>()
-  let left = room
-  for (const plan of rows) {
-    const needed = isCounted(plan) ? 0 : new Set(plan.row.devices?.map(({ deviceId }) => deviceId)).size
-    if (needed > 0 && needed > left) beyond.add(plan)
-    else {
-      within.push(plan)
-      left -= needed
-    }
+  for (let from = 0; from < seating.length; from += atOnce) {
+    const together = seating.slice(from, from + atOnce)
+    const needed = together.reduce((sum, row) => sum + needs(row), 0)
+    await services.planRoom.take({ ...place, what: 'activeDevices', needed }, async (granted, proof) => {
+      let left = granted
+      const within = together.filter((row) => {
+        const fits = needs(row) <= left
+        if (fits) left -= needs(row)
+        else beyond.add(row)
+        return fits
+      })
+      await forEachOf(within, atOnce, (row) => take(row, proof))
+    })
   }
-  return { within, beyond }
+  return beyond
 }
 
-/** @returns whether it was imported, now or by a request before this one of the same run */
-async function importOne(services: Services, { row, terms }: Candidate, origin: Origin): Promise<boolean> {
+type Proof = () => Promise<void>
+
+type OneImported = 'imported' | 'duplicate' | 'key_type_not_found'
+
+/** @returns `imported` also when a request before this one of the same run has imported it */
+async function importOne(
+  services: Services,
+  { row, terms }: Candidate,
+  origin: Origin,
+  roomProof: Proof | undefined,
+): Promise<OneImported> {
   const stream = licenseStream(terms.licenseId)
   const holder = await sealedHolder(services, terms.tenantId, row)
   const devices = (row.devices ?? []).map(({ deviceId, name }) => ({
@@ -202,18 +232,26 @@ async function importOne(services: Services, { row, terms }: Candidate, origin: 
     platform: null,
   }))
   const revoked = row.status === 'revoked'
-  const { events, recordedBefore } = await services.handle<License, 'license'>({
-    stream,
-    loaded: { state: absentLicense, revision: 'no_stream' },
-    load: () => loadLicense(services.ledger, stream),
-    decide: (license) =>
-      license.status === 'absent'
-        ? decideLicense(license, { type: 'ImportLicense', terms: { ...terms, holder }, devices, revoked })
-        : [],
-    cause: causeOf(origin, terms.at),
-    run: origin.run,
-  })
-  return events.length > 0 || recordedBefore === true
+  try {
+    const { events, recordedBefore } = await usingKeyType(services, terms, (proof) =>
+      services.handle<License, 'license'>({
+        stream,
+        loaded: { state: absentLicense, revision: 'no_stream' },
+        load: () => loadLicense(services.ledger, stream),
+        decide: (license) =>
+          license.status === 'absent'
+            ? decideLicense(license, { type: 'ImportLicense', terms: { ...terms, holder }, devices, revoked })
+            : [],
+        cause: causeOf(origin, terms.at),
+        run: origin.run,
+        proof: async () => void (await Promise.all([proof(), roomProof?.()])),
+      }),
+    )
+    return events.length > 0 || recordedBefore === true ? 'imported' : 'duplicate'
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'key_type_not_found') return error.code
+    throw error
+  }
 }
 
 /** Works on a few at a time. After a failure nothing more is begun; it is thrown when what was begun is over. */

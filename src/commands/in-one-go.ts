@@ -1,9 +1,12 @@
+import type { Share } from '../../projections/database/shared-locks.ts'
 import type { Handle } from '../ledger/handle.ts'
+import type { KeyTypeUse } from './key-type-use.ts'
 import type { Services } from './services.ts'
 
 /**
  * Runs a process of several commands that waits for the read models once, behind the last of them, instead of behind
- * each. Its commands have to decide on the log: what the ones before them have recorded may not be in the read models.
+ * each. Until then it keeps in place the key types that it uses. Its commands have to decide on the log: what the ones
+ * before them have recorded may not be in the read models.
  * @param work given services whose commands do not wait
  * @throws what the work throws; ReadModelsBehind
  */
@@ -15,10 +18,22 @@ export async function inOneGo<T>(services: Services, work: (services: Services) 
     if (position !== undefined && position > recorded) recorded = position
     return handled
   }
+  const shares = new Map<string, Share>()
+  const enter: KeyTypeUse['enter'] = async (keyType) => {
+    const { tenantId, productId, keyTypeId } = keyType
+    const name = `${tenantId} ${productId} ${keyTypeId}`
+    // Somebody who waits to delete it lets nobody in, and this process would wait for itself to leave.
+    const share = shares.get(name) ?? (await services.keyTypes.enter(keyType))
+    shares.set(name, share)
+    return { ...share, leave: () => undefined }
+  }
   try {
-    return await work({ ...services, handle })
+    return await work({ ...services, handle, keyTypes: { ...services.keyTypes, enter } })
   } finally {
     // Also behind a refusal, which may be about what has just been recorded.
-    if (recorded >= 0n) await services.untilVisible(recorded)
+    const visible = recorded >= 0n ? services.untilVisible(recorded) : Promise.resolve()
+    await visible.finally(() => {
+      for (const share of shares.values()) share.leave()
+    })
   }
 }

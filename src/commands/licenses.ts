@@ -15,6 +15,7 @@ import type { KeyType } from '../domain/product/key-type.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { licenseStream } from '../ledger/streams.ts'
+import { usingKeyType } from './key-type-use.ts'
 import { issuedAs, loadLicense } from './license-stream.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
@@ -45,35 +46,40 @@ export async function mintLicense(
   const licenseId = services.newId('lic')
   const stream = licenseStream(licenseId)
   const holder = await sealedHolder(services, product.tenantId, asked)
-  const { events } = await services.handle<License, 'license'>({
-    stream,
-    loaded: { state: absentLicense, revision: 'no_stream' },
-    load: () => loadLicense(services.ledger, stream),
-    decide: (license) =>
-      decideLicense(license, {
-        type: 'MintLicense',
-        terms: {
-          licenseId,
-          tenantId: product.tenantId,
-          productId: product.productId,
-          keyTypeId: keyType.keyTypeId,
-          keyHash,
-          displayKey,
-          ...terms,
-          onExpiry: keyType.onExpiry,
-          holder,
-          customerId: asked.customerId ?? null,
-          source: 'api',
-          saleId: null,
-          test: false,
-          metadata: asked.metadata ?? {},
-          createdAt: at,
-          at,
-        },
-      }),
-    cause: causeOf(origin, at),
-    run: origin.run,
-  })
+  const { tenantId, productId } = product
+  const { keyTypeId } = keyType
+  const { events } = await usingKeyType(services, { tenantId, productId, keyTypeId }, (proof) =>
+    services.handle<License, 'license'>({
+      stream,
+      loaded: { state: absentLicense, revision: 'no_stream' },
+      load: () => loadLicense(services.ledger, stream),
+      decide: (license) =>
+        decideLicense(license, {
+          type: 'MintLicense',
+          terms: {
+            licenseId,
+            tenantId,
+            productId,
+            keyTypeId,
+            keyHash,
+            displayKey,
+            ...terms,
+            onExpiry: keyType.onExpiry,
+            holder,
+            customerId: asked.customerId ?? null,
+            source: 'api',
+            saleId: null,
+            test: false,
+            metadata: asked.metadata ?? {},
+            createdAt: at,
+            at,
+          },
+        }),
+      cause: causeOf(origin, at),
+      run: origin.run,
+      proof,
+    }),
+  )
   // Recorded by a request before this one of the same run: what became of the license since is not its answer.
   const license =
     events.length > 0 ? events.reduce(evolveLicense, absentLicense) : await issuedAs(services.ledger, stream)
@@ -91,7 +97,10 @@ export async function sealedHolder(
   return services.subjects.sealPerson(tenantId, asked.email, asked.name ?? null)
 }
 
-/** For good. @throws Refusal `license_not_found`, `license_revoked` when it already is */
+/**
+ * Revokes a license for good. As a run that begins again it changes nothing, whatever was done to the license since.
+ * @throws Refusal `license_not_found`, `license_revoked` when something else has revoked it already
+ */
 export async function revokeLicense(
   services: Services,
   tenantId: string,
@@ -109,6 +118,7 @@ export async function revokeLicense(
     },
     decide: (license) => decideLicense(license, { type: 'RevokeLicense', reason, at }),
     cause: causeOf(origin, at),
+    run: origin.run,
   })
   return find()
 }

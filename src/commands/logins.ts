@@ -1,4 +1,5 @@
 import { findLogin } from '../../projections/logins/queries.ts'
+import { findMember } from '../../projections/members/queries.ts'
 import type { LoginRequest } from '../access/login-requests.ts'
 import { newId } from '../credentials/id.ts'
 import {
@@ -67,6 +68,8 @@ export async function redeemLogin(
   if (!login) return { status: 'pending' }
   if (login.status === 'denied') return { status: 'denied' }
   const { tenantId, memberId, clientName, tokenId, scopes, tokenExpiresAt: expiresAt } = login
+  // A token ends with its member, so one for a member who has been removed meanwhile would never work.
+  if (!(await findMember(services.db, tenantId, memberId))) return { status: 'denied' }
   try {
     const created = await createToken(
       services,

@@ -4,13 +4,18 @@ import { sameDigest, sha256 } from '../credentials/sha256.ts'
 import type { KnownIntegration } from '../domain/integration/integration.ts'
 import { soldIds } from '../domain/integration/mapping.ts'
 import type { Marketplace, SigningMarketplace } from '../domain/integration/provider.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { isSlug } from '../domain/values.ts'
 import { translatePing, translateResource } from '../payments/gumroad/notification.ts'
 import { translateLemonSqueezy, verifyLemonSqueezy } from '../payments/lemonsqueezy/notification.ts'
+import type { PaymentNotification } from '../payments/notification.ts'
 import { translatePaddle, verifyPaddle } from '../payments/paddle/notification.ts'
 import { translatePolar, verifyPolar } from '../payments/polar/notification.ts'
+import { namesOf } from '../payments/stripe/invoices.ts'
 import { translateStripe, verifyStripe } from '../payments/stripe/notification.ts'
 import type { Translated } from '../payments/translated.ts'
+import { ProviderRefused } from '../payments/trouble.ts'
+import { saleOfLink } from './sale-streams.ts'
 import type { Services } from './services.ts'
 
 /** A notification as it came in. */
@@ -22,7 +27,12 @@ export type Incoming = {
 }
 
 /** Whom a notification is for and what it says, once it is known to be the provider's own. */
-export type Trusted = { tenantId: string; translated: Translated }
+export type Trusted = {
+  tenantId: string
+  translated: Translated
+  /** What has to be known beside it to tell of which sale it is. */
+  naming?: PaymentNotification | undefined
+}
 
 /**
  * A form of gumroad's, which only the token in the address vouches for.
@@ -131,8 +141,45 @@ export async function trustStripe(
   const { accountId, testTenantId, translated: said } = event
   const tenantId = accountId === undefined ? testTenantId : await tenantOfAccount(services, accountId)
   if (tenantId === undefined || !(await isThere(services, tenantId))) return undefined
-  return { tenantId, translated: said }
+  const naming = accountId === undefined ? undefined : await namingOf(services, tenantId, accountId, said)
+  return { tenantId, translated: said, naming }
 }
+
+const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'dispute_won', 'dispute_lost'])
+
+/**
+ * Asks stripe which invoice a refunded or disputed payment has paid, where nothing has told whose it is: a subscription's
+ * checkout names its invoice, and a charge its payment alone.
+ * @returns undefined when the sale is known, the payment has paid no invoice, or the platform has no key to ask with
+ * @throws ProviderUnavailable
+ */
+async function namingOf(
+  services: Services,
+  tenantId: string,
+  accountId: string,
+  said: Translated,
+): Promise<PaymentNotification | undefined> {
+  if (!isOfPayment(said) || !said.link.startsWith(paymentPrefix)) return undefined
+  const { provider, link, notificationId, test, at } = said
+  const { hasPlatformKey, card } = services.providers
+  if (!hasPlatformKey || (await saleOfLink(services, { tenantId, provider, link })) !== null) return undefined
+  const payment = link.slice(paymentPrefix.length)
+  try {
+    const invoice = await card.readInvoiceOf({ accountId }, payment)
+    if (invoice === undefined) return undefined
+    const common = { provider: 'stripe', notificationId: `${notificationId}.invoice`, test, at } as const
+    return namesOf(invoice, payment, common)
+  } catch (error) {
+    // Asking again would be answered the same. The notification is kept until its payment is named in another way.
+    if (error instanceof ProviderRefused || error instanceof Refusal) return undefined
+    throw error
+  }
+}
+
+const paymentPrefix = 'payment:'
+
+const isOfPayment = (said: Translated): said is Extract<PaymentNotification, { link: string }> =>
+  ofPayments.has(said.type)
 
 async function tenantOfAccount({ db }: Services, accountId: string): Promise<string | undefined> {
   const integration = await findIntegrationOfAccount(db, accountId)

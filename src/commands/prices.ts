@@ -28,6 +28,13 @@ export async function cardAccessOf(
   return { accountId: integration.accountId }
 }
 
+/** @throws Refusal `integration_not_connected`; `test_keys_missing` in test mode */
+export async function requireCardAccess(services: Services, product: PresentProduct): Promise<CardAccess> {
+  const access = await cardAccessOf(services, product)
+  if (access) return access
+  throw new Refusal(product.settings.testMode.enabled ? 'test_keys_missing' : 'integration_not_connected')
+}
+
 /**
  * Asks the card provider for the price of every key type that has one, and records what it says, all of it or none.
  * A price that is not there or archived is not verified.
@@ -63,7 +70,7 @@ export async function verifyPrices(
  * Says at which of the card provider's prices each key type is sold; key types that are not named are sold at none.
  * @param asked the price's id by key type
  * @throws Refusal `mapping_key_type_not_found`, `mapping_price_not_found`, `integration_not_connected`,
- * `platform_key_missing`, `platform_key_refused`
+ *   `test_keys_missing`, `platform_key_missing`, `platform_key_refused`
  * @throws ProviderRefused, ProviderUnavailable; nothing has changed then
  */
 export async function mapPrices(
@@ -76,8 +83,7 @@ export async function mapPrices(
   if (!wanted.every(([keyTypeId]) => findKeyType(product, keyTypeId))) {
     throw new Refusal('mapping_key_type_not_found')
   }
-  const access = await cardAccessOf(services, product)
-  if (!access) throw new Refusal('integration_not_connected')
+  const access = await requireCardAccess(services, product)
   const ids = wanted.map(([, priceId]) => priceId)
   const found = await services.providers.card.readPrices(access, ids)
   const at = momentOf(services)

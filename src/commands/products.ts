@@ -1,4 +1,4 @@
-import { countProducts, type PresentProduct } from '../../projections/products/queries.ts'
+import type { PresentProduct } from '../../projections/products/queries.ts'
 import type { KeyType } from '../domain/product/key-type.ts'
 import {
   absentProduct,
@@ -11,7 +11,6 @@ import {
 import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenant/events.ts'
-import { planLimits } from '../domain/tenant/tenant.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { productStream } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
@@ -33,11 +32,12 @@ export async function createProduct(
   origin: Origin,
 ): Promise<PresentProduct> {
   const { tenantId, productId } = asked
-  const full = (await countProducts(services.db, tenantId)) >= planLimits[plan].products
-  return change(services, tenantId, productId, origin, (product, at) => {
-    if (full) throw new Refusal('product_limit_reached')
-    return decideProduct(product, { type: 'CreateProduct', ...asked, at })
-  })
+  return services.planRoom.take({ tenantId, plan, what: 'products', needed: 1 }, (granted, proof) =>
+    change(services, { tenantId, productId, origin, proof }, (product, at) => {
+      if (granted === 0) throw new Refusal('product_limit_reached')
+      return decideProduct(product, { type: 'CreateProduct', ...asked, at })
+    }),
+  )
 }
 
 /** @throws Refusal `product_not_found` */
@@ -87,14 +87,21 @@ export function decided(
   origin: Origin,
   command: (at: string) => ProductCommand,
 ): Promise<PresentProduct> {
-  return change(services, tenantId, productId, origin, (product, at) => decideProduct(product, command(at)))
+  return change(services, { tenantId, productId, origin }, (product, at) =>
+    decideProduct(product, command(at)),
+  )
+}
+
+type Change = {
+  tenantId: string
+  productId: string
+  origin: Origin
+  proof?: (() => Promise<void>) | undefined
 }
 
 async function change(
   services: Services,
-  tenantId: string,
-  productId: string,
-  origin: Origin,
+  { tenantId, productId, origin, proof }: Change,
   decide: (product: Product, at: string) => ReturnType<typeof decideProduct>,
 ): Promise<PresentProduct> {
   const stream = productStream(tenantId, productId)
@@ -105,6 +112,7 @@ async function change(
     decide: (product) => decide(product, at),
     cause: causeOf(origin, at),
     run: origin.run,
+    proof,
   })
   const product = await services.findProduct(tenantId, productId)
   if (!product) throw new Refusal('product_not_found')

@@ -3,28 +3,21 @@ import type { PresentProduct } from '../../projections/products/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
 import { keyTypeSoldAs } from '../domain/integration/mapping.ts'
 import type { Provider } from '../domain/integration/provider.ts'
-import { type Terms, termsOf } from '../domain/license/issue.ts'
-import type { KeyType } from '../domain/product/key-type.ts'
+import { mostSold } from '../domain/license/issue.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason, SoldItem } from '../domain/sale/events.ts'
 import type { Resolution } from '../domain/sale/sale.ts'
 import type { Services } from './services.ts'
 
-type Bought = {
-  tenantId: string
-  provider: Provider
-  sold: SoldItem
-  quantity: number
-  paidUntil: string | null
-}
+type Bought = { tenantId: string; provider: Provider; sold: SoldItem; quantity: number }
 
 /** What a purchase is to be licensed as; the product also when it cannot be licensed at this moment. */
 export type Resolved = { resolution: Resolution; product: PresentProduct | undefined }
 
 /** @throws Refusal `tenant_not_found`: there is nobody to keep the sale for */
-export async function resolveSale(services: Services, bought: Bought, at: string): Promise<Resolved> {
-  const { tenantId, provider, sold } = bought
+export async function resolveSale(services: Services, bought: Bought): Promise<Resolved> {
+  const { tenantId, provider, sold, quantity } = bought
   const [tenant, named] = await Promise.all([
     findTenant(services.db, tenantId),
     'productId' in sold ? sold : mappedTo(services, tenantId, provider, sold.providerProduct),
@@ -41,14 +34,15 @@ export async function resolveSale(services: Services, bought: Bought, at: string
   }
   const keyType = named.keyTypeId === null ? product.keyTypes[0] : findKeyType(product, named.keyTypeId)
   if (!keyType) return { resolution: parked('key_type_not_found', named.keyTypeId ?? ''), product }
-  const terms = termsOfSale(keyType, bought, at)
-  if ('reason' in terms) return { resolution: terms, product }
-  return { resolution: { productId: product.productId, keyTypeId: keyType.keyTypeId }, product }
+  const most = mostSold(keyType)
+  const exceeded = most !== null && quantity > most ? { mostSold: most } : {}
+  return { resolution: { productId: product.productId, keyTypeId: keyType.keyTypeId, ...exceeded }, product }
 }
 
 const parked = (reason: ParkedReason, detail: string) => ({ reason, detail: detail.slice(0, 1000) || reason })
 
-async function mappedTo(
+/** What the tenant's mapping says that a provider's id is sold as; the key type null for the product's first one. */
+export async function mappedTo(
   services: Services,
   tenantId: string,
   provider: Provider,
@@ -67,24 +61,4 @@ async function mappedTo(
     if (keyTypeId !== undefined) return { productId, keyTypeId }
   }
   return undefined
-}
-
-/**
- * The terms of the license for a purchase: its key type's own, but what is paid for longer runs as long as it is paid.
- * Why there can be none, when the key type is not sold so.
- */
-export function termsOfSale(
-  keyType: KeyType,
-  { quantity, paidUntil }: Pick<Bought, 'quantity' | 'paidUntil'>,
-  at: string,
-): Terms | { reason: ParkedReason; detail: string } {
-  try {
-    const terms = termsOf(keyType, { quantity }, at)
-    const isLonger = terms.expiresAt !== null && paidUntil !== null && paidUntil > terms.expiresAt
-    return isLonger ? { ...terms, expiresAt: paidUntil } : terms
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    const reason = error.code === 'quantity_too_large' ? error.code : 'quantity_not_allowed'
-    return parked(reason, `${quantity} of ${keyType.keyTypeId}`)
-  }
 }

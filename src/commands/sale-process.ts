@@ -1,5 +1,8 @@
+import type { PresentProduct } from '../../projections/products/queries.ts'
 import { foreignKey, newLicenseKey } from '../credentials/license-key.ts'
 import type { LicenseTerms } from '../domain/license/events.ts'
+import type { SaleTerms } from '../domain/license/following.ts'
+import { termsPaidFor } from '../domain/license/issue.ts'
 import {
   absentLicense,
   decideLicense,
@@ -8,13 +11,15 @@ import {
   type License,
 } from '../domain/license/license.ts'
 import { findKeyType } from '../domain/product/product.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason } from '../domain/sale/events.ts'
 import { isOpen, type KnownSale, type SaleCommand, saleStanding } from '../domain/sale/sale.ts'
 import type { Loaded } from '../ledger/handle.ts'
 import { licenseStream } from '../ledger/streams.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { usingKeyType } from './key-type-use.ts'
 import { issuedAs, loadLicense } from './license-stream.ts'
-import { termsOfSale } from './sale-mapping.ts'
+import { termsOfPlan } from './sale-plan.ts'
 import { bindLinks, changeSale } from './sale-streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
@@ -89,10 +94,9 @@ async function issue(services: Services, sale: KnownSale, origin: Origin, isNew:
   const product = await services.findProduct(sale.tenantId, sale.productId ?? '')
   if (!product) return { reason: 'product_not_found', detail: sale.productId ?? sale.id }
   const keyType = findKeyType(product, sale.keyTypeId ?? '')
-  if (!keyType) return { reason: 'key_type_not_found', detail: sale.keyTypeId ?? sale.id }
+  const keyTypeGone: Issue = { reason: 'key_type_not_found', detail: sale.keyTypeId ?? sale.id }
+  if (!keyType) return keyTypeGone
   const mappedAt = sale.mappedAt ?? sale.receivedAt
-  const terms = termsOfSale(keyType, sale, mappedAt)
-  if ('reason' in terms) return terms
   const { licenseKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
   const kept = await services.secrets.keep(sale.tenantId, sale.keyName, licenseKey)
   const key = foreignKey(kept)
@@ -102,19 +106,24 @@ async function issue(services: Services, sale: KnownSale, origin: Origin, isNew:
     productId: product.productId,
     keyTypeId: keyType.keyTypeId,
     ...key,
-    ...terms,
+    ...termsPaidFor(keyType, sale, mappedAt),
     onExpiry: keyType.onExpiry,
     createdAt: mappedAt,
     at,
   }
-  const { state, events } = await services.handle<License, 'license'>({
-    stream,
-    loaded: { state: before, revision: 'no_stream' },
-    load: () => loadLicense(services.ledger, stream),
-    decide: (license) =>
-      license.status === 'absent' ? decideLicense(license, { type: 'MintLicense', terms: issued }) : [],
-    cause: causeOf(origin, at),
-  })
+  const minted = await usingKeyType(services, issued, (proof) =>
+    services.handle<License, 'license'>({
+      stream,
+      loaded: { state: before, revision: 'no_stream' },
+      load: () => loadLicense(services.ledger, stream),
+      decide: (license) =>
+        license.status === 'absent' ? decideLicense(license, { type: 'MintLicense', terms: issued }) : [],
+      cause: causeOf(origin, at),
+      proof,
+    }),
+  ).catch(unlessKeyTypeGone)
+  if (!minted) return keyTypeGone
+  const { state, events } = minted
   const license = events.reduce(evolveLicense, state)
   if (license.status === 'absent') throw new Error('a license that was issued is there')
   if (events.length > 0) return { first: license, issued: { license, licenseKey: kept } }
@@ -123,6 +132,10 @@ async function issue(services: Services, sale: KnownSale, origin: Origin, isNew:
   // Its own key was delivered and destroyed in the meantime: this one opens nothing.
   if (first.keyHash !== key.keyHash) await services.secrets.destroy(sale.tenantId, sale.keyName)
   return { first }
+}
+
+function unlessKeyTypeGone(error: unknown): undefined {
+  if (!(error instanceof Refusal) || error.code !== 'key_type_not_found') throw error
 }
 
 function placeOf(sale: KnownSale) {
@@ -146,10 +159,12 @@ async function settle(
 ): Promise<Loaded<KnownSale>> {
   const { state: sale } = found
   const kept = sale.unboundLinks ? await bindLinks(services, sale, origin) : []
-  if (sale.settledThrough < sale.factCount) await followSale(services, sale, origin)
+  const isBehind = sale.settledThrough < sale.factCount
+  const unmappedPlan = isBehind ? await followSale(services, sale, origin) : undefined
   const settled = (at: string): SaleCommand => ({
     type: 'SettleSale',
     through: sale.factCount,
+    unmappedPlan,
     boundLinks: sale.links,
     kept,
     at,
@@ -157,11 +172,46 @@ async function settle(
   return (await changeSale(services, sale, origin, settled, found)).sale
 }
 
-async function followSale(services: Services, sale: KnownSale, origin: Origin): Promise<void> {
+/** @returns what the subscription was changed to, if no key type is mapped to it */
+async function followSale(
+  services: Services,
+  sale: KnownSale,
+  origin: Origin,
+  known?: PresentProduct,
+): Promise<string | null> {
+  const product = known ?? (await services.findProduct(sale.tenantId, sale.productId ?? ''))
+  const { terms, unmapped } = await termsOfPlan(services, sale, product)
+  const follow = (proof?: () => Promise<void>) => followOn(services, sale, { product, terms, proof }, origin)
+  if (terms === null || terms.keyTypeId === sale.keyTypeId) await follow()
+  else {
+    const place = { tenantId: sale.tenantId, productId: sale.productId ?? '', keyTypeId: terms.keyTypeId }
+    const followed = await usingKeyType(services, place, (proof) => follow(proof)).catch(unlessKeyTypeGone)
+    // The read models do not show yet that it is deleted.
+    if (followed === undefined && product) {
+      const keyTypes = product.keyTypes.filter(({ keyTypeId }) => keyTypeId !== terms.keyTypeId)
+      return followSale(services, sale, origin, { ...product, keyTypes })
+    }
+  }
+  return unmapped
+}
+
+type Following = {
+  product: PresentProduct | undefined
+  terms: SaleTerms | null
+  proof: (() => Promise<void>) | undefined
+}
+
+/** @returns whether anything was recorded */
+async function followOn(
+  services: Services,
+  sale: KnownSale,
+  { product, terms, proof }: Following,
+  origin: Origin,
+): Promise<boolean> {
   const stream = licenseStream(sale.licenseId)
-  const product = await services.findProduct(sale.tenantId, sale.productId ?? '')
+  const keepRefunded = product?.settings.onRefund === 'keep'
   const at = momentOf(services)
-  await services.handle<License, 'license'>({
+  const { events } = await services.handle<License, 'license'>({
     stream,
     load: () => loadLicense(services.ledger, stream),
     decide: (license) =>
@@ -169,10 +219,13 @@ async function followSale(services: Services, sale: KnownSale, origin: Origin): 
         type: 'FollowSale',
         saleId: sale.saleId,
         through: sale.factCount,
-        ...saleStanding(sale),
-        keepRefunded: product?.settings.onRefund === 'keep',
+        ...saleStanding(sale, keepRefunded),
+        keepRefunded,
+        terms,
         at,
       }),
     cause: causeOf(origin, at),
+    proof,
   })
+  return events.length > 0
 }

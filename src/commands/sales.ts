@@ -5,13 +5,15 @@ import { isId } from '../credentials/id.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import type { IssuedLicense } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type ParkedReason, SaleEvent, SaleFact } from '../domain/sale/events.ts'
+import { type ParkedReason, SaleEvent } from '../domain/sale/events.ts'
 import type { KnownSale, SaleCommand } from '../domain/sale/sale.ts'
 import type { Loaded } from '../ledger/handle.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
+import { type IgnoredReason, type IgnoredTest, noteIgnoredTest } from '../usage/ignored-tests.ts'
 import { inOneGo } from './in-one-go.ts'
+import { factFrom, inUtc } from './sale-facts.ts'
 import { saleKeyName } from './sale-key.ts'
-import { resolveSale } from './sale-mapping.ts'
+import { type Resolved, resolveSale } from './sale-mapping.ts'
 import { carryOn } from './sale-process.ts'
 import { bindLinks, changeSale, keepNotice, loadSale, saleOfLink } from './sale-streams.ts'
 import { momentOf, type Origin, type Services } from './services.ts'
@@ -27,7 +29,7 @@ export type ReceivedOutcome =
   /** Paid and kept, but nobody knows what to issue. */
   | { outcome: 'parked'; reason: ParkedReason; detail: string }
   /** A test where nothing is tested. */
-  | { outcome: 'ignored'; reason: string }
+  | { outcome: 'ignored'; reason: IgnoredReason }
 
 type Told<Type extends PaymentNotification['type']> = Extract<PaymentNotification, { type: Type }>
 type SoldNotification = Told<'sold'>
@@ -63,10 +65,10 @@ async function receiveSale(
   const found = await loadSale(services, place)
   if (found.state.status === 'absent') {
     const at = momentOf(services)
-    const resolved = await resolveSale(services, { tenantId, ...boughtIn(notification) }, at)
+    const resolved = await resolveSale(services, { tenantId, ...boughtIn(notification) })
     const isTestPurchase = await belongsToTestPurchase(services, tenantId, notification.saleId)
     if (notification.test && !isTestPurchase && !resolved.product?.settings.testMode.enabled) {
-      return { outcome: 'ignored', reason: 'a test sale of a product that is not in test mode' }
+      return ignoredTest(services, tenantId, notification, whyIgnored(resolved))
     }
     const test = notification.test || isTestPurchase
     const received = await receivedFrom(services, tenantId, { ...notification, test }, raw, at)
@@ -80,6 +82,26 @@ async function receiveSale(
     if (changed) return carriedOn(services, sale, origin, true)
   }
   return receiveAgain(services, tenantId, notification, origin)
+}
+
+type Why = Pick<IgnoredTest, 'reason' | 'detail'>
+
+function whyIgnored({ resolution, product }: Resolved): Why {
+  if (product) return { reason: 'product_not_in_test_mode', detail: product.productId }
+  const detail = 'reason' in resolution ? resolution.detail : null
+  const isNamed = 'reason' in resolution && resolution.reason === 'product_not_found'
+  return { reason: isNamed ? 'product_not_found' : 'nothing_mapped', detail }
+}
+
+/** Lists a test that has no effect, so that its vendor finds out why. */
+async function ignoredTest(
+  services: Services,
+  tenantId: string,
+  { provider, notificationId, type: kind }: PaymentNotification,
+  why: Why,
+): Promise<ReceivedOutcome> {
+  await noteIgnoredTest(services.db, tenantId, { provider, notificationId, kind, ...why }, services.now())
+  return { outcome: 'ignored', reason: why.reason }
 }
 
 async function receiveAgain(
@@ -105,7 +127,7 @@ async function resolveAgain(
   found: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<Loaded<KnownSale>> {
-  const { resolution } = await resolveSale(services, found.state, momentOf(services))
+  const { resolution } = await resolveSale(services, found.state)
   const resolved = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution, at })
   return (await changeSale(services, found.state, origin, resolved, found)).sale
 }
@@ -134,8 +156,19 @@ async function belongsToTestPurchase(services: Services, tenantId: string, saleI
   return purchase?.status === 'running'
 }
 
+/** Looks again what the subscription was changed to. */
+async function reviewPlan(services: Services, found: Loaded<KnownSale>, origin: Origin): Promise<KnownSale> {
+  const sale = await inOneGo(services, async (steps) => {
+    const review = (at: string): SaleCommand => ({ type: 'ReviewPlan', at })
+    const reviewed = await changeSale(steps, found.state, origin, review, found)
+    return (await carryOn(steps, reviewed.sale, origin)).sale
+  })
+  if (sale.unmappedPlan !== null) throw new Refusal('sale_still_parked')
+  return sale
+}
+
 /**
- * Tries a parked sale once more.
+ * Tries a parked sale once more, or brings the license to what its subscription was changed to.
  * @throws Refusal `sale_not_found`, `sale_not_parked`, `sale_still_parked`, `tenant_suspended`, `tenant_closed`
  */
 export async function replaySale(
@@ -147,6 +180,9 @@ export async function replaySale(
   const known = await findSale(services.db, tenantId, id)
   if (!known) throw new Refusal('sale_not_found')
   const { state: found, revision } = await loadSale(services, known)
+  if (found.status === 'licensed' && found.unmappedPlan !== null) {
+    return reviewPlan(services, { state: found, revision }, origin)
+  }
   if (found.status !== 'parked') throw new Refusal('sale_not_parked')
   const { outcome } = await inOneGo(services, async (steps) =>
     carriedOn(steps, await resolveAgain(steps, { state: found, revision }, origin), origin),
@@ -168,7 +204,8 @@ async function receiveFact(
   const place = { tenantId, provider, link }
   const isKnown = (await saleOfLink(services, place)) !== null
   if (notification.test && !isKnown && !(await hasTestMode(services.db, tenantId))) {
-    return { outcome: 'ignored', reason: 'a test of a tenant without a product in test mode' }
+    const why = { reason: 'no_product_in_test_mode', detail: null } as const
+    return ignoredTest(services, tenantId, notification, why)
   }
   const payload = await keptPayload(services, tenantId, notification, raw)
   const fact = factFrom(notification, payload, momentOf(services))
@@ -197,6 +234,7 @@ async function keptPayload(
 
 /** Providers go on to tell of somebody who was erased, by name: what they tell counts, and how they said it is not kept. */
 async function forgetIfErased(services: Services, sale: KnownSale, payload: string): Promise<void> {
+  if (sale.customer === null) return
   const [person] = await services.subjects.openPeople(sale.tenantId, [sale.customer])
   if (!person?.email) await services.secrets.destroy(sale.tenantId, payload)
 }
@@ -224,7 +262,7 @@ async function receivedFrom(
   const { provider, saleId, sessionId, customer, amount, currency } = notification
   const [payload, buyer] = await Promise.all([
     keptPayload(services, tenantId, notification, raw),
-    services.subjects.sealPerson(tenantId, customer.email, customer.name ?? null),
+    customer && services.subjects.sealPerson(tenantId, customer.email, customer.name ?? null),
   ])
   const licenseId = services.newId('lic')
   const { data } = SaleReceived.parse({
@@ -253,48 +291,3 @@ async function receivedFrom(
 }
 
 const [SaleReceived] = SaleEvent.options
-
-/** Parsed, since nothing that a provider made up may stand in the log unreadable. */
-function factFrom(
-  notification: Exclude<PaymentNotification, SoldNotification>,
-  payload: string,
-  at: string,
-): SaleFact {
-  const { notificationId } = notification
-  const told = { notificationId, payload, occurredAt: inUtc(notification.at), at }
-  switch (notification.type) {
-    case 'renewed': {
-      const { paymentId, amount, currency, links = [] } = notification
-      const paidUntil = inUtc(notification.paidUntil)
-      return SaleFact.parse({
-        type: 'SaleRenewed',
-        data: { ...told, paymentId, links, paidUntil, amount, currency },
-      })
-    }
-    case 'refunded': {
-      const { refundId, amount, currency, full } = notification
-      return SaleFact.parse({ type: 'SaleRefunded', data: { ...told, refundId, amount, currency, full } })
-    }
-    case 'ended': {
-      const paidUntil = notification.paidUntil === null ? null : inUtc(notification.paidUntil)
-      return SaleFact.parse({ type: 'SaleEnded', data: { ...told, paidUntil } })
-    }
-    default: {
-      const { type, disputeId, amount = null, currency = null } = notification
-      return SaleFact.parse({ type: disputeTypes[type], data: { ...told, disputeId, amount, currency } })
-    }
-  }
-}
-
-const disputeTypes = {
-  disputed: 'SaleDisputed',
-  dispute_won: 'DisputeWon',
-  dispute_lost: 'DisputeLost',
-} as const
-
-/** As the log writes moments; whole seconds, as licenses end. */
-function inUtc(moment: string): string {
-  const date = new Date(moment)
-  date.setUTCMilliseconds(0)
-  return date.toISOString()
-}

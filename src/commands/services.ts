@@ -5,7 +5,7 @@ import type { Fingerprint } from '../access/fingerprint.ts'
 import type { DeriveId, IdPrefix } from '../credentials/id.ts'
 import type { RandomBytes } from '../credentials/random.ts'
 import type { Idempotency } from '../idempotency/idempotency.ts'
-import type { Handle } from '../ledger/handle.ts'
+import type { Handle, Resumable } from '../ledger/handle.ts'
 import type { Cause, Ledger } from '../ledger/ledger.ts'
 import type { Mailing } from '../mail/mailing.ts'
 import type { Providers } from '../payments/providers.ts'
@@ -20,6 +20,8 @@ import type { Machines } from '../vault/machines.ts'
 import type { Secrets } from '../vault/secrets.ts'
 import type { Subjects } from '../vault/subjects.ts'
 import type { CheckTarget } from '../webhooks/resolve.ts'
+import type { KeyTypeUse } from './key-type-use.ts'
+import type { PlanRoom } from './plan-room.ts'
 
 /** Everything that commands and edges work with; built once, in `bin`. */
 export type Services = Lookups & {
@@ -32,6 +34,8 @@ export type Services = Lookups & {
   untilVisible: (position: bigint) => Promise<void>
   /** Connections to the read models. */
   db: Pool
+  keyTypes: KeyTypeUse
+  planRoom: PlanRoom
   subjects: Subjects
   secrets: Secrets
   machines: Machines
@@ -64,8 +68,11 @@ export type Origin = {
   causationId?: string
   /** The first request of the chain, when that is another one. */
   correlationId?: string
-  /** Of a request with an Idempotency-Key: whether a request before it may have got part of the way. */
-  run?: { resumed: boolean }
+  /**
+   * Of a request with an Idempotency-Key, or the execution of a confirmation: whether an attempt before it may have got
+   * part of the way, and by which id of the cause such attempts are known.
+   */
+  run?: Resumable
 }
 
 /** A request is the beginning of its own chain of causes, unless its origin says otherwise. */

@@ -10,6 +10,7 @@ import {
 import { loadFromLog } from '../ledger/load.ts'
 import { tenantStream } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+import { takeTenantTurn } from './tenant-turn.ts'
 
 /** @throws Refusal `tenant_exists`, `tenant_id_reserved` */
 export async function createTenant(
@@ -45,11 +46,42 @@ export async function closeTenant(
   await change(services, tenantId, { type: 'CloseTenant', reason, at: momentOf(services) }, origin)
 }
 
+/**
+ * Says whether another member than the one who asks has to approve dangerous requests. It takes turns with approvals:
+ * whatever is approved after this has been answered is judged by it.
+ * @throws Refusal `tenant_not_found`, `tenant_closed`
+ */
+export async function changeApprovalRule(
+  services: Services,
+  tenantId: string,
+  anotherMember: boolean,
+  origin: Origin,
+): Promise<void> {
+  await takeTenantTurn(services.db, tenantId, 'approvals', async (prove) => {
+    await prove()
+    await change(
+      services,
+      tenantId,
+      { type: 'ChangeApprovalRule', anotherMember, at: momentOf(services) },
+      origin,
+    )
+  })
+}
+
+/** As the log has it, which no read model lags behind. */
+export async function loadTenant(services: Pick<Services, 'ledger'>, tenantId: string): Promise<Tenant> {
+  const { state } = await load(services, tenantStream(tenantId))
+  return state
+}
+
+const load = ({ ledger }: Pick<Services, 'ledger'>, stream: string) =>
+  loadFromLog(ledger, stream, absentTenant, folding('tenant', evolveTenant))
+
 function change(services: Services, tenantId: string, command: TenantCommand, origin: Origin) {
   const stream = tenantStream(tenantId)
   return services.handle<Tenant, 'tenant'>({
     stream,
-    load: () => loadFromLog(services.ledger, stream, absentTenant, folding('tenant', evolveTenant)),
+    load: () => load(services, stream),
     decide: (tenant) => decideTenant(tenant, command),
     cause: causeOf(origin, command.at),
   })

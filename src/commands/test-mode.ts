@@ -11,7 +11,7 @@ const publishable = /^pk_test_[\x21-\x7e]+$/
 const secret = /^(?:sk|rk)_test_[\x21-\x7e]+$/
 
 /**
- * Puts a product into test mode: it is sold with the given keys, which move no money. The same keys again change
+ * Puts a product into test mode, and sells it with the given keys, which move no money. The same keys again change
  * nothing.
  * @throws Refusal `test_keys_wanted`, `product_not_found`
  */
@@ -34,6 +34,18 @@ export async function enableTestMode(
     at,
   }))
   return withoutRetired(services, changed)
+}
+
+/**
+ * Puts a product into test mode: what providers tell of tests has an effect. Test keys that it has are kept.
+ * @throws Refusal `product_not_found`
+ */
+export function switchTestModeOn(
+  services: Services,
+  { tenantId, productId }: PresentProduct,
+  origin: Origin,
+): Promise<PresentProduct> {
+  return changeProductWith(services, tenantId, productId, origin, (at) => ({ type: 'SwitchTestModeOn', at }))
 }
 
 /**

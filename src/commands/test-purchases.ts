@@ -2,6 +2,7 @@ import { findIntegration, listIntegrations } from '../../projections/integration
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { Provider } from '../domain/integration/provider.ts'
 import { findKeyType } from '../domain/product/product.ts'
+import { hasTestKeys } from '../domain/product/selling.ts'
 import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import {
@@ -54,16 +55,21 @@ async function usable(
   product: PresentProduct,
   provider: Provider,
 ): Promise<Provider | undefined> {
-  if (provider === 'stripe' && product.settings.testMode.enabled) return provider
+  if (provider === 'stripe' && product.settings.testMode.enabled) {
+    return hasTestKeys(product) ? provider : undefined
+  }
   const integration = await findIntegration(services.db, product.tenantId, provider)
   return integration?.status === 'connected' ? provider : undefined
 }
 
 /** One that the product is mapped at, before one that is only connected; the card provider before marketplaces. */
 async function firstUsable(services: Services, product: PresentProduct): Promise<Provider | undefined> {
-  if (product.settings.testMode.enabled) return 'stripe'
+  const isTested = product.settings.testMode.enabled
+  if (isTested && hasTestKeys(product)) return 'stripe'
   const all = await listIntegrations(services.db, product.tenantId)
-  const connected = all.filter(({ status }) => status === 'connected')
+  const connected = all.filter(
+    ({ status, provider }) => status === 'connected' && !(isTested && provider === 'stripe'),
+  )
   const isMapped = ({ provider, mappings }: (typeof connected)[number]) =>
     provider === 'stripe'
       ? product.keyTypes.some(({ price }) => price !== null)

@@ -2,14 +2,23 @@ import { countActiveDevices } from '../../projections/licenses/active-devices.ts
 import type { LicenseEntry } from '../../projections/licenses/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
 import type { LicenseEvent } from '../domain/license/events.ts'
-import { absentLicense, decideLicense, evolveLicense, type License } from '../domain/license/license.ts'
+import {
+  absentLicense,
+  decideLicense,
+  evolveLicense,
+  type IssuedLicense,
+  type License,
+} from '../domain/license/license.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { planLimits } from '../domain/tenant/tenant.ts'
+import type { Plan } from '../domain/tenant/events.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { licenseStream } from '../ledger/streams.ts'
+import { isPlanFull } from './devices.ts'
+import { usingKeyType } from './key-type-use.ts'
 import { requireLicense } from './licenses.ts'
+import { seating } from './plan-room.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /** What is made good: of which license, and for the device of which seat. */
@@ -24,8 +33,8 @@ type Known = { license: License; importedAt: string | null; used: boolean }
 const unknown: Known = { license: absentLicense, importedAt: null, used: false }
 
 /**
- * Makes good what was done to a license, by a new event. Run again for the same cause it changes nothing, whatever was
- * done to the license since.
+ * Makes good what was done to a license, by a new event. As a run that begins again it changes nothing, whatever was done
+ * to the license since.
  * @throws Refusal `license_not_found`, `license_key_type_gone`, `plan_limit`, and what `decideLicense` refuses
  */
 export async function undo(
@@ -35,16 +44,33 @@ export async function undo(
   wanted: Undo,
   origin: Origin,
 ): Promise<LicenseEntry> {
+  const { license } = await requireLicense(services, tenantId, licenseId)
   const at = momentOf(services)
-  const decide = await decisionOn(services, tenantId, licenseId, wanted, at)
   const stream = licenseStream(licenseId)
-  await services.handle<Known, 'license'>({
-    stream,
-    load: () => loadKnown(services, stream),
-    decide,
-    cause: causeOf(origin, at),
-    run: { resumed: true },
-  })
+  const change = (decide: (known: Known) => LicenseEvent[], proof?: () => Promise<void>) =>
+    services.handle<Known, 'license'>({
+      stream,
+      load: () => loadKnown(services, stream),
+      decide,
+      cause: causeOf(origin, at),
+      run: origin.run,
+      proof,
+    })
+  if (wanted.type === 'reinstate') {
+    await usingKeyType(services, license, (proof) => change(reinstatement(wanted, true, at), proof)).catch(
+      (error: unknown) => {
+        if (!(error instanceof Refusal) || error.code !== 'key_type_not_found') throw error
+        return change(reinstatement(wanted, false, at))
+      },
+    )
+  } else if (wanted.type === 'reseat') {
+    const plan = { tenantId, plan: await planOf(services, tenantId) }
+    await seating(services, plan, (admit, proof) =>
+      change((known) => admit(reseat(known, wanted, at)), proof),
+    )
+  } else {
+    await change(takeBack(wanted, at))
+  }
   return requireLicense(services, tenantId, licenseId)
 }
 
@@ -55,7 +81,8 @@ export async function refuseUndo(
   licenseId: string,
   wanted: Undo,
 ): Promise<void> {
-  const decide = await decisionOn(services, tenantId, licenseId, wanted, momentOf(services))
+  const { license } = await requireLicense(services, tenantId, licenseId)
+  const decide = await decisionOn(services, license, wanted, momentOf(services))
   const { state } = await loadKnown(services, licenseStream(licenseId))
   decide(state)
 }
@@ -85,35 +112,51 @@ const byItself: ReadonlySet<LicenseEvent['type']> = new Set([
 /** Looks up beforehand what a decision needs beside the license. */
 async function decisionOn(
   services: Services,
-  tenantId: string,
-  licenseId: string,
+  { tenantId, productId, keyTypeId }: IssuedLicense,
   wanted: Undo,
   at: string,
 ): Promise<(known: Known) => LicenseEvent[]> {
-  const { license } = await requireLicense(services, tenantId, licenseId)
   switch (wanted.type) {
     case 'reinstate': {
-      const product = await services.findProduct(tenantId, license.productId)
-      const isThere = product !== undefined && findKeyType(product, license.keyTypeId) !== undefined
-      return ({ license: known }) => {
-        const events = decideLicense(known, { type: 'UndoRevocation', reason: wanted.reason, at })
-        // A key type is deleted only where no live license references it.
-        if (events.length > 0 && !isThere) throw new Refusal('license_key_type_gone')
-        return events
-      }
+      const product = await services.findProduct(tenantId, productId)
+      const isThere = product !== undefined && findKeyType(product, keyTypeId) !== undefined
+      return reinstatement(wanted, isThere, at)
     }
     case 'reseat': {
-      const tenant = await findTenant(services.db, tenantId)
-      const most = tenant ? planLimits[tenant.plan].activeDevices : 0
-      const isFull = Number.isFinite(most) && (await countActiveDevices(services.db, tenantId)) >= most
-      return ({ license: known }) => {
-        const events = decideLicense(known, { type: 'ReseatDevice', deviceId: wanted.deviceId, at })
+      const plan = await planOf(services, tenantId)
+      const isFull = await isPlanFull(plan, () => countActiveDevices(services.db, tenantId))
+      return (known) => {
+        const events = reseat(known, wanted, at)
         if (events.length > 0 && isFull) throw new Refusal('plan_limit')
         return events
       }
     }
     case 'take back':
-      return ({ license: known, used }) =>
-        decideLicense(known, { type: 'TakeBackImport', reason: wanted.reason, used, at })
+      return takeBack(wanted, at)
   }
 }
+
+/** A tenant that cannot be read is granted nothing that is limited. */
+async function planOf(services: Services, tenantId: string): Promise<Plan> {
+  return (await findTenant(services.db, tenantId))?.plan ?? 'free'
+}
+
+const reseat = (
+  { license }: Known,
+  { deviceId }: Extract<Undo, { type: 'reseat' }>,
+  at: string,
+): LicenseEvent[] => decideLicense(license, { type: 'ReseatDevice', deviceId, at })
+
+const takeBack =
+  ({ reason }: Extract<Undo, { type: 'take back' }>, at: string) =>
+  ({ license, used }: Known): LicenseEvent[] =>
+    decideLicense(license, { type: 'TakeBackImport', reason, used, at })
+
+/** @param isThere whether the license's key type is; a key type is deleted only where no live license references it */
+const reinstatement =
+  ({ reason }: Extract<Undo, { type: 'reinstate' }>, isThere: boolean, at: string) =>
+  ({ license }: Known): LicenseEvent[] => {
+    const events = decideLicense(license, { type: 'UndoRevocation', reason, at })
+    if (events.length > 0 && !isThere) throw new Refusal('license_key_type_gone')
+    return events
+  }

@@ -7,15 +7,19 @@ import { findMembersEver } from '../../projections/members/queries.ts'
 import { changeConfirmation } from '../commands/confirmations.ts'
 import { emailOf } from '../commands/members.ts'
 import { momentOf, type Origin, type Services } from '../commands/services.ts'
+import { takeTenantTurn } from '../commands/tenant-turn.ts'
 import { isId } from '../credentials/id.ts'
 import {
   type ConfirmationStatus,
   confirmationStatusAt,
   type RequestedConfirmation,
   secondsLeft,
+  secondsToUse,
 } from '../domain/confirmation/confirmation.ts'
 import type { Client } from '../domain/confirmation/events.ts'
+import { plainText } from '../domain/plain-text.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
+import { approvalRuleFor, membersWhoMayApprove } from './approval-rule.ts'
 import { isMember } from './asker.ts'
 import type { Description } from './operation.ts'
 import { findOperation } from './registry.ts'
@@ -29,7 +33,7 @@ export type Approval = {
   /** What kind of thing it is, in plain words. */
   title: string
   /** What exactly will happen; undefined once the request is destroyed because it is over. */
-  description: Pick<Description, 'summary' | 'consequences'> | undefined
+  description: Pick<Description, 'summary' | 'consequences' | 'target'> | undefined
   /** What it would act on is no longer what it was when the confirmation was asked for. */
   changedSinceAsked: boolean
   /** Why it could not run now, approved or not. */
@@ -44,8 +48,12 @@ export type Approval = {
   askedAt: string
   expiresAt: string
   expiresInSeconds: number
+  /** For how long an approval can still be used. */
+  usableForSeconds: number
   decidedBy: string | null
   decidedAt: string | null
+  withdrawnBy: string | null
+  withdrawnAt: string | null
   consumedAt: string | null
   executedAt: string | null
   outcome: RequestedConfirmation['outcome']
@@ -61,18 +69,57 @@ export async function listApprovals(services: Services, tenantId: string | null)
   return Promise.all(entries.map((entry) => approvalOf(services, entry)))
 }
 
+/** One approval as its page shows it: with what takes a while to find out. */
+export type ShownApproval = Approval & {
+  /** What is counted for it now, and moves all the time; undefined where nothing is. */
+  counted: string | undefined
+  /** Who may approve it; undefined once it is decided. */
+  approvers: Approvers | undefined
+}
+
+export type Approvers = {
+  /** The tenant wants another member to approve than the one who asked. */
+  anotherMember: boolean
+  /** The member who asked, by themselves or with a token that they made. */
+  askedBy: string | null
+  members: { memberId: string; email: string | null }[]
+}
+
 /** @throws Refusal `confirmation_not_found` */
 export async function showApproval(
   services: Services,
   tenantId: string | null,
   id: string,
-): Promise<Approval> {
-  return approvalOf(services, await requireConfirmation(services, tenantId, id))
+): Promise<ShownApproval> {
+  const entry = await requireConfirmation(services, tenantId, id)
+  const approval = await approvalOf(services, entry)
+  const waits = approval.status === 'pending'
+  return {
+    ...approval,
+    counted: over.has(approval.status) ? undefined : await countedFor(services, entry.confirmation),
+    approvers: waits ? await approversOf(services, entry.confirmation) : undefined,
+  }
+}
+
+async function approversOf(services: Services, confirmation: RequestedConfirmation): Promise<Approvers> {
+  const rule = await approvalRuleFor(services, confirmation)
+  return { ...rule, members: await membersWhoMayApprove(services, confirmation.tenantId, rule) }
+}
+
+async function countedFor(
+  services: Services,
+  confirmation: RequestedConfirmation,
+): Promise<string | undefined> {
+  const operation = findOperation(confirmation.operation)
+  const request = operation?.count && (await openRequest(services, confirmation))
+  return request && operation?.count?.(services, confirmation.tenantId, request)
 }
 
 /**
+ * The tenant's rule stands in another stream than the approval: both take turns over all processes, so that the rule
+ * that was read still holds when the approval is appended.
  * @param by `member:<id>` or `operator:<name>` as the actor
- * @throws Refusal `confirmation_not_found`, `confirmation_denied`, `confirmation_expired`
+ * @throws Refusal `confirmation_not_found`, `confirmation_denied`, `confirmation_expired`, `approval_by_another`
  */
 export async function approve(
   services: Services,
@@ -80,8 +127,29 @@ export async function approve(
   id: string,
   by: Origin,
 ): Promise<void> {
+  const { confirmation } = await requireConfirmation(services, tenantId, id)
+  await takeTenantTurn(services.db, confirmation.tenantId, 'approvals', async (prove) => {
+    const rule = await approvalRuleFor(services, confirmation)
+    await prove()
+    const command = { type: 'Approve', by: by.actor, rule, at: momentOf(services) } as const
+    await changeConfirmation(services, id, command, by)
+  })
+}
+
+/**
+ * Takes an approval back, as long as it has not been used. Everyone who may decide may do so.
+ * @param by `member:<id>` or `operator:<name>` as the actor
+ * @throws Refusal `confirmation_not_found`, `confirmation_pending`, `confirmation_expired`, `confirmation_consumed`
+ */
+export async function withdraw(
+  services: Services,
+  tenantId: string | null,
+  id: string,
+  by: Origin,
+): Promise<void> {
   await requireConfirmation(services, tenantId, id)
-  await changeConfirmation(services, id, { type: 'Approve', by: by.actor, at: momentOf(services) }, by)
+  const command = { type: 'Withdraw', by: by.actor, at: momentOf(services) } as const
+  await destroyRequest(services, await changeConfirmation(services, id, command, by))
 }
 
 /**
@@ -124,18 +192,21 @@ async function approvalOf(
     ...(over.has(status) ? undescribed : await described(services, confirmation)),
     method: confirmation.method,
     path: confirmation.path,
-    parameters: confirmation.parameters,
+    parameters: shownParameters(confirmation.parameters),
     token: { id: tokenId, name: await nameOf(services, confirmation, tokenName) },
     byMember: isMember(tokenId),
     client: {
       address: client.address,
-      userAgent: client.userAgent === null ? null : visible(client.userAgent),
+      userAgent: client.userAgent === null ? null : plainText(client.userAgent),
     },
     askedAt: createdAt,
     expiresAt: confirmation.expiresAt,
     expiresInSeconds: secondsLeft(confirmation, now),
+    usableForSeconds: secondsToUse(confirmation, now),
     decidedBy: confirmation.decidedBy,
     decidedAt: confirmation.decidedAt,
+    withdrawnBy: confirmation.withdrawnBy,
+    withdrawnAt: confirmation.withdrawnAt,
     consumedAt: confirmation.consumedAt,
     executedAt: confirmation.executedAt,
     outcome: confirmation.outcome,
@@ -143,12 +214,15 @@ async function approvalOf(
   }
 }
 
+const shownParameters = (parameters: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, plainText(value)]))
+
 async function nameOf(
   services: Services,
   { tenantId, tokenId }: RequestedConfirmation,
   tokenName: string | null,
 ): Promise<string | null> {
-  if (!isMember(tokenId)) return tokenName === null ? null : visible(tokenName)
+  if (!isMember(tokenId)) return tokenName === null ? null : plainText(tokenName)
   const [member] = await findMembersEver(services.db, tenantId, [tokenId])
   return member ? emailOf(services, member) : null
 }
@@ -158,12 +232,6 @@ type Described = Pick<Approval, 'description' | 'changedSinceAsked' | 'impossibl
 const over: ReadonlySet<ConfirmationStatus> = new Set(['denied', 'expired', 'executed'])
 const undescribed: Described = { description: undefined, changedSinceAsked: false, impossible: undefined }
 
-/**
- * Names and reasons are the caller's own words. Control characters, line breaks and marks that turn the direction
- * of writing could make an approver read something else than what stands there.
- */
-const visible = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
-
 /** From the request that the server keeps and the state of now, never from what the caller says it is. */
 async function described(services: Services, confirmation: RequestedConfirmation): Promise<Described> {
   const operation = findOperation(confirmation.operation)
@@ -171,10 +239,14 @@ async function described(services: Services, confirmation: RequestedConfirmation
   if (!operation || !request) return undescribed
   const { tenantId, stateHash } = confirmation
   try {
-    const { summary, consequences, state } = await operation.describe(services, tenantId, request)
+    const { summary, consequences, target, state } = await operation.describe(services, tenantId, request)
     const impossible = await refusalIn(operation.check(services, tenantId, request))
     return {
-      description: { summary: visible(summary), consequences: consequences.map(visible) },
+      description: {
+        summary: plainText(summary),
+        consequences: consequences.map(plainText),
+        ...(target && { target: { host: target.host, url: plainText(target.url) } }),
+      },
       changedSinceAsked: hashOf(state) !== stateHash,
       impossible,
     }

@@ -26,7 +26,14 @@ export async function execute<Result>(
   const { confirmationId, tenantId, tokenId, requestId: correlationId } = confirmation
   // Whoever resumes it, it is done for whoever asked.
   const actor = actorOfAsker(tokenId)
-  const cause = { requestId: origin.requestId, actor, causationId: confirmationId, correlationId }
+  const cause: Origin = {
+    requestId: origin.requestId,
+    actor,
+    causationId: confirmationId,
+    correlationId,
+    // An execution before this one may have been killed behind its write.
+    run: { resumed: true, sharedId: 'causationId' },
+  }
   let result: Result
   try {
     result = await operation.run(services, tenantId, request, { id: confirmationId, origin: cause })

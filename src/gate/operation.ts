@@ -11,6 +11,8 @@ export type Description = {
   summary: string
   /** What follows from it, a sentence each: `2 active devices fail their next validate`. */
   consequences: string[]
+  /** Where something would be sent to: the host as it was parsed, in ASCII, and the whole URL as it was given. */
+  target?: { host: string; url: string } | undefined
   /**
    * What the description depends on, as plain JSON: when it differs from what it was, the approver is warned. Only
    * its hash is recorded, and a hash can be guessed back, so no personal data and no secrets: ids, revisions, counts.
@@ -46,6 +48,11 @@ type OperationOf<Input, Result> = {
   /** @throws Refusal when what it would act on is gone */
   describe(services: Services, tenantId: string, input: Input): Promise<Description>
   /**
+   * A sentence about what is counted over everything, for the page of one approval alone. It moves all the time, so it
+   * is no part of what must be as it was read: `run` has to take no more than there was when it was approved.
+   */
+  count?(services: Services, tenantId: string, input: Input): Promise<string>
+  /**
    * Does it. Run a second time with the same execution, after a crash or at the same time, it changes nothing more
    * and succeeds. A Refusal ends it for good; on any other error it is run again later.
    * @throws Refusal
@@ -65,6 +72,7 @@ export function gatedOperation<Input extends z.ZodObject<Record<string, z.ZodTyp
   input,
   check,
   describe,
+  count,
   run,
   ...about
 }: OperationOf<z.infer<Input>, Result> & { input: Input }): GatedOperation<Result> {
@@ -75,6 +83,10 @@ export function gatedOperation<Input extends z.ZodObject<Record<string, z.ZodTyp
     parts: input.shape,
     check: (services, tenantId, request) => check(services, tenantId, parse(request)),
     describe: (services, tenantId, request) => describe(services, tenantId, parse(request)),
+    ...(count && {
+      count: (services: Services, tenantId: string, request: RequestInput) =>
+        count(services, tenantId, parse(request)),
+    }),
     run: (services, tenantId, request, execution) => run(services, tenantId, parse(request), execution),
   }
 }

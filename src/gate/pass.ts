@@ -1,16 +1,12 @@
-import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
+import { changeConfirmation } from '../commands/confirmations.ts'
 import { momentOf, type Origin, type Services } from '../commands/services.ts'
 import { isId, newId } from '../credentials/id.ts'
-import {
-  decideConfirmation,
-  lifetimeSeconds,
-  type RequestedConfirmation,
-} from '../domain/confirmation/confirmation.ts'
+import { lifetimeSeconds, type RequestedConfirmation } from '../domain/confirmation/confirmation.ts'
 import type { Client } from '../domain/confirmation/events.ts'
-import { Refusal } from '../domain/refusal.ts'
+import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import { execute } from './execute.ts'
 import type { GatedOperation, RequestInput } from './operation.ts'
-import { hashOf, keepRequest, requestHashOf } from './request.ts'
+import { destroyRequest, hashOf, keepRequest, requestHashOf } from './request.ts'
 
 /** A call of a gated operation. */
 export type GatedCall = {
@@ -31,7 +27,8 @@ export type GateOutcome<Result> =
 
 /**
  * Lets a gated call through once for each approved confirmation. What could never run is refused before the gate,
- * so that nobody is asked about it, unless it cannot run precisely because its confirmation was used already.
+ * so that nobody is asked about it, unless it cannot run precisely because its confirmation was used already. An
+ * approved confirmation is used up by a refused call too, and its record says why.
  * @throws Refusal what `check` and `run` throw; `confirmation_unknown`, `confirmation_mismatch`,
  *   `confirmation_pending`, `confirmation_denied`, `confirmation_expired`, `confirmation_consumed`
  */
@@ -45,7 +42,7 @@ export async function passGate<Result>(
     await operation.check(services, tenantId, request)
   } catch (error) {
     if (error instanceof Refusal && confirmationId !== undefined) {
-      await refuseIfOver(services, operation, call, confirmationId)
+      await useUp(services, operation, call, confirmationId, error.code)
     }
     throw error
   }
@@ -61,23 +58,28 @@ export async function passGate<Result>(
   return { passed: true, result: await execute(services, operation, consumed, request, call.origin) }
 }
 
-/** @throws Refusal when the confirmation answers this very call and is denied, expired or consumed */
-async function refuseIfOver(
+/**
+ * Records with an approved confirmation why its call is refused. One that is not for this call, or waits for its
+ * approval, is left as it is.
+ * @throws Refusal when the confirmation answers this very call and is denied, expired or consumed
+ */
+async function useUp(
   services: Services,
   operation: GatedOperation<unknown>,
   call: GatedCall,
   confirmationId: string,
+  refusal: RefusalCode,
 ): Promise<void> {
   if (!isId('cnf', confirmationId)) return
-  const { state } = await loadConfirmation(services, confirmationId)
+  const command = { ...consumption(services, operation, call), refusal }
   try {
-    decideConfirmation(state, consumption(services, operation, call))
+    await destroyRequest(services, await changeConfirmation(services, confirmationId, command, call.origin))
   } catch (error) {
-    if (error instanceof Refusal && over.has(error.code)) throw error
+    if (!(error instanceof Refusal) || over.has(error.code)) throw error
   }
 }
 
-const over: ReadonlySet<string> = new Set([
+const over: ReadonlySet<RefusalCode> = new Set([
   'confirmation_denied',
   'confirmation_expired',
   'confirmation_consumed',

@@ -1,4 +1,10 @@
+import { quoted } from '../domain/plain-text.ts'
+
 /** `1 active device fails`, `2 active devices fail`: a count with the words that agree with it. */
 export function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
 }
+
+/** The reason that a caller gives, as theirs; no sentence when they give none. */
+export const reasonGiven = (reason: string | undefined): string[] =>
+  reason === undefined ? [] : [`The reason that the caller gives: ${quoted(reason)}`]

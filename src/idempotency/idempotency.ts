@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { MasterKey } from '../vault/master-key.ts'
 import { open, seal } from '../vault/seal.ts'
-import { newWrappedKey, unwrapKey } from '../vault/wrapped-key.ts'
+import { newWrappedKey, rewrapped, unwrapKey } from '../vault/wrapped-key.ts'
 import { type KeyedRequest, keyHashOf, requestHashOf } from './request.ts'
 import { type Run, runOf } from './run.ts'
 
@@ -42,8 +42,9 @@ export type Ending = {
 export type Idempotency = {
   reserve(request: KeyedRequest, requestId: string): Promise<Reservation>
   /**
-   * Destroys the kept answers of a tenant that hold any of these texts. Whoever sends such a request again gets what
-   * there is to say by then, as after a crash before the answer was kept: nothing is done twice.
+   * Destroys the kept answers of a tenant that hold any of these texts, and lets no request that is running now keep
+   * its answer, which may hold them too. A caller who sends such a request again gets what there is to say by then, as
+   * after a crash before the answer was kept: nothing is done twice.
    * @returns how many
    */
   forgetAnswersWith(tenantId: string, texts: readonly string[]): Promise<number>
@@ -103,6 +104,8 @@ async function forgetAnswersWith(
   tenantId: string,
   texts: readonly string[],
 ): Promise<number> {
+  if (texts.length === 0) return 0
+  await keepNoAnswerOfRunning(db, master, tenantId)
   // As they stand in JSON, in which every answer to a POST is written.
   const written = texts.map((text) => JSON.stringify(text).slice(1, -1).toLowerCase())
   let forgotten = 0
@@ -127,6 +130,29 @@ async function forgetAnswersWith(
     if (!furthest || rows.length < mostLookedInto) return forgotten
     last = furthest.key_hash
   }
+}
+
+/**
+ * An answer is kept by the row's key as its request has read it. Sealed anew, the key opens the same things for whoever
+ * sends the request again, and the running one keeps nothing.
+ */
+async function keepNoAnswerOfRunning(db: Pool, master: MasterKey, tenantId: string): Promise<void> {
+  const { rows } = await db.query<{ key_hash: Buffer; wrapped: Buffer }>(
+    'select key_hash, wrapped from vault.idempotency where tenant_id = $1 and reply is null',
+    [tenantId],
+  )
+  await db.query(
+    `update vault.idempotency k set wrapped = r.rewrapped
+     from unnest($1::bytea[], $2::bytea[], $3::bytea[]) as r (key_hash, wrapped, rewrapped)
+     where k.key_hash = r.key_hash and k.wrapped = r.wrapped and k.reply is null`,
+    [
+      rows.map(({ key_hash }) => key_hash),
+      rows.map(({ wrapped }) => wrapped),
+      rows.map(({ key_hash: keyHash, wrapped }) =>
+        rewrapped(master.wrapping, partOf({ tenantId, keyHash }, 'key'), wrapped),
+      ),
+    ],
+  )
 }
 
 /** Answers are held in memory opened, and an export's may be long. */

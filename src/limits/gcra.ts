@@ -28,6 +28,16 @@ export function waitMs({ intervalMs, toleranceMs }: Gcra, tat: number, now: numb
   return over > roundingMs ? over : 0
 }
 
+/** The clocks of processes that share a limit differ by less. */
+const clocksDifferMs = 300_000
+
+/**
+ * The latest moment at which a bucket can be full again, however much of it was taken: what is later was written by a
+ * process whose clock was ahead, and says nothing.
+ */
+export const latestTat = ({ toleranceMs }: Gcra, now: number): number =>
+  now + 2 * toleranceMs + clocksDifferMs
+
 /** The state after a unit was taken now. */
 export const spent = ({ intervalMs }: Gcra, tat: number, now: number): number =>
   Math.max(tat, now) + intervalMs

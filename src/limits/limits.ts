@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { Rate } from './gcra.ts'
+import { gcraOf, type Rate } from './gcra.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
 import { joinProcesses } from './processes.ts'
 import { createSharedBuckets, readBuckets } from './shared-buckets.ts'
@@ -25,6 +25,8 @@ const limitNames = [
   'clientNewInstances',
   /** Checkouts of one tenant; those begun at a buy link, of one address. */
   'checkout',
+  /** Reads of the description, its page and the metrics, of one address. */
+  'documents',
 ] as const
 export type LimitName = (typeof limitNames)[number]
 
@@ -35,6 +37,12 @@ export type Limits = { [Name in LimitName]?: Limiter | undefined }
 export const noLimits: Limits = {}
 
 /**
+ * The time by which buckets refill: that of the clock when the process began, and what has passed since. A clock that is
+ * set back would hold up every caller for as long as it was set back.
+ */
+const steadyNow = (): number => performance.timeOrigin + performance.now()
+
+/**
  * Brings the limits into force, shared with every other process on the same database.
  * @returns the limits, and how to leave: what was admitted and not told yet is told
  */
@@ -43,7 +51,7 @@ export async function joinLimits(
   rates: Rates,
   onFailure: (error: unknown) => void,
 ): Promise<{ limits: Limits; leave: () => Promise<void> }> {
-  const options = { shared: createSharedBuckets(db), now: Date.now, onFailure }
+  const options = { shared: createSharedBuckets(db), now: steadyNow, onFailure }
   const onNothing = (error: unknown) => {
     onFailure(error)
     return []
@@ -53,7 +61,7 @@ export async function joinLimits(
     const rate = rates[name]
     if (!rate) continue
     const limiter = createLimiter(name, rate, options)
-    limiter.resume(await readBuckets(db, name, Date.now()).catch(onNothing))
+    limiter.resume(await readBuckets(db, name, gcraOf(rate), steadyNow()).catch(onNothing))
     limits[name] = limiter
   }
   const inForce = Object.values(limits).filter((limiter) => limiter !== undefined)
@@ -62,7 +70,7 @@ export async function joinLimits(
       ? async () => undefined
       : await joinProcesses(
           db,
-          Date.now,
+          steadyNow,
           (count) => {
             for (const limiter of inForce) limiter.setProcesses(count)
           },

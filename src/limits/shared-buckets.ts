@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { roundingMs } from './gcra.ts'
+import { type Gcra, latestTat, roundingMs } from './gcra.ts'
 import type { SharedBuckets } from './limiter.ts'
 import type { Report, Settlement } from './meter.ts'
 
@@ -21,6 +21,7 @@ export function createSharedBuckets(db: Pool): SharedBuckets {
             gcra.intervalMs,
             gcra.toleranceMs + roundingMs,
             now,
+            latestTat(gcra, now),
           ],
         })
         return rows.map(({ key, ...row }) => ({ key: key.slice(limit.length + 1), ...row }))
@@ -43,12 +44,13 @@ export function createSharedBuckets(db: Pool): SharedBuckets {
 export async function readBuckets(
   db: Pool,
   limit: string,
+  gcra: Gcra,
   now: number,
 ): Promise<Pick<Settlement, 'key' | 'tat'>[]> {
   const { rows } = await db.query<Pick<Settlement, 'key' | 'tat'>>(
     `select substr(key, length($1) + 1) as key, tat from limits.buckets
-     where starts_with(key, $1) and tat > $2 order by tat desc limit 100000`,
-    [nameOf(limit, ''), now],
+     where starts_with(key, $1) and tat > $2 and tat <= $3 order by tat desc limit 100000`,
+    [nameOf(limit, ''), now, latestTat(gcra, now)],
   )
   return rows
 }
@@ -70,8 +72,8 @@ export async function readTats(
 const nameOf = (limit: string, key: string): string => `${limit}:${key}`
 
 /**
- * Where nobody else has told anything since, or the bucket was full when the first unit was taken, the state is what
- * the process says it is; else what it has admitted is added to what others have. Then those that wait get what is
+ * Where nobody else has told anything since, or the bucket was full when the first unit was taken, or what stands there
+ * cannot be, the state is what the process says it is; else what it has admitted is added to what others have. Then those that wait get what is
  * left, and what they get is added too. Locked in the order of the keys, so that no two wait for each other.
  */
 const settleBuckets = `
@@ -82,7 +84,7 @@ const settleBuckets = `
     select key, tat from limits.buckets where key = any($1::text[]) order by key for update
   ), counted as (
     select key, waiting,
-      case when l.tat = expected or l.tat <= since then mine
+      case when l.tat = expected or l.tat <= since or l.tat > $10::float8 then mine
         else greatest(mine, l.tat + admitted * $7::float8) end as tat
     from locked l join told using (key)
   ), granted as (

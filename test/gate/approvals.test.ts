@@ -61,11 +61,11 @@ test('a revocation is shown with the key, the person and the devices that it hit
     status: 'pending',
     title: 'Revoke a license',
     description: {
-      summary: `Revoke ${displayKey} of ada@example.com, a license of Acme Editor`,
+      summary: `Revoke ${displayKey} of ada@example.com, a license of “Acme Editor”`,
       consequences: [
         '2 active devices fail their next validate',
         'It can be undone only by another approval',
-        'Reason given: charged back',
+        'The reason that the caller gives: “charged back”',
       ],
     },
     changedSinceAsked: false,
@@ -78,8 +78,13 @@ test('a revocation is shown with the key, the person and the devices that it hit
     askedAt: '2026-03-01T12:00:00.000Z',
     expiresAt: '2026-03-01T12:10:00.000Z',
     expiresInSeconds: 600,
+    usableForSeconds: 0,
+    counted: undefined,
+    approvers: { anotherMember: false, askedBy: null, members: [] },
     decidedBy: null,
     decidedAt: null,
+    withdrawnBy: null,
+    withdrawnAt: null,
     consumedAt: null,
     executedAt: null,
     outcome: null,
@@ -100,7 +105,7 @@ test('a license that nobody is known to hold, or that has expired, is shown as s
   const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'old' })
   api.ledger.clock.advance(2 * 86_400_000)
   const { description } = await show(await askToRevoke(id))
-  expect(description?.summary).toMatch(/^Revoke ACMEEDIT….{4} of nobody known, a license of Acme Editor$/)
+  expect(description?.summary).toMatch(/^Revoke ACMEEDIT….{4} of nobody known, a license of “Acme Editor”$/)
   expect(description?.consequences).toContain('It is not active even now: expired')
   api.ledger.clock.set('2026-03-01T12:00:00.000Z')
 })
@@ -135,7 +140,7 @@ test('the deletion of a key type names both, and counts the licenses that have e
   await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'old' })
   api.ledger.clock.advance(2 * 86_400_000)
   expect((await show(await askToDelete('old'))).description).toStrictEqual({
-    summary: 'Delete the key type Old (old) of Acme Editor (editor)',
+    summary: 'Delete the key type “Old” (old) of “Acme Editor” (editor)',
     consequences: [
       'No license can be minted or sold against it any more',
       '1 revoked or expired license keeps what it granted',
@@ -158,11 +163,11 @@ test('one whose target is gone has nothing left to describe', async () => {
   })
 })
 
-test("the caller's own words cannot pretend to be more lines, or turn the writing round", async () => {
+test("the caller's own words cannot end their quotation, or turn the writing round", async () => {
   const { id } = await seated(0)
-  const confirmation = await askToRevoke(id, { reason: 'x\n- nothing happens \u001b[2K \u202e\u2028' })
+  const confirmation = await askToRevoke(id, { reason: 'x” is undone\u200b \u202eand \u2066so\u00a0on' })
   expect((await show(confirmation)).description?.consequences.at(-1)).toBe(
-    'Reason given: x\ufffd- nothing happens \ufffd[2K \ufffd\ufffd',
+    'The reason that the caller gives: “x" is undone and so on”',
   )
 })
 

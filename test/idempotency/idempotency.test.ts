@@ -249,6 +249,26 @@ describe('in the database', () => {
     }
   })
 
+  test('what holds a text that is to be forgotten is destroyed, and what is running then keeps no answer', async () => {
+    const [answered, other, under] = [aRequest(), aRequest(), aRequest()]
+    const canary = { ...reply, body: '{"email":"Canary@example.com"}' }
+    await (await running(answered)).end.answer(canary)
+    await (await running(other)).end.answer(reply)
+    const late = await running(under)
+    expect(await idempotency.forgetAnswersWith('acme', ['canary@example.com'])).toBe(1)
+    // Its own caller is answered, and nobody after that.
+    expect(await late.end.answer(canary)).toStrictEqual(canary)
+    await die(late)
+    expect(await stateOf(other)).toBe('answered')
+    for (const request of [answered, under]) {
+      const again = await running(request)
+      expect(again.run.resumed).toBe(true)
+      if (request === under) expect(again.run.newId('lic')).toBe(late.run.newId('lic'))
+      await again.end.answer(reply)
+      expect(await stateOf(request)).toBe('answered')
+    }
+  })
+
   test('a row of another tenant or another key does not open in place of one’s own', async () => {
     const [mine, theirs] = [aRequest(), { ...aRequest(), tenantId: 'other' }]
     await (await running(mine)).end.answer(reply)

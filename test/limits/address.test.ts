@@ -1,7 +1,7 @@
 /** Calls count by address; by the /64 where somebody has more addresses than anybody could count. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { callerOf } from '../../src/limits/address.ts'
+import { callerOf, plainAddress } from '../../src/limits/address.ts'
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -18,7 +18,27 @@ test.each([
   ['2001:db8::1:0:0:0:1', '2001:db8:0:1::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+  ['::FFFF:192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1%eth0', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5::', '2001:db8:1:2::/64'],
+  ['192.0.2.1:443', '192.0.2.1:443'],
+  ['nonsense::nonsense', 'nonsense::nonsense'],
 ])('%s calls as %s', (address, caller) => expect(callerOf(address)).toBe(caller))
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::FFFF:192.0.2.1', '192.0.2.1'],
+  ['::ffff:c000:201', '192.0.2.1'],
+  ['0000:0000:0000:0000:0000:FFFF:C000:0201', '192.0.2.1'],
+  ['::ffff:192.0.2.1%2', '192.0.2.1'],
+  ['2001:0DB8:0:0:0:0:0:1', '2001:db8::1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['::', '::'],
+  ['::1', '::1'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['nonsense::nonsense', 'nonsense::nonsense'],
+])('%s is shown as %s', (address, shown) => expect(plainAddress(address)).toBe(shown))
 
 describe('any two IPv6 addresses', () => {
   const host = fc.ipV6()

@@ -3,7 +3,7 @@
  * fails or hangs costs nobody more than a moment.
  */
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { createLimiter, type Limiter, type SharedBuckets } from '../../src/limits/limiter.ts'
@@ -143,6 +143,24 @@ describe('several servers on one database', () => {
     const after = await joinLimits(two, rates, fail)
     expect(await after.limits.clientActivate?.take('192.0.2.1')).toBeGreaterThan(0)
     expect(await after.limits.clientActivate?.take('192.0.2.2')).toBe(0)
+    await after.leave()
+  })
+
+  test('a clock that is set back by an hour holds nobody up for an hour', async () => {
+    const [one, two] = pools
+    if (!one || !two) throw new Error('no pools')
+    const rates = { clientActivate: { perMinute: 60, burst: 3 } }
+    const before = await joinLimits(one, rates, fail)
+    for (let calls = 0; calls < 3; calls++) await before.limits.clientActivate?.take('192.0.2.7')
+    vi.setSystemTime(Date.now() - 3_600_000)
+    const waitMs = await before.limits.clientActivate?.take('192.0.2.7')
+    expect(waitMs).toBeLessThanOrEqual(1000)
+    vi.useRealTimers()
+    await before.leave()
+    // As a process left it that ran before the clock was set back.
+    await one.query('update limits.buckets set tat = tat + 3600000')
+    const after = await joinLimits(two, rates, fail)
+    expect(await after.limits.clientActivate?.take('192.0.2.7')).toBe(0)
     await after.leave()
   })
 

@@ -1,4 +1,4 @@
-import { type Gcra, waitMs } from '../../src/limits/gcra.ts'
+import { type Gcra, latestTat, waitMs } from '../../src/limits/gcra.ts'
 import type { Report, Settlement } from '../../src/limits/meter.ts'
 
 /** The shared buckets' rule, in memory: what `shared-buckets.ts` does in Postgres. */
@@ -8,8 +8,8 @@ export function createMemoryBuckets() {
     settle(gcra: Gcra, reports: readonly Report[], now: number): Settlement[] {
       return reports.map(({ key, expected, mine, since, admitted, waiting }) => {
         const before = tats.get(key) ?? 0
-        let tat =
-          before === expected || before <= since ? mine : Math.max(mine, before + admitted * gcra.intervalMs)
+        const saysNothing = before === expected || before <= since || before > latestTat(gcra, now)
+        let tat = saysNothing ? mine : Math.max(mine, before + admitted * gcra.intervalMs)
         let granted = 0
         for (; granted < waiting && waitMs(gcra, tat, now) === 0; granted++) {
           tat = Math.max(tat, now) + gcra.intervalMs

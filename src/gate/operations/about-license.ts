@@ -1,6 +1,7 @@
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { requireLicense } from '../../commands/licenses.ts'
 import type { Services } from '../../commands/services.ts'
+import { quoted } from '../../domain/plain-text.ts'
 
 /** The license, and how an approver is told which one it is. @throws Refusal `license_not_found` */
 export async function aboutLicense(
@@ -12,6 +13,6 @@ export async function aboutLicense(
   const { displayKey, holder, productId } = entry.license
   const [person] = await services.subjects.openPeople(tenantId, [holder])
   const product = await services.findProduct(tenantId, productId)
-  const subject = `${displayKey} of ${person?.email ?? 'nobody known'}, a license of ${product?.name ?? productId}`
+  const subject = `${displayKey} of ${person?.email ?? 'nobody known'}, a license of ${quoted(product?.name ?? productId)}`
   return { ...entry, subject }
 }

@@ -3,6 +3,7 @@ import { countLicensesOfKeyType } from '../../../projections/licenses/queries.ts
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { deleteKeyType as runDeletion } from '../../commands/delete-key-type.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
+import { quoted } from '../../domain/plain-text.ts'
 import type { KeyType } from '../../domain/product/key-type.ts'
 import { findKeyType } from '../../domain/product/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -33,7 +34,7 @@ export const deleteKeyType = gatedOperation({
       momentOf(services),
     )
     return {
-      summary: `Delete the key type ${keyType.name} (${keyType.keyTypeId}) of ${product.name} (${product.productId})`,
+      summary: `Delete the key type ${quoted(keyType.name)} (${keyType.keyTypeId}) of ${quoted(product.name)} (${product.productId})`,
       consequences: [
         'No license can be minted or sold against it any more',
         ended === 0

@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { countLicenses } from '../../../projections/licenses/count.ts'
 import { licensePages, type OpenedLicense } from '../../commands/license-pages.ts'
 import { momentOf } from '../../commands/services.ts'
+import { quoted } from '../../domain/plain-text.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
+import { approvalPlaceOf } from '../approval-place.ts'
 import { gatedOperation } from '../operation.ts'
 import { counted } from '../words.ts'
 
@@ -21,9 +23,6 @@ export type LicenseExport = {
   pages: AsyncIterable<OpenedLicense[]>
 }
 
-/** Nobody who approves it needs to know how many more they are. */
-const mostCounted = 10_000
-
 const theyLeave = "licenses leave with their customers' e-mail addresses"
 const names = { ndjson: 'JSON lines', csv: 'CSV' }
 
@@ -40,30 +39,31 @@ export const exportLicenses = gatedOperation({
     }
   },
   async describe(services, tenantId, { query: { format, product, status } }) {
-    const now = momentOf(services)
     const found = product === undefined ? undefined : await services.findProduct(tenantId, product)
-    const count = await countLicenses(
-      services.db,
-      tenantId,
-      { productId: product, status },
-      now,
-      mostCounted + 1,
-    )
     const which = [status, 'licenses'].filter(Boolean).join(' ')
     return {
-      summary: `Export ${found ? `the ${which} of ${found.name}` : `all ${which}`} as ${names[format]}`,
+      summary: `Export ${found ? `the ${which} of ${quoted(found.name)}` : `all ${which}`} as ${names[format]}`,
       consequences: [
-        count > mostCounted
-          ? `More than ${mostCounted.toLocaleString('en-US')} ${theyLeave}`
-          : counted(count, "license leaves with its customer's e-mail address", theyLeave),
+        'Licenses that come, or change into this selection, after the approval are not sent',
         'License keys are masked: nobody can use them',
       ],
       // Licenses are minted all the time; a few more or less are no reason to think again.
       state: null,
     }
   },
-  async run(services, tenantId, { query: { format, product, status } }): Promise<LicenseExport> {
+  async count(services, tenantId, { query: { product, status } }) {
+    const count = await countLicenses(
+      services.db,
+      tenantId,
+      { productId: product, status },
+      momentOf(services),
+    )
+    return `Now ${counted(count, "license leaves with its customer's e-mail address", theyLeave)}`
+  },
+  async run(services, tenantId, { query: { format, product, status } }, { id }): Promise<LicenseExport> {
     const now = momentOf(services)
-    return { format, now, pages: licensePages(services, tenantId, { productId: product, status }, now) }
+    const filter = { productId: product, status }
+    const bound = await approvalPlaceOf(services, id)
+    return { format, now, pages: licensePages(services, tenantId, filter, now, bound) }
   },
 })

@@ -6,7 +6,7 @@ import { statusAt } from '../../domain/license/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { text } from '../../domain/values.ts'
 import { gatedOperation } from '../operation.ts'
-import { counted } from '../words.ts'
+import { counted, reasonGiven } from '../words.ts'
 import { aboutLicense } from './about-license.ts'
 
 const input = z.object({
@@ -42,20 +42,11 @@ export const revokeLicense = gatedOperation({
           : `${counted(seatsUsed, 'active device fails its', 'active devices fail their')} next validate`,
         ...(status === 'active' ? [] : [`It is not active even now: ${status}`]),
         'It can be undone only by another approval',
-        ...(body?.reason === undefined ? [] : [`Reason given: ${body.reason}`]),
+        ...reasonGiven(body?.reason),
       ],
       state: { revision, status },
     }
   },
-  async run(services, tenantId, { params, body }, { origin }): Promise<LicenseEntry> {
-    try {
-      return await runRevocation(services, tenantId, params.id, body?.reason ?? null, origin)
-    } catch (error) {
-      // By this very execution before a crash, or by somebody else meanwhile: it is revoked either way.
-      if (error instanceof Refusal && error.code === 'license_revoked') {
-        return requireLicense(services, tenantId, params.id)
-      }
-      throw error
-    }
-  },
+  run: (services, tenantId, { params, body }, { origin }): Promise<LicenseEntry> =>
+    runRevocation(services, tenantId, params.id, body?.reason ?? null, origin),
 })

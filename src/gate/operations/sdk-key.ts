@@ -3,6 +3,7 @@ import { readMaskedKeys } from '../../../projections/client-keys/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { revealSdkKey as reveal, rotateSdkKey as rotate } from '../../commands/client-keys.ts'
 import type { Services } from '../../commands/services.ts'
+import { quoted } from '../../domain/plain-text.ts'
 import { gatedOperation } from '../operation.ts'
 
 const whoGetsIt = 'The key is sent once, to the token that asked'
@@ -59,5 +60,5 @@ async function present(services: Services, tenantId: string) {
     readMaskedKeys(services.db, tenantId),
     findTenant(services.db, tenantId),
   ])
-  return { sdkKey, tenant: tenant?.name ?? tenantId }
+  return { sdkKey, tenant: quoted(tenant?.name ?? tenantId) }
 }

@@ -5,14 +5,15 @@ import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import { WebhookEventName } from '../../domain/webhook/events.ts'
 import type { WebhookEndpoint } from '../../domain/webhook/webhook.ts'
 import type { TargetFault } from '../../webhooks/targets.ts'
-import { gatedOperation } from '../operation.ts'
+import { type Description, gatedOperation } from '../operation.ts'
 
 const settings = z
   .strictObject({
     url: z
       .string()
       .max(2048)
-      .regex(/^[^\s\p{C}]+$/u, 'must be a URL without white space')
+      .regex(/^\S+$/, 'must be a URL without white space')
+      .refine((value) => !/\p{C}/u.test(value), 'must be a URL without invisible characters')
       .refine((value) => URL.canParse(value), 'must be a URL')
       .nullable()
       .meta({ description: 'https on a public address; null ends deliveries' }),
@@ -63,12 +64,15 @@ const refusedAs: Record<TargetFault, RefusalCode> = {
   'not public': 'webhook_target_not_public',
 }
 
+/** The host that is really connected to, and its port: a name that is not ASCII is written in punycode. */
+const hostIn = (url: string): string => new URL(url).host
+
 function wordsFor(
   { url, events, rotateSecret = false }: Settings,
   endpoint: WebhookEndpoint | null,
-): { summary: string; consequences: string[] } {
+): Pick<Description, 'summary' | 'consequences' | 'target'> {
   if (url === null) {
-    const from = endpoint ? ` to ${endpoint.url}` : ', of which there are none'
+    const from = endpoint ? ` to ${hostIn(endpoint.url)}` : ', of which there are none'
     return {
       summary: `End the deliveries of license events${from}`,
       consequences: ['License events are delivered nowhere', 'The signing secret is destroyed'],
@@ -76,13 +80,16 @@ function wordsFor(
   }
   const asked = events ?? endpoint?.events ?? WebhookEventName.options
   return {
-    summary: `Deliver license events to ${url}`,
+    summary: `Deliver license events to ${hostIn(url)}`,
+    target: { host: hostIn(url), url },
     consequences: [
       `These events: ${[...new Set(asked)].join(', ')}`,
       ...(asked.includes('license.created')
         ? ['license.created carries the raw license key of each sale']
         : []),
-      ...(endpoint && endpoint.url !== url ? [`Nothing is delivered to ${endpoint.url} any more`] : []),
+      ...(endpoint && endpoint.url !== url
+        ? [`Nothing is delivered any more to ${hostIn(endpoint.url)}, at ${endpoint.url}`]
+        : []),
       ...(endpoint === null ? ['The token that asked is sent the new signing secret, once'] : []),
       ...(endpoint !== null && rotateSecret
         ? [

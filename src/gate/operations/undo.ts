@@ -3,9 +3,10 @@ import { listDevices } from '../../../projections/licenses/queries.ts'
 import { momentOf } from '../../commands/services.ts'
 import { refuseUndo, type Undo, undo } from '../../commands/undo.ts'
 import { statusAt } from '../../domain/license/license.ts'
+import { quoted } from '../../domain/plain-text.ts'
 import { text } from '../../domain/values.ts'
 import { gatedOperation } from '../operation.ts'
-import { counted } from '../words.ts'
+import { counted, reasonGiven } from '../words.ts'
 import { aboutLicense } from './about-license.ts'
 
 const params = z.strictObject({ id: z.string() })
@@ -16,9 +17,6 @@ const reasonIn = z
   })
   .nullish()
   .meta({ example: { reason: 'revoked by mistake' } })
-
-const givenReason = (body: z.infer<typeof reasonIn>): string[] =>
-  body?.reason === undefined ? [] : [`Reason given: ${body.reason}`]
 
 export const reinstateLicense = gatedOperation({
   name: 'license.reinstate',
@@ -39,7 +37,7 @@ export const reinstateLicense = gatedOperation({
         after === 'active'
           ? `It is good again, and ${devices} in their seats`
           : `It will be ${after}, as its time is over`,
-        ...givenReason(body),
+        ...reasonGiven(body?.reason),
       ],
       state: { revision, after },
     }
@@ -67,7 +65,7 @@ export const reseatDevice = gatedOperation({
     const seat = (await listDevices(services.db, id)).find(({ deviceId }) => deviceId === body.deviceId)
     const { seatsUsed, deviceLimit } = license
     return {
-      summary: `Give ${seat?.name ?? body.deviceId} its seat on ${subject} back`,
+      summary: `Give ${quoted(seat?.name ?? body.deviceId)} its seat on ${subject} back`,
       consequences: [
         deviceLimit === null
           ? 'The license has seats without limit'
@@ -101,7 +99,7 @@ export const takeBackImport = gatedOperation({
           : [
               `${counted(license.seatsUsed, 'device that came with it loses its seat', 'devices that came with it lose their seats')}`,
             ]),
-        ...givenReason(body),
+        ...reasonGiven(body?.reason),
       ],
       state: { revision },
     }

@@ -1,0 +1,42 @@
+import type { Pool } from 'pg'
+
+/** How long a browser may take to get a passkey from its owner. */
+const lifetimeMs = 5 * 60_000
+
+/** What a passkey signs for. A challenge that was made for one purpose is of no use for another. */
+export type ChallengePurpose = 'sign in' | 'confirm' | 'new passkey' | `welcome ${string}`
+
+export type ChallengeOf = { sessionHash: string; purpose: ChallengePurpose }
+
+/** Remembers what a passkey has to sign in a session. A challenge made before it for the same purpose is forgotten. */
+export async function keepChallenge(
+  db: Pool,
+  { sessionHash, purpose }: ChallengeOf,
+  challenge: string,
+  now: Date,
+): Promise<void> {
+  await db.query(
+    `insert into vault.challenges (session_hash, purpose, challenge, expires_at) values ($1, $2, $3, $4)
+     on conflict (session_hash, purpose) do update
+     set challenge = excluded.challenge, expires_at = excluded.expires_at`,
+    [sessionHash, purpose, challenge, new Date(now.getTime() + lifetimeMs)],
+  )
+}
+
+/**
+ * Takes the challenge before anything is verified against it: of two requests at once, in whichever processes, one
+ * gets it.
+ * @returns undefined when there is none, when it was used, and when it has expired
+ */
+export async function takeChallenge(
+  db: Pool,
+  { sessionHash, purpose }: ChallengeOf,
+  now: Date,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ challenge: string; fresh: boolean }>(
+    `delete from vault.challenges where session_hash = $1 and purpose = $2
+     returning challenge, expires_at > $3 as fresh`,
+    [sessionHash, purpose, now],
+  )
+  return rows[0]?.fresh ? rows[0].challenge : undefined
+}

@@ -1,0 +1,18 @@
+import type { Services } from '../commands/services.ts'
+import { confirmationStream } from '../ledger/streams.ts'
+
+/**
+ * Where in the log a confirmation was approved, and when: what its approver could know of ends there.
+ * @throws Error when it was never approved
+ */
+export async function approvalPlaceOf(
+  { ledger }: Pick<Services, 'ledger'>,
+  confirmationId: string,
+): Promise<{ position: bigint; at: string }> {
+  for await (const entry of ledger.readStream(confirmationStream(confirmationId))) {
+    if (entry.readable && entry.event.type === 'ConfirmationApproved') {
+      return { position: entry.position, at: entry.event.data.at }
+    }
+  }
+  throw new Error(`${confirmationId} was never approved`)
+}

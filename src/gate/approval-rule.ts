@@ -1,0 +1,55 @@
+import { listMembers } from '../../projections/members/queries.ts'
+import { emailOf } from '../commands/members.ts'
+import type { Services } from '../commands/services.ts'
+import { loadTenant } from '../commands/tenants.ts'
+import { type ApprovalRule, mayApprove } from '../domain/confirmation/confirmation.ts'
+import { may } from '../domain/member/roles.ts'
+import { tokenStream } from '../ledger/streams.ts'
+import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { isMember } from './asker.ts'
+
+type Asked = { tenantId: string; tokenId: string }
+
+/**
+ * The rule by which a request may be approved now, as the log has it. Whoever decides by it takes turns with those who
+ * change it, so that it still holds when the approval is appended.
+ */
+export async function approvalRuleFor(
+  services: Services,
+  { tenantId, tokenId }: Asked,
+): Promise<ApprovalRule> {
+  const [tenant, askedBy] = await Promise.all([
+    loadTenant(services, tenantId),
+    memberBehind(services, tokenId),
+  ])
+  return { anotherMember: tenant.status !== 'absent' && tenant.anotherMemberApproves, askedBy }
+}
+
+/**
+ * The member who asks: by themselves, or with a token that they made. A token's first event says who made it; one that
+ * an operator made on the host belongs to no member.
+ */
+async function memberBehind({ ledger }: Services, askerId: string): Promise<string | null> {
+  if (isMember(askerId)) return askerId
+  for await (const entry of ledger.readStream(tokenStream(askerId))) {
+    if (!entry.readable) throw new LedgerUnavailable(`who made ${askerId} cannot be read`)
+    const { actor } = entry.metadata
+    return actor.startsWith('member:') ? actor.slice('member:'.length) : null
+  }
+  return null
+}
+
+/** Who of the members may approve something by their role and by the rule, as they are called; oldest first. */
+export async function membersWhoMayApprove(
+  services: Services,
+  tenantId: string,
+  rule: ApprovalRule,
+): Promise<{ memberId: string; email: string | null }[]> {
+  const members = await listMembers(services.db, tenantId)
+  const able = members.filter(
+    ({ memberId, role }) => may(role, 'decide_confirmations') && mayApprove(rule, `member:${memberId}`),
+  )
+  return Promise.all(
+    able.map(async (member) => ({ memberId: member.memberId, email: await emailOf(services, member) })),
+  )
+}

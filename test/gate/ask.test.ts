@@ -1,0 +1,66 @@
+/** A confirmation is recorded only when the request that it stands for is sealed: one that could not run is never asked. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Services } from '../../src/commands/services.ts'
+import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
+import { passGate } from '../../src/gate/pass.ts'
+import type { Handle } from '../../src/ledger/handle.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+let id: string
+beforeAll(async () => {
+  api = await openTestApi()
+})
+beforeEach(async () => {
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor')
+  id = (await mint(api.ask, tenant.token, 'editor')).id
+})
+afterAll(() => api.close())
+
+class Killed extends Error {}
+
+describe('a process that dies while it opens a confirmation', () => {
+  /** What stands in the log and in the vault when the first of the two writes is the last one. */
+  const dying = (services: Partial<Services>) =>
+    passGate({ ...api.ledger.services, ...services }, revokeLicense, {
+      tenantId: tenant.tenantId,
+      tokenId: tenant.tokenId,
+      client: { address: '::1', userAgent: null },
+      request: { parameters: { id }, query: {}, body: { reason: 'charged back' } },
+      origin: { requestId: 'req_call', actor: `token:${tenant.tokenId}` },
+      confirmationId: undefined,
+    })
+  const requested = async () => {
+    const { rows } = await api.ledger.db.query<{ count: bigint }>('select count(*) from confirmations')
+    return Number(rows[0]?.count)
+  }
+  const sealed = async () => {
+    const { rows } = await api.ledger.db.query<{ count: bigint }>(
+      `select count(*) from vault.secrets where tenant_id = $1 and name like 'confirmation.%'`,
+      [tenant.tenantId],
+    )
+    return Number(rows[0]?.count)
+  }
+
+  test('before the request is sealed leaves no confirmation that could never be run', async () => {
+    const before = await requested()
+    const keep = async () => {
+      throw new Killed('while it sealed the request')
+    }
+    await expect(dying({ secrets: { ...api.ledger.services.secrets, keep } })).rejects.toThrow(Killed)
+    expect(await requested()).toBe(before)
+  })
+
+  test('after that leaves a sealed text that nobody refers to', async () => {
+    const before = await requested()
+    const handle: Handle = async () => {
+      throw new Killed('before it appended')
+    }
+    await expect(dying({ handle })).rejects.toThrow(Killed)
+    expect(await requested()).toBe(before)
+    expect(await sealed()).toBe(1)
+  })
+})

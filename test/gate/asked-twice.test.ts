@@ -1,0 +1,170 @@
+/**
+ * What two confirmations were approved for, and is a conflict the second time, runs once: the other call is answered as
+ * the call itself would be, and its confirmation says so. One confirmation whose execution begins again is no second one.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Services } from '../../src/commands/services.ts'
+import { approve, showApproval } from '../../src/gate/approvals.ts'
+import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
+import { passGate } from '../../src/gate/pass.ts'
+import { confirmationStream, licenseStream } from '../../src/ledger/streams.ts'
+import { confirmationReactions } from '../../src/reactions/confirmations.ts'
+import {
+  type Ask,
+  type Method,
+  makeTenant,
+  openTestApi,
+  type TestApi,
+  type TestTenant,
+} from '../harness/api.ts'
+import { approver, askApproveRepeat, confirmed, pendingId } from '../harness/gate.ts'
+import { commandLicense, eventsIn } from '../harness/ledger.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+import { openAsks } from '../seats/world.ts'
+
+let api: TestApi
+let tenant: TestTenant
+/** Two applications that share the stores and nothing else, as two processes do. */
+let asks: readonly Ask[]
+let closeSecond: () => Promise<void>
+beforeAll(async () => {
+  api = await openTestApi()
+  ;({ asks, close: closeSecond } = await openAsks(api))
+})
+beforeEach(async () => {
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Pro' }, { name: 'Team' }] })
+})
+afterAll(async () => {
+  await closeSecond()
+  await api.close()
+})
+
+const license = async () => (await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })).id
+const show = (id: string) => showApproval(api.ledger.services, tenant.tenantId, id)
+const typesIn = async (stream: string) =>
+  (await eventsIn(api.ledger.services.ledger, stream)).map((entry) =>
+    entry.readable ? entry.event.type : 'unreadable',
+  )
+
+async function approved(method: Method, url: string): Promise<string> {
+  const id = pendingId(await api.ask(method, url, { token: tenant.token }))
+  await approve(api.ledger.services, tenant.tenantId, id, approver)
+  return id
+}
+
+const whole = [
+  'ConfirmationRequested',
+  'ConfirmationApproved',
+  'ConfirmationConsumed',
+  'ConfirmationExecuted',
+]
+
+const revoking = async () => ({
+  method: 'POST' as const,
+  url: `/v1/licenses/${await license()}/revoke`,
+  done: 200,
+  refused: { status: 409, reason: 'license_revoked' },
+})
+const deleting = () => ({
+  method: 'DELETE' as const,
+  url: '/v1/products/editor/key-types/team',
+  done: 200,
+  refused: { status: 404, reason: 'key_type_not_found' },
+})
+
+test.each([
+  ['a revocation', revoking],
+  ['a deletion of a key type', deleting],
+])('%s that is approved twice and used at once, on two processes, runs once', async (_, operation) => {
+  for (let round = 0; round < 4; round++) {
+    const { method, url, done, refused } = await operation()
+    const ids = [await approved(method, url), await approved(method, url)]
+    const answers = await Promise.all(
+      ids.map((id, index) => confirmed(asks[index] ?? api.ask, tenant, method, url, id)),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.toSorted()).toStrictEqual([done, refused.status].toSorted())
+    const lost = statuses[0] === done ? 1 : 0
+    expect(await show(ids[1 - lost] ?? '')).toMatchObject({ outcome: 'done', reason: null })
+    expect(await show(ids[lost] ?? '')).toMatchObject({
+      status: 'executed',
+      outcome: 'refused',
+      reason: refused.reason,
+    })
+    for (const id of ids) expect(await typesIn(confirmationStream(id))).toStrictEqual(whole)
+    if (method === 'DELETE') {
+      const body = { name: 'Team' }
+      const again = await api.ask('POST', '/v1/products/editor/key-types', { token: tenant.token, body })
+      expect(again.status).toBe(201)
+    }
+  }
+})
+
+test('one that is used after the other is refused, said to be, and of no use when the license is good again', async () => {
+  const id = await license()
+  const url = `/v1/licenses/${id}/revoke`
+  const [first, second] = [await approved('POST', url), await approved('POST', url)]
+  expect((await confirmed(api.ask, tenant, 'POST', url, first)).status).toBe(200)
+  expect((await confirmed(api.ask, tenant, 'POST', url, second)).status).toBe(409)
+  expect(await show(second)).toMatchObject({
+    status: 'executed',
+    outcome: 'refused',
+    reason: 'license_revoked',
+  })
+  expect(await api.ledger.services.secrets.open(tenant.tenantId, `confirmation.${second}`)).toBeUndefined()
+  await askApproveRepeat(api, tenant, 'POST', `/v1/licenses/${id}/reinstate`)
+  expect((await confirmed(api.ask, tenant, 'POST', url, second)).status).toBe(403)
+  expect(await typesIn(licenseStream(id))).toStrictEqual([
+    'LicenseMinted',
+    'LicenseRevoked',
+    'RevocationUndone',
+  ])
+})
+
+test('a refused call leaves a confirmation that still waits for its approval as it is', async () => {
+  const url = `/v1/licenses/${await license()}/revoke`
+  const first = await approved('POST', url)
+  const second = pendingId(await api.ask('POST', url, { token: tenant.token }))
+  await confirmed(api.ask, tenant, 'POST', url, first)
+  expect((await confirmed(api.ask, tenant, 'POST', url, second)).status).toBe(409)
+  expect(await show(second)).toMatchObject({ status: 'pending', outcome: null })
+})
+
+test('an execution that was killed behind its write and begins again is done, and undoes nothing done since', async () => {
+  const { services, clock } = api.ledger
+  const id = await license()
+  const url = `/v1/licenses/${id}/revoke`
+  const confirmationId = await approved('POST', url)
+  class Killed extends Error {}
+  const dying: Services = {
+    ...services,
+    handle: async (command) => {
+      const handled = await services.handle(command)
+      if (handled.events.some(({ type }) => type === 'LicenseRevoked')) throw new Killed()
+      return handled
+    },
+  }
+  const call = {
+    tenantId: tenant.tenantId,
+    tokenId: tenant.tokenId,
+    client: { address: '::1', userAgent: null },
+    request: { parameters: { id }, query: {}, body: null },
+    origin: { requestId: 'req_call', actor: `token:${tenant.tokenId}` },
+    confirmationId,
+  }
+  await expect(passGate(dying, revokeLicense, call)).rejects.toThrow(Killed)
+  const at = clock.now().toISOString()
+  await commandLicense(api.ledger, id, { type: 'UndoRevocation', reason: null, at })
+  clock.advance(10_000)
+  const [resume] = confirmationReactions(services, {
+    onTrouble: ({ error }) => expect(error).toBeUndefined(),
+  })
+  await resume?.round()
+  expect(await show(confirmationId)).toMatchObject({ outcome: 'done', reason: null })
+  expect(await typesIn(licenseStream(id))).toStrictEqual([
+    'LicenseMinted',
+    'LicenseRevoked',
+    'RevocationUndone',
+  ])
+})
