@@ -25,9 +25,15 @@ export async function checkMasterKey(db: Pool, master: MasterKey): Promise<void>
     seal(master.wrapping, purpose, Buffer.from('keyledger')),
   ])
   const { rows } = await db.query<{ sealed: Buffer }>('select sealed from vault.master_key_check')
+  if (!rows.every(({ sealed }) => opensCheck(master, sealed))) throw new WrongMasterKey()
+}
+
+/** Whether a master key is the one under which a database's check was sealed. */
+export function opensCheck(master: MasterKey, sealed: Uint8Array): boolean {
   try {
-    for (const { sealed } of rows) open(master.wrapping, purpose, sealed)
+    open(master.wrapping, purpose, sealed)
+    return true
   } catch {
-    throw new WrongMasterKey()
+    return false
   }
 }

@@ -1,5 +1,7 @@
 import { createHmac, hash, type KeyObject, randomBytes } from 'node:crypto'
+import { domainToUnicode } from 'node:url'
 import type { Pool } from 'pg'
+import { asciiEmail } from '../domain/values.ts'
 import type { MasterKey } from './master-key.ts'
 import { open, seal } from './seal.ts'
 import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
@@ -28,12 +30,13 @@ export const nobody: Person = { email: null, name: null }
 
 export function createSubjects(db: Pool, master: MasterKey): Subjects {
   /** The same person has the same hash, but nobody can tell the e-mail address from it. */
-  function emailIndexOf(tenantId: string, email: string): string {
-    const digest = createHmac('sha256', master.indexing).update(
-      JSON.stringify([tenantId, email.toLowerCase()]),
-    )
+  function emailIndexOf(tenantId: string, spelling: string): string {
+    const digest = createHmac('sha256', master.indexing).update(JSON.stringify([tenantId, spelling]))
     return `sub_${digest.digest('hex').slice(0, 32)}`
   }
+  /** By what a person is found: the first one is what they are kept by from now on. */
+  const emailIndexesOf = (tenantId: string, email: string): string[] =>
+    spellingsOf(email).map((spelling) => emailIndexOf(tenantId, spelling))
 
   type Subject = { subjectId: string; key: KeyObject }
 
@@ -42,16 +45,20 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
     const { wrapped } = newWrappedKey(master.wrapping, [tenantId, fresh])
     const { rows } = await db.query<{ subject_id: string; wrapped: Buffer }>({
       name: 'vault-subject-key',
-      text: `with made as (
+      text: `with found as materialized (
+               select subject_id, wrapped from vault.subject_keys
+               where tenant_id = $1 and email_index = any($3::text[])
+               order by array_position($3::text[], email_index) limit 1
+             ),
+             made as (
                insert into vault.subject_keys (tenant_id, subject_id, email_index, wrapped)
-               values ($1, $2, $3, $4)
+               select $1, $2, ($3::text[])[1], $4 where not exists (select from found)
                on conflict do nothing returning subject_id, wrapped
              )
-             select subject_id, wrapped from made
+             select subject_id, wrapped from found
              union all
-             select subject_id, wrapped from vault.subject_keys where tenant_id = $1 and email_index = $3
-             limit 1`,
-      values: [tenantId, fresh, emailIndexOf(tenantId, email), wrapped],
+             select subject_id, wrapped from made`,
+      values: [tenantId, fresh, emailIndexesOf(tenantId, email), wrapped],
     })
     const [row] = rows
     // Somebody else made the key after this statement began: it is there for the next one.
@@ -81,8 +88,9 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
     async findSubject(tenantId, email) {
       const { rows } = await db.query<{ subject_id: string }>({
         name: 'vault-find-subject',
-        text: 'select subject_id from vault.subject_keys where tenant_id = $1 and email_index = $2',
-        values: [tenantId, emailIndexOf(tenantId, email)],
+        text: `select subject_id from vault.subject_keys where tenant_id = $1 and email_index = any($2::text[])
+               order by array_position($2::text[], email_index) limit 1`,
+        values: [tenantId, emailIndexesOf(tenantId, email)],
       })
       return rows[0]?.subject_id
     },
@@ -90,7 +98,11 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       const { subjectId, key } = await subjectFor(tenantId, email)
       const sealed = (field: Field, text: string) =>
         `sealed.1.${fingerprint(key)}.${seal(key, [tenantId, subjectId, field], Buffer.from(text)).toString('base64url')}`
-      return { subjectId, email: sealed('email', email), name: name === null ? null : sealed('name', name) }
+      return {
+        subjectId,
+        email: sealed('email', asciiEmail(email) ?? email),
+        name: name === null ? null : sealed('name', name),
+      }
     },
     async openPeople(tenantId, people) {
       const keys = await keysOf(tenantId, [...new Set(people.flatMap((person) => person?.subjectId ?? []))])
@@ -113,6 +125,18 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       ])
     },
   }
+}
+
+/**
+ * In which spellings a person may be kept: with the ASCII form of their domain, and with the Unicode form as before
+ * there was one rule. Nearly all domains have but one form.
+ */
+function spellingsOf(email: string): string[] {
+  const written = (asciiEmail(email) ?? email).toLowerCase()
+  const domain = written.slice(written.lastIndexOf('@') + 1)
+  const unicode = domainToUnicode(domain)
+  if (unicode === domain || unicode === '') return [written]
+  return [...new Set([written, email.toLowerCase(), `${written.slice(0, -domain.length)}${unicode}`])]
 }
 
 /** Tells which of a subject's keys a text was sealed under, and nothing about the key. */

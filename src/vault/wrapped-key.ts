@@ -13,3 +13,7 @@ export function newWrappedKey(
 /** @throws as {@link open} does */
 export const unwrapKey = (under: KeyObject, belongsTo: readonly string[], wrapped: Uint8Array): KeyObject =>
   createSecretKey(open(under, belongsTo, wrapped))
+
+/** The same key, sealed anew. @throws as {@link open} does */
+export const rewrapped = (under: KeyObject, belongsTo: readonly string[], wrapped: Uint8Array): Buffer =>
+  seal(under, belongsTo, open(under, belongsTo, wrapped))

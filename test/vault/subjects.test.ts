@@ -2,6 +2,7 @@
  * Personal data stands nowhere but under its subject's key: not in an event, not in a table. Destroy that one row,
  * and the person is gone from the log and the read models at once.
  */
+import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrate } from '../../projections/database/migrate.ts'
 import { readModelTables } from '../../projections/projectors.ts'
@@ -67,6 +68,38 @@ describe('a person', () => {
     )
     expect(ids[0]).toBe(ids[1])
     expect(ids[0]).not.toBe(ids[2])
+  })
+
+  test('is one subject in every spelling of an internationalized domain, and opened in its ASCII form', async () => {
+    const { subjects } = api.ledger.services
+    const tenantId = uniqueId('spelled')
+    const spellings = ['eve@bücher.example', 'Eve@BU\u0308CHER.example', 'eve@xn--bcher-kva.example']
+    const sealed = await Promise.all(spellings.map((email) => subjects.sealPerson(tenantId, email, null)))
+    expect(new Set(sealed.map(({ subjectId }) => subjectId)).size).toBe(1)
+    for (const email of spellings)
+      expect(await subjects.findSubject(tenantId, email)).toBe(sealed[0]?.subjectId)
+    expect(await subjects.openPeople(tenantId, sealed)).toStrictEqual([
+      { email: 'eve@xn--bcher-kva.example', name: null },
+      { email: 'Eve@xn--bcher-kva.example', name: null },
+      { email: 'eve@xn--bcher-kva.example', name: null },
+    ])
+  })
+
+  test('who was known by the Unicode form of their domain stays the same subject', async () => {
+    const { db, masterKey, services } = api.ledger
+    const tenantId = uniqueId('known')
+    const { subjectId } = await services.subjects.sealPerson(tenantId, 'eve@bücher.example', null)
+    const before = createHmac('sha256', masterKey.indexing).update(
+      JSON.stringify([tenantId, 'eve@bücher.example']),
+    )
+    await db.query('update vault.subject_keys set email_index = $2 where subject_id = $1', [
+      subjectId,
+      `sub_${before.digest('hex').slice(0, 32)}`,
+    ])
+    for (const email of ['eve@bücher.example', 'EVE@BÜCHER.example', 'eve@xn--bcher-kva.example']) {
+      expect(await services.subjects.findSubject(tenantId, email)).toBe(subjectId)
+      expect((await services.subjects.sealPerson(tenantId, email, null)).subjectId).toBe(subjectId)
+    }
   })
 
   test('sealed by many at once has one key, under which all of it opens', async () => {

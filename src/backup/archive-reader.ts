@@ -1,0 +1,173 @@
+import { hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { createTarDecoder } from 'modern-tar'
+import type { z } from 'zod'
+import { bytesToTell, decrypted, isEncrypted, type Key } from './encryption.ts'
+import {
+  checksumName,
+  formatVersion,
+  Header,
+  headerName,
+  Manifest,
+  manifestName,
+  type Part,
+} from './format.ts'
+import { BackupTrouble } from './trouble.ts'
+
+/** One file of the archive, whole. */
+export type Entry = { name: string; bytes: Uint8Array }
+
+/** No part is longer; a damaged length must not fill the memory. */
+const longestPart = 64 * 1024 * 1024
+
+/**
+ * The files in a backup's archive, in order, not compared with anything yet.
+ * @param onBytes told how much of the file was read
+ * @throws BackupTrouble
+ */
+async function* entriesOf(file: string, key: Key, onBytes: (bytes: number) => void): AsyncIterable<Entry> {
+  const source = await openSource(file, key, onBytes)
+  try {
+    for await (const { header, body } of source.pipeThrough(createTarDecoder({ strict: true }))) {
+      if (header.size > longestPart) throw new Error(`${header.name} is too long`)
+      yield { name: header.name, bytes: new Uint8Array(await new Response(body).arrayBuffer()) }
+    }
+  } catch (error) {
+    throw error instanceof BackupTrouble ? error : damaged(file, error)
+  }
+}
+
+async function openSource(
+  file: string,
+  key: Key,
+  onBytes: (bytes: number) => void,
+): Promise<ReadableStream<Uint8Array>> {
+  const start = await startOf(file).catch((error: Error) => {
+    throw new BackupTrouble(`${file} cannot be read: ${error.message}`, error)
+  })
+  const bytes = chunksOf(file, onBytes)
+  return isEncrypted(start) ? decrypted(bytes, key, file) : bytes
+}
+
+async function startOf(file: string): Promise<Buffer> {
+  const handle = await open(file, 'r')
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(bytesToTell), 0, bytesToTell, 0)
+    return buffer
+  } finally {
+    await handle.close()
+  }
+}
+
+function chunksOf(file: string, onBytes: (bytes: number) => void): ReadableStream<Uint8Array> {
+  const source: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: 256 * 1024 })
+  const chunks = source[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const chunk = await chunks.next()
+      if (chunk.done) return controller.close()
+      onBytes(chunk.value.length)
+      controller.enqueue(chunk.value)
+    },
+    async cancel() {
+      await chunks.return?.()
+    },
+  })
+}
+
+/**
+ * Reads a whole backup and compares every part of it with its digest.
+ * @param options.keep which parts to hand back, small ones
+ * @returns what the backup holds
+ * @throws BackupTrouble when the file is damaged, not whole, of a newer format, or no backup
+ */
+export async function checkArchive(
+  file: string,
+  key: Key,
+  options: { keep: (name: string) => boolean; onBytes: (bytes: number) => void },
+): Promise<{ manifest: Manifest; kept: Entry[] }> {
+  const parts: Part[] = []
+  const kept: Entry[] = []
+  const names: string[] = []
+  let header: z.infer<typeof Header> | undefined
+  let manifest: Uint8Array | undefined
+  let checksum: string | undefined
+  for await (const entry of entriesOf(file, key, options.onBytes)) {
+    names.push(entry.name)
+    if (names.length === 1) header = checkHeader(file, entry)
+    else if (entry.name === manifestName) manifest = entry.bytes
+    else if (entry.name === checksumName) checksum = Buffer.from(entry.bytes).toString()
+    else {
+      parts.push(partOf(entry))
+      if (options.keep(entry.name)) kept.push(entry)
+    }
+  }
+  if (names.length === 0) throw noBackup(file)
+  if (manifest === undefined || checksum !== `${hash('sha256', manifest, 'hex')}  ${manifestName}\n`) {
+    throw damaged(file)
+  }
+  const described = parseManifest(file, manifest)
+  if (header?.keyledger !== described.keyledger || header.format !== described.format) throw damaged(file)
+  const expected = [headerName, ...described.parts.map(({ name }) => name), manifestName, checksumName]
+  if (!isDeepStrictEqual(described.parts, parts) || !isDeepStrictEqual(expected, names)) throw damaged(file)
+  return { manifest: described, kept }
+}
+
+/**
+ * The parts of a backup whose manifest is known, each compared with its digest before it is handed out.
+ * @throws BackupTrouble when the file has changed since it was checked
+ */
+export async function* readParts(
+  file: string,
+  key: Key,
+  manifest: Manifest,
+  onBytes: (bytes: number) => void,
+): AsyncIterable<Entry> {
+  const coming = manifest.parts.values()
+  for await (const entry of entriesOf(file, key, onBytes)) {
+    if (entry.name === headerName) continue
+    if (entry.name === manifestName) return
+    if (!isDeepStrictEqual(coming.next().value, partOf(entry))) throw damaged(file)
+    yield entry
+  }
+  throw damaged(file)
+}
+
+const partOf = ({ name, bytes }: Entry): Part => ({
+  name,
+  bytes: bytes.length,
+  sha256: hash('sha256', bytes, 'hex'),
+})
+
+function checkHeader(file: string, { name, bytes }: Entry): z.infer<typeof Header> {
+  const header = name === headerName ? Header.safeParse(parsedJson(bytes)).data : undefined
+  if (header === undefined) throw noBackup(file)
+  if (header.format > formatVersion) {
+    throw new BackupTrouble(
+      `${file} has format ${header.format} of keyledger ${header.keyledger}, and this version reads up to ${formatVersion}: use that version or a newer one.`,
+    )
+  }
+  return header
+}
+
+function parseManifest(file: string, bytes: Uint8Array): Manifest {
+  const parsed = Manifest.safeParse(parsedJson(bytes))
+  if (!parsed.success) throw damaged(file, parsed.error)
+  return parsed.data
+}
+
+function parsedJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch {
+    return undefined
+  }
+}
+
+const damaged = (file: string, cause?: unknown): BackupTrouble =>
+  new BackupTrouble(`${file} is damaged or not complete: use another backup, or copy this one again.`, cause)
+
+const noBackup = (file: string): BackupTrouble =>
+  new BackupTrouble(`${file} is no backup of keyledger: name a file that keyledger backup has written.`)

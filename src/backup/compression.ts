@@ -1,0 +1,40 @@
+import { promisify } from 'node:util'
+import { zstdCompress, zstdDecompress } from 'node:zlib'
+
+const compress = promisify(zstdCompress)
+const decompress = promisify(zstdDecompress)
+
+/** So much is compressed at a time: what a part holds in memory, and what a damaged byte can spoil. */
+const partBytes = 4 * 1024 * 1024
+/** More than any part is: an event is 1 MiB at most. */
+const longestPlain = 64 * 1024 * 1024
+
+/** The plain bytes of a part. @throws Error for what is not compressed with zstd, or too long */
+export const plainOf = (part: Uint8Array): Promise<Buffer> =>
+  decompress(part, { maxOutputLength: longestPlain })
+
+/** Gathers bytes, and hands them on compressed, a part at a time. */
+export function createParts(add: (number: number, bytes: Uint8Array) => Promise<void>) {
+  let gathered: Uint8Array[] = []
+  let bytes = 0
+  let number = 0
+
+  async function flush(): Promise<void> {
+    if (bytes === 0) return
+    const part = Buffer.concat(gathered)
+    gathered = []
+    bytes = 0
+    number += 1
+    await add(number, await compress(part))
+  }
+
+  return {
+    async write(chunk: Uint8Array): Promise<void> {
+      gathered.push(chunk)
+      bytes += chunk.length
+      if (bytes >= partBytes) await flush()
+    },
+    /** Hands on what is left. */
+    flush,
+  }
+}

@@ -1,0 +1,65 @@
+import { Decrypter, Encrypter } from 'age-encryption'
+import { BackupTrouble } from './trouble.ts'
+
+/** How a backup is encrypted. A passphrase takes 2^workFactor steps of scrypt, by default as many as age takes. */
+export type Lock = { recipients: readonly string[] } | { passphrase: string; workFactor?: number } | undefined
+/** What an encrypted backup is opened with. */
+export type Key = { identities: readonly string[] } | { passphrase: string } | undefined
+
+type Bytes = ReadableStream<Uint8Array>
+
+/** What every encrypted file begins with. */
+const ageMagic = Buffer.from('age-encryption.org/v1')
+
+/** Whether a file that begins with these bytes is encrypted with age. */
+export const isEncrypted = (start: Uint8Array): boolean =>
+  Buffer.from(start).subarray(0, ageMagic.length).equals(ageMagic)
+
+/** How many bytes {@link isEncrypted} looks at. */
+export const bytesToTell: number = ageMagic.length
+
+/** @throws Error when a text is no recipient */
+export function checkRecipient(recipient: string): void {
+  new Encrypter().addRecipient(recipient)
+}
+
+/** @throws Error when a text is no identity */
+export function checkIdentity(identity: string): void {
+  new Decrypter().addIdentity(identity)
+}
+
+/** The stream, encrypted as it flows. Without a lock it is the stream itself. */
+export async function encrypted(plain: Bytes, lock: Lock): Promise<Bytes> {
+  if (lock === undefined) return plain
+  const encrypter = new Encrypter()
+  if ('passphrase' in lock) {
+    encrypter.setPassphrase(lock.passphrase)
+    if (lock.workFactor !== undefined) encrypter.setScryptWorkFactor(lock.workFactor)
+  } else for (const recipient of lock.recipients) encrypter.addRecipient(recipient)
+  return encrypter.encrypt(plain)
+}
+
+/**
+ * The stream, decrypted as it flows.
+ * @param name the file, for messages
+ * @throws BackupTrouble when the key does not open it
+ */
+export async function decrypted(sealed: Bytes, key: Key, name: string): Promise<Bytes> {
+  if (key === undefined) {
+    throw new BackupTrouble(
+      `${name} is encrypted: give the key with --identity <file>, or the passphrase with --passphrase or --passphrase-file <file>.`,
+    )
+  }
+  const decrypter = new Decrypter()
+  if ('passphrase' in key) decrypter.addPassphrase(key.passphrase)
+  else for (const identity of key.identities) decrypter.addIdentity(identity)
+  try {
+    return await decrypter.decrypt(sealed)
+  } catch (error) {
+    const what = 'passphrase' in key ? 'passphrase' : 'identity'
+    throw new BackupTrouble(
+      `${name} does not open with this ${what}: use the one that it was encrypted for. If it is the right one, the beginning of the file is damaged.`,
+      error,
+    )
+  }
+}

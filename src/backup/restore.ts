@@ -1,0 +1,149 @@
+import pg from 'pg'
+import { knownMigrations, migrate } from '../../projections/database/migrate.ts'
+import {
+  claimForRestore,
+  clearDurableSchemas,
+  endRestore,
+  isBeingRestored,
+  noteLoaded,
+  type RestorePhase,
+} from '../../projections/database/restoring.ts'
+import { copyLog, TargetDiffers } from '../ledger/copy.ts'
+import type { RawLog } from '../ledger/raw-log.ts'
+import { opensCheck } from '../vault/check.ts'
+import type { MasterKey } from '../vault/master-key.ts'
+import { checkArchive, type Entry, readParts } from './archive-reader.ts'
+import { plainOf } from './compression.ts'
+import { copySettings } from './dump.ts'
+import type { Key } from './encryption.ts'
+import { type Manifest, tableOf } from './format.ts'
+import { logInFile } from './log-in-file.ts'
+import { createTableLoader } from './table-loader.ts'
+import { BackupTrouble, TargetNotEmpty } from './trouble.ts'
+
+/** How much of a file was read, of which the time that is left follows. */
+export type OnBytes = (bytes: number) => void
+
+/** A backup whose every byte was compared with its digests. */
+export type CheckedBackup = { file: string; key: Key; manifest: Manifest; masterKeyCheck: Buffer[] }
+
+const checkTable = 'vault.master_key_check'
+
+/**
+ * Reads a whole backup and compares it with its digests, before anything is restored.
+ * @throws BackupTrouble when it is damaged, not whole, or of a newer version
+ */
+export async function checkBackup(file: string, key: Key, onBytes: OnBytes): Promise<CheckedBackup> {
+  const keep = (name: string) => tableOf(name) === checkTable
+  const { manifest, kept } = await checkArchive(file, key, { keep, onBytes })
+  const known = knownMigrations()
+  const unknown = manifest.migrations.find((name, index) => name !== known[index])
+  if (unknown !== undefined) {
+    throw new BackupTrouble(
+      `${file} was written by keyledger ${manifest.keyledger}, which has the migration ${unknown} that this version does not know: use that version or a newer one.`,
+    )
+  }
+  return { file, key, manifest, masterKeyCheck: await sealedIn(kept) }
+}
+
+/** What is sealed under the master key, from the rows as COPY has written them. */
+async function sealedIn(parts: readonly Entry[]): Promise<Buffer[]> {
+  const plain = await Promise.all(parts.map(({ bytes }) => plainOf(bytes)))
+  const hex = Buffer.concat(plain)
+    .toString()
+    .matchAll(/\\\\x([0-9a-f]+)/g)
+  return [...hex].map(([, digits = '']) => Buffer.from(digits, 'hex'))
+}
+
+/** @throws BackupTrouble when the master key is not the one that the backup's secrets are sealed under */
+export function checkMasterKeyOf({ file, masterKeyCheck }: CheckedBackup, master: MasterKey): void {
+  if (masterKeyCheck.every((sealed) => opensCheck(master, sealed))) return
+  throw new BackupTrouble(
+    `The master key does not open the secrets in ${file}: give the one of the installation that was backed up, as KEYLEDGER_MASTER_KEY or as master.key in the data directory.`,
+  )
+}
+
+type Target = {
+  log: RawLog
+  /** As the role that owns the durable schemas. */
+  databaseUrl: string
+}
+
+/**
+ * Puts the tables and the log of a backup into empty stores. Killed at any point it is to be called again with the same
+ * backup and goes on; until `endRestore` nothing serves from the database.
+ * @throws TargetNotEmpty, BackupTrouble, and what the stores throw when they do not answer
+ */
+export async function restore(
+  backup: CheckedBackup,
+  target: Target,
+  options: {
+    onProgress: (done: { events: number; position: bigint; head: bigint }) => void
+    onRetry: (error: Error) => void
+  },
+): Promise<void> {
+  await withClient(target.databaseUrl, async (client) => {
+    const phase = await claim(client, backup, target.log)
+    if (phase === 'begun') await loadTables(client, backup, target.databaseUrl)
+  })
+  await migrate(target.databaseUrl)
+  try {
+    const source = logInFile(backup.file, backup.key, { manifest: backup.manifest, onBytes: () => undefined })
+    await copyLog(source, target.log, options)
+  } catch (error) {
+    if (error instanceof TargetDiffers)
+      throw new TargetNotEmpty(`The event store holds other events than the backup`)
+    throw error
+  }
+}
+
+/** @returns how far an earlier run has come with the database */
+async function claim(client: pg.Client, { manifest }: CheckedBackup, log: RawLog): Promise<RestorePhase> {
+  const goesOn = await isBeingRestored(client)
+  if (!goesOn && !(await isEmpty(log))) throw new TargetNotEmpty('The event store holds events')
+  const phase = await claimForRestore(client, manifest.id)
+  if (phase !== undefined) return phase
+  throw new TargetNotEmpty(goesOn ? 'Another backup is being restored there' : 'The database is in use')
+}
+
+async function isEmpty(log: RawLog): Promise<boolean> {
+  for await (const { events } of log.pages(undefined)) if (events.length > 0) return false
+  return true
+}
+
+/** Makes the tables as they were when the backup was made, and fills all of them or none. */
+async function loadTables(client: pg.Client, backup: CheckedBackup, databaseUrl: string): Promise<void> {
+  const { file, key, manifest } = backup
+  await clearDurableSchemas(client)
+  await migrate(databaseUrl, manifest.migrations.length)
+  await client.query('begin')
+  const loader = createTableLoader(client, manifest.tables)
+  for await (const { name, bytes } of readParts(file, key, manifest, () => undefined)) {
+    const table = tableOf(name)
+    // The tables come first.
+    if (table === undefined) break
+    await loader.write(table, await plainOf(bytes))
+  }
+  await loader.end()
+  await noteLoaded(client)
+  await client.query('commit')
+}
+
+async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    options: copySettings,
+    application_name: 'keyledger restore',
+  })
+  // Heard by the statement that is running.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+/** To be called when the read models are there, too: from now on the database may be served. */
+export const finishRestore = (databaseUrl: string): Promise<void> => withClient(databaseUrl, endRestore)

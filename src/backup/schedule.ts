@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import type { ClientBase, Pool } from 'pg'
+import { backupLock } from '../../projections/database/advisory-locks.ts'
+import { withOwnConnection } from '../../projections/runner/own-connection.ts'
+import { isBackupDue, noteBackupBegun, noteBackupEnded, readBackupHistory } from './history.ts'
+
+/** When backups are made, and how many are kept. */
+export type Schedule = { directory: string; intervalMs: number; keep: number }
+
+type Made = { bytes: number; events: number }
+
+type Options = {
+  schedule: Schedule
+  /** Writes one backup. The message of what it throws is shown to operators. */
+  make: (file: string, signal: AbortSignal) => Promise<Made>
+  now: () => Date
+  onMade: (made: Made & { file: string }) => void
+  onFailure: (error: unknown) => void
+  /** How often it is looked whether one is due. */
+  lookEveryMs?: number
+}
+
+/**
+ * Makes a backup whenever one is due, until the signal aborts. Any number of processes may do so: a lock in the database
+ * lets one of them make it, and the others find that it was made.
+ */
+export async function keepBackingUp(db: Pool, signal: AbortSignal, options: Options): Promise<void> {
+  const { lookEveryMs = 60_000, onFailure } = options
+  while (!signal.aborted) {
+    await backUpIfDue(db, signal, options).catch(onFailure)
+    await setTimeout(lookEveryMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+async function backUpIfDue(db: Pool, signal: AbortSignal, options: Options): Promise<void> {
+  if (!(await isDue(db, options))) return
+  await withOwnConnection(db, async (client) => {
+    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+      backupLock,
+    ])
+    // Another process is making one, or has just made one.
+    if (!rows[0]?.locked || !(await isDue(client, options))) return
+    await run(client, signal, options)
+  })
+}
+
+async function isDue(db: Pool | ClientBase, { schedule, now }: Options): Promise<boolean> {
+  const { last } = await readBackupHistory(db)
+  return isBackupDue(last, now(), schedule.intervalMs)
+}
+
+async function run(client: ClientBase, signal: AbortSignal, options: Options): Promise<void> {
+  const { schedule, make, now, onMade, onFailure } = options
+  const id = randomUUID()
+  const startedAt = now().toISOString()
+  const file = join(schedule.directory, nameOfBackup(startedAt))
+  await noteBackupBegun(client, { id, at: startedAt, file })
+  const ended = (made: Partial<Made>, problem: string | null) =>
+    noteBackupEnded(client, id, {
+      at: now().toISOString(),
+      bytes: made.bytes ?? null,
+      events: made.events ?? null,
+      problem,
+    })
+  try {
+    mkdirSync(schedule.directory, { recursive: true, mode: 0o700 })
+    removePartial(schedule.directory)
+    const made = await make(file, signal)
+    await ended(made, null)
+    onMade({ file, ...made })
+    removeOld(schedule)
+  } catch (error) {
+    // A process that ends leaves the run without an end: the next one takes it up soon.
+    if (signal.aborted) return
+    await ended({}, error instanceof Error ? error.message : String(error))
+    onFailure(error)
+  }
+}
+
+const nameOfBackup = (startedAt: string): string =>
+  `keyledger-${startedAt.replace(/\.\d+Z$/, 'Z').replaceAll(':', '-')}.backup`
+
+const scheduledName = /^keyledger-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup$/
+const partialName = /^\.keyledger-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup\.partial$/
+
+/** What a process that was killed has left. Nobody else writes there: this one has the lock. */
+function removePartial(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    if (partialName.test(name)) rmSync(join(directory, name), { force: true })
+  }
+}
+
+/** The names are in the order of time. */
+function removeOld({ directory, keep }: Schedule): void {
+  const names = readdirSync(directory).filter((name) => scheduledName.test(name))
+  for (const name of names.sort().slice(0, -keep)) rmSync(join(directory, name), { force: true })
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import type { ClientBase } from 'pg'
+import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams'
+import type { Manifest } from './format.ts'
+import { copyIn } from './tables.ts'
+
+/** Takes the bytes of tables, one table after another, within a transaction that has begun. */
+export type TableLoader = {
+  write(table: string, bytes: Uint8Array): Promise<void>
+  /** @throws Error when a table got other rows than the backup says */
+  end(): Promise<void>
+}
+
+export function createTableLoader(client: ClientBase, tables: Manifest['tables']): TableLoader {
+  let open: { name: string; rows: CopyStreamQuery; done: Promise<unknown> } | undefined
+
+  async function begin(name: string) {
+    const table = tables.find((known) => known.name === name)
+    if (!table) throw new Error(`the manifest does not describe ${name}`)
+    // What triggers count is counted in the backup.
+    await client.query(`alter table ${name} disable trigger user`)
+    const rows = client.query(copyFrom(copyIn(name, table.columns)))
+    const done = once(rows, 'finish')
+    // Heard when the table ends.
+    done.catch(() => undefined)
+    return { name, rows, done }
+  }
+
+  async function end(): Promise<void> {
+    if (!open) return
+    const { name, rows, done } = open
+    open = undefined
+    rows.end()
+    await done
+    await client.query(`alter table ${name} enable trigger user`)
+    const expected = tables.find((known) => known.name === name)?.rows
+    if (rows.rowCount !== expected) {
+      throw new Error(`${name} got ${rows.rowCount} rows, and the backup has ${expected}`)
+    }
+  }
+
+  return {
+    async write(table, bytes) {
+      if (open?.name !== table) await end()
+      open ??= await begin(table)
+      if (!open.rows.write(bytes)) await Promise.race([once(open.rows, 'drain'), open.done])
+    },
+    end,
+  }
+}

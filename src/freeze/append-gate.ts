@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { type LockSession, openLockSession } from '../../projections/database/lock-session.ts'
+import { LockLost } from '../../projections/database/trouble.ts'
+import { LedgerFrozen } from '../ledger/unavailable.ts'
+
+/** The lock that every process shares while it may append, and that a freeze takes alone. */
+export const appendLock = 'appends to the log'
+
+/**
+ * What every append of this process passes. While the gate is open the process holds a shared lock in Postgres, so that
+ * passing costs no statement; a freeze that wants the lock alone gets it when the last append that passed has ended.
+ */
+export type AppendGate = {
+  /**
+   * Called before an append.
+   * @returns to be called when it has ended, however it did
+   * @throws LedgerFrozen; LockLost or what the database failed with when nobody can say whether the ledger is frozen
+   */
+  enter(): Promise<() => void>
+  /** Returns when the ledger is not frozen, or the signal aborts. For workers, which have nothing to do until then. */
+  untilOpen(signal: AbortSignal): Promise<void>
+  stop(): Promise<void>
+}
+
+const retryMs = 10
+/** How long to wait for a freeze that neither comes about nor is given up. */
+const patienceMs = 10_000
+const lookAgainMs = 1000
+
+type Gate = { session: LockSession; appends: number; closing: boolean }
+
+export function createAppendGate(db: Pool): AppendGate {
+  const id = randomUUID()
+  let session: Promise<LockSession> | undefined
+  let gate: Gate | undefined
+  let opening: Promise<Gate> | undefined
+
+  function letGo(left: Gate): void {
+    if (gate === left) gate = undefined
+    if (!left.session.lost) left.session.unshare(appendLock)
+  }
+
+  function onWanted(name: string): void {
+    if (name !== appendLock || !gate) return
+    const closing = gate
+    closing.closing = true
+    gate = undefined
+    if (closing.appends === 0) letGo(closing)
+  }
+
+  /** Its lock went with it. What passed before is under way: see the table of appenders. */
+  function onLost(lost: LockSession): void {
+    session = undefined
+    if (gate?.session === lost) gate = undefined
+  }
+
+  async function open(): Promise<Gate> {
+    const until = performance.now() + patienceMs
+    for (;;) {
+      session ??= openLockSession(db, { onWanted, onLost }, signIn(id))
+      const current = await session.catch((error: unknown) => {
+        session = undefined
+        throw error
+      })
+      const shared = await current.tryShare(appendLock)
+      // Asked while the lock is held: a freeze that begins after this answer waits for it.
+      const frozen = await isFrozen(db)
+      if (shared && !frozen && !current.lost) return { session: current, appends: 0, closing: false }
+      if (shared && !current.lost) current.unshare(appendLock)
+      if (frozen) throw new LedgerFrozen()
+      if (performance.now() > until) throw new LockLost(`somebody else holds the lock of ${appendLock}`)
+      await sleep(retryMs)
+    }
+  }
+
+  async function opened(): Promise<Gate> {
+    opening ??= open()
+      .then((made) => {
+        gate = made
+        return made
+      })
+      .finally(() => {
+        opening = undefined
+      })
+    return opening
+  }
+
+  const gateNow = async (): Promise<Gate> => {
+    for (;;) {
+      const found = gate ?? (await opened())
+      if (!found.closing && !found.session.lost) return found
+    }
+  }
+
+  return {
+    async enter() {
+      const passed = gate ?? (await gateNow())
+      passed.appends++
+      return () => {
+        if (--passed.appends === 0 && passed.closing) letGo(passed)
+      }
+    },
+    async untilOpen(signal) {
+      while (!gate && !signal.aborted) {
+        // A database that does not answer is for whoever has work to find out.
+        if (!(await isFrozen(db).catch(() => false))) return
+        await sleep(lookAgainMs, undefined, { signal }).catch(() => undefined)
+      }
+    },
+    async stop() {
+      const current = await session?.catch(() => undefined)
+      current?.end()
+      await db.query('delete from operations.appenders where id = $1', [id]).catch(() => undefined)
+    },
+  }
+}
+
+async function isFrozen(db: Pool): Promise<boolean> {
+  const { rowCount } = await db.query({ name: 'is-frozen', text: 'select from operations.freeze' })
+  return rowCount !== 0
+}
+
+const signIn = (id: string) => ({
+  text: `insert into operations.appenders (id, pid, started_at)
+         select $1, pid, backend_start from pg_stat_activity where pid = pg_backend_pid()
+         on conflict (id) do update set pid = excluded.pid, started_at = excluded.started_at`,
+  values: [id],
+})

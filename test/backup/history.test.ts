@@ -1,0 +1,49 @@
+// Guarantee: a scheduled backup is made once an interval, tried again soon after a failure, and missed aloud.
+import { describe, expect, test } from 'vitest'
+import { type BackupRun, isBackupDue, troubleWithBackups } from '../../src/backup/history.ts'
+
+const at = (time: string) => new Date(`2026-11-23T${time}:00.000Z`)
+const hour = 3_600_000
+const run = (time: string, more: Partial<BackupRun> = {}): BackupRun => ({
+  startedAt: at(time).toISOString(),
+  endedAt: at(time).toISOString(),
+  file: '/backups/one',
+  problem: null,
+  ...more,
+})
+
+describe('a backup is due', () => {
+  test.each([
+    ['when none was ever made', undefined, '00:00', true],
+    ['not before the interval is over', run('06:00'), '07:59', false],
+    ['when the interval is over', run('06:00'), '08:00', true],
+    ['not at once after a failure', run('06:00', { problem: 'no space' }), '06:09', false],
+    ['soon after a failure', run('06:00', { problem: 'no space' }), '06:10', true],
+    ['soon after one that was cut off', run('06:00', { endedAt: null }), '06:10', true],
+  ])('%s', (_, last, now, due) => expect(isBackupDue(last, at(now), 2 * hour)).toBe(due))
+})
+
+describe('trouble is told', () => {
+  const trouble = (last: BackupRun | undefined, lastGood: BackupRun | undefined, now: string) =>
+    troubleWithBackups({ last, lastGood }, at(now), 2 * hour)
+
+  test('of nothing while backups are made', () => {
+    expect(trouble(undefined, undefined, '06:00')).toBeUndefined()
+    expect(trouble(run('06:00'), run('06:00'), '10:00')).toBeUndefined()
+    expect(trouble(run('08:00', { endedAt: null }), run('06:00'), '08:01')).toBeUndefined()
+  })
+
+  test('of a failure, without what it was', () =>
+    expect(trouble(run('08:00', { problem: 'secret path' }), run('06:00'), '08:01')).toBe(
+      'the backup of 2026-11-23T08:00:00.000Z failed',
+    ))
+
+  test('of backups that are not made any more, or never end', () => {
+    expect(trouble(run('06:00'), run('06:00'), '10:01')).toBe(
+      'the last backup is of 2026-11-23T06:00:00.000Z',
+    )
+    expect(trouble(run('06:00', { endedAt: null }), undefined, '10:01')).toBe(
+      'no backup has ended since 2026-11-23T06:00:00.000Z',
+    )
+  })
+})
