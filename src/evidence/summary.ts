@@ -62,6 +62,13 @@ const facts = (all: readonly Fact[]): Html => html`
 
 const momentOrNull = (at: string | null): string | null => (at === null ? null : momentWords(at))
 
+const revocationWords = {
+  person: 'a person',
+  refund: 'a refund',
+  dispute: 'a dispute that was lost',
+  import_undone: 'an import that was taken back',
+} as const
+
 /** @param at when the last event was recorded, by which an end is past or to come */
 function licenseFacts({ tenantId, entry, holder }: Case, at = entry.license.createdAt): Fact[] {
   const { license } = entry
@@ -81,6 +88,7 @@ function licenseFacts({ tenantId, entry, holder }: Case, at = entry.license.crea
     ['Runs until', license.expiresAt === null ? 'no end' : momentWords(license.expiresAt)],
     ['Refunded', momentOrNull(license.refundedAt)],
     ['Revoked', momentOrNull(license.revokedAt)],
+    ['Revoked by', license.revokedCause && revocationWords[license.revokedCause]],
     ['Revoked because', revokedReason],
     ['A test', license.test ? 'yes: nothing was paid' : null],
   ]
@@ -91,7 +99,7 @@ function saleParts(sale: KnownSale, { buyer }: Case): Content {
   const rows: [string, string, string][] = [
     ['Payment', sale.saleId, money(sale.amount, sale.currency)],
     ...renewals.map(({ paymentId, amount, currency, paidUntil }): [string, string, string] => [
-      `Renewal, paid until ${momentWords(paidUntil)}`,
+      paidUntil === null ? 'Renewal' : `Renewal, paid until ${momentWords(paidUntil)}`,
       paymentId,
       money(amount, currency),
     ]),

@@ -1,4 +1,5 @@
 import type { Correspondent } from '../domain/mail/template.ts'
+import { NotInTime, withinTime } from '../ledger/within-time.ts'
 import type { Mailer, MailProblem, OutgoingMail, Sending } from './mailer.ts'
 
 /** A whole attempt, and each of its waits, ends within this time. */
@@ -27,8 +28,25 @@ export function createSmtpMailer(url: string): Mailer {
   }
 }
 
+/**
+ * Connects to a mail server, shows it the credentials, and sends nothing.
+ * @param url as {@link createSmtpMailer} takes it
+ */
+export async function verifySmtp(url: string, timeLimitMs: number): Promise<Sending> {
+  const transport = await connect(url, timeLimitMs)
+  try {
+    await withinTime(transport.verify(), timeLimitMs)
+    return { taken: true, status: null, answer: '' }
+  } catch (error) {
+    if (error instanceof NotInTime) return { taken: false, problem: 'timeout', status: null, answer: null }
+    return failureOf(error)
+  } finally {
+    transport.close()
+  }
+}
+
 /** Loaded with the first mail: most processes send none. */
-async function connect(url: string) {
+async function connect(url: string, limitMs = attemptMs) {
   const { createTransport } = await import('nodemailer')
   return createTransport({
     url,
@@ -36,10 +54,10 @@ async function connect(url: string) {
     maxConnections: 4,
     // A connection that breaks may have handed over the mail: that is for the next attempt to repeat, and to tell.
     maxRequeues: 0,
-    connectionTimeout: attemptMs,
-    greetingTimeout: attemptMs,
-    socketTimeout: attemptMs,
-    dnsTimeout: attemptMs,
+    connectionTimeout: limitMs,
+    greetingTimeout: limitMs,
+    socketTimeout: limitMs,
+    dnsTimeout: limitMs,
     // A template is text, and names no files or addresses to put in.
     disableFileAccess: true,
     disableUrlAccess: true,

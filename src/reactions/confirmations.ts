@@ -12,6 +12,7 @@ import { execute, recordExecution } from '../gate/execute.ts'
 import { findOperation } from '../gate/registry.ts'
 import { destroyRequest, openRequest } from '../gate/request.ts'
 import { runApproved } from '../gate/run-approved.ts'
+import { graceAt } from './grace.ts'
 import type { Reaction } from './reaction.ts'
 import { createSetAside } from './set-aside.ts'
 
@@ -41,10 +42,10 @@ const originNow = (): Origin => ({ requestId: newId('req'), actor: 'system:react
 function createResume(services: Services, { graceMs = 10_000, onTrouble }: Options): () => Promise<void> {
   const setAside = createSetAside(services.now)
   return async () => {
-    const settledBefore = new Date(services.now().getTime() - graceMs).toISOString()
+    const grace = graceAt(services.now(), graceMs)
     const due = [
-      ...(await listUnexecutedConfirmations(services.db, settledBefore)),
-      ...(await listApprovedOfMembers(services.db, settledBefore)),
+      ...(await listUnexecutedConfirmations(services.db, grace)),
+      ...(await listApprovedOfMembers(services.db, grace)),
     ]
     const waiting = new Set(setAside.waiting())
     for (const id of due) {

@@ -79,7 +79,7 @@ export function deliveryReaction(
   }
 }
 
-/** Destroys the keys of sales whose deliveries have ended without anybody being left to do so. */
+/** Destroys the keys of sales that are needed no longer, and that no dispatcher was left to destroy. */
 export const keyReaction = (services: Services): Reaction => ({
   name: 'deliveries.clear',
   everyMs: 60_000,

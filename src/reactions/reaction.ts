@@ -15,21 +15,28 @@ export type Reaction = {
 
 const longestPauseMs = 30_000
 
-/** Runs every reaction round after round until the signal aborts; the rounds that are running are finished. */
+/**
+ * Runs every reaction round after round until the signal aborts; the rounds that are running are finished.
+ * @param untilMayAct waited for before each round: nothing is done while nothing can be recorded
+ */
 export async function keepReacting(
   reactions: readonly Reaction[],
   signal: AbortSignal,
   onFailure: (failure: { reaction: string; error: unknown }) => void,
+  untilMayAct: (signal: AbortSignal) => Promise<void> = async () => undefined,
 ): Promise<void> {
-  await Promise.all(reactions.map((reaction) => repeat(reaction, signal, onFailure)))
+  await Promise.all(reactions.map((reaction) => repeat(reaction, signal, onFailure, untilMayAct)))
 }
 
 async function repeat(
   { name, everyMs, round, dueInMs, bell }: Reaction,
   signal: AbortSignal,
   onFailure: (failure: { reaction: string; error: unknown }) => void,
+  untilMayAct: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   for (let failures = 0; !signal.aborted; ) {
+    await untilMayAct(signal)
+    if (signal.aborted) return
     try {
       await round()
       failures = 0

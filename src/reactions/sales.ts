@@ -3,6 +3,7 @@ import { carryOn } from '../commands/sale-process.ts'
 import { loadSale } from '../commands/sale-streams.ts'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
+import { graceAt } from './grace.ts'
 import type { Reaction } from './reaction.ts'
 import { createSetAside } from './set-aside.ts'
 
@@ -18,8 +19,7 @@ export function saleReaction(services: Services, { graceMs = 10_000, onTrouble }
   const setAside = createSetAside(services.now)
 
   async function round(): Promise<void> {
-    const before = new Date(services.now().getTime() - graceMs).toISOString()
-    const open = await listOpenSales(services.db, before)
+    const open = await listOpenSales(services.db, graceAt(services.now(), graceMs))
     const waiting = new Set(setAside.waiting())
     for (const sale of open) {
       if (waiting.has(sale.id)) continue

@@ -9,7 +9,12 @@ import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
 import type { Reaction } from './reaction.ts'
 
 /** What came of a stage, in words for the person who watches. */
-export type StageOutcome = { outcome: 'done' | 'failed'; detail: string }
+export type StageOutcome = {
+  outcome: 'done' | 'failed'
+  detail: string
+  /** Whether the same may work later: something did not answer. It is not recorded. */
+  passing?: boolean
+}
 
 /**
  * Runs one stage of a test purchase. It may be run again for the same purchase, after a crash or beside another

@@ -1,6 +1,10 @@
-/** `€49.00`. Whatever is no currency that browsers and we know is written as it was told. */
+import { minorDigits } from '../domain/currency.ts'
+
+/** `€49.00`, from an amount in minor units. What is no code of three letters is written as it came. */
 export function money(amount: number, currency: string): string {
   if (!/^[a-z]{3}$/i.test(currency)) return `${amount} ${currency}`
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
-  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2))
+  const count = minorDigits(currency)
+  const shown = { minimumFractionDigits: count, maximumFractionDigits: count }
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, ...shown })
+  return format.format(amount / 10 ** count)
 }

@@ -11,11 +11,12 @@ export const publicNames = {
   LicenseRevoked: 'license.revoked',
   CustomerLinked: 'license.linked',
   LicenseRenewed: 'license.renewed',
+  LicenseTermsChanged: 'license.updated',
   LicenseExpired: 'license.expired',
   LicenseFellBack: 'license.expired',
   LicenseRefunded: 'license.refunded',
   LicenseReinstated: 'license.reinstated',
-  SubscriptionEnded: 'license.subscription_ended',
+  SubscriptionEnded: 'license.updated',
   SaleFollowed: 'license.sale_followed',
   HolderErased: 'license.holder_erased',
   RevocationUndone: 'license.revocation_undone',
@@ -53,9 +54,11 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'LicenseFellBack':
       return 'The paid period ended; it goes on with its fallback entitlements'
     case 'LicenseRefunded':
-      return `Its money went back: ${money(event.data.amount, event.data.currency)}`
+      return refundWords(event.data)
     case 'LicenseReinstated':
-      return 'Its money is there after all'
+      return event.data.paidLeft ? 'Reinstated: it is paid for' : 'One of its payments is valid again'
+    case 'LicenseTermsChanged':
+      return `Changed to ${event.data.keyTypeId}, quantity ${event.data.quantity}; ${endWords(event.data.expiresAt)}`
     case 'SubscriptionEnded':
       return `Its subscription ended; it runs until ${momentWords(event.data.expiresAt)}`
     case 'SaleFollowed':
@@ -70,6 +73,16 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
         : `Its import was taken back: ${event.data.reason}`
   }
 }
+
+function refundWords(refund: Extract<LicenseEvent, { type: 'LicenseRefunded' }>['data']): string {
+  const { cause, amount, totalRefunded, currency, paidLeft } = refund
+  const what = cause === 'refund' ? 'Payment refunded' : 'Payment lost in a dispute'
+  const all = totalRefunded === amount ? '' : ` (${money(totalRefunded, currency)} in all)`
+  return `${what}: ${money(amount, currency)}${all}${paidLeft ? '; its period was taken back' : ''}`
+}
+
+const endWords = (expiresAt: string | null): string =>
+  expiresAt === null ? 'it has no end' : `it runs until ${momentWords(expiresAt)}`
 
 const issuedWords = {
   api: 'Issued',

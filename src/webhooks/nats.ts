@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { NatsConnection } from 'nats'
+import type { ConnectionOptions, NatsConnection } from 'nats'
 
 /** The connection to NATS, which feeds the dispatcher. It may be down at any time: nothing is kept there alone. */
 export type Feed = {
@@ -23,7 +23,8 @@ export function connectFeed(url: string, onFailure: (error: unknown) => void): F
     try {
       // Loaded only where there is a NATS: most ledgers run without.
       const { connect } = await import('nats')
-      connection = await connect({ servers: url, name: 'keyledger', maxReconnectAttempts: -1, timeout: 2000 })
+      const how = { name: 'keyledger', maxReconnectAttempts: -1, timeout: 2000 }
+      connection = await connect({ ...optionsOf(url), ...how })
       connected = true
       void watch(connection)
     } catch (error) {
@@ -56,4 +57,16 @@ export function connectFeed(url: string, onFailure: (error: unknown) => void): F
       await connection?.close()
     },
   }
+}
+
+/**
+ * What an address asks for. The client itself ignores the user and password of an address, and that `tls://` insists on TLS.
+ * @param url `nats://` or `tls://`, with `user:password@` or, as is usual with NATS, a token alone: `token@`
+ */
+export function optionsOf(url: string): ConnectionOptions {
+  if (!URL.canParse(url)) return { servers: url }
+  const { protocol, host, username, password } = new URL(url)
+  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)]
+  const credentials = password === '' ? { token: user } : { user, pass }
+  return { servers: host, ...(user !== '' && credentials), ...(protocol === 'tls:' && { tls: {} }) }
 }

@@ -18,6 +18,7 @@ const common = {
   product_id: z.string().meta({ example: 'editor' }),
   key_type_id: z.string().meta({ example: 'pro' }),
   customer_email: z.string().nullable().meta({ example: 'ada@example.com' }),
+  test: z.boolean().meta({ description: 'Whether it is a test license: nothing was paid for it' }),
   sequence: z
     .int()
     .positive()
@@ -33,22 +34,38 @@ const device = {
 /** What each event says beside what all say. Only `license.created` ever carries a key. */
 const more: Record<WebhookEventName, z.ZodRawShape> = {
   'license.created': {
-    key: z.string().nullable().meta({
-      description:
-        'The raw key. It is kept until the delivery has ended: null when it is asked for again after that',
-      example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y',
-    }),
+    key: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'The raw key. It is kept until the delivery succeeded, for at most 30 days after it was given up: null when ' +
+          'the delivery is asked for again after that',
+        example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y',
+      }),
     session_id: z.string().nullable().meta({ description: 'The payment session', example: 'cs_test_a1b2c3' }),
   },
   'license.activated': device,
   'license.deactivated': device,
   'license.expired': {},
   'license.renewed': { expires_at: unixSeconds },
+  'license.updated': {
+    quantity: z.int().positive(),
+    device_limit: z.int().positive().nullable().meta({
+      description: 'How many devices it allows; null for any number. Seats in use stay in use',
+      example: 5,
+    }),
+    expires_at: unixSeconds.nullable().meta({ description: 'When it ends; null for never' }),
+  },
   'license.refunded': {
     sale_id: z.string().meta({ example: 'pi_3OaBcD' }),
-    amount: z.int().meta({ description: 'In minor units', example: 4900 }),
+    amount: z.int().meta({ description: 'This refund, in minor units', example: 4900 }),
+    total_refunded: z
+      .int()
+      .meta({ description: 'Everything refunded of the sale so far, in minor units', example: 4900 }),
     currency: z.string().meta({ description: 'ISO 4217, lower case', example: 'usd' }),
   },
+  'license.reinstated': { sale_id: z.string().meta({ example: 'pi_3OaBcD' }) },
   'license.revoked': {},
   'license.reminted': {},
 }
@@ -60,7 +77,7 @@ const payloadOf = (event: WebhookEventName) =>
 /** A payload as it is sent: what all say, and what its event says beside that. */
 export type Payload = z.infer<z.ZodObject<typeof common>> & {
   event: WebhookEventName
-  [particular: string]: string | number | null
+  [particular: string]: string | number | boolean | null
 }
 
 /** Every payload, in the order of the events. */
@@ -87,7 +104,9 @@ export const FedEvent = z
     fedEventOf('license.deactivated'),
     fedEventOf('license.expired'),
     fedEventOf('license.renewed'),
+    fedEventOf('license.updated'),
     fedEventOf('license.refunded'),
+    fedEventOf('license.reinstated'),
     fedEventOf('license.revoked'),
     fedEventOf('license.reminted'),
   ])

@@ -14,7 +14,7 @@ export type PublicEvent = { payload: Payload; confidential: readonly string[] }
 
 /**
  * What a delivery says, made afresh for each try out of what is recorded: the same every time, until the customer is
- * erased. The key of a sale is in it as long as it is kept, which is until its deliveries have ended.
+ * erased. The key of a sale is in it as long as it is kept, see `keyKeptUntil`.
  */
 export async function publicEventOf(
   services: Services,
@@ -43,7 +43,8 @@ function payloadOf<Sequence extends number | null>(
   content: DeliveryContent,
   { id, event, sequence, email, key }: Told<Sequence>,
 ) {
-  const { tenantId, licenseId, productId, keyTypeId } = content.issued
+  const { tenantId, licenseId, productId, test } = content.issued
+  const { keyTypeId } = content.terms
   return {
     id,
     created: unixSeconds(content.at),
@@ -54,13 +55,15 @@ function payloadOf<Sequence extends number | null>(
     product_id: productId,
     key_type_id: keyTypeId,
     customer_email: email,
+    test,
     sequence,
     ...particulars(content, key),
   } as const
 }
 
 /** What an event says beside what all say. */
-function particulars({ event, issued, deviceName, sessionId }: DeliveryContent, key: string | undefined) {
+function particulars(content: DeliveryContent, key: string | undefined) {
+  const { event, issued, terms, deviceName, sessionId } = content
   switch (event.type) {
     case 'LicenseMinted':
       return { key: key ?? null, session_id: sessionId ?? issued.saleId }
@@ -76,8 +79,18 @@ function particulars({ event, issued, deviceName, sessionId }: DeliveryContent, 
         instance_id: event.data.instanceId,
         device_name: deviceName ?? '',
       }
-    case 'LicenseRefunded':
-      return { sale_id: event.data.saleId, amount: event.data.amount, currency: event.data.currency }
+    case 'LicenseTermsChanged':
+    case 'SubscriptionEnded': {
+      const { quantity, deviceLimit } = terms
+      const { expiresAt } = event.data
+      return { quantity, device_limit: deviceLimit, expires_at: expiresAt && unixSeconds(expiresAt) }
+    }
+    case 'LicenseRefunded': {
+      const { saleId, amount, totalRefunded, currency } = event.data
+      return { sale_id: saleId, amount, total_refunded: totalRefunded, currency }
+    }
+    case 'LicenseReinstated':
+      return { sale_id: event.data.saleId }
     case 'LicenseRenewed':
       return { expires_at: unixSeconds(event.data.expiresAt) }
     default:
@@ -117,27 +130,27 @@ export async function shownPayload(
   return payload
 }
 
-/** Where a reader of the feed stands: behind the event at this position of the log. */
-export type FeedPlace = { position: bigint; at: string }
+/** Where a reader of the feed stands: behind this event. It is the same in every copy of the log. */
+export type FeedPlace = { licenseId: string; revision: number; at: string }
 
 /**
- * A tenant's public events behind a place, oldest first, whether or not a webhook took them: each with the id and the
+ * A tenant's public events behind a position, oldest first, whether or not a webhook took them: each with the id and the
  * body that its delivery has or would have, and the key masked.
  */
 export async function readPublicEvents(
   services: Services,
   tenantId: string,
-  { after, limit }: { after: FeedPlace | undefined; limit: number },
+  { after, limit }: { after: bigint | undefined; limit: number },
 ): Promise<{ items: { event: FedEvent; place: FeedPlace }[]; more: boolean }> {
-  const rows = await listPublicEvents(services.db, tenantId, after?.position, limit + 1)
+  const rows = await listPublicEvents(services.db, tenantId, after, limit + 1)
   const told = rows.slice(0, limit)
   const deliveries = told.map(({ licenseId, revision: licenseRevision, event, sequence }) => {
     const place = { channel: 'webhook', tenantId, licenseId, licenseRevision } as const
     return { deliveryId: deliveryIdOf(services, place), licenseId, licenseRevision, event, sequence }
   })
   const payloads = await shownPayloads(services, tenantId, deliveries)
-  const items = told.map(({ position, at }, index) => {
-    return { event: FedEvent.parse(payloads[index]), place: { position, at } }
+  const items = told.map(({ licenseId, revision, at }, index) => {
+    return { event: FedEvent.parse(payloads[index]), place: { licenseId, revision, at } }
   })
   return { items, more: rows.length > limit }
 }

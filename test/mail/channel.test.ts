@@ -55,7 +55,7 @@ const tried = (times: number) => expect.poll(async () => (await deliveries())[0]
 
 const setMail = (body: unknown) => api.ask('PUT', '/v1/products/editor/mail', { token: tenant.token, body })
 
-test('by the words and the sender of the product', async () => {
+test('by the words of the product, from the address of the installation in the name of product and workspace', async () => {
   await setMail({
     from: { name: 'Acme', email: 'keys@acme.example' },
     subject: '{{product_name}} for {{customer_name}}',
@@ -69,8 +69,8 @@ test('by the words and the sender of the product', async () => {
       tenantId: tenant.tenantId,
       deliveryId: delivery?.deliveryId,
       at: api.ledger.clock.now().toISOString(),
-      from: { name: 'Acme', email: 'keys@acme.example' },
-      replyTo: null,
+      from: { name: 'Acme via A tenant', email: 'licenses@keyledger.example' },
+      replyTo: 'keys@acme.example',
       to: { name: 'Ada Lovelace', email: 'ada@example.com' },
       subject: 'Acme Editor for Ada Lovelace',
       text: licenseKey,

@@ -6,11 +6,12 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { SMTPServerOptions } from 'smtp-server'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createMailbox } from '../../src/mail/mailbox.ts'
 import type { Mailer, OutgoingMail } from '../../src/mail/mailer.ts'
 import { createSmtpMailer } from '../../src/mail/smtp.ts'
+import { startMailServer } from '../harness/mail-server.ts'
 import { freePort } from '../harness/process.ts'
 
 const undo: (() => unknown)[] = []
@@ -30,40 +31,10 @@ const mail: OutgoingMail = {
   html: '<p>ACME-AAAAA-BBBBB</p>',
 }
 
-type Taken = { from: string; to: string[]; raw: string }
-
-/** A mail server that takes what it is given, unless it is told otherwise. */
-async function startServer(options: SMTPServerOptions = {}): Promise<{ url: string; taken: Taken[] }> {
-  const taken: Taken[] = []
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    logger: false,
-    onData(stream, { envelope }, callback) {
-      let raw = ''
-      stream.setEncoding('utf8')
-      stream.on('data', (part: string) => {
-        raw += part
-      })
-      stream.on('end', () => {
-        const { mailFrom, rcptTo } = envelope
-        taken.push({
-          from: mailFrom ? mailFrom.address : '',
-          to: rcptTo.map(({ address }) => address),
-          raw,
-        })
-        callback()
-      })
-    },
-    ...options,
-  })
-  server.on('error', () => undefined)
-  const port = await freePort()
-  await new Promise<void>((resolve) => {
-    server.listen(port, '127.0.0.1', () => resolve())
-  })
-  undo.push(() => new Promise<void>((resolve) => void server.close(() => resolve())))
-  return { url: `smtp://127.0.0.1:${port}`, taken }
+async function startServer(options: SMTPServerOptions = {}) {
+  const server = await startMailServer(options)
+  undo.push(() => server.stop())
+  return server
 }
 
 function mailerTo(url: string): Mailer {

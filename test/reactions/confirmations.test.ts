@@ -89,6 +89,16 @@ const whole = [
   'ConfirmationExecuted',
 ]
 
+test('what was consumed by a clock that was set back since is executed now, and not in an hour', async () => {
+  const id = await licenseId()
+  const call = await approvedCall(callOf({ id }))
+  api.ledger.clock.advance(3_600_000 - 60_000)
+  await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
+  api.ledger.clock.advance(60_000 - 3_600_000)
+  await round('resume')
+  expect(await typesIn(confirmationStream(call.confirmationId))).toStrictEqual(whole)
+})
+
 describe.each(['ConfirmationConsumed', 'LicenseRevoked', 'ConfirmationExecuted'])(
   'when the process dies right after %s',
   (type) => {
@@ -158,7 +168,7 @@ test('a request that is still at it is not overtaken', async () => {
   expect(await typesIn(licenseStream(id))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
 })
 
-test('what somebody else has made true meanwhile counts as done', async () => {
+test('what somebody else has done meanwhile is refused, as it would be to a call', async () => {
   const id = await licenseId()
   const call = await approvedCall(callOf({ id }))
   await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
@@ -166,7 +176,11 @@ test('what somebody else has made true meanwhile counts as done', async () => {
   await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at })
   graceOver()
   await round('resume')
-  expect(await show(call.confirmationId)).toMatchObject({ status: 'executed', outcome: 'done', reason: null })
+  expect(await show(call.confirmationId)).toMatchObject({
+    status: 'executed',
+    outcome: 'refused',
+    reason: 'license_revoked',
+  })
 })
 
 test('what the rules do not allow any more is not done, and recorded as refused', async () => {
@@ -294,6 +308,37 @@ describe('an expiry', () => {
     await round('expire')
     expect((await show(confirmationId)).status).toBe('approved')
     expect(await kept(confirmationId)).toBeDefined()
+  })
+
+  test('of an approval that nobody uses is recorded after an hour, once, and the request is destroyed', async () => {
+    const call = await approvedCall(callOf({ id: await licenseId() }))
+    const { confirmationId } = call
+    api.ledger.clock.advance(3_599_999)
+    await round('expire')
+    expect((await show(confirmationId)).status).toBe('approved')
+    expect(await kept(confirmationId)).toBeDefined()
+    api.ledger.clock.advance(1)
+    expect((await show(confirmationId)).status).toBe('expired')
+    await expect(passGate(api.ledger.services, revokeLicense, call)).rejects.toMatchObject({
+      code: 'confirmation_expired',
+    })
+    await Promise.all([round('expire'), round('expire'), round('expire')])
+    expect(await typesIn(confirmationStream(confirmationId))).toStrictEqual([
+      'ConfirmationRequested',
+      'ConfirmationApproved',
+      'ConfirmationExpired',
+    ])
+    expect(await kept(confirmationId)).toBeUndefined()
+  })
+
+  test('of an approval never comes between its use and its execution', async () => {
+    const id = await licenseId()
+    const call = await approvedCall(callOf({ id }))
+    await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
+    api.ledger.clock.advance(7_200_000)
+    await round('expire')
+    await round('resume')
+    expect(await typesIn(confirmationStream(call.confirmationId))).toStrictEqual(whole)
   })
 })
 

@@ -8,7 +8,7 @@ import type { Services } from '../../src/commands/services.ts'
 import type { Handle } from '../../src/ledger/handle.ts'
 import { licenseStream } from '../../src/ledger/streams.ts'
 import { expiryReaction } from '../../src/reactions/expiries.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { makeTenant, metricsToken, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { appendRaw, beginning, commandLicense, eventsIn } from '../harness/ledger.ts'
 import { importRows, makeProduct, mint } from '../http/samples.ts'
 
@@ -265,7 +265,9 @@ describe('a license whose end cannot be recorded', () => {
 
 test('the metrics tell for how long the oldest end has been waiting', async () => {
   const overdue = async () =>
-    /^keyledger_expiry_overdue_seconds (\S+)$/m.exec((await api.ask('GET', '/metrics')).text)?.[1]
+    /^keyledger_expiry_overdue_seconds (\S+)$/m.exec(
+      (await api.ask('GET', '/metrics', { token: metricsToken })).text,
+    )?.[1]
   api.ledger.clock.set('2026-05-01T00:00:00.000Z')
   await reaction().round()
   expect(await overdue()).toBe('0')

@@ -127,11 +127,28 @@ function settingsHold(answer: Fields, days: number, keyset: Keyset, place: Place
     const { [name]: _, ...rest } = answer
     expect({ name, ok: ok(rest) }).toStrictEqual({ name, ok: false })
   }
-  const { trial_duration_days: _, ...unsigned } = answer
+  // The trial length is gone, and something is left of what vouched for it.
+  const { trial_duration_days: _, ...stripped } = answer
+  const rests = ['kid', 'issued_at', 'expires_at', 'signature']
+  for (let kept = 1; kept < 2 ** rests.length; kept++) {
+    const gone = rests.filter((_name, bit) => (kept & (1 << bit)) === 0)
+    const partly = Object.fromEntries(Object.entries(stripped).filter(([name]) => !gone.includes(name)))
+    expect({ gone, said: verifySettings(partly, place, keyset, now) }).toStrictEqual({
+      gone,
+      said: { ok: false, reason: 'malformed' },
+    })
+  }
+  const unsigned = { free_tier_enabled: answer.free_tier_enabled }
   expect(verifySettings(unsigned, place, keyset, now)).toStrictEqual({
     ok: true,
     settings: { freeTierEnabled: answer.free_tier_enabled },
   })
+  const enforced = { enforce: true }
+  expect(verifySettings(unsigned, place, keyset, now, enforced)).toStrictEqual({
+    ok: false,
+    reason: 'unsigned',
+  })
+  expect(verifySettings(answer, place, keyset, now, enforced).ok).toBe(true)
 }
 
 function leaseHolds(

@@ -90,6 +90,7 @@ describe('a sale', () => {
       product_id: 'editor',
       key_type_id: 'pro',
       customer_email: 'ada@example.com',
+      test: false,
       sequence: 1,
       key: licenseKey,
       session_id: saleId,

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { rebuild } from '../../projections/runner/rebuild.ts'
 import { publicNameOf } from '../../src/domain/delivery/owed.ts'
 import type { LogEntry } from '../../src/domain/recorded.ts'
+import { createCursors } from '../../src/http/cursor.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { pointWebhook, sellLicense, startDispatch } from '../harness/dispatch.ts'
 import { commandLicense, noProgress } from '../harness/ledger.ts'
@@ -121,6 +122,56 @@ test('a cursor is of one tenant, and nothing else is one', async () => {
   const others = await api.ask('GET', '/v1/events', { token: stranger.token })
   expect(others.body).toStrictEqual({ items: [], nextCursor: null, cursor: null })
 })
+
+test('a cursor is good in a copy of the log, where every position is another', async () => {
+  const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
+  for (const number of [1, 2, 3]) await activate(licenseId, number)
+  const { cursor } = await read(null, 2)
+  const rest = await readAll(cursor)
+  expect(rest).toHaveLength(2)
+  const { db, masterKey } = api.ledger
+  const { rows } = await db.query<{ position: bigint; at: string }>(
+    `select p.position, h.at from public_events p join license_history h on h.position = p.position
+     where p.tenant_id = $1 order by p.position offset 1 limit 1`,
+    [tenant.tenantId],
+  )
+  const [second] = rows
+  // As earlier versions wrote it.
+  const withPosition = createCursors(masterKey.cursors).write([tenant.tenantId, 'events'], {
+    createdAt: second?.at ?? '',
+    id: String(second?.position),
+  })
+  expect(await readAll(withPosition)).toStrictEqual(rest)
+
+  await moveEverything(7)
+  try {
+    expect(await readAll(cursor)).toStrictEqual(rest)
+    const { status, body } = await api.ask('GET', `/v1/events?after=${withPosition}`, { token: tenant.token })
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { error: expect.stringContaining('Read from the first event on') as string },
+    })
+  } finally {
+    await moveEverything(-7)
+  }
+  // An older backup was restored.
+  await db.query('delete from license_history where license_id = $1 and revision > 0', [licenseId])
+  expect((await api.ask('GET', `/v1/events?after=${cursor}`, { token: tenant.token })).status).toBe(400)
+})
+
+/** Gives the tenant's events other positions, as they have in a copy. */
+async function moveEverything(by: number): Promise<void> {
+  const { db } = api.ledger
+  const licenses = 'select license_id from public_events where tenant_id = $1'
+  await db.query(`update license_history set position = position + $2 where license_id in (${licenses})`, [
+    tenant.tenantId,
+    by,
+  ])
+  await db.query('update public_events set position = position + $2 where tenant_id = $1', [
+    tenant.tenantId,
+    by,
+  ])
+}
 
 /** What the log holds of a tenant that has a public name, in its order. */
 async function publicInLog(licenseIds: readonly string[]): Promise<string[]> {

@@ -8,20 +8,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
 import { type DispatchFeed, type Handler, jobName } from '../../src/webhooks/feed.ts'
 import { createLocalFeed } from '../../src/webhooks/local-feed.ts'
+import { optionsOf } from '../../src/webhooks/nats.ts'
 import { createNatsFeed } from '../../src/webhooks/nats-feed.ts'
 import { uniqueId } from '../harness/ledger.ts'
-import { startNats } from '../harness/nats-server.ts'
-import { createHost, freePort } from '../harness/process.ts'
+import { natsFor } from '../harness/nats-server.ts'
+import { createHost } from '../harness/process.ts'
 
 const host = createHost()
 let nats: NatsConnection
 let stream: string
 beforeAll(async () => {
-  const port = await freePort()
-  startNats(host, port, host.path('nats'))
-  const servers = `nats://127.0.0.1:${port}`
   nats = await connect({
-    servers,
+    ...optionsOf(await natsFor(host)),
     maxReconnectAttempts: -1,
     waitOnFirstConnect: true,
     reconnectTimeWait: 100,

@@ -9,12 +9,14 @@ import { saleKeyName } from '../../src/commands/sale-key.ts'
 import type { Services } from '../../src/commands/services.ts'
 import type { KnownDelivery } from '../../src/domain/delivery/delivery.ts'
 import type { Handle } from '../../src/ledger/handle.ts'
+import { keyReaction } from '../../src/reactions/deliveries.ts'
+import { optionsOf } from '../../src/webhooks/nats.ts'
 import { createNatsFeed } from '../../src/webhooks/nats-feed.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { pointWebhook, sellLicense, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
 import { beginning, commandLicense, uniqueId } from '../harness/ledger.ts'
-import { startNats } from '../harness/nats-server.ts'
-import { createHost, freePort } from '../harness/process.ts'
+import { natsFor } from '../harness/nats-server.ts'
+import { createHost } from '../harness/process.ts'
 import { type StandIn, startStandIn } from '../harness/stand-in.ts'
 import { purchase } from '../sales/notifications.ts'
 import { openShop } from '../sales/shop.ts'
@@ -108,6 +110,81 @@ describe('the log of deliveries', () => {
     expect((await list()).items[0]?.attempts).toHaveLength(2)
   })
 
+  describe('of a sale that could not be delivered', () => {
+    const keyIs = (licenseId: string) => () =>
+      api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
+    const minutes = (count: number) => count * 60_000
+
+    /** Sells, and lets the four tries fail. @returns the delivery's id besides */
+    async function givenUp() {
+      receiver.health = 500
+      dispatch = await startDispatch(api.ledger, { channels: { mail: delivering } })
+      await point()
+      const sold = await sellLicense(api.ledger, tenant.tenantId)
+      for (const [tries, pause] of [1, 5, 30, 0].entries()) {
+        await expect.poll(async () => (await list()).items[0]?.attempts.length).toBe(tries + 1)
+        api.ledger.clock.advance(minutes(pause))
+      }
+      await expect.poll(async () => (await list()).items[0]?.status).toBe('abandoned')
+      receiver.health = 'well'
+      const [{ id = '' } = {}] = (await list()).items
+      return { ...sold, id, sweep: keyReaction(api.ledger.services).round }
+    }
+    const delivering = {
+      deliver: async () => ({ outcome: 'delivered', status: 250, excerpt: null }) as const,
+    }
+    const redeliver = (id: string) =>
+      api.ask('POST', `/v1/webhook/deliveries/${id}/redeliver`, { token: tenant.token })
+
+    test('takes the key along when it is asked for again, and then it is gone', async () => {
+      const { id, licenseId, licenseKey, sweep } = await givenUp()
+      api.ledger.clock.advance(minutes(30 * 24 * 60) - 1)
+      await sweep()
+      await redeliver(id)
+      await delivered()
+      expect(bodies().at(-1)).toMatchObject({ id, key: licenseKey })
+      await expect.poll(keyIs(licenseId)).toBe(undefined)
+    })
+
+    test('loses the key after 30 days, and says so by null', async () => {
+      const { id, licenseId, licenseKey, sweep } = await givenUp()
+      await sweep()
+      expect(await keyIs(licenseId)()).toBe(licenseKey)
+      api.ledger.clock.advance(minutes(30 * 24 * 60))
+      await sweep()
+      expect(await keyIs(licenseId)()).toBe(undefined)
+      await redeliver(id)
+      await delivered()
+      expect(bodies().at(-1)).toMatchObject({ id, key: null })
+    })
+
+    test('loses a key that was replaced', async () => {
+      const { licenseId, sweep } = await givenUp()
+      await commandLicense(api.ledger, licenseId, {
+        type: 'RemintLicense',
+        keyHash: 'f'.repeat(64),
+        displayKey: 'ACME…ABCD',
+        keepDevices: true,
+        at: beginning,
+      })
+      await sweep()
+      expect(await keyIs(licenseId)()).toBe(undefined)
+    })
+
+    test('whose dispatcher dies after the try that succeeded, leaves the key to the sweep', async () => {
+      const { id, licenseId, licenseKey, sweep } = await givenUp()
+      const { services } = api.ledger
+      const { destroy } = services.secrets
+      services.secrets.destroy = () => Promise.reject(new Error('killed'))
+      await redeliver(id)
+      await delivered()
+      services.secrets.destroy = destroy
+      expect(await keyIs(licenseId)()).toBe(licenseKey)
+      await sweep()
+      expect(await keyIs(licenseId)()).toBe(undefined)
+    })
+  })
+
   test('refuses filters that mean nothing, and pages', async () => {
     const { token } = tenant
     for (const query of ['?status=lost', '?event=license.exploded', '?cursor=nonsense', '?limit=0', '?a=1']) {
@@ -165,6 +242,30 @@ test('a sale goes to the vendor and to the customer with one key, which is then 
   ])
 })
 
+test('a sale to nobody known goes to the vendor with its key, to nobody by mail, and the key is gone', async () => {
+  const shop = await openShop(api)
+  tenant = shop
+  const mailed: string[] = []
+  const mail = {
+    deliver: async ({ licenseId }: KnownDelivery) => {
+      mailed.push(licenseId)
+      return { outcome: 'delivered', status: 250, excerpt: null } as const
+    },
+  }
+  dispatch = await startDispatch(api.ledger, { channels: { mail } })
+  await point()
+  const outcome = await shop.tell(purchase('ghost', { customer: null }).sold())
+  if (outcome.outcome !== 'issued') throw new Error(`the sale was ${outcome.outcome}`)
+  const { licenseId } = outcome.license
+  await delivered()
+  expect(bodies()).toMatchObject([
+    { event: 'license.created', key: outcome.licenseKey, customer_email: null, license_id: licenseId },
+  ])
+  const keyKept = () => api.ledger.services.secrets.open(shop.tenantId, saleKeyName(licenseId))
+  await expect.poll(keyKept).toBe(undefined)
+  expect(mailed).not.toContain(licenseId)
+})
+
 test('a dispatcher that dies after each try has delivered everything, once more under the same id', async () => {
   const dying = (services: Services): Services => {
     let left = 3
@@ -186,9 +287,7 @@ test('a dispatcher that dies after each try has delivered everything, once more 
 })
 
 test('a NATS that loses its stream in the middle loses no delivery', async () => {
-  const port = await freePort()
-  startNats(host, port, host.path('nats'))
-  const nats = await connect({ servers: `nats://127.0.0.1:${port}`, waitOnFirstConnect: true })
+  const nats = await connect({ ...optionsOf(await natsFor(host)), waitOnFirstConnect: true })
   try {
     const stream = uniqueId('keyledger')
     const feed = createNatsFeed(() => nats, stream, { pauseMs: 50, onFailure: () => undefined })

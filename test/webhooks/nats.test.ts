@@ -1,7 +1,7 @@
 // Guarantee: a ledger that is given a NATS works whether it is there or not, says so, and finds it again by itself.
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { connectFeed } from '../../src/webhooks/nats.ts'
+import { connectFeed, optionsOf } from '../../src/webhooks/nats.ts'
 import { startNats } from '../harness/nats-server.ts'
 import { createHost, freePort } from '../harness/process.ts'
 
@@ -26,6 +26,45 @@ test('a NATS that comes late, goes and comes again is connected to each time', a
   await expect.poll(() => feed.isConnected()).toBe(false)
   startNats(host, port, directory)
   await expect.poll(() => feed.isConnected()).toBe(true)
+})
+
+test('an address brings the password or the token that the server asks for', async () => {
+  for (const [asked, who] of [
+    [['--user', 'ledger', '--pass', 'p@ss'], 'ledger:p%40ss@'],
+    [['--auth', 't0ken'], 't0ken@'],
+  ] as const) {
+    const port = await freePort()
+    startNats(host, port, host.path('nats'), asked)
+    const failures: unknown[] = []
+    const feed = connectFeed(`nats://${who}127.0.0.1:${port}`, (error) => failures.push(error))
+    feeds.push(feed)
+    await expect.poll(() => feed.isConnected()).toBe(true)
+    expect(failures.map(String).filter((said) => said.includes('AUTHORIZATION'))).toStrictEqual([])
+  }
+})
+
+test('an address with tls:// is not served without TLS', async () => {
+  const port = await freePort()
+  startNats(host, port, host.path('nats'))
+  const plain = connectFeed(`nats://127.0.0.1:${port}`, () => undefined)
+  feeds.push(plain)
+  await expect.poll(() => plain.isConnected()).toBe(true)
+  const failures: unknown[] = []
+  const feed = connectFeed(`tls://127.0.0.1:${port}`, (error) => failures.push(error))
+  feeds.push(feed)
+  await feed.firstTry
+  expect(feed.isConnected()).toBe(false)
+  expect(failures).toHaveLength(1)
+})
+
+test('what an address says of the user is not part of the server', () => {
+  expect(optionsOf('nats://127.0.0.1:4222')).toStrictEqual({ servers: '127.0.0.1:4222' })
+  expect(optionsOf('tls://u:p@nats.example.com')).toStrictEqual({
+    servers: 'nats.example.com',
+    user: 'u',
+    pass: 'p',
+    tls: {},
+  })
 })
 
 test('closing does not wait for a NATS that never comes', async () => {

@@ -1,0 +1,59 @@
+import type { LogEntry } from '../domain/recorded.ts'
+import type { DeliveryChannel } from '../webhooks/channel.ts'
+import type { Handler } from '../webhooks/feed.ts'
+import type { Tracing } from './tracing.ts'
+
+/** What is dropped is looked up. */
+const mostKept = 5000
+
+/** Shows each try of a delivery in the trace of what it tells of. */
+export type DeliveryTracing = {
+  /** Told of everything in the log as it comes. */
+  hear(entry: LogEntry): void
+  handler(make: Handler): Handler
+  channel<C extends DeliveryChannel>(name: string, channel: C): C
+}
+
+/** @param find the correlation id of what a delivery tells of, from the read models */
+export function traceDeliveries(
+  tracing: Tracing,
+  find: (deliveryId: string) => Promise<string | undefined>,
+): DeliveryTracing {
+  const heard = new Map<string, string>()
+  return {
+    hear(entry) {
+      if (!entry.readable || entry.category !== 'delivery' || entry.event.type !== 'DeliveryScheduled') return
+      heard.set(entry.event.data.deliveryId, entry.metadata.correlationId)
+      const [oldest] = heard.keys()
+      if (oldest !== undefined && heard.size > mostKept) heard.delete(oldest)
+    },
+    handler: (make) => async (job) => {
+      const { deliveryId, attempt, channel } = job
+      const correlationId = heard.get(deliveryId) ?? (await find(deliveryId)) ?? deliveryId
+      heard.delete(deliveryId)
+      await tracing.within(
+        {
+          name: `deliver ${channel}`,
+          kind: 'consumer',
+          correlationId,
+          // What is recorded of a try has its delivery as correlation id.
+          speaksFor: deliveryId,
+          attributes: { 'keyledger.delivery_id': deliveryId, 'keyledger.attempt': attempt },
+        },
+        () => make(job),
+      )
+    },
+    channel: (name, channel) => ({
+      ...channel,
+      deliver: (delivery: Parameters<DeliveryChannel['deliver']>[0]) =>
+        tracing.within({ name: `send ${name}`, kind: 'client' }, async (annotate) => {
+          const result = await channel.deliver(delivery)
+          annotate({
+            'keyledger.outcome': result.outcome,
+            ...('error' in result && { 'error.type': result.error }),
+          })
+          return result
+        }),
+    }),
+  }
+}

@@ -1,0 +1,244 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
+import {
+  type Context,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  BatchSpanProcessor,
+  type IdGenerator,
+  ParentBasedSampler,
+  RandomIdGenerator,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import type { TracingSettings } from '../config/tracing.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { withinTime } from '../ledger/within-time.ts'
+import { parseTraceparent, type TraceIds, traceOf } from './ids.ts'
+import type { Annotate, ArrivedRequest, Tracing, Work } from './tracing.ts'
+
+/** Where work is: its span, and whose other work belongs to it. */
+type Place = { span: Span; speaksFor: string | undefined }
+
+const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER }
+const closingMs = 2000
+
+/**
+ * Takes traces and sends them to a collector, as OpenTelemetry's variables say. Nothing is registered globally.
+ * @param onFailure told when spans could not be sent; they are lost
+ */
+export async function startTracing(
+  settings: TracingSettings,
+  onFailure: (error: unknown) => void,
+): Promise<Tracing> {
+  const ids = createIds()
+  const provider = await createProvider(settings, ids, onFailure)
+  const tracer = provider.getTracer('keyledger')
+  const places = new AsyncLocalStorage<Place>()
+  const begin = (work: Work, startTime?: number) => beginWork(tracer, places.getStore(), work, startTime)
+
+  /** The first span of a trace has the id that every process expects it to have. */
+  function beginTrace(
+    requestId: string,
+    name: string,
+    kind: SpanKind,
+    links: Link[],
+    attributes: object,
+  ): Span {
+    const options = { kind, links, attributes: { ...attributes, 'keyledger.request_id': requestId } }
+    return ids.pinned(traceOf(requestId), () => tracer.startSpan(name, options, ROOT_CONTEXT))
+  }
+
+  async function runIn<T>(
+    span: Span,
+    speaksFor: string | undefined,
+    run: (annotate: Annotate) => Promise<T>,
+  ) {
+    try {
+      return await places.run({ span, speaksFor }, () => run((attributes) => annotate(span, attributes)))
+    } catch (error) {
+      markFailed(span, error)
+      throw error
+    } finally {
+      span.end()
+    }
+  }
+
+  return {
+    beginRequest({ requestId, method, route, traceparent }: ArrivedRequest, follows) {
+      const caller = parseTraceparent(traceparent)
+      const links = caller ? [linkTo(caller)] : []
+      const span = beginTrace(requestId, `${method} ${route}`, SpanKind.SERVER, links, {
+        'http.request.method': method,
+        'http.route': route,
+      })
+      places.run({ span, speaksFor: undefined }, follows)
+      return (status) => {
+        span.setAttribute('http.response.status_code', status)
+        if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+        span.end()
+      }
+    },
+    beginCommand: (requestId, run) =>
+      runIn(beginTrace(requestId, 'command', SpanKind.INTERNAL, [], {}), undefined, run),
+    within(work, run) {
+      const span = begin(work)
+      return span ? runIn(span, work.speaksFor, run) : run(() => undefined)
+    },
+    withinAtOnce(work, run) {
+      const span = begin(work)
+      if (!span) return run()
+      try {
+        return run()
+      } catch (error) {
+        markFailed(span, error)
+        throw error
+      } finally {
+        span.end()
+      }
+    },
+    record(work, startedAt) {
+      begin(work, startedAt)?.end()
+    },
+    close: () => withinTime(provider.shutdown(), closingMs).catch(onFailure),
+  }
+}
+
+async function createProvider(
+  settings: TracingSettings,
+  idGenerator: IdGenerator,
+  onFailure: (error: unknown) => void,
+): Promise<TracerProvider> {
+  const sampler = new TraceIdRatioBasedSampler(settings.ratio)
+  return new TracerProvider({
+    idGenerator,
+    // A trace is known by what was recorded, and sampled by its id: every process decides the same.
+    sampler: new ParentBasedSampler({
+      root: sampler,
+      remoteParentSampled: sampler,
+      remoteParentNotSampled: sampler,
+    }),
+    resource: resourceFromAttributes({
+      'service.name': 'keyledger',
+      'service.instance.id': randomUUID(),
+      'process.pid': process.pid,
+    }).merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: tellingFailures(await exporterFor(settings.protocol), onFailure),
+        scheduledDelayMillis: settings.batch.delayMs,
+        maxQueueSize: settings.batch.queue,
+        maxExportBatchSize: settings.batch.size,
+      }),
+    ],
+  })
+}
+
+/** @returns undefined when the work has no place in any trace */
+function beginWork(
+  tracer: Tracer,
+  place: Place | undefined,
+  work: Work,
+  startTime?: number,
+): Span | undefined {
+  const parent = parentOf(place, work)
+  if (parent === undefined) return undefined
+  const { name, kind = 'internal', correlationId, attributes } = work
+  const options = {
+    kind: kinds[kind],
+    links: parent.links,
+    attributes: {
+      ...attributes,
+      ...(correlationId !== undefined && { 'keyledger.correlation_id': correlationId }),
+    },
+    ...(startTime !== undefined && { startTime }),
+  }
+  return tracer.startSpan(name, options, parent.context)
+}
+
+/** Under the work that is running, if that is of the same chain of causes; else under the beginning of its own chain. */
+function parentOf(
+  place: Place | undefined,
+  { correlationId }: Work,
+): { context: Context; links: Link[] } | undefined {
+  const inPlace = place && { context: trace.setSpan(ROOT_CONTEXT, place.span), links: [] }
+  if (correlationId === undefined) return inPlace
+  const of = traceOf(correlationId)
+  const around = place?.span.spanContext()
+  if (around?.traceId === of.traceId || place?.speaksFor === correlationId) return inPlace
+  const first = { ...of, traceFlags: TraceFlags.SAMPLED, isRemote: true }
+  return {
+    context: trace.setSpanContext(ROOT_CONTEXT, first),
+    links: around === undefined ? [] : [{ context: around }],
+  }
+}
+
+function linkTo({ traceId, spanId, isSampled }: TraceIds & { isSampled: boolean }): Link {
+  const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE
+  return { context: { traceId, spanId, traceFlags, isRemote: true } }
+}
+
+const annotate = (span: Span, attributes: Parameters<Annotate>[0]): void => {
+  for (const [name, value] of Object.entries(attributes)) {
+    span.setAttribute(name, typeof value === 'object' ? [...value] : value)
+  }
+}
+
+/** Only what kind of failure it was: what an error says may hold what its command held. */
+function markFailed(span: Span, error: unknown): void {
+  if (error instanceof Refusal) {
+    span.setAttribute('keyledger.refusal', error.code)
+    return
+  }
+  span.setAttribute('error.type', error instanceof Error ? error.name : 'unknown')
+  span.setStatus({ code: SpanStatusCode.ERROR })
+}
+
+/** Random ids, unless the next span has to have certain ones. */
+function createIds(): IdGenerator & { pinned<T>(ids: TraceIds, make: () => T): T } {
+  const random = new RandomIdGenerator()
+  let next: TraceIds | undefined
+  return {
+    generateTraceId: () => next?.traceId ?? random.generateTraceId(),
+    generateSpanId: () => next?.spanId ?? random.generateSpanId(),
+    pinned(ids, make) {
+      next = ids
+      try {
+        return make()
+      } finally {
+        next = undefined
+      }
+    },
+  }
+}
+
+async function exporterFor(protocol: TracingSettings['protocol']): Promise<SpanExporter> {
+  const { OTLPTraceExporter } =
+    protocol === 'http/json'
+      ? await import('@opentelemetry/exporter-trace-otlp-http')
+      : await import('@opentelemetry/exporter-trace-otlp-proto')
+  return new OTLPTraceExporter()
+}
+
+/** The SDK itself would write failures to the console. */
+function tellingFailures(exporter: SpanExporter, onFailure: (error: unknown) => void): SpanExporter {
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, ({ code, error }) => {
+        if (code !== 0) onFailure(error)
+        done({ code: 0 })
+      }),
+    shutdown: () => exporter.shutdown(),
+    ...(exporter.forceFlush && { forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve() }),
+  }
+}

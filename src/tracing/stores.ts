@@ -1,0 +1,99 @@
+import type { LogEntry } from '../domain/recorded.ts'
+import type { Handle } from '../ledger/handle.ts'
+import type { Ledger, Page } from '../ledger/ledger.ts'
+import { categoryOf } from '../ledger/streams.ts'
+import type { Tracing } from './tracing.ts'
+
+/** Streams are named after what they are about; traces tell only the kind. */
+const kindOf = (stream: string): string => categoryOf(stream) ?? 'unknown'
+
+/** Shows each command, and each decision that it takes. */
+export const tracedHandle =
+  (tracing: Tracing, handle: Handle): Handle =>
+  (command) => {
+    const { cause, stream, decide } = command
+    const { correlationId } = cause
+    const kind = kindOf(stream)
+    return tracing.within({ name: `handle ${kind}`, correlationId }, () =>
+      handle({
+        ...command,
+        decide: (state) => tracing.withinAtOnce({ name: `decide ${kind}` }, () => decide(state)),
+      }),
+    )
+  }
+
+/** Shows each append. */
+export const tracedLedger = (tracing: Tracing, ledger: Ledger): Ledger => ({
+  ...ledger,
+  append: (stream, expected, events, cause) =>
+    tracing.within(
+      {
+        name: `append ${kindOf(stream)}`,
+        kind: 'client',
+        correlationId: cause.correlationId,
+        attributes: {
+          'db.system.name': 'eventstoredb',
+          'keyledger.event_types': events.map(({ type }) => type),
+        },
+      },
+      async (annotate) => {
+        const outcome = await ledger.append(stream, expected, events, cause)
+        annotate(
+          outcome.appended
+            ? { 'keyledger.position': String(outcome.position) }
+            : { 'keyledger.lost_race': true },
+        )
+        return outcome
+      },
+    ),
+})
+
+/** Shows how long a command waits for the read models. */
+export const tracedWait = <Waits extends { advanceTo(position: bigint): Promise<void> }>(
+  tracing: Tracing,
+  readModels: Waits,
+): Waits => ({
+  ...readModels,
+  advanceTo: (position: bigint) =>
+    tracing.within({ name: 'wait for read models' }, () => readModels.advanceTo(position)),
+})
+
+type Log = { readPage(after: bigint | undefined, limit: number): Promise<Page> }
+type Step = { from: bigint; to: bigint }
+
+/** So many chains of causes are shown of one round. */
+const mostShown = 100
+
+/** Watches what a reader of the log reads, to show of each round which chains of causes it brought into the read models. */
+export function watchRounds<L extends Log>(
+  tracing: Tracing,
+  log: L,
+): { log: L; onRound: (step: Step, startedAt: number) => void } {
+  let read: readonly LogEntry[] = []
+  return {
+    log: {
+      ...log,
+      async readPage(after: bigint | undefined, limit: number) {
+        const page = await log.readPage(after, limit)
+        read = page.entries
+        return page
+      },
+    },
+    onRound({ from, to }, startedAt) {
+      const chains = new Map<string, number>()
+      for (const entry of read) {
+        if (!entry.readable || entry.position <= from || entry.position > to) continue
+        const { correlationId } = entry.metadata
+        // A try is correlated by its delivery, whose trace is another one.
+        if (entry.event.type !== 'DeliveryAttempted')
+          chains.set(correlationId, (chains.get(correlationId) ?? 0) + 1)
+      }
+      for (const [correlationId, events] of [...chains].slice(0, mostShown)) {
+        tracing.record(
+          { name: 'project', correlationId, attributes: { 'keyledger.events': events } },
+          startedAt,
+        )
+      }
+    },
+  }
+}

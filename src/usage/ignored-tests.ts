@@ -1,0 +1,112 @@
+import type { Pool } from 'pg'
+import { type Keyset, type PageOf, pageOf } from '../../projections/page.ts'
+import type { Provider } from '../domain/integration/provider.ts'
+
+/** Why a test notification had no effect. */
+export const ignoredReasons = [
+  'product_not_in_test_mode',
+  'nothing_mapped',
+  'product_not_found',
+  'no_product_in_test_mode',
+  'gumroad_test',
+] as const
+export type IgnoredReason = (typeof ignoredReasons)[number]
+
+export type IgnoredTest = {
+  provider: Provider
+  notificationId: string
+  /** What it told: a sale, a refund, an end. */
+  kind: string
+  reason: IgnoredReason
+  /** The product that it is about, or the provider's name of what nothing is mapped to. */
+  detail: string | null
+}
+
+type KeptIgnoredTest = IgnoredTest & {
+  /** How often it was sent. */
+  times: number
+  /** When it was sent first, and last. */
+  receivedAt: string
+  lastAt: string
+}
+
+/** Beyond these, the oldest of a tenant are forgotten. */
+const mostKept = 200
+const keptMs = 30 * 86_400_000
+
+/** The log takes ids of this length, and so does an index. */
+const longestText = 500
+
+/** Notes a test notification that had no effect; the same one again is counted. */
+export async function noteIgnoredTest(
+  db: Pool,
+  tenantId: string,
+  { provider, notificationId, kind, reason, detail }: IgnoredTest,
+  now: Date,
+): Promise<void> {
+  await db.query({
+    name: 'note-ignored-test',
+    text: `insert into usage.ignored_tests as t
+             (tenant_id, provider, notification_id, kind, reason, detail, received_at, last_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $7)
+           on conflict (tenant_id, provider, notification_id)
+             do update set times = t.times + 1, kind = excluded.kind, reason = excluded.reason,
+               detail = excluded.detail, last_at = excluded.last_at`,
+    values: [
+      tenantId,
+      provider,
+      notificationId.slice(0, longestText),
+      kind,
+      reason,
+      detail?.slice(0, longestText) ?? null,
+      now,
+    ],
+  })
+  await db.query({
+    name: 'forget-ignored-tests',
+    text: `delete from usage.ignored_tests where ctid in (
+             select ctid from usage.ignored_tests where tenant_id = $1 and received_at < $2
+             union all
+             (select ctid from usage.ignored_tests where tenant_id = $1 order by received_at desc offset $3)
+           )`,
+    values: [tenantId, new Date(now.getTime() - keptMs), mostKept],
+  })
+}
+
+/** Newest first, those of one moment by provider and id. */
+export async function listIgnoredTests(
+  db: Pool,
+  tenantId: string,
+  { after, limit }: Keyset,
+): Promise<PageOf<KeptIgnoredTest>> {
+  const { rows } = await db.query<KeptIgnoredTest>({
+    name: 'list-ignored-tests',
+    text: `select provider, notification_id as "notificationId", kind, reason, detail, times,
+             received_at as "receivedAt", last_at as "lastAt"
+           from usage.ignored_tests
+           where tenant_id = $1
+             and ($2::timestamptz is null or (received_at, provider || ' ' || notification_id) < ($2, $3))
+           order by received_at desc, provider || ' ' || notification_id desc limit $4`,
+    values: [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1],
+  })
+  return pageOf(rows, limit, ({ receivedAt, provider, notificationId }) => ({
+    createdAt: receivedAt,
+    id: `${provider} ${notificationId}`,
+  }))
+}
+
+/** Why it had no effect, and what to do. */
+export function ignoredWords({ reason, detail }: Pick<IgnoredTest, 'reason' | 'detail'>): string {
+  switch (reason) {
+    case 'product_not_in_test_mode':
+      return `the product ${detail ?? ''} is not in test mode; turn it on: POST /v1/products/${detail ?? '{productId}'}/test-mode`
+    case 'nothing_mapped':
+      return `no product is mapped to ${detail ?? 'it'}; map one: POST /v1/products/{productId}/integrations/{provider}`
+    case 'product_not_found':
+      return `it names the product ${detail ?? ''}, which does not exist`
+    case 'no_product_in_test_mode':
+      return 'no product is in test mode; turn it on: POST /v1/products/{productId}/test-mode'
+    case 'gumroad_test':
+      return "Gumroad's tests have no effect; play a purchase through instead: POST /v1/test-purchase"
+  }
+}
