@@ -1,18 +1,26 @@
 import type { KeyObject } from 'node:crypto'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import { type FastifyZodOpenApiTypeProvider, validatorCompiler } from 'fastify-zod-openapi'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
 import type { Limits } from '../limits/limits.ts'
 import { createTestPurchaseDriver, type SendNotification } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../reactions/test-purchases.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { admit, authenticate } from './authenticate.ts'
 import { admitClient } from './client/admit.ts'
 import { allowAnyOrigin, clientEdge } from './client/edge.ts'
 import { createClientLimits } from './client/limits.ts'
 import { clientRoutes } from './client/routes.ts'
+import { boundConnections, type ConnectionBounds, defaultBounds, serverOptions } from './connections.ts'
 import type { Cursors } from './cursor.ts'
 import { dashboard } from './dashboard/dashboard.ts'
+import { limitDocuments } from './documents.ts'
 import { drainOnClose } from './drain.ts'
 import { answerErrors, sendProblem } from './errors.ts'
 import { honourIdempotencyKeys } from './idempotency.ts'
@@ -49,7 +57,9 @@ import { invalid } from './problem.ts'
 import { runtimeRoutes } from './runtime/licenses.ts'
 import { compileWhenFirstUsed } from './serializers.ts'
 import { healthRoutes, type Readiness } from './system/health.ts'
-import { metricsRoutes } from './system/metrics.ts'
+import { type Metrics, measureThisProcess, metricsRoutes } from './system/metrics.ts'
+import { limitRequests } from './time-limit.ts'
+import { traceRequests } from './tracing.ts'
 import { answerUnknownRoutes } from './wrong-method.ts'
 import type { ZodApp } from './zod-app.ts'
 
@@ -66,13 +76,24 @@ export type AppOptions = {
   cookieKey: KeyObject
   /** A loop that is later than this refuses with 503 until it has caught up; 0 never refuses. */
   maxEventLoopDelayMs?: number
+  /** After which a request that waits for a store is answered 503. */
+  requestLimitMs?: number
+  /** What a monitor shows to read the metrics; undefined: nobody reads them. */
+  metricsToken?: string | undefined
+  /** What is measured; this process alone unless given. */
+  metrics?: Metrics | undefined
+  /** Shows requests in traces; undefined: traces are off. */
+  tracing?: Tracing | undefined
+  /** How long a connection may stall, and how many there may be. */
+  connections?: ConnectionBounds
   log: FastifyBaseLogger
 }
 
 /** Composes every edge into one application. It does not listen. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { services, readiness } = options
+  const { services, readiness, connections = defaultBounds } = options
   const app = Fastify({
+    ...serverOptions(connections),
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
     // Lines name the request themselves; a logger for each would cost more than most requests do.
@@ -86,9 +107,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 16_384 },
     // What Fastify refuses before it has found a route.
     frameworkErrors: (error, request, reply) => {
-      void sendProblem(request, reply.header('request-id', request.id), invalid(error.message))
+      void sendProblem(request, reply.headers(commonHeaders(request)), invalid(error.message))
     },
   })
+  boundConnections(app, connections)
+  if (options.tracing) traceRequests(app, options.tracing)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(compileWhenFirstUsed)
   acceptEmptyBodies(app)
@@ -106,20 +129,23 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorate('baseUrl', options.baseUrl)
   answerUnknownRoutes(app)
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('request-id', request.id)
+    reply.headers(commonHeaders(request))
+    if (app.endConnections) reply.header('connection', 'close')
     done()
   })
   app.addHook('onRequest', allowAnyOrigin)
   logFailures(app)
   drainOnClose(app)
+  limitRequests(app, options.requestLimitMs)
   await refuseWhenLate(app, options.maxEventLoopDelayMs ?? 2000)
+  limitDocuments(app, options.limits.documents)
   await describeApi(app, options.baseUrl)
 
   app.addHook('onRequest', authenticate(authority))
   honourIdempotencyKeys(app, services.idempotency)
   clientEdge(app, clientAuthority)
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
-  metricsRoutes(routes, readiness, services)
+  metricsRoutes(routes, options.metrics ?? measureThisProcess(), readiness, services, options.metricsToken)
   healthRoutes(routes, readiness)
   openApiRoute(routes)
   managementRoutes(app, routes, options)
@@ -167,6 +193,13 @@ function managementRoutes(
     createTestPurchaseRunner(services, createTestPurchaseDriver(services, sendWithin(app))),
   )
 }
+
+/** What every answer says, unless its route says otherwise: most are about one caller, and none is to be guessed at. */
+const commonHeaders = ({ id }: FastifyRequest) => ({
+  'request-id': id,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+})
 
 /** To the same routes as over the network, so that nothing of a notification is taken on trust. */
 export function sendWithin(app: FastifyInstance): SendNotification {

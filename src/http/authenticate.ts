@@ -3,12 +3,17 @@ import type { KnownToken } from '../../projections/tokens/queries.ts'
 import { momentOf, type Origin, type Services } from '../commands/services.ts'
 import { sameDigest } from '../credentials/sha256.ts'
 import { tokenHashOf } from '../credentials/token.ts'
+import { grantableOf } from '../domain/login/login.ts'
 import type { Scope } from '../domain/token/scopes.ts'
 import type { Limits } from '../limits/limits.ts'
 import { Problem, rateLimited, unavailable } from './problem.ts'
 
 /** Who is asking: a token that was live when the request came in. */
-export type Caller = KnownToken['token'] & Pick<KnownToken, 'plan' | 'tenantStatus'>
+export type Caller = KnownToken['token'] &
+  Pick<KnownToken, 'plan' | 'tenantStatus'> & {
+    /** What the token was made with, which its member may no longer give. */
+    lostScopes: readonly Scope[]
+  }
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -81,7 +86,10 @@ export async function admitAs(
   if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
   const lacking = lackingScope(caller, scope)
   if (lacking !== undefined) {
-    throw new Problem(403, 'forbidden', `the token lacks the scope ${lacking}; make one that has it`)
+    const why = caller.lostScopes.includes(lacking)
+      ? `the token was made with the scope ${lacking}, which its member’s role no longer allows`
+      : `the token lacks the scope ${lacking}; make one that has it`
+    throw new Problem(403, 'forbidden', why)
   }
   if (issues && caller.tenantStatus === 'suspended') {
     throw new Problem(403, 'forbidden', 'the tenant is suspended: licenses are neither issued nor activated')
@@ -101,10 +109,15 @@ function callerFrom(tokenHash: string, known: KnownToken | undefined, now: strin
   // The look-up goes by hash already; comparing once more in constant time costs nothing and leaves no doubt.
   if (!known || !sameDigest(known.token.tokenHash, tokenHash)) throw unauthorized('the token is not valid')
   if (known.uncertain) throw unavailable('the state of this token cannot be read at the moment')
-  const { token, tenantStatus, plan } = known
+  const { token, tenantStatus, plan, memberRole } = known
   if (token.status === 'revoked') throw unauthorized('the token is revoked')
+  if (token.memberId !== null && memberRole === null)
+    throw unauthorized('the token ended when the member who made it was removed; make another one')
   if (token.expiresAt !== null && token.expiresAt <= now) throw unauthorized('the token has expired')
-  return { ...token, tenantStatus, plan }
+  if (memberRole === null) return { ...token, tenantStatus, plan, lostScopes: [] }
+  const scopes = grantableOf(token.scopes, memberRole)
+  const lostScopes = token.scopes.filter((scope) => !scopes.includes(scope))
+  return { ...token, scopes, tenantStatus, plan, lostScopes }
 }
 
 const unauthorized = (message: string): Problem =>

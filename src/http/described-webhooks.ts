@@ -12,7 +12,12 @@ const whenSent: Record<WebhookEventName, string> = {
   'license.deactivated': 'A device has given its seat back',
   'license.expired': 'A license has expired, or fallen back',
   'license.renewed': 'A license runs longer',
-  'license.refunded': 'A sale was refunded in full, or its dispute lost',
+  'license.updated':
+    "A license's key type, quantity or end changed, other than by a renewal: its subscription was changed, paused or has " +
+    'ended, or a period was taken back',
+  'license.refunded':
+    'A payment was refunded in full, or lost in a dispute. When nothing that was paid is left, `license.revoked` follows',
+  'license.reinstated': 'A payment is valid again, such as after a dispute that was won',
   'license.revoked': 'A license was revoked',
   'license.reminted': 'A license has got a new key',
 }

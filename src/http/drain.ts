@@ -1,5 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether each answer from now on ends its connection. */
+    endConnections: boolean
+  }
+}
+
 /** After this a request that is still running is cut off. */
 const patienceMs = 10_000
 
@@ -8,6 +15,7 @@ const patienceMs = 10_000
  * clients that keep them open would otherwise be waited for.
  */
 export function drainOnClose(app: FastifyInstance): void {
+  app.decorate('endConnections', false)
   app.addHook('preClose', (done) => {
     const falling = setInterval(() => app.server.closeIdleConnections(), 50)
     const late = setTimeout(() => app.server.closeAllConnections(), patienceMs)

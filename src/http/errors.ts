@@ -3,14 +3,19 @@ import { RequestValidationError } from 'fastify-zod-openapi'
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { LedgerFrozen, LedgerUnavailable } from '../ledger/unavailable.ts'
 import { NotInTime } from '../ledger/within-time.ts'
 import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
 import { problemOfProvider } from './payments/problem.ts'
 import { invalid, Problem, problemOfRefusal, unavailable } from './problem.ts'
+import { OutOfTime } from './time-limit.ts'
 
 /** Paths whose errors carry a stable code: `{"error": {"code", "message"}}`; all others `{"error": "message"}`. */
 const runtimePath = /^\/v1\/licenses\/(?:activate|validate|deactivate)(?:$|\?)/
+
+const frozen =
+  'the ledger is frozen while its operator moves it; reads go on, and nothing was changed: try again later'
+const frozenRetrySeconds = 5
 
 /**
  * Answers every failure with the contract's status and a message that says what to do; never a stack trace.
@@ -50,14 +55,18 @@ export function problemOf(error: FastifyError): Problem {
   if (error instanceof ProviderRefused || error instanceof ProviderUnavailable)
     return problemOfProvider(error)
   if (error.validation) return invalid(firstIssue(error))
+  if (error instanceof LedgerFrozen) return unavailable(frozen, frozenRetrySeconds)
   if (error instanceof LedgerUnavailable)
     return unavailable('the ledger does not answer; try again, it is harmless')
   if (error instanceof ReadModelsBehind) {
     return unavailable('recorded, but not yet visible everywhere; try again, it is harmless')
   }
   if (error instanceof NotInTime) return unavailable('a store does not answer; try again, it is harmless')
+  if (error instanceof OutOfTime)
+    return unavailable('not done in time, and it may still be done; try again, it is harmless')
   if (isDatabaseTrouble(error)) return unavailable('the database does not answer; try again')
-  if (error.code?.startsWith('FST_ERR_CTP_')) return invalid(`the body must be JSON: ${error.message}`)
+  // What is not Fastify's may have a number for a code, as gRPC's errors do.
+  if (String(error.code).startsWith('FST_ERR_CTP_')) return invalid(`the body must be JSON: ${error.message}`)
   if (error.statusCode === 400) return invalid(error.message)
   return new Problem(500, 'internal', 'an internal error; its Request-Id tells support which')
 }

@@ -4,6 +4,7 @@ import { momentOf, type Services } from '../commands/services.ts'
 import { secondsLeft } from '../domain/confirmation/confirmation.ts'
 import type { GatedOperation, RequestInput } from '../gate/operation.ts'
 import { passGate } from '../gate/pass.ts'
+import { addressOf } from './address.ts'
 import { callerIn, originOf } from './authenticate.ts'
 import { invalid } from './problem.ts'
 import { answer, errors } from './schemas.ts'
@@ -35,7 +36,9 @@ const pendingOut = z
 
 const explanation = `Needs the scope \`danger\` besides, and a person's approval. Without \`${confirmationHeader}\` \
 nothing is executed, and the answer is 202 with a confirmation to approve. Once it is approved, send exactly the same \
-request again with its id in \`${confirmationHeader}\`: it is executed once.`
+request again with its id in \`${confirmationHeader}\`: it is executed once. An approval that is not used within 60 \
+minutes expires, and can be withdrawn until it is used. An \`Idempotency-Key\` is ignored: the confirmation already \
+makes it run once.`
 
 const forbidden =
   'The token lacks a scope, or the confirmation does not allow this: it is pending, denied, expired or used already, ' +
@@ -51,6 +54,8 @@ export type GatedRoute<Result> = {
   response: Record<string, object>
   /** Refused while the tenant is suspended. */
   issues?: boolean
+  /** Its answer is sent piece by piece, for as long as that takes. */
+  streams?: boolean
   /** The answer once it has been executed: a body, or the reply itself when it was sent here, as streams are. */
   reply: (result: Result, context: { request: FastifyRequest; reply: FastifyReply }) => unknown
 }
@@ -69,7 +74,13 @@ export function gatedRoute<Result>(
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     // It would use up a confirmation and answer nothing.
     exposeHeadRoute: false,
-    config: { scope: [operation.scope, 'danger'], ...(route.issues && { issues: true }) },
+    config: {
+      scope: [operation.scope, 'danger'],
+      // A kept answer would hand out a secret again, with nobody approving that.
+      idempotencyKey: 'ignored',
+      ...(route.issues && { issues: true }),
+      ...(route.streams && { ownTime: true }),
+    },
     schema: {
       operationId: route.operationId,
       tags: route.tags,
@@ -113,14 +124,14 @@ export function gatedRoute<Result>(
 
 function pass<Result>(services: Services, operation: GatedOperation<Result>, request: FastifyRequest) {
   const { tenantId, tokenId } = callerIn(request)
-  const { headers, ip, gatedInput } = request
+  const { headers, gatedInput } = request
   if (gatedInput === undefined) throw new Error('a gated call was not read')
   if (!isCanonical(gatedInput)) throw invalid('input: must be well-formed Unicode and not nested deeply')
   const given = headers[confirmationHeader.toLowerCase()]
   return passGate(services, operation, {
     tenantId,
     tokenId,
-    client: { address: ip, userAgent: headers['user-agent']?.slice(0, 256) ?? null },
+    client: { address: addressOf(request), userAgent: headers['user-agent']?.slice(0, 256) ?? null },
     request: gatedInput,
     origin: originOf(request),
     confirmationId: Array.isArray(given) ? given.join() : given,

@@ -12,7 +12,7 @@ declare module 'fastify' {
     keyed: Keyed | undefined
   }
   interface FastifyContextConfig {
-    /** For a POST that changes nothing and must see the present each time: it passes the header over. */
+    /** For a POST that runs, or must see the present, each time it is sent: it passes the header over. */
     idempotencyKey?: 'ignored'
   }
 }
@@ -21,7 +21,7 @@ declare module 'fastify' {
 type Keyed = { key: string; body: unknown; reserved?: { run: Run; end: Ending } | undefined }
 
 /**
- * Lets every POST with a token take an Idempotency-Key. The run is reserved when the request has been found well-formed
+ * Lets every POST with a token take an Idempotency-Key, but for those that ignore it. The run is reserved when the request has been found well-formed
  * and allowed, right before its handler; its answer is kept before it is sent. A request without the header costs two
  * looks at its headers.
  */
@@ -58,7 +58,10 @@ function reserveRun(idempotency: Idempotency): preHandlerAsyncHookHandler {
     const reservation = await idempotency.reserve(keyedRequest(request, keyed), request.id).catch(refuse)
     switch (reservation.state) {
       case 'run':
-        keyed.reserved = reservation
+        // Answered that its time is over while this was on its way: nothing runs that would end the run.
+        if (reply.sent)
+          await (reservation.run.resumed ? reservation.end.leaveOpen() : reservation.end.forget())
+        else keyed.reserved = reservation
         return
       case 'in progress':
         throw new Problem(
@@ -101,17 +104,15 @@ async function keepAnswer(request: FastifyRequest, reply: FastifyReply, payload:
   keyed.reserved = undefined
   const { run, end } = reserved
   const { statusCode: status } = reply
-  // The gate has asked for an approval: the operation itself comes with a later request.
-  const isAsking = status === 202 && request.gatedInput !== undefined
   try {
-    if (typeof payload === 'string' && isOutcome(status) && !isAsking) {
+    if (typeof payload === 'string' && isOutcome(status)) {
       const contentType = String(reply.getHeader('content-type'))
       const stored = await end.answer({ status, contentType, body: payload })
       reply.code(stored.status).header('content-type', stored.contentType)
       return stored.body
     }
-    // Whether anything was recorded before a failure nobody knows; before these two nothing was.
-    const nothingDone = (isAsking || status === 403) && !run.resumed
+    // Whether anything was recorded before a failure is unknown; before a 403 nothing was.
+    const nothingDone = status === 403 && !run.resumed
     await (nothingDone ? end.forget() : end.leaveOpen())
   } catch (err) {
     // The next request makes the same answer again, from what was reserved.

@@ -5,8 +5,11 @@ import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-
 import { z } from 'zod'
 import { readIcon } from './dashboard/assets.ts'
 import { describedWebhooks } from './described-webhooks.ts'
+import { docsPath, keptDocument } from './documents.ts'
+import { withEveryAnswer } from './every-answer.ts'
 import { withIdempotencyKeys } from './idempotency-description.ts'
 import { withOptionalBodies } from './optional-bodies.ts'
+import { limited } from './schemas.ts'
 import type { ZodApp } from './zod-app.ts'
 
 /** Describes every route that is registered after it, and serves the description and a page to read it on. */
@@ -70,6 +73,11 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
             description: 'How stripe vouches for what it sends',
           },
           checkoutKey: { type: 'http', scheme: 'bearer', description: 'A checkout key, `kl_chk_…`' },
+          metricsToken: {
+            type: 'http',
+            scheme: 'bearer',
+            description: "The installation's `KEYLEDGER_METRICS_TOKEN`",
+          },
           accessToken: { type: 'http', scheme: 'bearer', description: 'An access token, `kl_pat_…`' },
         },
       },
@@ -77,12 +85,26 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
       webhooks: describedWebhooks(),
     },
     ...fastifyZodOpenApiTransformers,
-    transformObject: withOptionalBodies(withIdempotencyKeys(fastifyZodOpenApiTransformers.transformObject)),
+    transformObject: withEveryAnswer(
+      withOptionalBodies(withIdempotencyKeys(fastifyZodOpenApiTransformers.transformObject)),
+    ),
   })
   const icon = readIcon()
+  const kept = new Map([
+    [`${docsPath}/json`, keptDocument(json, () => JSON.stringify(app.swagger()))],
+    [`${docsPath}/yaml`, keptDocument('application/x-yaml', () => app.swagger({ yaml: true }))],
+  ])
   await app.register(swaggerUi, {
-    routePrefix: '/docs',
+    routePrefix: docsPath,
     staticCSP: true,
+    uiHooks: {
+      // It would be written out anew for each request.
+      onRequest: (request, reply, next) => {
+        const answer = kept.get(request.routeOptions.url ?? '')
+        if (answer) void answer(request, reply)
+        else next()
+      },
+    },
     uiConfig: { docExpansion: 'list', persistAuthorization: false },
     logo: { type: 'image/svg+xml', content: icon },
     theme: {
@@ -101,10 +123,13 @@ function describeScopes(app: FastifyInstance): void {
   })
 }
 
+const json = 'application/json; charset=utf-8'
+
 export function openApiRoute(app: ZodApp): void {
   app.get(
     '/v1/openapi.json',
     {
+      config: { document: true },
       schema: {
         operationId: 'getOpenApi',
         tags: ['System'],
@@ -115,13 +140,11 @@ export function openApiRoute(app: ZodApp): void {
             description: 'OpenAPI 3.1',
             content: { 'application/json': { schema: z.record(z.string(), z.unknown()) } },
           },
+          304: { description: 'The description is still the one with the ETag that was sent' },
+          ...limited(),
         },
       },
     },
-    async (_request, reply) =>
-      reply
-        .type('application/json; charset=utf-8')
-        .serializer((description: unknown) => JSON.stringify(description))
-        .send({ ...app.swagger() }),
+    keptDocument(json, () => JSON.stringify(app.swagger())),
   )
 }

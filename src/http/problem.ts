@@ -68,7 +68,6 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   license_not_found: [404, 'license not found'],
   license_revoked: [409, 'the license is revoked'],
   license_expired: [409, 'the license has expired'],
-  license_fallback: [409, 'the license has expired and fallen back'],
   license_reminted: [409, 'the license has got a new key'],
   license_perpetual: [409, 'the license is perpetual and cannot be renewed'],
   seat_limit_reached: [409, 'all seats of the license are taken; deactivate a device first'],
@@ -148,6 +147,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     422,
     'test mode takes test keys only: publishableKey pk_test_…, secretKey sk_test_… or rk_test_…',
   ],
+  test_keys_missing: [
+    409,
+    "the product is in test mode without the card provider's test keys; give them: POST /v1/products/{productId}/test-mode",
+  ],
   test_purchase_exists: [409, 'this test purchase exists already'],
   test_purchase_not_found: [404, 'test purchase not found'],
   test_purchase_without_provider: [
@@ -176,6 +179,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   confirmation_consumed: [
     403,
     'the confirmation was used already; send the request without it for a new one',
+  ],
+  approval_by_another: [
+    403,
+    'another member of the workspace has to approve this: whoever asked for it, themselves or with a token of theirs, cannot',
   ],
   delivery_not_found: [404, 'delivery not found'],
   moment_in_the_future: [

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { isStorable, Metadata } from '../domain/values.ts'
+import { isPlain, isStorable, Metadata } from '../domain/values.ts'
 
-export { text } from '../domain/values.ts'
+export { keyText, text } from '../domain/values.ts'
 
 /** Up to fifty pairs of text, for the caller's own purposes. */
 export const metadataIn = Metadata.refine(
-  (pairs) => Object.entries(pairs).every(([key, value]) => isStorable(key) && isStorable(value)),
-  'must be well-formed text without NUL',
+  (pairs) => Object.entries(pairs).every(([key, value]) => isPlain(key) && isStorable(value)),
+  'must be well-formed text without NUL, and its keys without control characters',
 )
 
 /** The log writes four-digit years; some days that look like days, as 30 February, are none. */
@@ -74,6 +74,9 @@ function errorAnswer(status: ErrorStatus, body: z.ZodType): Answer {
   const described = answer(meanings[status], body)
   return status === 429 || status === 503 ? { ...described, headers: retryAfter } : described
 }
+
+/** For an operation that is not asked for much else than too often. */
+export const limited = () => ({ 429: errorAnswer(429, errorBody) })
 
 /** The error answers of an operation, each with its meaning and the body that its interface uses. */
 export function errorsWith(body: z.ZodType, ...statuses: ErrorStatus[]): Record<string, Answer> {

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { addMember, issueLink } from '../../src/commands/members.ts'
+import { deny } from '../../src/gate/approvals.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { confirmIdentity, openDashboard, signIn, type TestDashboard, type Visitor } from './dashboard.ts'
@@ -89,6 +90,39 @@ async function asksToSignIn() {
     },
   }
 }
+
+test('whoever decides sees in the navigation how many requests wait, within a second and without loading anew', async () => {
+  const page = await visit(true)
+  await page.clock.install()
+  await page.goto('/dashboard')
+  await signIn(page, owner)
+  await page.getByRole('heading', { name: 'Home' }).waitFor()
+  let loads = 0
+  page.on('load', () => loads++)
+  const count = page.locator('.side nav .count')
+  const { api, tenant } = dashboard
+  const waiting = async () => {
+    const { rows } = await api.ledger.db.query<{ count: bigint }>(
+      `select count(*) from confirmations where tenant_id = $1 and status = 'pending' and expires_at > $2`,
+      [tenant.tenantId, api.ledger.clock.now()],
+    )
+    const found = Number(rows[0]?.count)
+    return found === 0 ? '' : String(found)
+  }
+  await expect.poll(() => count.textContent()).toBe(await waiting())
+  // From here on a second passes for the page, and no more.
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 100))
+  const asked = await asksToRevoke()
+  await page.clock.runFor(1000)
+  await expect.poll(() => count.textContent()).toBe(await waiting())
+  expect(await count.isVisible()).toBe(true)
+  const { pathname } = new URL(asked.url)
+  const id = pathname.split('/').at(-1) ?? ''
+  await deny(api.ledger.services, tenant.tenantId, id, origin)
+  await page.clock.runFor(1000)
+  await expect.poll(() => count.textContent()).toBe(await waiting())
+  expect(loads).toBe(0)
+})
 
 describe.each([
   ['with JavaScript', true],

@@ -60,6 +60,19 @@ test('a person sees who asks, from where and for what, and signs it in', async (
   })
 })
 
+test('what a program calls itself is told as its own words, without anything that misleads the eye', async () => {
+  const { user_code } = await start(['licenses:read'], 'Acme\u202e\u200b CLI”, checked by “keyledger')
+  const client = await signedIn()
+  const { text } = await enter(client, user_code)
+  expect(text).toContain('says it is “Acme CLI&quot;, checked by &quot;keyledger”')
+  expect(text).not.toMatch(/[\u202e\u200b]/)
+  const done = await client.post('/dashboard/device/deny')
+  expect(done.text).toContain(
+    'The program that says it is “Acme CLI&quot;, checked by &quot;keyledger” was denied',
+  )
+  expect(done.text).not.toMatch(/[\u202e\u200b]/)
+})
+
 describe('danger', () => {
   const boxOf = (text: string) => /<input[^>]*id="scope-danger"[^>]*>/.exec(text)?.[0]
   test('is offered where it was asked for, and off', async () => {

@@ -123,6 +123,13 @@ test.each([
   expect((await owner.get(`${path}${query}`)).status).toBe(status)
 })
 
+test('no address is compared that is longer than two moments are', async () => {
+  const [, to = ''] = /^(.*)Z$/.exec(api.ledger.clock.now().toISOString()) ?? []
+  expect((await owner.get(`${path}?compare=0..${to}Z`)).status).toBe(200)
+  expect((await owner.get(`${path}?compare=0..${to}${'0'.repeat(60)}Z`)).status).toBe(400)
+  expect((await owner.get(`${path}?compare=1${'.'.repeat(12_000)}`)).status).toBe(400)
+})
+
 test('another workspace finds nothing there', async () => {
   for (const query of ['', '?asOf=0', '?compare=0..1'])
     expect((await stranger.get(`${path}${query}`)).status).toBe(404)
@@ -180,7 +187,7 @@ test('what support asks for waits until somebody who may has approved it, and is
   expect(approval).toMatch(/^\/dashboard\/approvals\/cnf_/)
   const read = await support.get(approval)
   expect(wordsOf(read.text)).toMatch(
-    /Revoke a license Asked just now by a member\. .* Reason given: charged back/,
+    /Revoke a license Asked just now by a member\. .* The reason that the caller gives: “charged back”/,
   )
   expect((await support.post(`${approval}/approve`, { seen: 'a'.repeat(64) })).status).toBe(403)
   expect(await page()).toContain('Would it validate now? Yes')

@@ -1,10 +1,9 @@
 /**
- * What members do on the pages happens once, as they were shown it, and to nobody else: approving what was read,
- * making secrets that are shown once, keeping at least one owner.
+ * What members do on the pages happens once, as they were shown it, and to nobody else: making
+ * secrets that are shown once, keeping at least one owner.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { z } from 'zod'
 import { listMembers } from '../../projections/members/queries.ts'
 import { listSigningKeys } from '../../projections/signing/queries.ts'
 import { addMember, changeRole } from '../../src/commands/members.ts'
@@ -36,128 +35,6 @@ async function signedIn(member = owner): Promise<Client> {
   await client.get('/dashboard/account')
   return client
 }
-
-const Pending = z.object({ confirmation: z.object({ id: z.string(), approveUrl: z.string() }) })
-async function asksToRevoke() {
-  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Pro', deviceLimit: 3 }] })
-  const license = await mint(api.ask, tenant.token, 'editor', { email: 'ada@example.com' })
-  const url = `/v1/licenses/${license.id}/revoke`
-  const { status, body } = await api.ask('POST', url, { token: tenant.token, body: {} })
-  expect(status).toBe(202)
-  const { id, approveUrl } = Pending.parse(body).confirmation
-  const activate = (device_id: string) =>
-    api.ask('POST', '/v1/licenses/activate', {
-      token: tenant.token,
-      body: { product_id: 'editor', license_key: license.licenseKey, device_id, name: device_id },
-    })
-  const run = () =>
-    api.ask('POST', url, { token: tenant.token, body: {}, headers: { 'x-service-confirmation': id } })
-  const poll = async () => {
-    const { body: polled } = await api.ask('GET', `/v1/confirmations/${id}`, { token: tenant.token })
-    return z.object({ status: z.string() }).parse(polled).status
-  }
-  return { id, approveUrl, path: `/dashboard/approvals/${id}`, activate, run, poll }
-}
-const seenIn = (text: string) => /name="seen" value="([0-9a-f]{64})"/.exec(text)?.[1] ?? ''
-
-describe('an approval', () => {
-  test('is found by its address, says what will happen, and lets it happen once', async () => {
-    const { approveUrl, path, run, poll } = await asksToRevoke()
-    expect(approveUrl).toBe(`http://localhost:8080${path}`)
-    const client = await signedIn()
-    expect((await client.get('/dashboard/approvals')).text).toContain(path)
-    const { text } = await client.get(path)
-    for (const shown of ['Revoke', 'ada@example.com', '127.0.0.1', 'test', '9 min 0 s'])
-      expect(text).toContain(shown)
-    expect(await poll()).toBe('pending')
-    const approved = await client.post(`${path}/approve`, { seen: seenIn(text) })
-    expect(approved).toMatchObject({ status: 303, location: path })
-    expect(await poll()).toBe('approved')
-    expect((await client.get(path)).text).toContain(`by ${owner.email}`)
-    expect((await run()).status).toBe(200)
-    expect((await run()).status).toBe(403)
-    expect((await client.get(path)).text).toContain('approved and done')
-  })
-
-  test('counts only for what was read: what has changed since has to be read again', async () => {
-    const { path, activate, poll } = await asksToRevoke()
-    const client = await signedIn()
-    const read = await client.get(path)
-    await activate('laptop')
-    const stale = await client.post(`${path}/approve`, { seen: seenIn(read.text) })
-    expect(stale.status).toBe(409)
-    expect(stale.text).toContain('has changed while you were reading')
-    expect(stale.text).toContain('1 active device')
-    expect(stale.text).toContain('has changed since it was asked')
-    expect(await poll()).toBe('pending')
-    expect((await client.post(`${path}/approve`, { seen: seenIn(stale.text) })).status).toBe(303)
-    expect(await poll()).toBe('approved')
-  })
-
-  test('wants a proof of who it is that is five minutes old at most', async () => {
-    const { path, poll } = await asksToRevoke()
-    const client = await signedIn()
-    const seen = seenIn((await client.get(path)).text)
-    api.ledger.clock.advance(5 * 60_000)
-    const asked = await client.get(path)
-    expect(asked.text).toContain('Confirm that it is you to approve')
-    expect(seenIn(asked.text)).toBe('')
-    const late = await client.post(`${path}/approve`, { seen }, { referer: `http://localhost:8080${path}` })
-    expect(late.location).toBe(`/dashboard/confirm?return=${encodeURIComponent(path)}`)
-    expect(await poll()).toBe('pending')
-    expect((await client.post(`${path}/deny`)).status).toBe(303)
-    expect(await poll()).toBe('denied')
-  })
-
-  test('is denied for good', async () => {
-    const { path, run, poll } = await asksToRevoke()
-    const client = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'approver'))
-    const seen = seenIn((await client.get(path)).text)
-    await client.post(`${path}/deny`)
-    expect(await poll()).toBe('denied')
-    expect((await run()).status).toBe(403)
-    const late = await client.post(`${path}/approve`, { seen })
-    expect(late.status).toBe(409)
-    expect(await poll()).toBe('denied')
-  })
-
-  test('expires, and can then be neither approved nor denied', async () => {
-    const { path, poll } = await asksToRevoke()
-    const client = await signedIn()
-    api.ledger.clock.advance(4 * 60_000)
-    const seen = seenIn((await client.get(path)).text)
-    api.ledger.clock.advance(6 * 60_000)
-    expect(await poll()).toBe('expired')
-    const again = await signedIn()
-    expect((await again.get(path)).text).toContain('expired')
-    for (const decision of ['approve', 'deny'])
-      expect((await again.post(`${path}/${decision}`, { seen })).status).toBe(409)
-    expect((await again.get('/dashboard/approvals')).text).toContain('Nothing waits for you')
-  })
-
-  test('is only looked at by those who do not decide', async () => {
-    const { path } = await asksToRevoke()
-    const client = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
-    const { status, text } = await client.get(path)
-    expect(status).toBe(200)
-    expect(text).not.toContain(`${path}/approve`)
-  })
-
-  test('brings itself up to date by a part of the page', async () => {
-    const { path } = await asksToRevoke()
-    const client = await signedIn()
-    const headers = { 'hx-request': 'true', 'hx-trigger': 'approval' }
-    const { text } = await client.get(path, headers)
-    expect(text).toMatch(/^<div id="approval"/)
-    expect((await client.get('/dashboard/approvals', headers)).text).toMatch(/^<div id="approvals"/)
-    await client.post('/dashboard/sign-out')
-    const out = await client.get(path, headers)
-    expect(out).toMatchObject({
-      status: 204,
-      headers: { 'hx-redirect': `/dashboard/sign-in?return=${encodeURIComponent(path)}` },
-    })
-  })
-})
 
 describe('a token', () => {
   const form = async (client: Client) => {

@@ -106,6 +106,26 @@ test('a sale that is parked says why, and is tried again', async () => {
   expect(words((await owner.get(path)).text)).toMatch(/The sale has its license now\..* License licensed/)
 })
 
+test('a sale to nobody known, of more than is sold, says both and is found by what it needs', async () => {
+  await shop.tell(purchase('ghost', { customer: null, quantity: 2 }).sold())
+  const path = await pathOf('cs_ghost')
+  expect(words((await owner.get('/dashboard')).text)).toContain('1 sale without a holder')
+  const list = words((await owner.get('/dashboard/sales?needs=holder')).text)
+  expect(list).toMatch(/No email address .* licensed needs a holder more than sold/)
+  expect(list).not.toContain('ada@example.com')
+  const page = words((await owner.get(path)).text)
+  expect(page).toContain('The provider named no email address, so nothing was mailed.')
+  expect(page).toContain('2 were paid for, though the key type monthly is not sold in multiples.')
+  expect(page).toContain('More than is sold at once 2 paid for, 1 sold at once')
+})
+
+test('a test that had no effect stands below the sales, with the reason', async () => {
+  await shop.tell(purchase('try', { test: true }).sold())
+  const list = words((await owner.get('/dashboard/sales')).text)
+  expect(list).toMatch(/Ignored tests .* Stripe, sold evt_try_sold The product editor is not in test mode/)
+  expect((await owner.get('/dashboard/sales?status=licensed')).text).not.toContain('evt_try_sold')
+})
+
 test('another workspace sees nothing of it', async () => {
   const other = await openShop(api)
   const stranger = clientOf(api.app, '192.0.2.2')

@@ -88,6 +88,7 @@ describe('a session', () => {
       'Secure',
     ])
     expect([...client.cookies.keys()].sort()).toStrictEqual([
+      '__Host-keyledger-device',
       '__Host-keyledger-form',
       '__Host-keyledger-session',
     ])

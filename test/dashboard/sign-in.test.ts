@@ -150,26 +150,75 @@ describe('a code', () => {
 })
 
 describe('trying', () => {
-  test('one mailbox is bounded wherever from, member or not, and told when to go on', async () => {
+  const wrong = (who: TestMember): TestMember => ({
+    ...who,
+    password: 'a wrong password',
+    newCode: () => '000000',
+  })
+  const tries = async (clientFor: () => Client, who: TestMember, times: number) => {
+    const statuses = []
+    for (let n = 0; n < times; n++) statuses.push((await clientFor().signIn(who)).status)
+    return statuses
+  }
+  const refusedLast = (times: number) => [...Array.from({ length: times - 1 }, () => 401), 429]
+
+  test('one account is bounded at each address, member or not, and told when to go on', async () => {
     for (const email of [member.email, 'no-member-at-all@example.com']) {
-      const wrong = { ...member, email, password: 'a wrong password' }
-      const statuses = []
-      for (let tries = 0; tries < 9; tries++) {
-        const code = '000000'
-        statuses.push((await stranger().signIn({ ...wrong, newCode: () => code })).status)
-      }
-      expect(statuses).toStrictEqual([401, 401, 401, 401, 401, 401, 401, 401, 429])
-      const refused = await stranger().signIn({ ...wrong, newCode: () => '000000' })
+      const client = stranger()
+      const guess = wrong({ ...member, email })
+      expect(await tries(() => client, guess, 9)).toStrictEqual(refusedLast(9))
+      const refused = await client.signIn(guess)
       expect(Number(refused.headers['retry-after'])).toBe(180)
       expect(refused.text).toContain('Wait 3 minutes')
+      // Even with everything right: who guesses in parallel learns nothing.
+      expect((await client.signIn({ ...member, email, newCode: () => '000000' })).status).toBe(429)
+      api.ledger.clock.advance(180_000)
+      expect((await client.signIn(guess)).status).toBe(401)
     }
-    // Even with everything right: who guesses in parallel learns nothing.
-    expect((await stranger().signIn({ ...member, newCode: () => '000000' })).status).toBe(429)
-    api.ledger.clock.advance(180_000)
+  })
+
+  test('is not held up by what strangers have tried elsewhere', async () => {
+    const client = stranger()
+    expect(await tries(() => client, wrong(member), 9)).toStrictEqual(refusedLast(9))
     expect(await isIn(await signedIn())).toBe(true)
-    // And who got in has all their tries again.
-    for (let tries = 0; tries < 8; tries++)
-      expect((await stranger().signIn({ ...member, password: 'wrong', newCode: () => '0' })).status).toBe(401)
+  })
+
+  test('once in, somebody has all their tries at their address again', async () => {
+    const client = stranger()
+    const guess = wrong(member)
+    expect(await tries(() => client, guess, 5)).not.toContain(429)
+    expect((await client.signIn(member)).status).toBe(303)
+    client.cookies.clear()
+    expect(await tries(() => client, guess, 9)).toStrictEqual(refusedLast(9))
+  })
+
+  test('one account is bounded for all strangers together, and a browser that is known is let through', async () => {
+    const known = await signedIn()
+    await known.get('/dashboard/account')
+    await known.post('/dashboard/sign-out')
+    const guesses = await tries(stranger, wrong(member), 61)
+    // Each address has its own tries, and there are more addresses than tries.
+    expect(guesses).toStrictEqual(refusedLast(61))
+    const code = member.newCode()
+    expect(await tries(stranger, wrong(member), 2)).toStrictEqual([401, 429])
+    const right = { ...member, newCode: () => code }
+    expect((await stranger().signIn(right)).status).toBe(429)
+    expect((await known.signIn(right)).status).toBe(303)
+  })
+
+  test('a browser that is known has tries of its own, at an address that has none left', async () => {
+    const known = await signedIn()
+    await known.get('/dashboard/account')
+    await known.post('/dashboard/sign-out')
+    const neighbour = clientOf(api.app, `192.0.2.${addresses}`)
+    for (let n = 0; n < 20; n++)
+      await neighbour.signIn(wrong({ ...member, email: `someone-${n}@example.com` }))
+    const code = member.newCode()
+    expect(await tries(() => neighbour, wrong(member), 3)).toStrictEqual([401, 401, 429])
+    expect((await known.signIn({ ...member, newCode: () => code })).status).toBe(303)
+    await known.get('/dashboard/account')
+    await known.post('/dashboard/sign-out')
+    expect(await tries(() => known, wrong(member), 9)).toStrictEqual(refusedLast(9))
   })
 
   test('one address is bounded whomever it tries, IPv6 by its network', async () => {

@@ -103,3 +103,57 @@ test('every page that shows licenses and what belongs to them is one whose looks
   for (const { path } of pages) await browser.get(path.replaceAll(/:\w+/g, 'lic_01k9m3v5q7e8ra9c1d3f5g7q01'))
   expect((await auditOf(own, '?limit=100')).items).toHaveLength(pages.length)
 })
+
+test('a look counts with whichever headers it is asked for', async () => {
+  const own = await makeTenant(api.ledger)
+  const browser = clientOf(api.app)
+  await browser.signIn(await makeMember(api.ledger, own.tenantId, 'owner'))
+  const asFragment = { 'hx-request': 'true', 'hx-trigger': 'stop', 'hx-boosted': 'true', purpose: 'prefetch' }
+  const pages = dashboardRoutes(api.app)
+    .filter(({ method, path }) => method === 'GET' && !path.endsWith('/sign-in'))
+    .map(({ path }) => path.replaceAll(/:\w+/g, 'lic_01k9m3v5q7e8ra9c1d3f5g7q01'))
+  const looksOf = async (headers: Record<string, string>) => {
+    const before = new Set((await auditOf(own, '?limit=100')).items.map(({ id }) => id))
+    for (const page of pages) await browser.get(page, headers)
+    const { items } = await auditOf(own, '?limit=100')
+    return items.filter(({ id }) => !before.has(id)).map(({ action, target }) => ({ action, target }))
+  }
+  const looks = await looksOf({})
+  expect(looks.length).toBeGreaterThan(9)
+  expect(await looksOf(asFragment)).toStrictEqual(looks)
+})
+
+test('a page that brings itself up to date shows nothing of which looks are recorded', async () => {
+  const own = await makeTenant(api.ledger)
+  const browser = clientOf(api.app)
+  await browser.signIn(await makeMember(api.ledger, own.tenantId, 'owner'))
+  const refreshed = new Set<string>()
+  for (const { path } of dashboardRoutes(api.app).filter(({ method }) => method === 'GET')) {
+    const { text } = await browser.get(path.replaceAll(/:\w+/g, 'lic_01k9m3v5q7e8ra9c1d3f5g7q01'))
+    for (const [tag] of text.matchAll(/<[^<>]*hx-trigger="[^"]*\bevery\b[^<>]*>/g))
+      refreshed.add(/hx-get="([^"?]+)/.exec(tag)?.[1] ?? '')
+  }
+  expect([...refreshed].sort()).toStrictEqual(['/dashboard/approvals', '/dashboard/system'])
+  const looks = (await auditOf(own, '?limit=100')).items.length
+  for (const path of refreshed) expect((await browser.get(path, { 'hx-request': 'true' })).status).toBe(200)
+  expect((await auditOf(own, '?limit=100')).items).toHaveLength(looks)
+})
+
+test('a cursor whose place the log no longer has is refused, since it was moved or restored', async () => {
+  const own = await makeTenant(api.ledger)
+  for (const id of ['1', '2', '3']) {
+    const target = { kind: 'licenses', id } as const
+    await recordAudit(api.ledger.services, own.tenantId, { action: 'viewed', target }, approver)
+  }
+  const { nextCursor } = await auditOf(own, '?limit=1')
+  const query = `?limit=1&cursor=${nextCursor}`
+  expect((await auditOf(own, query)).items).toMatchObject([{ target: { id: '2' } }])
+  await api.ledger.db.query('update audit set position = position + 7000000 where tenant_id = $1', [
+    own.tenantId,
+  ])
+  const { status, body } = await api.ask('GET', `/v1/audit${query}`, { token: own.token })
+  expect({ status, body }).toMatchObject({
+    status: 400,
+    body: { error: expect.stringContaining('begin again without it') as string },
+  })
+})

@@ -114,6 +114,29 @@ test("opens stripe's page on the tenant's account, with what was bought in its m
   expect(standIns.stripe.asked.at(-1)?.headers['stripe-account']).toBe(accountId)
 })
 
+test.each([
+  // 3 × 1,990 kr × 0.5 % = 29.85 kr, which Stripe takes as whole krónur written with two more digits
+  ['isk', 199_000, 'ISK\u00a01,990', 1990, '3000'],
+  // 3 × 5.120 dinar × 0.5 % = 0.0768, of which Stripe takes no thousandths
+  ['kwd', 5120, 'KWD\u00a05.120', 5120, '70'],
+  ['jpy', 500, '¥500', 500, '8'],
+])('a price in %s is shown in its minor units, and the fee is one that stripe takes', async (...about) => {
+  const [currency, unit_amount, shown, amount, fee] = about
+  await connect()
+  standIns.stripe.prices.set('price_pro', { owner: accountId, currency, unit_amount })
+  await verify()
+  expect((await buy({ ...asked, quantity: 3 })).status).toBe(200)
+  expect(session()).toMatchObject({ 'payment_intent_data[application_fee_amount]': fee })
+  const { text } = await api.ask('GET', `/${tenant.tenantId}/editor/buy/pro`)
+  expect(text).toContain(`Pro: ${shown}`)
+  const { body } = await api.ask('GET', `/${tenant.tenantId}/editor/pricing`)
+  expect(body).toMatchObject({
+    keyTypes: expect.arrayContaining([
+      expect.objectContaining({ keyTypeId: 'pro', price: { amount, currency, interval: null } }),
+    ]) as unknown,
+  })
+})
+
 test('a subscription carries the metadata and the fee itself', async () => {
   await connect()
   await verify()
@@ -158,6 +181,20 @@ test('another key, none, and that of another tenant are 401', async () => {
   expect((await buy()).status).toBe(401)
 })
 
+test('in test mode without test keys it is 409 and says so, also on a connected account', async () => {
+  await connect()
+  const testMode = '/v1/products/editor/test-mode'
+  expect((await api.ask('POST', testMode, { token: tenant.token, body: {} })).status).toBe(200)
+  expect(await buy()).toMatchObject({
+    status: 409,
+    body: {
+      error:
+        "the product is in test mode without the card provider's test keys; give them: POST /v1/products/{productId}/test-mode",
+    },
+  })
+  expect(standIns.stripe.asked).toStrictEqual([])
+})
+
 test('without a connected account it is 409', async () => expect((await buy()).status).toBe(409))
 
 test.each([
@@ -172,6 +209,9 @@ test.each([
   ['no address', { customer_email: undefined }, 400],
   ['what is no address', { customer_email: 'ada' }, 400],
   ['a place to go that is a script', { success_url: 'javascript:alert(1)' }, 400],
+  ['a place to go that is no URL', { success_url: 'thanks' }, 400],
+  ['a place to go back to that is empty', { cancel_url: '' }, 400],
+  ['a place to go with a line break in it', { success_url: 'https://acme.example/\nthanks' }, 400],
   ['no place to go', { cancel_url: undefined }, 400],
   ['a name with NUL', { product_id: 'a\u0000' }, 400],
 ])('%s is refused', async (_, change, status) => {

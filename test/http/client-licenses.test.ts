@@ -273,4 +273,23 @@ describe('time', () => {
       lease: { status: 'fallback', entitlements: ['basic'], expiresAt: begun + day + week },
     })
   })
+
+  test('a license that has fallen back is activated with a lease that says so', async () => {
+    const { clock } = api.ledger
+    const { licenseKey } = await make('soft')
+    const begun = clock.now().getTime() / 1000
+    clock.advance(day * 1000)
+    const answer = await activate(licenseKey)
+    expect(answer.status).toBe(200)
+    const instanceId = instanceOf(answer)
+    expect(answer.body).toMatchObject({ activated: true, license_expires_at: begun + day })
+    expect(await leased(licenseKey, instanceId, answer)).toMatchObject({
+      ok: true,
+      lease: { status: 'fallback', entitlements: ['basic'], expiresAt: begun + day + week },
+    })
+    expect((await validate(licenseKey, instanceId)).body).toMatchObject({
+      valid: false,
+      lease: { status: 'fallback' },
+    })
+  })
 })

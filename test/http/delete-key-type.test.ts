@@ -4,11 +4,23 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import { LockLost } from '../../projections/database/trouble.ts'
 import { verify } from '../../projections/runner/verify.ts'
 import { deleteKeyType } from '../../src/commands/delete-key-type.ts'
-import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { inOneGo } from '../../src/commands/in-one-go.ts'
+import { usingKeyType } from '../../src/commands/key-type-use.ts'
+import type { Services } from '../../src/commands/services.ts'
+import {
+  type Answer,
+  askOf,
+  createTestApp,
+  makeTenant,
+  openTestApi,
+  type TestApi,
+  type TestTenant,
+} from '../harness/api.ts'
 import { askApproveRepeat } from '../harness/gate.ts'
-import { commandLicense } from '../harness/ledger.ts'
+import { commandLicense, origin } from '../harness/ledger.ts'
 import { makeProduct, mint } from './samples.ts'
 
 let api: TestApi
@@ -115,6 +127,79 @@ test('run again for the same cause it spares the one that has been added since',
   await api.ask('POST', '/v1/products/editor/key-types', { token: tenant.token, body: { name: 'Pro' } })
   await deleteKeyType(services, keyType, { ...origin, requestId: 'req_3' })
   expect(await keyTypeIds()).toStrictEqual(['kept', 'team', 'pro'])
+})
+
+test('a deletion that the read models do not show yet is known to whoever issues', async () => {
+  const { services } = api.ledger
+  const unseen: Services = {
+    ...services,
+    handle: (command) => services.handle({ ...command, waits: false }),
+  }
+  const pro = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
+  await deleteKeyType(unseen, pro, origin)
+  expect(await keyTypeIds()).toContain('pro')
+  const mint = { token: tenant.token, body: { productId: 'editor', keyTypeId: 'pro' } }
+  expect(await api.ask('POST', '/v1/licenses', mint)).toMatchObject({ status: 404 })
+  const rows = [{ licenseKey: 'FOREIGN-KEY-NUMBER-ONE', keyTypeId: 'pro' }]
+  const body = { productId: 'editor', licenses: rows }
+  expect(await api.ask('POST', '/v1/licenses/import', { token: tenant.token, body })).toMatchObject({
+    status: 200,
+    body: { results: [{ status: 'invalid' }] },
+  })
+  await api.ledger.readModels.catchUp()
+  expect(await keyTypeIds()).toStrictEqual(['kept', 'team'])
+})
+
+test('a license that the read models do not show yet is known to whoever deletes', async () => {
+  const { services } = api.ledger
+  const unseen: Services = {
+    ...services,
+    handle: (command) => services.handle({ ...command, waits: false }),
+  }
+  const app = await createTestApp(api.ledger, unseen)
+  const body = { productId: 'editor', keyTypeId: 'pro' }
+  expect((await askOf(app)('POST', '/v1/licenses', { token: tenant.token, body })).status).toBe(201)
+  await app.close()
+  const pro = { tenantId: tenant.tenantId, ...body }
+  await expect(deleteKeyType(services, pro, origin)).rejects.toMatchObject({ code: 'key_type_in_use' })
+})
+
+test('a process of several commands that uses it twice does not wait for itself while a deletion waits', async () => {
+  const { services } = api.ledger
+  const pro = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
+  const order: string[] = []
+  let deletion: Promise<unknown> | undefined
+  await inOneGo(services, async (steps) => {
+    await usingKeyType(steps, pro, async () => undefined)
+    deletion = deleteKeyType(services, pro, origin).then(() => order.push('deleted'))
+    await expect.poll(waiting).toBe(1)
+    await usingKeyType(steps, pro, async () => order.push('used again'))
+  })
+  await deletion
+  expect(order).toStrictEqual(['used again', 'deleted'])
+})
+
+/** How many wait for a lock alone, and have said so by now. */
+async function waiting(): Promise<number> {
+  const { rows } = await api.ledger.db.query<{ count: number }>(
+    `select count(*)::int from pg_locks where locktype = 'advisory' and not granted
+     and database = (select oid from pg_database where datname = current_database())`,
+  )
+  // Whoever shares it is told at once, and has heard when the store has answered something else.
+  await api.ledger.services.ledger.head()
+  return rows[0]?.count ?? 0
+}
+
+test('nobody is told of success whose lock was lost before the license was recorded', async () => {
+  const { services } = api.ledger
+  const enter: Services['keyTypes']['enter'] = async (keyType) => {
+    const share = await services.keyTypes.enter(keyType)
+    return { ...share, prove: () => Promise.reject(new LockLost()) }
+  }
+  const app = await createTestApp(api.ledger, { ...services, keyTypes: { ...services.keyTypes, enter } })
+  const body = { productId: 'editor', keyTypeId: 'pro' }
+  expect((await askOf(app)('POST', '/v1/licenses', { token: tenant.token, body })).status).toBe(503)
+  await app.close()
 })
 
 test.each([

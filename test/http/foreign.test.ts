@@ -2,7 +2,7 @@
  * What belongs to another tenant is answered like what is not there at all: status, body and headers, byte for
  * byte, on every route and for every kind of id.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { newLicenseKey } from '../../src/credentials/license-key.ts'
@@ -43,14 +43,25 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-/** Through a provider that the owner has connected and mapped, so that a stranger could get at those too. */
+const Purchase = z.object({ testPurchase: z.object({ id: z.string(), status: z.string() }) })
+
+/**
+ * Through a provider that the owner has connected and mapped, so that a stranger could get at those too. Returns when it
+ * is over, so that its license is there from the beginning.
+ */
 async function playPurchase(): Promise<string> {
   const { token } = owner
   await api.ask('POST', '/v1/integrations/gumroad/connect', { token })
   const body = { permalinks: ['owned'] }
   await api.ask('POST', '/v1/products/owned/integrations/gumroad', { token, body })
   const started = await api.ask('POST', '/v1/test-purchase', { token, body: { productId: 'owned' } })
-  return z.object({ testPurchase: z.object({ id: z.string() }) }).parse(started.body).testPurchase.id
+  const { id } = Purchase.parse(started.body).testPurchase
+  const status = async () => {
+    const { body } = await api.ask('GET', `/v1/test-purchase/${id}`, { token })
+    return Purchase.parse(body).testPurchase.status
+  }
+  await vi.waitUntil(async () => (await status()) !== 'running', { timeout: 60_000, interval: 20 })
+  return id
 }
 
 /** One that waits for its first try. */
@@ -158,6 +169,7 @@ test('every route that needs a token and takes an id is among these', async () =
     'POST /v1/products',
     'GET /v1/customers',
     'POST /v1/customers',
+    'GET /v1/sales/ignored',
     'GET /v1/sales/parked',
     'GET /v1/sdk-key',
     'POST /v1/sdk-key/rotate',

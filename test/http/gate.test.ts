@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { approve, deny, showApproval } from '../../src/gate/approvals.ts'
+import { approve, deny, showApproval, withdraw } from '../../src/gate/approvals.ts'
 import { confirmationStream, licenseStream } from '../../src/ledger/streams.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { eventsIn } from '../harness/ledger.ts'
@@ -52,6 +52,8 @@ const statusOf = async (id: string) => {
   const { body } = await api.ask('GET', `/v1/licenses/${id}`, { token: tenant.token })
   return z.object({ license: z.looseObject({ status: z.string() }) }).parse(body).license.status
 }
+const kept = async (confirmation: string) =>
+  services().secrets.open(tenant.tenantId, `confirmation.${confirmation}`)
 const answered = ({ status, body }: Answer) => ({ status, body })
 
 describe('an approved request', () => {
@@ -123,6 +125,47 @@ describe('nothing is executed', () => {
       confirmation,
     })
     await expect(approved(confirmation)).rejects.toMatchObject({ code: 'confirmation_expired' })
+  })
+
+  test('when it was approved an hour ago, from the very second on', async () => {
+    const id = await license()
+    const confirmation = await approved(pendingId(await revoke(id)))
+    api.ledger.clock.advance(3_599_999)
+    expect((await poll(confirmation)).body).toMatchObject({ status: 'approved' })
+    api.ledger.clock.advance(1)
+    expect((await poll(confirmation)).body).toStrictEqual({
+      id: confirmation,
+      status: 'expired',
+      expiresInSeconds: 0,
+    })
+    await refused('the confirmation has expired; send the request without it for a new one', id, {
+      confirmation,
+    })
+  })
+
+  test('when the approval was withdrawn, which it can be until it is used', async () => {
+    const id = await license()
+    const confirmation = await approved(pendingId(await revoke(id)))
+    await withdraw(services(), tenant.tenantId, confirmation, person)
+    await withdraw(services(), tenant.tenantId, confirmation, person)
+    expect((await poll(confirmation)).body).toMatchObject({ status: 'denied' })
+    await refused('the confirmation was denied', id, { confirmation })
+    expect(await kept(confirmation)).toBeUndefined()
+    const used = await approved(pendingId(await revoke(id)))
+    expect((await revoke(id, { confirmation: used })).status).toBe(200)
+    await expect(withdraw(services(), tenant.tenantId, used, person)).rejects.toMatchObject({
+      code: 'confirmation_consumed',
+    })
+    const types = await eventsIn(services().ledger, confirmationStream(confirmation))
+    expect(types.at(-1)).toMatchObject({
+      event: { type: 'ConfirmationWithdrawn', data: { by: 'member:mem_1' } },
+    })
+    const { items } = z
+      .object({
+        items: z.array(z.looseObject({ action: z.string(), confirmationId: z.string().nullable() })),
+      })
+      .parse((await api.ask('GET', '/v1/audit?action=withdrawn', { token: tenant.token })).body)
+    expect(items.map(({ confirmationId }) => confirmationId)).toStrictEqual([confirmation])
   })
 
   test.each<[string, Options]>([
@@ -248,7 +291,7 @@ test('another tenant cannot tell a confirmation from one that is not there', asy
   const foreign = answered(await used(confirmation))
   expect(foreign.status).toBe(403)
   expect(foreign).toStrictEqual(answered(await used(absent)))
-  for (const decide of [approve, deny, showApproval] as const) {
+  for (const decide of [approve, deny, withdraw, showApproval] as const) {
     await expect(decide(services(), stranger.tenantId, confirmation, person)).rejects.toMatchObject({
       code: 'confirmation_not_found',
     })
@@ -256,8 +299,6 @@ test('another tenant cannot tell a confirmation from one that is not there', asy
 })
 
 describe('what is kept', () => {
-  const kept = async (confirmation: string) =>
-    services().secrets.open(tenant.tenantId, `confirmation.${confirmation}`)
   const secret = 'a reason that nobody else may read'
 
   test('the request is sealed while it may still run, and destroyed once it is executed or denied', async () => {

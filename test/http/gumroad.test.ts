@@ -91,6 +91,13 @@ test.each([
   expect(await licenses()).toStrictEqual([])
 })
 
+test('a test is listed with the reason, once', async () => {
+  const form = { ...sale, test: 'true' }
+  for (let times = 0; times < 2; times++) expect(await ping(form)).toStrictEqual(nothing)
+  const { body } = await api.ask('GET', '/v1/sales/ignored', { token: tenant.token })
+  expect(body).toMatchObject({ items: [{ provider: 'gumroad', reason: 'gumroad_test', times: 2 }] })
+})
+
 test.each([
   ['no token', (url: string) => url.replace(/\?.*/, '')],
   ['an empty token', (url: string) => url.replace(/token=.*/, 'token=')],
@@ -169,4 +176,34 @@ test('a body that is no form, or too large, is a refusal and never a failure', a
   }
   const raw = `resource_name=sale&email=${'a'.repeat(1_100_000)}`
   expect((await api.ask('POST', address, { raw })).status).toBe(400)
+})
+
+test.each([
+  ['an empty permalink', { product_permalink: '' }],
+  ['a permalink longer than any', { product_permalink: 'e'.repeat(5000) }],
+  ['an empty sale id', { sale_id: '' }],
+  ['a sale id longer than any', { sale_id: 's'.repeat(5000) }],
+  ['a sale id that is nearly too long', { sale_id: 's'.repeat(498) }],
+  ['NUL in its sale id', { sale_id: 'a\0b' }],
+  ['a control character in its sale id', { sale_id: 'a\u0007b' }],
+  ['NUL in its e-mail address', { email: 'ada\0@example.com' }],
+  ['NUL in the name of its buyer', { full_name: 'Ada\0' }],
+  ['a currency that is none', { currency: 'US$' }],
+  [
+    'an end beyond the year 9999',
+    { sale_timestamp: '9999-12-31T12:00:00Z', subscription_id: 's', recurrence: 'yearly' },
+  ],
+])('%s is 400, and nothing of the ping is recorded', async (_what, odd) => {
+  const before = await api.ledger.services.ledger.head()
+  const { status } = await ping({ ...sale, ...odd })
+  expect({ status, licenses: await licenses() }).toStrictEqual({ status: 400, licenses: [] })
+  expect(await api.ledger.services.ledger.head()).toBe(before)
+})
+
+test('a moment in the year 275760 is none, and a line break in a name loses no sale', async () => {
+  const odd = { sale_timestamp: '+275760-09-13T00:00:00.000Z', full_name: 'Ada\r\nLovelace' }
+  expect(await ping({ ...sale, ...odd })).toMatchObject({ status: 200 })
+  expect(await licenses()).toHaveLength(1)
+  const { body } = await manage('GET', '/v1/sales')
+  expect(body).toMatchObject({ items: [{ name: 'Ada Lovelace' }] })
 })

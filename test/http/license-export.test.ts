@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { revokeLicense } from '../../src/commands/licenses.ts'
 import type { Services } from '../../src/commands/services.ts'
-import { approve, listApprovals } from '../../src/gate/approvals.ts'
+import { undo } from '../../src/commands/undo.ts'
+import { approve, listApprovals, showApproval } from '../../src/gate/approvals.ts'
 import { createTestApp, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { approver, askApproveRepeat, confirmed, pendingId } from '../harness/gate.ts'
 import { origin } from '../harness/ledger.ts'
@@ -138,15 +139,19 @@ describe('its approval', () => {
     expect(approval).toMatchObject({
       title: 'Export licenses',
       description: {
-        summary: 'Export the active licenses of Acme Editor as CSV',
+        summary: 'Export the active licenses of “Acme Editor” as CSV',
         consequences: [
-          "3 licenses leave with their customers' e-mail addresses",
+          'Licenses that come, or change into this selection, after the approval are not sent',
           'License keys are masked: nobody can use them',
         ],
       },
       changedSinceAsked: false,
     })
+    const counted = async () =>
+      (await showApproval(api.ledger.services, tenant.tenantId, confirmation)).counted
+    expect(await counted()).toBe("Now 3 licenses leave with their customers' e-mail addresses")
     await mint(api.ask, token, 'editor')
+    expect(await counted()).toBe("Now 4 licenses leave with their customers' e-mail addresses")
     await approve(api.ledger.services, tenant.tenantId, confirmation, approver)
     const otherFormat = await confirmed(api.ask, tenant, 'GET', url.replace('csv', 'ndjson'), confirmation)
     expect(otherFormat.status).toBe(403)
@@ -154,6 +159,64 @@ describe('its approval', () => {
     expect(first.status).toBe(200)
     expect(parseCsv(first.text)).toHaveLength(5)
     expect((await confirmed(api.ask, tenant, 'GET', url, confirmation)).status).toBe(403)
+  })
+
+  /** What is exported with an approval that was given before something happened. */
+  async function exportedAcross(query: string, happens: (own: TestTenant, ids: string[]) => Promise<void>) {
+    const own = await makeTenant(api.ledger)
+    await makeProduct(api.ask, own.token, 'editor')
+    const ids: string[] = []
+    for (let count = 0; count < 3; count++) ids.push((await mint(api.ask, own.token, 'editor')).id)
+    const { services } = api.ledger
+    await revokeLicense(services, own.tenantId, ids[2] ?? '', null, origin)
+    const url = `/v1/licenses/export${query}`
+    const confirmation = pendingId(await api.ask('GET', url, { token: own.token }))
+    await approve(services, own.tenantId, confirmation, approver)
+    await happens(own, ids)
+    const { text: lines } = await confirmed(api.ask, own, 'GET', url, confirmation)
+    const sent = z.array(License).parse(linesOf(lines))
+    return { ids, sent: sent.map(({ id }) => id).sort() }
+  }
+
+  test('is for the licenses that were there, whatever is minted, or imported with a date of its own, before it is used', async () => {
+    const { ids, sent } = await exportedAcross('', async ({ token }, [first = '']) => {
+      await mint(api.ask, token, 'editor')
+      const licenses = [{ licenseKey: 'OLD-1234-5678-9012', createdAt: '2020-01-01T00:00:00.000Z' }]
+      const imported = await api.ask('POST', '/v1/licenses/import', {
+        token,
+        body: { productId: 'editor', licenses },
+      })
+      expect(imported.body).toMatchObject({ imported: 1 })
+      // What is still there is sent as it is now.
+      await api.ask('POST', `/v1/licenses/${first}/remint`, { token })
+    })
+    expect(sent).toStrictEqual(ids.toSorted())
+  })
+
+  test('sends none that changed into its filter after it, and none that changed out of it', async () => {
+    const { ids, sent } = await exportedAcross(
+      '?status=active',
+      async ({ tenantId }, [, second = '', third = '']) => {
+        const { services } = api.ledger
+        await undo(services, tenantId, third, { type: 'reinstate', reason: null }, origin)
+        await revokeLicense(services, tenantId, second, null, origin)
+      },
+    )
+    expect(sent).toStrictEqual([ids[0]])
+  })
+
+  test('sends one that has changed, and still is what it was', async () => {
+    const { ids, sent } = await exportedAcross('?status=active', async ({ token }, [first = '']) => {
+      await api.ask('POST', `/v1/licenses/${first}/remint`, { token })
+    })
+    expect(sent).toStrictEqual(ids.slice(0, 2).toSorted())
+  })
+
+  test('sends none that was revoked only after it', async () => {
+    const { ids, sent } = await exportedAcross('?status=revoked', async ({ tenantId }, [first = '']) => {
+      await revokeLicense(api.ledger.services, tenantId, first, null, origin)
+    })
+    expect(sent).toStrictEqual([ids[2]])
   })
 
   test.each([
@@ -219,13 +282,21 @@ describe('over a connection', () => {
     await makeProduct(api.ask, crowded.token, 'editor')
     await api.ledger.db.query(
       `insert into licenses (license_id, tenant_id, product_id, key_type_id, revision, key_hash, display_key,
-         quantity, seats_used, on_expiry, source, test, sale_through, metadata, created_at)
+         quantity, seats_used, on_expiry, source, test, sale_through, refunded_payments, metadata, created_at)
        select 'lic_' || lpad(n::text, 26, '0'), $1, 'editor', 'default', 0, md5(n::text), 'ACME…' || n,
-         1, 0, 'expire', 'api', false, 0, json_build_object('order', repeat('x', 100)), '2026-01-01'::timestamptz + n * interval '1 second'
+         1, 0, 'expire', 'api', false, 0, '[]', json_build_object('order', repeat('x', 100)), '2026-01-01'::timestamptz + n * interval '1 second'
        from generate_series(1, $2::int) as n`,
       [crowded.tenantId, count],
     )
-    await api.ledger.db.query('analyze licenses')
+    await api.ledger.db.query(
+      `insert into license_history (license_id, revision, event_id, type, data, actor, request_id, causation_id,
+         correlation_id, at, position, seats_used, moment)
+       select license_id, 0, gen_random_uuid(), 'LicenseMinted', '{}', 'system:test', 'req_1', 'req_1', 'req_1',
+         created_at, 0, 0, created_at
+       from licenses where tenant_id = $1`,
+      [crowded.tenantId],
+    )
+    await api.ledger.db.query('analyze licenses, license_history')
   })
 
   /** Serves the application with services of the test's own, and tells how many pages were read. */

@@ -6,16 +6,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { findByUserCode, userCodeLetters } from '../../src/access/login-requests.ts'
 import { approveLogin, denyLogin } from '../../src/commands/logins.ts'
+import { addMember } from '../../src/commands/members.ts'
 import { Scope } from '../../src/domain/token/scopes.ts'
 import { tokenStream } from '../../src/ledger/streams.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { eventsIn } from '../harness/ledger.ts'
+import { eventsIn, origin } from '../harness/ledger.ts'
 
 let api: TestApi
 let tenant: TestTenant
 beforeAll(async () => {
   api = await openTestApi()
   tenant = await makeTenant(api.ledger)
+  const asked = { tenantId: tenant.tenantId, role: 'owner', email: 'owner@example.com' } as const
+  owner.memberId = await addMember(api.ledger.services, asked, origin)
+  by.actor = `member:${owner.memberId}`
 })
 afterAll(() => api.close())
 beforeEach(() => api.ledger.clock.advance(3_600_000))
@@ -42,8 +46,8 @@ const answered = ({ status, body }: Answer) => ({ status, body })
 const refused = (error: string) => ({ status: 400, body: { error } })
 const later = () => api.ledger.clock.advance(5000)
 
-const owner = { memberId: 'mem_owner', role: 'owner' } as const
-const by = { requestId: 'req_person', actor: 'member:mem_owner' }
+const owner: { memberId: string; role: 'owner' } = { memberId: '', role: 'owner' }
+const by = { requestId: 'req_person', actor: '' }
 
 async function waiting({ user_code }: Started) {
   const { db, fingerprint, now } = api.ledger.services
@@ -64,8 +68,10 @@ const Given = z.strictObject({
   access_token: z.string().startsWith('kl_pat_'),
   token_type: z.literal('Bearer'),
   scopes: z.array(Scope),
+  scope: z.string(),
   tenant_id: z.string(),
   expires_at: z.string().nullable(),
+  expires_in: z.int().optional(),
 })
 
 describe('a program', () => {
@@ -86,8 +92,10 @@ describe('a program', () => {
     expect(rest).toStrictEqual({
       token_type: 'Bearer',
       scopes: ['licenses:read'],
+      scope: 'licenses:read',
       tenant_id: tenant.tenantId,
       expires_at: expiresAt,
+      expires_in: Math.floor((Date.parse(expiresAt) - api.ledger.clock.now().getTime()) / 1000),
     })
     const verified = await api.ask('GET', '/v1/tokens/verify', { token })
     expect(verified.body).toMatchObject({
@@ -101,7 +109,7 @@ describe('a program', () => {
     expect(answered(await poll(started.device_code))).toStrictEqual(refused('expired_token'))
     const tokenId = z.object({ tokenId: z.string() }).parse(verified.body).tokenId
     const events = await eventsIn(api.ledger.services.ledger, tokenStream(tokenId))
-    expect(events.map((entry) => entry.readable && entry.metadata.actor)).toStrictEqual(['member:mem_owner'])
+    expect(events.map((entry) => entry.readable && entry.metadata.actor)).toStrictEqual([by.actor])
   })
 
   test('that asks many times at once gets one token', async () => {
@@ -152,8 +160,9 @@ describe('a program', () => {
 
   test('with a code that nobody was given gets nothing', async () => {
     const { user_code } = await start()
-    for (const code of ['a', 'x'.repeat(43), user_code, '🔑'])
-      expect(answered(await poll(code))).toStrictEqual(refused('expired_token'))
+    expect(answered(await poll('x'.repeat(43)))).toStrictEqual(refused('expired_token'))
+    for (const code of ['a', user_code, '🔑', 'x'.repeat(44)])
+      expect(answered(await poll(code))).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 
   test('that names no scopes asks for the management interface, and never for the runtime', async () => {
@@ -175,7 +184,10 @@ describe('a program', () => {
     [[]],
     ['text'],
   ])('that sends %j is malformed', async (body) => {
-    expect((await api.ask('POST', '/v1/login/device', { body })).status).toBe(400)
+    expect(answered(await api.ask('POST', '/v1/login/device', { body }))).toStrictEqual({
+      status: 400,
+      body: { error: 'invalid_request', error_description: expect.any(String) as string },
+    })
   })
 
   test.each([[{}], [{ device_code: '' }], [{ device_code: 1 }], [{ device_code: 'a', more: 1 }], [null]])(

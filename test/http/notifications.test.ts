@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { Provider } from '../../src/domain/integration/provider.ts'
 import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
 import { makeTenant, type TestTenant } from '../harness/api.ts'
-import { uniqueId } from '../harness/ledger.ts'
+import { beginning, uniqueId } from '../harness/ledger.ts'
 import { goodKey, type ProviderStandIns, platformWebhookSecret } from '../harness/providers.ts'
 import { connectAccount, openSellingApi, type SellingApi } from '../harness/selling-api.ts'
 import { goldenOf } from '../payments/golden.ts'
@@ -201,6 +201,25 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
   })
 })
 
+test.each([
+  ['stripe', 'session-completed-without-email'],
+  ['paddle', 'transaction-completed-without-customer'],
+  ['polar', 'order-paid-of-a-team'],
+] as const)('%s: a paid sale without an email address has its license', async (provider, name) => {
+  expect(await send(provider, golden(provider, name))).toStrictEqual(taken)
+  expect(await licenses()).toMatchObject([{ source: 'sale', email: null, status: 'active' }])
+  expect((await manage('GET', '/v1/sales?needs=holder')).body).toMatchObject({
+    items: [{ provider, needsHolder: true }],
+  })
+})
+
+test('paddle: a key that may not read customers keeps nobody from their license', async () => {
+  const raw = golden('paddle', 'transaction-completed')
+  const answer = await send('paddle', raw.replaceAll('ctm_01hv6y1jedq4p1n0yqn5ba3ky4', 'of another vendor'))
+  expect(answer).toStrictEqual(taken)
+  expect(await licenses()).toMatchObject([{ email: null, quantity: 3 }])
+})
+
 describe('stripe', () => {
   test('takes the number of seats from the metadata', async () => {
     await send('stripe', golden('stripe', 'session-completed'))
@@ -214,13 +233,42 @@ describe('stripe', () => {
     expect(await licenses()).toHaveLength(1)
   })
 
-  test('in test mode sells only what is in test mode', async () => {
+  test('in test mode sells only what is in test mode, without any key, and lists what it ignores', async () => {
     const raw = golden('stripe', 'session-completed-test-mode')
-    expect(await send('stripe', raw)).toMatchObject({ status: 204 })
-    const keys = { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' }
-    expect((await manage('POST', '/v1/products/editor/test-mode', keys)).status).toBe(200)
+    const ignored = async () => {
+      const { body } = await manage('GET', '/v1/sales/ignored')
+      return z.object({ items: z.array(z.looseObject({ reason: z.string() })) }).parse(body).items
+    }
+    for (const of of [
+      raw,
+      raw,
+      raw.replace('"editor"', '"player"').replace('"id":"evt_', '"id":"evt_other_'),
+    ]) {
+      expect(await send('stripe', of)).toMatchObject({ status: 204 })
+    }
+    const refund = golden('stripe', 'charge-refunded').replaceAll('"livemode":true', '"livemode":false')
+    expect(await send('stripe', refund)).toMatchObject({ status: 204 })
+    const listed = await ignored()
+    expect(listed).toHaveLength(3)
+    expect(listed).toContainEqual({
+      provider: 'stripe',
+      notificationId: expect.stringMatching(/^evt_/) as string,
+      kind: 'sold',
+      reason: 'product_not_in_test_mode',
+      message: 'the product editor is not in test mode; turn it on: POST /v1/products/editor/test-mode',
+      times: 2,
+      receivedAt: beginning,
+      lastAt: beginning,
+    })
+    expect(listed.map(({ reason }) => reason).sort()).toStrictEqual([
+      'no_product_in_test_mode',
+      'product_not_found',
+      'product_not_in_test_mode',
+    ])
+    expect((await manage('POST', '/v1/products/editor/test-mode', {})).status).toBe(200)
     expect(await send('stripe', raw)).toStrictEqual(taken)
     expect(await licenses()).toMatchObject([{ test: true }])
+    expect(await ignored()).toHaveLength(3)
   })
 
   test("of an account that is nobody's, or disconnected, is refused", async () => {

@@ -90,14 +90,21 @@ test('every operation has a name of its own, a tag that is described, and a summ
 const takesKey = ({ parameters }: z.infer<typeof Operation>) =>
   parameters.some((parameter) => parameter.name === 'Idempotency-Key' && parameter.in === 'header')
 
-test('every POST with a token takes an Idempotency-Key and says what a replay looks like, but for validate and logout', () => {
+const isGated = ({ parameters }: z.infer<typeof Operation>) =>
+  parameters.some((parameter) => parameter.name === 'X-Service-Confirmation')
+
+test('every POST with a token takes an Idempotency-Key and says what a replay looks like, but for validate, logout and what is gated', () => {
   const posts = operations.filter(
     ({ route, operation }) => /^POST \/v1\//.test(route) && '401' in operation.responses,
   )
-  expect(posts.filter(({ operation }) => !takesKey(operation)).map(({ route }) => route)).toStrictEqual([
-    'POST /v1/logout',
-    'POST /v1/licenses/validate',
-  ])
+  const gated = operations.filter(({ operation }) => isGated(operation))
+  expect(gated.filter(({ route }) => route.startsWith('POST '))).not.toHaveLength(0)
+  for (const { operation } of gated) {
+    expect(takesKey(operation)).toBe(false)
+    expect(operation.description).toContain('An `Idempotency-Key` is ignored')
+  }
+  const passing = posts.filter(({ operation }) => !takesKey(operation) && !isGated(operation))
+  expect(passing.map(({ route }) => route)).toStrictEqual(['POST /v1/logout', 'POST /v1/licenses/validate'])
   const taking = operations.filter(({ operation }) => takesKey(operation))
   expect(taking.filter(({ route }) => !route.startsWith('POST '))).toStrictEqual([])
   for (const { operation } of taking) {
@@ -112,7 +119,7 @@ test('every error is described with the envelope of its interface', () => {
     for (const [status, { content }] of Object.entries(operation.responses)) {
       if (Number(status) < 400 || route === 'GET /readyz') continue
       const told =
-        status === '400' && route === 'POST /v1/login/device/token' ? 'DeviceLoginError' : undefined
+        status === '400' && /^POST \/v1\/login\/device/.test(route) ? 'DeviceLoginError' : undefined
       const refusesWithSettings = /productId\}\/validate$/.test(route) && ['404', '422'].includes(status)
       const named =
         told ??
@@ -128,14 +135,14 @@ test('every error is described with the envelope of its interface', () => {
 })
 
 /**
- * The contract's statuses of each operation; each may fail with 429, 500 and 503 besides, and where an Idempotency-Key is
+ * The contract's statuses of each operation; each may fail with 405, 429, 500 and 503 besides, and where an Idempotency-Key is
  * taken with 409 and 422.
  */
 const statuses: Record<string, number[]> = {
-  'GET /metrics': [200],
+  'GET /metrics': [200, 401, 404],
   'GET /livez': [200],
   'GET /readyz': [200],
-  'GET /v1/openapi.json': [200],
+  'GET /v1/openapi.json': [200, 304],
   'GET /v1/tokens/verify': [200, 401, 403],
   'POST /v1/login/device': [200, 400],
   'POST /v1/login/device/token': [200, 400],
@@ -157,7 +164,7 @@ const statuses: Record<string, number[]> = {
   'GET /v1/licenses/{id}/history': [200, 400, 401, 403, 404],
   'GET /v1/licenses/{id}/explain': [200, 400, 401, 403, 404],
   'GET /v1/licenses/{id}/evidence': [200, 400, 401, 403, 404],
-  'POST /v1/licenses/{id}/revoke': [200, 202, 400, 401, 403, 404, 409, 422],
+  'POST /v1/licenses/{id}/revoke': [200, 202, 400, 401, 403, 404, 409],
   'GET /v1/customers': [200, 400, 401, 403],
   'POST /v1/customers': [201, 400, 401, 403, 409, 422],
   'GET /v1/customers/{id}': [200, 400, 401, 403, 404],
@@ -166,7 +173,7 @@ const statuses: Record<string, number[]> = {
   'DELETE /v1/customers/{id}': [200, 202, 400, 401, 403, 404, 409],
   'GET /v1/usage': [200, 400, 401, 403, 404, 422],
   'GET /v1/sdk-key': [200, 202, 400, 401, 403, 409],
-  'POST /v1/sdk-key/rotate': [200, 202, 400, 401, 403, 409, 422],
+  'POST /v1/sdk-key/rotate': [200, 202, 400, 401, 403, 409],
   'GET /v1/webhook': [200, 401, 403],
   'PUT /v1/webhook': [200, 202, 400, 401, 403, 422],
   'GET /v1/webhook/deliveries': [200, 400, 401, 403],
@@ -185,6 +192,7 @@ const statuses: Record<string, number[]> = {
   'POST /v1/products/{productId}/free-tier': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/products/{productId}/key-types/verify-prices': [200, 400, 401, 403, 404, 409, 422],
   'GET /v1/sales': [200, 400, 401, 403],
+  'GET /v1/sales/ignored': [200, 400, 401, 403],
   'GET /v1/sales/parked': [200, 400, 401, 403],
   'GET /v1/sales/{id}': [200, 400, 401, 403, 404],
   'POST /v1/sales/{id}/replay': [200, 400, 401, 403, 404, 409, 422],
@@ -224,7 +232,7 @@ test('every operation of the contract is described with all its statuses', () =>
       route,
       Object.keys(operation.responses)
         .map(Number)
-        .filter((status) => status < 429),
+        .filter((status) => status < 429 && status !== 405),
     ]),
   )
   const keyed = new Set(operations.filter(({ operation }) => takesKey(operation)).map(({ route }) => route))
@@ -246,6 +254,7 @@ test('every call of an app says what it tells of a limit', () => {
       'X-Service-Limit-Scope',
       'X-Service-Limit',
       'X-Service-Remaining',
+      'Request-Id',
     ])
   }
 })
@@ -256,7 +265,6 @@ test('whoever needs no token is said so, and everybody else may be told 401', ()
     .map(({ route }) => route)
   expect(open.sort()).toStrictEqual([
     'GET /livez',
-    'GET /metrics',
     'GET /readyz',
     'GET /v1/openapi.json',
     'GET /{tenantId}/.well-known/service-keys',
@@ -289,3 +297,46 @@ async function formatted(path: string, json: string): Promise<string> {
   child.child.stdin?.end(json)
   return (await child).stdout
 }
+
+test('every answer says its Request-Id, every refusal of a method what is allowed, and every wait how long it is', () => {
+  for (const { route, operation } of operations) {
+    for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
+      const names = Object.keys(headers)
+      expect({ route, status, names }).toStrictEqual({
+        route,
+        status,
+        names: expect.arrayContaining(['Request-Id']) as string[],
+      })
+      if (['429', '503'].includes(status))
+        expect({ route, status, names }).toMatchObject({
+          names: expect.arrayContaining(['Retry-After']) as string[],
+        })
+    }
+    expect({ route, ...operation.responses['405'] }).toMatchObject({ route, headers: { Allow: {} } })
+  }
+})
+
+test('a method that a path does not have is answered as described', async () => {
+  for (const { route } of operations) {
+    const [, path = ''] = route.split(' ')
+    const answer = await api.ask('DELETE', path.replace(/\{\w+\}/g, 'default'))
+    if (answer.status !== 405) continue
+    expect(answer.headers.allow).toMatch(/^[A-Z]+(?:, [A-Z]+)*$/)
+    const envelopes = Object.values(description.paths[path] ?? {}).map(
+      ({ responses }) => responses['405']?.content,
+    )
+    expect(envelopes).not.toContain(undefined)
+  }
+})
+
+test('every pattern compiles with the flag u and without, and means the same', () => {
+  const patterns = [...text.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, found = '']) =>
+    z.string().parse(JSON.parse(found)),
+  )
+  expect(patterns.length).toBeGreaterThan(5)
+  for (const pattern of new Set(patterns)) {
+    // Without the flag, \p is the letter p.
+    expect(pattern).not.toMatch(/\\[pP]/)
+    for (const flags of ['', 'u']) expect(() => new RegExp(pattern, flags)).not.toThrow()
+  }
+})

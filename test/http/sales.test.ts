@@ -5,7 +5,7 @@ import { type Method, openTestApi, type TestApi } from '../harness/api.ts'
 import { beginning } from '../harness/ledger.ts'
 import { month, purchase } from '../sales/notifications.ts'
 import { openShop, parkedSale, type Shop } from '../sales/shop.ts'
-import { makeProduct } from './samples.ts'
+import { makeCustomer, makeProduct } from './samples.ts'
 
 let api: TestApi
 let shop: Shop
@@ -56,6 +56,8 @@ test('a sale is read with all that was told of it', async () => {
     licenseId,
     quantity: 1,
     email: 'ada@example.com',
+    needsHolder: false,
+    notices: [],
     name: 'Ada Lovelace',
     amount: 4900,
     currency: 'usd',
@@ -144,4 +146,34 @@ test('sales are filtered, and paged through newest first', async () => {
     status: 404,
     body: { error: 'sale not found' },
   })
+})
+
+test('a sale to nobody known needs a holder until its license is linked to a customer', async () => {
+  const outcome = await shop.tell(purchase('ghost', { customer: null, quantity: 2 }).sold())
+  if (outcome.outcome !== 'issued') throw new Error('nothing was issued')
+  const { licenseId } = outcome.license
+  await shop.tell(purchase('parked', { customer: null, sold: { productId: 'missing' } }).sold())
+  const needing = () => list('?needs=holder')
+  const message =
+    '2 were paid for, though the key type monthly is not sold in multiples. The license is for 2.'
+  expect((await needing()).items).toMatchObject([
+    {
+      saleId: 'cs_ghost',
+      licenseId,
+      email: null,
+      name: null,
+      needsHolder: true,
+      notices: [{ code: 'quantity_exceeded', message }],
+    },
+  ])
+  const customerId = await makeCustomer(api.ask, shop.token)
+  const body = { licenseId }
+  const { token } = shop
+  const linked = await api.ask('POST', `/v1/customers/${customerId}/link-license`, { token, body })
+  expect(linked.status).toBe(200)
+  expect((await needing()).items).toStrictEqual([])
+  expect((await list('?status=licensed')).items).toContainEqual(
+    expect.objectContaining({ saleId: 'cs_ghost', needsHolder: false }),
+  )
+  expect(await asks('GET', '/v1/sales?needs=nothing')).toMatchObject({ status: 400 })
 })

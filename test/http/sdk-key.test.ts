@@ -84,7 +84,7 @@ describe('the SDK key', () => {
     expect(asked.text).not.toContain('kl_sdk_')
     const approval = await showApproval(services(), tenant.tenantId, pendingId(asked))
     expect(approval).toMatchObject({
-      description: { summary: 'Make the first SDK key of A tenant, and show it' },
+      description: { summary: 'Make the first SDK key of “A tenant”, and show it' },
       changedSinceAsked: false,
     })
     expect(await keyEvents()).toStrictEqual([])
@@ -102,11 +102,11 @@ describe('the SDK key', () => {
       return (await showApproval(services(), tenant.tenantId, id)).description
     }
     expect(await told('GET', '/v1/sdk-key')).toStrictEqual({
-      summary: `Show the SDK key ${masked} of A tenant`,
+      summary: `Show the SDK key ${masked} of “A tenant”`,
       consequences: ['The key is sent once, to the token that asked', 'It stays as it is'],
     })
     expect(await told('POST', '/v1/sdk-key/rotate')).toStrictEqual({
-      summary: `Rotate the SDK key ${masked} of A tenant`,
+      summary: `Rotate the SDK key ${masked} of “A tenant”`,
       consequences: [
         'Every app that was built with the present key is refused from then on',
         'The key is sent once, to the token that asked',

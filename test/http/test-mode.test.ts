@@ -69,6 +69,25 @@ describe('test mode', () => {
     expect(await secrets()).toStrictEqual(['rk_test_3'])
   })
 
+  test('is a switch: it needs no keys, keeps those that it has, and takes them later', async () => {
+    const on = { status: 200, body: { product: { settings: { testMode: { enabled: true } } } } }
+    expect(await asks('POST', url, {})).toMatchObject(on)
+    expect(await asks('POST', url, {})).toMatchObject(on)
+    expect(await recorded()).toStrictEqual(['ProductCreated', 'KeyTypeAdded', 'TestModeSwitchedOn'])
+    expect((await asks('GET', '/v1/products/editor')).body).not.toHaveProperty(
+      'product.settings.testMode.publishableKey',
+    )
+    await asks('POST', url, keys)
+    expect(await asks('POST', url, {})).toMatchObject({
+      body: { product: { settings: { testMode: { enabled: true, publishableKey: keys.publishableKey } } } },
+    })
+    expect(await secrets()).toStrictEqual([keys.secretKey])
+    expect(await asks('DELETE', url)).toMatchObject({
+      body: { product: { settings: { testMode: { enabled: false } } } },
+    })
+    expect(await secrets()).toStrictEqual([])
+  })
+
   test('is left once, and its secret destroyed', async () => {
     await asks('POST', url, keys)
     for (let times = 0; times < 2; times++) {
@@ -105,8 +124,9 @@ describe('test mode', () => {
   })
 
   test.each([
-    ['nothing', {}],
+    ['nothing at all', undefined],
     ['one key', { publishableKey: 'pk_test_1' }],
+    ['the other key', { secretKey: 'sk_test_1' }],
     ['a number', { ...keys, secretKey: 1 }],
     ['a field nobody knows', { ...keys, webhookSecret: 'whsec_1' }],
   ])('with %s is malformed', async (_, body) => {

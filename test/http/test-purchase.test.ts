@@ -195,6 +195,8 @@ describe('the provider', () => {
     await configure('polar', { products: { p1: 'pro' } })
     expect(await outcome({ productId: 'editor' })).toMatchObject({ provider: 'polar' })
     expect(await outcome({ productId: 'editor', provider: 'gumroad' })).toMatchObject({ provider: 'gumroad' })
+    expect((await asks('POST', '/v1/products/editor/test-mode', {})).status).toBe(200)
+    expect(await outcome({ productId: 'editor' })).toMatchObject({ provider: 'polar' })
     await enterTestMode()
     expect(await outcome({ productId: 'editor' })).toMatchObject({ provider: 'stripe' })
   })

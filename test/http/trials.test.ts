@@ -8,7 +8,7 @@ import { countSharedMachines } from '../../projections/trials/queries.ts'
 import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
 import { createInstalls } from '../../src/usage/installs.ts'
 import { createMachines } from '../../src/vault/machines.ts'
-import { askOf, createTestApp, makeTenant, openTestApi, type TestApi } from '../harness/api.ts'
+import { askOf, createTestApp, makeTenant, metricsToken, openTestApi, type TestApi } from '../harness/api.ts'
 import { eventsIn } from '../harness/ledger.ts'
 import { type App, appOf, sdkKeyOf } from './apps.ts'
 import { makeProduct } from './samples.ts'
@@ -202,7 +202,7 @@ describe('a machine that more than 20 installs share', () => {
       'MachineFoundShared',
     ])
     expect(await countSharedMachines(api.ledger.db)).toBe(before + 1)
-    const { text } = await api.ask('GET', '/metrics')
+    const { text } = await api.ask('GET', '/metrics', { token: metricsToken })
     expect(text).toContain(`keyledger_trial_shared_machines ${before + 1}`)
   })
 })

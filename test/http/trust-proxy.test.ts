@@ -9,12 +9,12 @@ let api: TestApi
 afterEach(() => api.close())
 
 /** The address that an approver is shown, of a caller at 127.0.0.1 who says to speak for another. */
-async function addressShown(trustProxy?: string[]): Promise<string> {
+async function addressShown(trustProxy?: string[], forwarded = '198.51.100.1, 203.0.113.7'): Promise<string> {
   api = await openTestApi(trustProxy && { trustProxy })
   const { token, tenantId } = await makeTenant(api.ledger)
   await makeProduct(api.ask, token, 'editor')
   const { id } = await mint(api.ask, token, 'editor')
-  const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7' }
+  const headers = { 'x-forwarded-for': forwarded }
   const asked = await api.ask('POST', `/v1/licenses/${id}/revoke`, { token, headers })
   return (await showApproval(api.ledger.services, tenantId, pendingId(asked))).client.address
 }
@@ -26,3 +26,17 @@ test('nor is a caller who is not the proxy', async () =>
 
 test("the proxy's word is taken, for the address that it saw itself", async () =>
   expect(await addressShown(['loopback', '10.0.0.0/8'])).toBe('203.0.113.7'))
+
+test('an IPv4 address that a proxy writes as IPv6 is shown as what it is', async () =>
+  expect(await addressShown(['loopback'], '::FFFF:203.0.113.7')).toBe('203.0.113.7'))
+
+test('a socket for both kinds of addresses makes no second caller, and no second allowance', async () => {
+  api = await openTestApi()
+  const start = async (remoteAddress: string) =>
+    (await api.app.inject({ method: 'POST', url: '/v1/login/device', payload: {}, remoteAddress })).statusCode
+  const written = ['198.51.100.9', '::ffff:198.51.100.9', '::FFFF:C633:6409', '0:0:0:0:0:ffff:198.51.100.9']
+  const statuses: number[] = []
+  for (let calls = 0; calls < 24; calls++) statuses.push(await start(written[calls % 4] ?? ''))
+  // Twenty at once of one address.
+  expect(statuses).toStrictEqual([...Array.from({ length: 20 }, () => 200), 429, 429, 429, 429])
+})

@@ -67,8 +67,25 @@ describe('a revoked license', () => {
 
   test('whose money went back is not reinstated, nor one whose key type is deleted', async () => {
     const refunded = await mint(api.ask, tenant.token, 'editor')
-    const refund = { amount: 1, currency: 'usd' }
-    const wish = { saleId: 'cs_1', through: 1, refund, keepRefunded: false, expiresAt: undefined, at: at() }
+    const refund = {
+      payment: 'first',
+      because: 'refund',
+      amount: 1,
+      totalRefunded: 1,
+      currency: 'usd',
+    } as const
+    const wish = {
+      saleId: 'cs_1',
+      through: 1,
+      refunded: [refund],
+      unpaid: 'refund',
+      keepRefunded: false,
+      expiresAt: undefined,
+      isRenewed: false,
+      hasEnded: false,
+      terms: null,
+      at: at(),
+    } as const
     await commandLicense(api.ledger, refunded.id, { type: 'FollowSale', ...wish })
     const answer = await post(`${refunded.id}/reinstate`)
     expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 409 })

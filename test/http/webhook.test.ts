@@ -32,7 +32,9 @@ const all = [
   'license.deactivated',
   'license.expired',
   'license.renewed',
+  'license.updated',
   'license.refunded',
+  'license.reinstated',
   'license.revoked',
   'license.reminted',
 ]
@@ -208,6 +210,7 @@ describe('an operation on the webhook that is run again', () => {
 })
 
 describe('the approver', () => {
+  const { host } = new URL(url)
   const told = async (body: unknown) => {
     const approval = await showApproval(services(), tenant.tenantId, pendingId(await put(body)))
     return approval.description
@@ -215,7 +218,8 @@ describe('the approver', () => {
 
   test('is told where events go, which, and what becomes of the secret', async () => {
     expect(await told({ url, events: ['license.created'] })).toStrictEqual({
-      summary: `Deliver license events to ${url}`,
+      summary: `Deliver license events to ${host}`,
+      target: { host, url },
       consequences: [
         'These events: license.created',
         'license.created carries the raw license key of each sale',
@@ -224,19 +228,41 @@ describe('the approver', () => {
     })
     const secret = masked(secretIn(await approved({ url })))
     expect(await told({ url: `${url}2`, events: ['license.revoked'], rotateSecret: true })).toStrictEqual({
-      summary: `Deliver license events to ${url}2`,
+      summary: `Deliver license events to ${host}`,
+      target: { host, url: `${url}2` },
       consequences: [
         'These events: license.revoked',
-        `Nothing is delivered to ${url} any more`,
+        `Nothing is delivered any more to ${host}, at ${url}`,
         `The token that asked is sent a new signing secret, once; the present one, ${secret}, goes on for 24 hours`,
       ],
     })
   })
 
+  test.each([
+    ['https://good.example\\@evil.example/', 'good.example'],
+    ['https://good.example.evil.example/https://good.example/', 'good.example.evil.example'],
+    ['https://xn--80ak6aa92e.com/', 'xn--80ak6aa92e.com'],
+    ['https://\u0430\u0440\u0440\u04cf\u0435.com/apple.com', 'xn--80ak6aa92e.com'],
+    ['https://GOOD.example:8443/a', 'good.example:8443'],
+    ['https://good\u3002example/', 'good.example'],
+  ])('is told the host that is really connected to: of %s it is %s', async (asked, parsed) => {
+    expect(await told({ url: asked })).toMatchObject({
+      summary: `Deliver license events to ${parsed}`,
+      target: { host: parsed, url: asked },
+    })
+  })
+
+  test.each(['https://good.example@evil.example/', 'https://good.example%2F:x@evil.example/'])(
+    'is never asked about a URL with a name before its host: %s',
+    async (asked) => {
+      expect(await put({ url: asked })).toMatchObject({ status: 422 })
+    },
+  )
+
   test('is told that deliveries end', async () => {
     await approved({ url })
     expect(await told({ url: null })).toStrictEqual({
-      summary: `End the deliveries of license events to ${url}`,
+      summary: `End the deliveries of license events to ${host}`,
       consequences: ['License events are delivered nowhere', 'The signing secret is destroyed'],
     })
   })

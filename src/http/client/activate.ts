@@ -7,6 +7,7 @@ import { activateInstance } from '../../commands/instances.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/license/expiry.ts'
+import { statusAt } from '../../domain/license/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { isNews } from '../../usage/device-telemetry.ts'
 import { notFound, unavailable } from '../problem.ts'
@@ -34,7 +35,7 @@ export function activateRoute(app: ZodApp, services: Services): void {
         summary: 'Seat the device that the app runs on; the same device again takes no second seat',
         description:
           'The same device is one with the same `free_tier_instance_id`, else with the same `instance_name`, among the ' +
-          'active ones.',
+          'active ones. A license that fell back is seated too, with a lease of status `fallback`.',
         params: clientPlace,
         body: activateIn,
         response: { 200: answer('It is seated', activateOut), ...clientErrors(400, 402, 422) },
@@ -62,11 +63,12 @@ export function activateRoute(app: ZodApp, services: Services): void {
         services.telemetry.note({ instanceId, licenseId: found.license.licenseId }, telemetry)
       }
       const { expiresAt } = found.license
+      const status = statusAt(found.license, now)
       return {
         activated: true as const,
         instance_id: instanceId,
         license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
-        lease: await leaseFor(services, asking, found, { keyHash, instanceId, status: 'active' }, now),
+        lease: await leaseFor(services, asking, found, { keyHash, instanceId, status }, now),
       }
     },
   )

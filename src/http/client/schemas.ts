@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Answer, type ErrorStatus, errorBody, errorsWith, text } from '../schemas.ts'
+import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } from '../schemas.ts'
 import { scopes } from './limits.ts'
 import { telemetryShape } from './telemetry.ts'
 
@@ -57,7 +57,7 @@ export const asItStands = { serializerCompiler: () => (answered: unknown) => JSO
 export const clientErrors = (...statuses: ErrorStatus[]) =>
   withLimits(errorsWith(errorBody, 401, 403, 404, ...statuses))
 
-const licenseKey = text(512).meta({ example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' })
+const licenseKey = keyText.meta({ example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' })
 const instanceId = text(256).meta({
   description: 'As activate has answered it',
   example: 'ins_01k9m3v5q7e8ra9c1d3f5g7h9j',

@@ -33,7 +33,7 @@ export function validateRoute(app: ZodApp, services: Services, authority: Client
     path,
     {
       ...asItStands,
-      config: { client: 'validate', admitsItself: true },
+      config: { client: 'validate', admitsItself: true, ownTime: true },
       schema: {
         operationId: 'validateInstance',
         tags: ['Client'],

@@ -13,7 +13,7 @@ import {
   waysIn,
 } from '../../commands/set-up.ts'
 import { Problem } from '../problem.ts'
-import { keepChallenge, takeChallenge } from './challenges.ts'
+import { challengeIn, giveChallenge } from './challenges.ts'
 import { formOf, line } from './forms.ts'
 import type { Rooms } from './rooms.ts'
 import { freshFormMs, freshMs, signedOf } from './signed.ts'
@@ -51,7 +51,7 @@ function done(request: FastifyRequest, reply: FastifyReply, text: string): Fasti
 
 /** A member's own page: how they sign in, and where they are signed in. */
 export function accountRoutes(app: FastifyInstance, rooms: Rooms): void {
-  const { services, party, show } = rooms
+  const { services, party, show, browsers } = rooms
 
   app.get('/account', member, async (request, reply) => {
     const signed = signedOf(request)
@@ -73,6 +73,7 @@ export function accountRoutes(app: FastifyInstance, rooms: Rooms): void {
   app.post('/account/sessions/end-others', member, async (request, reply) => {
     const { memberId, sessionHash } = signedOf(request)
     await endSessionsOf(services.db, memberId, services.now(), sessionHash)
+    await browsers.remember(request, reply, memberId)
     return done(request, reply, 'You are signed in nowhere else now.')
   })
 
@@ -80,7 +81,7 @@ export function accountRoutes(app: FastifyInstance, rooms: Rooms): void {
   passkeyRoutes(app, rooms)
 }
 
-function passwordRoutes(app: FastifyInstance, { services, show }: Rooms): void {
+function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Rooms): void {
   const page = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -111,6 +112,7 @@ function passwordRoutes(app: FastifyInstance, { services, show }: Rooms): void {
     const setUp = await setUpPassword(services, settingUpOf(request), { ...chosen, enrolment })
     if (!setUp.done) return page(request, reply, setUp)
     request.session.enrolment = undefined
+    await browsers.remember(request, reply, signedOf(request).memberId)
     return done(
       request,
       reply,
@@ -147,13 +149,13 @@ function passkeyRoutes(app: FastifyInstance, { services, party, show }: Rooms): 
       { memberId, email, label: `${email} (${tenantName})` },
       passkeys,
     )
-    keepChallenge(request, services, options.challenge, 'new passkey')
+    await giveChallenge(request, services, 'new passkey', options.challenge)
     return reply.send(options)
   })
 
   app.post('/account/passkeys', freshForm, async (request, reply) => {
     const { credential, name } = formOf(NewPasskeyForm, request)
-    const challenge = await takeChallenge(request, services, 'new passkey')
+    const challenge = await challengeIn(request, services, 'new passkey')
     const passkey = challenge && (await checkNewPasskey(party, credential, challenge))
     if (!passkey) return page(reply, notProven.message)
     const setUp = await setUpPasskey(services, settingUpOf(request), passkey, name || 'Passkey')

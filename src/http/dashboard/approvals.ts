@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { countPendingConfirmations } from '../../../projections/confirmations/queries.ts'
+import { momentOf } from '../../commands/services.ts'
 import { sameDigest } from '../../credentials/sha256.ts'
 import { may } from '../../domain/member/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { type Approval, approve, deny, listApprovals, showApproval } from '../../gate/approvals.ts'
+import { type Approval, approve, deny, listApprovals, showApproval, withdraw } from '../../gate/approvals.ts'
 import { hashOf } from '../../gate/request.ts'
 import { runApproved } from '../../gate/run-approved.ts'
 import { actorNames } from '../../story/actors.ts'
@@ -16,6 +18,7 @@ import { approvalPart, approvalsPart, approvalsView, approvalView } from './view
 const hidden = { schema: { hide: true } } as const
 const member = { config: { page: 'member' }, ...hidden } as const
 const decide = { config: { page: 'decide_confirmations' }, ...hidden } as const
+const countWaiting = { config: { page: 'decide_confirmations', background: true }, ...hidden } as const
 const decideFresh = { config: { page: 'decide_confirmations', freshMs }, ...hidden } as const
 
 /** What of an approval somebody has read, so that they approve that and nothing that has taken its place. */
@@ -26,29 +29,24 @@ type OneRequest = FastifyRequest<{ Params: { id: string } }>
 const seenHashOf = ({ description, changedSinceAsked, impossible }: Approval): string =>
   hashOf({ description: description ?? null, changedSinceAsked, impossible: impossible ?? null })
 
-export function approvalPages(app: FastifyInstance, { services, show, showPart }: Rooms): void {
-  app.get('/approvals', member, async (request, reply) => {
-    const { tenantId, role } = signedOf(request)
-    const approvals = await listApprovals(services, tenantId)
-    const mayDecide = may(role, 'decide_confirmations')
-    if (isPart(request)) return showPart(reply, (view) => approvalsPart(view, approvals, mayDecide))
-    return show(reply, {
-      title: 'Approvals',
-      nav: 'approvals',
-      content: (view) => approvalsView(view, approvals, mayDecide),
-    })
-  })
-
+export function approvalPages(app: FastifyInstance, rooms: Rooms): void {
+  const { services, show, showPart } = rooms
+  listPages(app, rooms)
   const page = async (request: OneRequest, reply: FastifyReply, problem?: string, status = 200) => {
     const signed = signedOf(request)
     const approval = await showApproval(services, signed.tenantId, request.params.id)
-    const nameOf = await actorNames(services, signed.tenantId, [approval.decidedBy])
+    const { decidedBy, withdrawnBy, approvers } = approval
+    const askedBy = approvers?.askedBy ? `member:${approvers.askedBy}` : null
+    const nameOf = await actorNames(services, signed.tenantId, [decidedBy, withdrawnBy, askedBy])
     const shown = {
       approval,
       seen: seenHashOf(approval),
       mayDecide: may(signed.role, 'decide_confirmations'),
+      mayApprove: approvers?.members.some(({ memberId }) => memberId === signed.memberId) ?? false,
       fresh: isFresh(services, signed),
-      decidedBy: approval.decidedBy && nameOf(approval.decidedBy),
+      decidedBy: decidedBy && nameOf(decidedBy),
+      withdrawnBy: withdrawnBy && nameOf(withdrawnBy),
+      askedBy: askedBy && nameOf(askedBy),
       problem,
     }
     if (isPart(request)) return showPart(reply, (view) => approvalPart(view, shown))
@@ -82,9 +80,19 @@ export function approvalPages(app: FastifyInstance, { services, show, showPart }
     const work = async () => {
       await approve(services, tenantId, id, originOfMember(request))
       const ran = await runApproved(services, id, originOfMember(request))
-      return ran ? 'Approved, and done.' : 'Approved. It runs once, when the program asks again.'
+      return ran
+        ? 'Approved, and done.'
+        : 'Approved. It runs once, when the program asks again within 60 minutes.'
     }
     return settle(request, reply, work)
+  })
+
+  app.post('/approvals/:id/withdraw', decide, async (request: OneRequest, reply) => {
+    const { tenantId } = signedOf(request)
+    return settle(request, reply, async () => {
+      await withdraw(services, tenantId, request.params.id, originOfMember(request))
+      return 'The approval is withdrawn. Nothing has happened, and nothing will.'
+    })
   })
 
   app.post('/approvals/:id/deny', decide, async (request: OneRequest, reply) => {
@@ -93,6 +101,25 @@ export function approvalPages(app: FastifyInstance, { services, show, showPart }
       await deny(services, tenantId, request.params.id, originOfMember(request))
       return 'Denied. Nothing has happened, and nothing will.'
     })
+  })
+}
+
+function listPages(app: FastifyInstance, { services, show, showPart }: Rooms): void {
+  app.get('/approvals', member, async (request, reply) => {
+    const { tenantId, role } = signedOf(request)
+    const approvals = await listApprovals(services, tenantId)
+    const mayDecide = may(role, 'decide_confirmations')
+    if (isPart(request)) return showPart(reply, (view) => approvalsPart(view, approvals, mayDecide))
+    return show(reply, {
+      title: 'Approvals',
+      nav: 'approvals',
+      content: (view) => approvalsView(view, approvals, mayDecide),
+    })
+  })
+
+  app.get('/approvals/waiting', countWaiting, async (request, reply) => {
+    const { tenantId } = signedOf(request)
+    return reply.send({ waiting: await countPendingConfirmations(services.db, tenantId, momentOf(services)) })
   })
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { listAudit } from '../../../projections/audit/queries.ts'
 import { actorNames } from '../../story/actors.ts'
+import { auditPageOf } from '../audit-page.ts'
 import { queryOf } from './lists.ts'
 import type { Rooms } from './rooms.ts'
 import { lookingAt, signedOf } from './signed.ts'
@@ -16,7 +16,7 @@ export function auditPage(app: FastifyInstance, { services, cursors, show }: Roo
     const boundTo = [tenantId, 'dashboard audit', actor ?? null, action ?? null, target ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const filter = { actor, action, targetId: target }
-    const { items: entries, next } = await listAudit(services.db, tenantId, filter, keyset)
+    const { items: entries, next } = await auditPageOf(services, tenantId, filter, keyset)
     const nameOf = await actorNames(
       services,
       tenantId,

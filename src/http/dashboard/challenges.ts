@@ -1,28 +1,29 @@
 import type { FastifyRequest } from 'fastify'
-import type { Services } from '../../commands/services.ts'
+import { type ChallengePurpose, keepChallenge, takeChallenge } from '../../access/challenges.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { sessionHashOf } from './session.ts'
 
-/** How long a browser may take to get a passkey from its owner. */
-const challengeMs = 5 * 60_000
-
-/** Remembers in the session what a passkey has to sign, and what for. */
-export function keepChallenge(
-  { session }: FastifyRequest,
-  services: Pick<Services, 'now'>,
-  value: string,
-  purpose: string,
-): void {
-  session.challenge = { value, purpose, at: services.now().toISOString() }
+/** Remembers what a passkey has to sign in the request's session, which begins with it if there was none. */
+export async function giveChallenge(
+  request: FastifyRequest,
+  services: Services,
+  purpose: ChallengePurpose,
+  challenge: string,
+): Promise<void> {
+  request.session.challengedAt = momentOf(services)
+  await keepChallenge(
+    services.db,
+    { sessionHash: sessionHashOf(request), purpose },
+    challenge,
+    services.now(),
+  )
 }
 
-/** The challenge, once: whether or not what signed it is good, it cannot be used again. */
-export async function takeChallenge(
-  { session }: FastifyRequest,
-  services: Pick<Services, 'now'>,
-  purpose: string,
+/** The challenge of the request's session, once: whether or not what signed it is good, it cannot be used again. */
+export function challengeIn(
+  request: FastifyRequest,
+  { db, now }: Services,
+  purpose: ChallengePurpose,
 ): Promise<string | undefined> {
-  const { challenge } = session
-  session.challenge = undefined
-  if (challenge) await session.save()
-  const fresh = challenge && services.now().getTime() - Date.parse(challenge.at) < challengeMs
-  return fresh && challenge.purpose === purpose ? challenge.value : undefined
+  return takeChallenge(db, { sessionHash: sessionHashOf(request), purpose }, now())
 }

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { askForPasskey } from '../../access/passkey-ceremony.ts'
 import { momentOf } from '../../commands/services.ts'
 import { waysIn } from '../../commands/set-up.ts'
-import { proveWithPassword, type SignIn, signInWithPasskey } from '../../commands/sign-in.ts'
-import { keepChallenge, takeChallenge } from './challenges.ts'
+import { proveWithPasskey, proveWithPassword, type SignIn } from '../../commands/sign-in.ts'
+import { challengeIn, giveChallenge } from './challenges.ts'
 import { boxes, formOf } from './forms.ts'
 import type { Content } from './html.ts'
 import { returnPath } from './return-path.ts'
@@ -63,7 +63,7 @@ export function confirmRoutes(app: FastifyInstance, rooms: Rooms): void {
 
   app.post('/confirm', member, async (request, reply) => {
     const { return: path, ...proof } = formOf(PasswordForm, request)
-    const proven = await proveWithPassword(services, signedOf(request).memberId, proof, request.ip)
+    const proven = await proveWithPassword(services, signedOf(request), proof)
     return answer(request, reply, proven, returnPath(path))
   })
 
@@ -71,15 +71,14 @@ export function confirmRoutes(app: FastifyInstance, rooms: Rooms): void {
   app.post('/confirm/challenge', member, async (request, reply) => {
     const { passkeys } = await waysIn(services, signedOf(request).memberId)
     const options = await askForPasskey(party, passkeys)
-    keepChallenge(request, services, options.challenge, 'confirm')
+    await giveChallenge(request, services, 'confirm', options.challenge)
     return reply.send(options)
   })
 
   app.post('/confirm/passkey', member, async (request, reply) => {
     const { credential, return: path } = formOf(PasskeyForm, request)
-    const { memberId } = signedOf(request)
-    const challenge = (await takeChallenge(request, services, 'confirm')) ?? ''
-    const proven = await signInWithPasskey(services, party, { credential, challenge, memberId }, request.ip)
+    const challenge = await challengeIn(request, services, 'confirm')
+    const proven = await proveWithPasskey(services, party, signedOf(request), { credential, challenge })
     return answer(request, reply, proven, returnPath(path))
   })
 }

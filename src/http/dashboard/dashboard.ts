@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto'
-import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { relyingPartyOf } from '../../access/passkey-ceremony.ts'
 import { sweep } from '../../access/sweep.ts'
@@ -16,16 +15,17 @@ import { devicePages } from './device.ts'
 import { deviceListPage } from './devices.ts'
 import { evidencePage } from './evidence.ts'
 import { answerFailures } from './failures.ts'
+import { readForms } from './forms.ts'
 import { noteFreshness } from './freshness.ts'
 import { homePage } from './home.ts'
 import { integrationPages } from './integrations.ts'
+import { knownBrowsers } from './known-browsers.ts'
 import { licensePage } from './license.ts'
 import { licenseActions } from './license-actions.ts'
 import { queryOf } from './lists.ts'
 import { mailboxPages } from './mailbox.ts'
 import { memberPages } from './members.ts'
 import { pagesOf, partsOf } from './page.ts'
-import { rebuildPages } from './rebuild.ts'
 import { recordPages } from './records.ts'
 import { home } from './return-path.ts'
 import type { Rooms } from './rooms.ts'
@@ -60,7 +60,7 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
   await app.register(
     async (pages) => {
       await guardPages(pages, isHttps)
-      await pages.register(formbody)
+      await readForms(pages)
       const endSession = await keepSessions(pages, { ...options, isHttps })
       refuseForeignForms(pages)
       guardRoutes(pages, services)
@@ -74,6 +74,7 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
         show,
         showPart: partsOf(services, baseUrl),
         endSession,
+        browsers: knownBrowsers(services, isHttps),
         baseUrl,
         readiness,
         limits,
@@ -89,7 +90,6 @@ function routes(app: FastifyInstance, rooms: Rooms): void {
   homePage(app, rooms)
   searchPage(app, rooms)
   systemPage(app, rooms)
-  rebuildPages(app, rooms)
   auditPage(app, rooms)
   signInRoutes(app, rooms)
   signOutRoute(app, rooms)

@@ -8,6 +8,7 @@ import {
 } from '../../access/login-requests.ts'
 import { giveBackCodeTry, mostWrongCodes, takeCodeTry } from '../../access/sessions.ts'
 import { approveLogin, denyLogin } from '../../commands/logins.ts'
+import { quoted } from '../../domain/plain-text.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Scope } from '../../domain/token/scopes.ts'
 import { problemOfRefusal } from '../problem.ts'
@@ -78,6 +79,15 @@ export function devicePages(app: FastifyInstance, rooms: Rooms): void {
   reviewPages(app, rooms)
 }
 
+const nothingWaits = {
+  title: 'Nothing waits here',
+  content: () =>
+    messageView(
+      'Nothing waits here',
+      'The program’s code has expired, or you have not entered one. Begin again.',
+    ),
+}
+
 function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
   /** The program whose code this session has entered, while it still waits. */
   const waiting = async ({ session: { login } }: FastifyRequest): Promise<LoginRequest | undefined> =>
@@ -95,19 +105,7 @@ function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
     )
   }
 
-  const gone = (reply: FastifyReply) =>
-    show(
-      reply,
-      {
-        title: 'Nothing waits here',
-        content: () =>
-          messageView(
-            'Nothing waits here',
-            'The program’s code has expired, or you have not entered one. Begin again.',
-          ),
-      },
-      404,
-    )
+  const gone = (reply: FastifyReply) => show(reply, nothingWaits, 404)
 
   const settle = async (
     request: FastifyRequest,
@@ -148,7 +146,7 @@ function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
       reply,
       login,
       work,
-      `“${login.clientName}” is signed in. Go back to it: it goes on by itself within seconds.`,
+      `The program that says it is ${quoted(login.clientName)} is signed in. Go back to it: it goes on by itself within seconds.`,
     )
   })
 
@@ -156,6 +154,12 @@ function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
     const login = await waiting(request)
     if (!login) return gone(reply)
     const work = () => denyLogin(services, login, deciderOf(signedOf(request)), originOfMember(request))
-    return settle(request, reply, login, work, `“${login.clientName}” was denied, and has got nothing.`)
+    return settle(
+      request,
+      reply,
+      login,
+      work,
+      `The program that says it is ${quoted(login.clientName)} was denied, and has got nothing.`,
+    )
   })
 }

@@ -42,7 +42,7 @@ export function answerFailures(app: FastifyInstance, show: ShowPage): void {
 }
 
 function problemFor(error: FastifyError): Problem {
-  if (error.code?.startsWith('FST_CSRF_')) {
+  if (String(error.code).startsWith('FST_CSRF_')) {
     return new Problem(
       403,
       'forbidden',

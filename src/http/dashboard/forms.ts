@@ -1,14 +1,31 @@
-import type { FastifyRequest } from 'fastify'
+import { parse } from 'node:querystring'
+import formbody from '@fastify/formbody'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { isPlain } from '../../domain/values.ts'
 import { Problem } from '../problem.ts'
 
+/** Fields of several lines have line breaks and tabs; nothing else that is invisible is typed into a form. */
+const isTyped = (value: string): boolean => isPlain(value.replaceAll(/[\t\r\n]/g, ''))
+
+/** Reads forms. One whose fields hold what people cannot have typed is refused with 400. */
+export async function readForms(app: FastifyInstance): Promise<void> {
+  await app.register(formbody, {
+    parser: (text) => {
+      const form = parse(text)
+      if (
+        Object.entries(form)
+          .flat(2)
+          .every((value) => value === undefined || isTyped(value))
+      )
+        return form
+      throw new Problem(400, 'invalid_request', 'A field holds characters that cannot be used.')
+    },
+  })
+}
+
 /** What people type into a line: trimmed, and nothing that a store cannot hold. */
-export const line = (most: number) =>
-  z
-    .string()
-    .trim()
-    .max(most)
-    .refine((value) => value.isWellFormed() && !/\p{Cc}/u.test(value), 'cannot be used')
+export const line = (most: number) => z.string().trim().max(most).refine(isPlain, 'cannot be used')
 
 /** Boxes of one name: none, one, or several of them. */
 export const boxes = z

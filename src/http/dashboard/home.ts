@@ -3,6 +3,7 @@ import { countWaitingDeliveries } from '../../../projections/deliveries/waiting.
 import { countActiveDevices } from '../../../projections/licenses/active-devices.ts'
 import { listProducts } from '../../../projections/products/queries.ts'
 import { listParkedOf } from '../../../projections/runner/parked.ts'
+import { countSalesNeedingHolder } from '../../../projections/sales/holders.ts'
 import { countParkedSales } from '../../../projections/sales/queries.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
 import { may } from '../../domain/member/roles.ts'
@@ -50,10 +51,11 @@ export function homePage(app: FastifyInstance, { services, show }: Rooms): void 
 async function whatWaits(services: Services, tenantId: string) {
   const now = services.now()
   const since = new Date(now.getTime() - givenUpWithinMs).toISOString()
-  const [deliveries, parkedSales, parkedStreams] = await Promise.all([
+  const [deliveries, parkedSales, salesNeedingHolder, parkedStreams] = await Promise.all([
     countWaitingDeliveries(services.db, tenantId, { now: now.toISOString(), since }),
     countParkedSales(services.db, tenantId),
+    countSalesNeedingHolder(services.db, tenantId),
     listParkedOf(services.db, tenantId),
   ])
-  return { deliveries, parkedSales, parkedStreams: parkedStreams.length }
+  return { deliveries, parkedSales, salesNeedingHolder, parkedStreams: parkedStreams.length }
 }

@@ -9,6 +9,7 @@ import type { GatedOperation, RequestInput } from '../../gate/operation.ts'
 import { revokeLicense } from '../../gate/operations/revoke-license.ts'
 import { reinstateLicense, reseatDevice, takeBackImport } from '../../gate/operations/undo.ts'
 import { passGate } from '../../gate/pass.ts'
+import { addressOf } from '../address.ts'
 import { notFound, problemOfRefusal } from '../problem.ts'
 import { formOf, line } from './forms.ts'
 import type { Rooms } from './rooms.ts'
@@ -131,7 +132,10 @@ export function licenseActions(app: FastifyInstance, { services, show }: Rooms):
     const outcome = await passGate(services, operation, {
       tenantId,
       tokenId: memberId,
-      client: { address: request.ip, userAgent: request.headers['user-agent']?.slice(0, 256) ?? null },
+      client: {
+        address: addressOf(request),
+        userAgent: request.headers['user-agent']?.slice(0, 256) ?? null,
+      },
       request: input,
       origin: originOfMember(request),
       confirmationId: undefined,

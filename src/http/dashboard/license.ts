@@ -38,6 +38,8 @@ const Query = z.object({
   upTo: sequence.transform(Number).optional(),
   compare: z
     .string()
+    // Two moments as long as they can be; on longer text the pattern would take its time.
+    .max(80, { abort: true })
     .regex(/^[\dTZ:.-]+?\.\.[\dTZ:.-]+$/)
     .optional(),
   /** What the forms send, which the address says in another way. */

@@ -22,6 +22,7 @@ const Query = z.object({
   action: one,
   target: one,
   person: one,
+  needs: one,
 })
 
 /** What a list's address says: the first one counts of what is said twice, and an empty filter filters nothing. */

@@ -1,13 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findMember, listMembers, type PresentMember } from '../../../projections/members/queries.ts'
+import { listTokenNamesOfMember } from '../../../projections/tokens/list.ts'
 import { membersWithLinks } from '../../access/links.ts'
 import { endSessionsOf, listSessionsOf } from '../../access/sessions.ts'
 import { addMember, changeRole, emailOf, issueLink, removeMember } from '../../commands/members.ts'
+import { momentOf } from '../../commands/services.ts'
 import { waysIn } from '../../commands/set-up.ts'
 import { isId } from '../../credentials/id.ts'
 import { Role } from '../../domain/member/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { EmailAddress } from '../../domain/values.ts'
 import { notFound, Problem } from '../problem.ts'
 import { welcomePath } from '../welcome-path.ts'
 import { formOf, line } from './forms.ts'
@@ -89,7 +92,8 @@ export function memberPages(app: FastifyInstance, rooms: Rooms): void {
 
   app.post('/members', manageForm, async (request, reply) => {
     const { email, role } = formOf(NewMember, request)
-    if (!z.email().safeParse(email).success) return form(reply, { email, role }, 'That is no e-mail address.')
+    if (!EmailAddress.safeParse(email).success)
+      return form(reply, { email, role }, 'That is no e-mail address.')
     const { tenantId } = signedOf(request)
     try {
       const memberId = await addMember(services, { tenantId, role, email }, originOfMember(request))
@@ -131,11 +135,12 @@ function oneMember(
     const email = await emailOf(services, member)
     const ways = await waysIn(services, member.memberId)
     const sessions = await listSessionsOf(services.db, member.memberId, services.now())
+    const tokens = await listTokenNamesOfMember(services.db, member.memberId, momentOf(services))
     const isSelf = member.memberId === signedOf(request).memberId
     return show(reply, {
       title: email ?? member.memberId,
       nav: 'members',
-      content: (view) => memberView(view, { member, email, ways, sessions, isSelf }),
+      content: (view) => memberView(view, { member, email, ways, sessions, tokens, isSelf }),
     })
   })
 

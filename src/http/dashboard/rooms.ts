@@ -3,6 +3,7 @@ import type { Services } from '../../commands/services.ts'
 import type { Limits } from '../../limits/limits.ts'
 import type { Cursors } from '../cursor.ts'
 import type { Readiness } from '../system/health.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import type { ShowPage, ShowPart } from './page.ts'
 import type { EndSession } from './session.ts'
 
@@ -15,6 +16,7 @@ export type Rooms = {
   show: ShowPage
   showPart: ShowPart
   endSession: EndSession
+  browsers: KnownBrowsers
   readiness: () => Promise<Readiness>
   limits: Limits
   baseUrl: string

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'
+import { readBuyer, readBuyers } from '../../commands/sale-buyers.ts'
 import { readSaleStory } from '../../commands/sale-story.ts'
 import { replaySale } from '../../commands/sales.ts'
 import type { Services } from '../../commands/services.ts'
@@ -12,6 +13,7 @@ import { may } from '../../domain/member/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { KnownSale } from '../../domain/sale/sale.ts'
 import { Slug } from '../../domain/values.ts'
+import { listIgnoredTests } from '../../usage/ignored-tests.ts'
 import { notFound, problemOfRefusal } from '../problem.ts'
 import { productChoices, queryOf } from './lists.ts'
 import type { Rooms } from './rooms.ts'
@@ -22,12 +24,15 @@ import { salesView, saleView } from './views/sales.ts'
 const hidden = { schema: { hide: true } } as const
 
 const pageSize = 50
+/** The newest tests that had no effect, below the sales. */
+const mostIgnored = 20
 /** More deliveries than a license has before anybody looks into its sale. */
 const mostDeliveries = 100
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 const Status = z.enum(['parked', 'received', 'licensed'])
+const Needs = z.enum(['holder'])
 
 /** What was sold, and everything that came of it; what is parked can be tried again. */
 export function salePages(app: FastifyInstance, rooms: Rooms): void {
@@ -47,21 +52,21 @@ async function saleOf(services: Services, request: OneRequest): Promise<KnownSal
 function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
   app.get('/sales', lookingAt('sales'), async (request, reply) => {
     const { tenantId } = signedOf(request)
-    const { cursor, status: askedStatus, provider: askedProvider, product } = queryOf(request)
+    const { cursor, status: askedStatus, provider: askedProvider, product, needs: asked } = queryOf(request)
+    const needs = Needs.safeParse(asked).data
     const status = Status.safeParse(askedStatus).data
     const provider = Provider.safeParse(askedProvider).data
     const productId = Slug.safeParse(product).data
-    const boundTo = [tenantId, 'dashboard sales', status ?? null, provider ?? null, productId ?? null]
+    const filter = { status, provider, productId, needs }
+    const boundTo = [tenantId, 'dashboard sales', ...Object.values(filter).map((value) => value ?? null)]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const [{ items, next }, products] = await Promise.all([
-      listSales(services.db, tenantId, { status, provider, productId }, keyset),
+    const isFirst = cursor === undefined && Object.values(filter).every((value) => value === undefined)
+    const [{ items, next }, products, ignored] = await Promise.all([
+      listSales(services.db, tenantId, filter, keyset),
       productChoices(services, tenantId),
+      isFirst ? listIgnoredTests(services.db, tenantId, { after: undefined, limit: mostIgnored }) : undefined,
     ])
-    const people = await services.subjects.openPeople(
-      tenantId,
-      items.map(({ customer }) => customer),
-    )
-    const sales = items.map((sale, index) => ({ sale, email: people[index]?.email ?? null }))
+    const sales = await readBuyers(services, tenantId, items)
     return show(reply, {
       title: 'Sales',
       nav: 'sales',
@@ -69,9 +74,10 @@ function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): voi
         salesView(view, {
           sales,
           products,
-          filter: { status, provider, product: productId },
+          filter: { status, provider, product: productId, needs },
           cursor,
           next: cursors.write(boundTo, next),
+          ignored: ignored?.items ?? [],
         }),
     })
   })
@@ -82,19 +88,19 @@ function onePage(app: FastifyInstance, { services, show }: Rooms): void {
     const { tenantId, role } = signedOf(request)
     const sale = await saleOf(services, request)
     const { licenseId } = sale
-    const [[person], entry, story, deliveries] = await Promise.all([
-      services.subjects.openPeople(tenantId, [sale.customer]),
+    const [buyer, entry, story, deliveries] = await Promise.all([
+      readBuyer(services, sale),
       findLicense(services.db, tenantId, licenseId),
       readSaleStory(services, sale),
       listDeliveries(services.db, tenantId, { licenseId }, { after: undefined, limit: mostDeliveries }),
     ])
     return show(reply, {
-      title: person?.email ?? sale.saleId,
+      title: buyer.email ?? sale.saleId,
       nav: 'sales',
       content: (view) =>
         saleView(view, {
           sale,
-          email: person?.email ?? null,
+          buyer,
           displayKey: entry?.license.displayKey,
           story,
           deliveries: deliveries.items,

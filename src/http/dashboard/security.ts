@@ -2,7 +2,7 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../problem.ts'
 
-/** What browsers are told about every page: nothing from elsewhere, nothing inline, no frames around it, no copies kept. */
+/** What browsers are told about every page: nothing from elsewhere, nothing inline, no frames around it. */
 export async function guardPages(app: FastifyInstance, isHttps: boolean): Promise<void> {
   const self = ["'self'"]
   await app.register(helmet, {
@@ -22,10 +22,6 @@ export async function guardPages(app: FastifyInstance, isHttps: boolean): Promis
     frameguard: { action: 'deny' },
     referrerPolicy: { policy: 'same-origin' },
     strictTransportSecurity: isHttps && { maxAge: 31_536_000, includeSubDomains: false },
-  })
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
-    done(null, payload)
   })
 }
 

@@ -9,7 +9,6 @@ import { endSession, findSession, saveSession } from '../../access/sessions.ts'
 import type { Services } from '../../commands/services.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 
-const Challenge = z.object({ value: z.string(), purpose: z.string(), at: z.string() })
 const Notice = z.object({ kind: z.enum(['done', 'wrong']), text: z.string() })
 export type Notice = z.infer<typeof Notice>
 
@@ -27,7 +26,7 @@ export type SessionMember = z.infer<typeof SessionMember>
 /** What is kept of a session, with nothing in it that would let anybody in. */
 const Kept = z.object({
   member: SessionMember.optional(),
-  challenge: Challenge.optional(),
+  challengedAt: z.string().optional(),
   notice: Notice.optional(),
   enrolment: z.string().optional(),
   login: z.string().optional(),
@@ -40,8 +39,8 @@ export const memberIn = (data: unknown): SessionMember | undefined => Kept.safeP
 declare module 'fastify' {
   interface Session {
     member?: SessionMember | undefined
-    /** What a passkey has to sign, and what for. */
-    challenge?: z.infer<typeof Challenge> | undefined
+    /** When a passkey was last asked for: a session of somebody unknown begins with that. */
+    challengedAt?: string | undefined
     /** Shown once, on the next page. */
     notice?: Notice | undefined
     /** Tells this attempt to connect an authenticator app from others. */
@@ -54,7 +53,12 @@ declare module 'fastify' {
 export const sessionHashOf = (request: FastifyRequest): string => sha256(request.session.sessionId)
 
 /** The cookies' names. With TLS, browsers take one that begins so from nobody but this very host. */
-const nameOf = (what: string, isHttps: boolean): string => `${isHttps ? '__Host-' : ''}keyledger-${what}`
+export const cookieNameOf = (what: string, isHttps: boolean): string =>
+  `${isHttps ? '__Host-' : ''}keyledger-${what}`
+
+/** A cookie that scripts and other sites cannot use. */
+export const cookieOptions = (isHttps: boolean) =>
+  ({ httpOnly: true, sameSite: 'lax', secure: isHttps, path: '/' }) as const
 
 type SessionOptions = { services: Services; cookieKey: KeyObject; isHttps: boolean }
 
@@ -65,8 +69,8 @@ export type EndSession = (request: FastifyRequest, reply: FastifyReply) => Promi
 export async function keepSessions(app: FastifyInstance, options: SessionOptions): Promise<EndSession> {
   const { services, cookieKey, isHttps } = options
   const secretFor = (purpose: string) => createHmac('sha256', cookieKey).update(purpose).digest('base64')
-  const cookieName = nameOf('session', isHttps)
-  const cookie = { httpOnly: true, sameSite: 'lax', secure: isHttps, path: '/' } as const
+  const cookieName = cookieNameOf('session', isHttps)
+  const cookie = cookieOptions(isHttps)
   await app.register(fastifyCookie, { secret: secretFor('form cookie') })
   // Before the plugin's own hook, which saves nothing when TLS ends at a proxy and this process sees none.
   app.addHook('onSend', async (request, _reply, payload) => {
@@ -83,7 +87,7 @@ export async function keepSessions(app: FastifyInstance, options: SessionOptions
     rolling: false,
   })
   const forms = {
-    cookieKey: nameOf('form', isHttps),
+    cookieKey: cookieNameOf('form', isHttps),
     cookieOpts: { ...cookie, signed: true },
     csrfOpts: { hmacKey: secretFor('form token'), userInfo: true },
     getUserInfo: formOwner,
@@ -136,8 +140,8 @@ function storeIn(db: Pool, now: () => Date) {
       )
     },
     set(sessionId: string, session: Session, callback: Callback) {
-      const { member, challenge, notice, enrolment, login } = session
-      const kept: Kept = { member, challenge, notice, enrolment, login }
+      const { member, challengedAt, notice, enrolment, login } = session
+      const kept: Kept = { member, challengedAt, notice, enrolment, login }
       const owner = { memberId: member?.memberId ?? null, tenantId: member?.tenantId ?? null }
       settle(saveSession(db, sha256(sessionId), owner, kept, now()), callback)
     },

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { readMaskedKeys } from '../../../projections/client-keys/queries.ts'
 import { listSigningKeys } from '../../../projections/signing/queries.ts'
+import { findTenant } from '../../../projections/tenants/queries.ts'
 import { findWebhook } from '../../../projections/webhooks/queries.ts'
 import { issueCheckoutKey } from '../../commands/client-keys.ts'
 import { momentOf } from '../../commands/services.ts'
@@ -11,6 +12,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { WebhookEventName } from '../../domain/webhook/events.ts'
 import { setWebhook } from '../../gate/operations/set-webhook.ts'
 import { problemOfRefusal } from '../problem.ts'
+import { approvalRulePages } from './approval-rule.ts'
 import { boxes, formOf, line } from './forms.ts'
 import type { Rooms } from './rooms.ts'
 import { freshFormMs, freshMs, originOfMember, signedOf } from './signed.ts'
@@ -36,6 +38,7 @@ export function settingPages(app: FastifyInstance, rooms: Rooms): void {
     const signed = signedOf(request)
     const keys = await readMaskedKeys(services.db, signed.tenantId)
     const { endpoint } = await findWebhook(services.db, signed.tenantId)
+    const tenant = await findTenant(services.db, signed.tenantId)
     const signingKeys = await listSigningKeys(services.db, signed.tenantId, momentOf(services))
     return show(reply, {
       title: 'Settings',
@@ -46,6 +49,7 @@ export function settingPages(app: FastifyInstance, rooms: Rooms): void {
           ...keys,
           signingKeys,
           endpoint,
+          anotherMember: tenant?.anotherMemberApproves ?? false,
           mayManage: may(signed.role, 'manage_settings'),
         }),
     })
@@ -54,6 +58,7 @@ export function settingPages(app: FastifyInstance, rooms: Rooms): void {
   checkoutKeyPages(app, rooms)
   webhookPages(app, rooms)
   signingKeyPages(app, rooms)
+  approvalRulePages(app, rooms)
 }
 
 /** Which key is replaced stands in the form, so that a form sent twice replaces one key, not two. */

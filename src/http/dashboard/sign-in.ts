@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { KnownMember } from '../../../projections/members/queries.ts'
-import { callerOfAddress } from '../../access/attempts.ts'
+import { isKnownDevice } from '../../access/known-devices.ts'
 import { askForPasskey } from '../../access/passkey-ceremony.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
-import { type SignIn, signInWithPasskey, signInWithPassword } from '../../commands/sign-in.ts'
+import { type Caller, type SignIn, signInWithPasskey, signInWithPassword } from '../../commands/sign-in.ts'
 import { Slug } from '../../domain/values.ts'
+import { callerOf } from '../../limits/address.ts'
+import { addressOf } from '../address.ts'
 import { Problem } from '../problem.ts'
-import { keepChallenge, takeChallenge } from './challenges.ts'
+import { challengeIn, giveChallenge } from './challenges.ts'
 import { boxes, formOf } from './forms.ts'
 import type { Content } from './html.ts'
 import { home, returnPath } from './return-path.ts'
@@ -31,7 +33,7 @@ const noMatch =
   'belongs to several workspaces, name the one that you mean.'
 
 export function signInRoutes(app: FastifyInstance, rooms: Rooms): void {
-  const { services, party, show } = rooms
+  const { services, party, show, browsers } = rooms
   const open = { config: { page: 'open' }, schema: { hide: true } } as const
 
   const page = (
@@ -63,7 +65,7 @@ export function signInRoutes(app: FastifyInstance, rooms: Rooms): void {
     given: { returnTo: string; email?: string; workspace?: string },
   ) => {
     if (signIn.outcome === 'signed_in') {
-      await admit(services, request, signIn.known)
+      await admit(rooms, request, reply, signIn.known)
       return reply.redirect(given.returnTo, 303)
     }
     if (signIn.outcome === 'wait') {
@@ -71,6 +73,11 @@ export function signInRoutes(app: FastifyInstance, rooms: Rooms): void {
     }
     return page(reply, { ...given, problem: noMatch }, 401)
   }
+
+  const callerOf = (request: FastifyRequest): Caller => ({
+    address: addressOf(request),
+    deviceHash: browsers.hashOf(request),
+  })
 
   app.get('/sign-in', open, async (request, reply) => {
     const query = z.object({ return: boxes, workspace: boxes }).safeParse(request.query).data
@@ -85,45 +92,47 @@ export function signInRoutes(app: FastifyInstance, rooms: Rooms): void {
     const tenant = Slug.safeParse(named.toLowerCase())
     // A name that can be nobody's is looked for all the same: it costs what every other try costs.
     const tenantId = named === '' ? undefined : (tenant.data ?? '')
-    const signIn = await signInWithPassword(services, { email, tenantId, password, code }, request.ip)
+    const signIn = await signInWithPassword(services, { email, tenantId, password, code }, callerOf(request))
     return answer(request, reply, signIn, { returnTo: returnPath(path), email, workspace: named })
   })
 
   if (!party) return
   app.post('/sign-in/challenge', open, async (request, reply) => {
-    await takeTurnOf(services, request.ip)
+    await takeTurnOf(services, callerOf(request))
     const options = await askForPasskey(party)
-    keepChallenge(request, services, options.challenge, 'sign in')
+    await giveChallenge(request, services, 'sign in', options.challenge)
     return reply.send(options)
   })
 
   app.post('/sign-in/passkey', open, async (request, reply) => {
     const { credential, return: path } = formOf(PasskeyForm, request)
-    const challenge = await takeChallenge(request, services, 'sign in')
-    const presented = { credential, challenge: challenge ?? '' }
-    const signIn = await signInWithPasskey(services, party, presented, request.ip)
+    const challenge = await challengeIn(request, services, 'sign in')
+    const signIn = await signInWithPasskey(services, party, { credential, challenge }, callerOf(request))
     return answer(request, reply, signIn, { returnTo: returnPath(path) })
   })
 }
 
 /** Each challenge for somebody unknown is a row in the database, so an address gets no more than it can use. */
-async function takeTurnOf(services: Services, address: string): Promise<void> {
-  const bucket = `challenge ${callerOfAddress(address)}`
+async function takeTurnOf(services: Services, { address, deviceHash }: Caller): Promise<void> {
+  const known = await isKnownDevice(services.db, deviceHash, services.now())
+  const bucket = known ? `challenge device ${deviceHash}` : `challenge ${callerOf(address)}`
   const attempt = await services.attempts.take([{ bucket, allowance: { burst: 60, intervalMs: 5000 } }])
   if (attempt.allowed) return
   const headers = { 'retry-after': String(attempt.retryAfterSeconds) }
   throw new Problem(429, 'rate_limited', 'Too many tries. Wait a minute and try again.', headers)
 }
 
-/** Opens a new session for somebody who has just proved who they are. */
-export function admit(
-  services: Pick<Services, 'now'>,
+/** Opens a new session for somebody who has just proved who they are, in a browser that is theirs from now on. */
+export async function admit(
+  { services, browsers }: Pick<Rooms, 'services' | 'browsers'>,
   request: FastifyRequest,
+  reply: FastifyReply,
   { member: { memberId, tenantId } }: Pick<KnownMember, 'member'>,
 ): Promise<void> {
+  await browsers.remember(request, reply, memberId)
   const userAgent = request.headers['user-agent']?.slice(0, 300) ?? null
   const authenticatedAt = momentOf(services)
-  return beginSession(request, { memberId, tenantId, authenticatedAt, address: request.ip, userAgent })
+  await beginSession(request, { memberId, tenantId, authenticatedAt, address: addressOf(request), userAgent })
 }
 
 /** What somebody is told who has tried too often. */

@@ -34,6 +34,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may come to a page: everybody, every member, or members with a permission. */
     page?: 'open' | 'member' | Permission
+    /** What pages ask for by themselves, however often: it keeps no session alive. */
+    background?: true
     /** The member must have proved who they are within this time. */
     freshMs?: number
     /** What a page shows of people and what they bought: that somebody looks at it is recorded before they see it. */
@@ -51,7 +53,8 @@ export function guardRoutes(app: FastifyInstance, services: Services): void {
   app.addHook('onRequest', async (request, reply) => {
     request.signed = await signedIn(services, request)
     // A page that brings itself up to date is no sign that somebody is still there.
-    if (request.signed && request.headers['hx-trigger'] === undefined)
+    const { background } = request.routeOptions.config
+    if (request.signed && !background && request.headers['hx-trigger'] === undefined)
       await touchSession(services.db, request.signed.sessionHash, services.now())
     const { page, freshMs: within } = request.routeOptions.config
     if (page === undefined || page === 'open') return
@@ -80,10 +83,13 @@ const Asked = z.object({
   query: z.object({ asOf: z.string().optional() }).catch({}),
 })
 
-/** Not again when a page only brings itself up to date. What can be nobody's id is not kept: it may be anything. */
+/**
+ * Whatever asks for it, and with whichever headers: what is shown counts. So no page that records looks brings itself up
+ * to date. What can be nobody's id is not kept: it may be anything.
+ */
 async function noteLook(services: Services, request: FastifyRequest): Promise<void> {
   const { look } = request.routeOptions.config
-  if (look === undefined || request.headers['hx-trigger'] !== undefined) return
+  if (look === undefined) return
   const { params, query } = Asked.parse(request)
   if (params.id !== undefined && !/^[a-z]{2,3}_[0-9a-z]{26}$/.test(params.id)) return
   const asOf = /^[\dTZ:.+-]{1,40}$/.exec(query.asOf ?? '')?.[0]

@@ -40,9 +40,8 @@ export function systemPage(app: FastifyInstance, rooms: Rooms): void {
   app.get('/system', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
     const signed = signedOf(request)
     const readModels = await readModelsOf(services, signed.tenantId)
-    const mayRebuild = may(signed.role, 'manage_settings')
     if (request.headers['hx-request'] === 'true')
-      return showPart(reply, (view) => readModelsPart(view, readModels, mayRebuild))
+      return showPart(reply, (view) => readModelsPart(view, readModels))
     const { db } = services
     const [{ parts }, deliveries, activity, signingKeys, limits, limitHits, signIns] = await Promise.all([
       readiness(),
@@ -60,7 +59,6 @@ export function systemPage(app: FastifyInstance, rooms: Rooms): void {
         systemView(view, {
           parts,
           readModels,
-          mayRebuild,
           deliveries,
           activity,
           signingKeys,

@@ -7,6 +7,7 @@ import { isId, newId } from '../../credentials/id.ts'
 import { may } from '../../domain/member/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Scope } from '../../domain/token/scopes.ts'
+import { actorNames } from '../../story/actors.ts'
 import { notFound } from '../problem.ts'
 import { boxes, formOf, line } from './forms.ts'
 import { expiryOf, Lifetime } from './lifetimes.ts'
@@ -52,10 +53,13 @@ export function tokenPages(app: FastifyInstance, rooms: Rooms): void {
     const { id } = request.params
     const listed = isId('tok', id) ? await findListedToken(services.db, tenantId, id) : undefined
     if (!listed) throw notFound('token')
+    const { memberId } = listed.token
+    const member = `member:${memberId}`
+    const madeBy = memberId === null ? null : (await actorNames(services, tenantId, [member]))(member)
     return show(reply, {
       title: listed.token.name,
       nav: 'tokens',
-      content: (view) => tokenView(view, listed, may(role, 'manage_tokens')),
+      content: (view) => tokenView(view, listed, madeBy, may(role, 'manage_tokens')),
     })
   })
 

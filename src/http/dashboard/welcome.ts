@@ -5,7 +5,7 @@ import { totpUri } from '../../access/totp.ts'
 import { findLinkHolder, type LinkHolder } from '../../commands/members.ts'
 import { beginTotp, type SettingUp, type SetUp, setUpPasskey, setUpPassword } from '../../commands/set-up.ts'
 import { welcomePath } from '../welcome-path.ts'
-import { keepChallenge, takeChallenge } from './challenges.ts'
+import { challengeIn, giveChallenge } from './challenges.ts'
 import { formOf } from './forms.ts'
 import { type Html, html } from './html.ts'
 import { home } from './return-path.ts'
@@ -61,7 +61,7 @@ export function welcomeRoutes(app: FastifyInstance, rooms: Rooms): void {
   const finish = async (request: LinkRequest, reply: FastifyReply, holder: LinkHolder, setUp: SetUp) => {
     if (!setUp.done)
       return setUp.problem === 'link' ? gone(reply) : page(reply, request.params.secret, holder, setUp)
-    await admit(services, request, holder)
+    await admit(rooms, request, reply, holder)
     request.session.notice = { kind: 'done', text: 'You are in. This is how you sign in from now on.' }
     return reply.redirect(home, 303)
   }
@@ -91,7 +91,7 @@ export function welcomeRoutes(app: FastifyInstance, rooms: Rooms): void {
         { memberId, email, label: `${email} (${tenantName})` },
         [],
       )
-      keepChallenge(request, services, options.challenge, `welcome ${link.linkHash}`)
+      await giveChallenge(request, services, `welcome ${link.linkHash}`, options.challenge)
       return reply.send(options)
     }),
   )
@@ -101,7 +101,7 @@ export function welcomeRoutes(app: FastifyInstance, rooms: Rooms): void {
     open,
     holding(async (request, reply, holder) => {
       const { credential } = formOf(PasskeyForm, request)
-      const challenge = await takeChallenge(request, services, `welcome ${holder.link.linkHash}`)
+      const challenge = await challengeIn(request, services, `welcome ${holder.link.linkHash}`)
       const passkey = challenge && (await checkNewPasskey(party, credential, challenge))
       const setUp = passkey
         ? await setUpPasskey(services, settingUp(holder), passkey, 'First passkey')

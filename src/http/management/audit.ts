@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { type AuditEntry, listAudit } from '../../../projections/audit/queries.ts'
+import type { AuditEntry } from '../../../projections/audit/queries.ts'
 import type { Services } from '../../commands/services.ts'
+import { auditPageOf } from '../audit-page.ts'
 import { callerIn } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
 import { answer, errors, momentOut, pageOf, pageQuery, text } from '../schemas.ts'
@@ -18,7 +19,8 @@ const entryOut = z
     action: z.string().meta({
       description:
         '`viewed`, `searched`, `exported`, `revealed` or `rebuilt`; of dangerous requests `asked`, `approved`, ' +
-        '`denied`, `executed` or `refused`. There may be more',
+        '`denied`, `withdrawn`, `executed` or `refused`; of the rule that another member approves `required` or ' +
+        '`no_longer_required`. There may be more',
       example: 'viewed',
     }),
     target: z.object({
@@ -62,7 +64,7 @@ export function auditRoutes(app: ZodApp, services: Services, cursors: Cursors): 
         cursors,
         [tenantId, 'audit', actor ?? null, action ?? null, targetId ?? null],
         request.query,
-        (keyset) => listAudit(services.db, tenantId, { actor, action, targetId }, keyset),
+        (keyset) => auditPageOf(services, tenantId, { actor, action, targetId }, keyset),
         (entries) => entries.map(entryView),
       )
     },

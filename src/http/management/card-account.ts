@@ -33,7 +33,7 @@ function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
   app.post(
     '/v1/integrations/stripe/connect',
     {
-      config: { scope: 'integrations:write' },
+      config: { scope: 'integrations:write', ownTime: true },
       schema: {
         operationId: 'connectStripe',
         tags: ['Integrations'],
@@ -66,7 +66,7 @@ function statusRoute(app: ZodApp, services: Services): void {
   app.get(
     '/v1/integrations/stripe/status',
     {
-      config: { scope: 'integrations:read' },
+      config: { scope: 'integrations:read', ownTime: true },
       schema: {
         operationId: 'getStripeStatus',
         tags: ['Integrations'],

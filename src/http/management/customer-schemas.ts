@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { CustomerEntry } from '../../../projections/customers/queries.ts'
 import { EntitlementOverride, mostOverrides } from '../../domain/customer/overrides.ts'
 import { wholeSeconds } from '../../domain/license/expiry.ts'
+import { EmailAddress } from '../../domain/values.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { metadataIn, momentIn, momentOut, text } from '../schemas.ts'
 
@@ -27,7 +28,7 @@ export const customerOut = z
 
 export const customerIn = z
   .strictObject({
-    email: z.email().max(254),
+    email: EmailAddress,
     name: text(200).optional(),
     metadata: metadataIn.optional(),
   })

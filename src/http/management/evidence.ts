@@ -18,7 +18,7 @@ export function evidenceRoutes(app: ZodApp, services: Services): void {
   app.get(
     path,
     {
-      config: { scope: 'licenses:read' },
+      config: { scope: 'licenses:read', ownTime: true },
       schema: {
         operationId: 'getEvidence',
         tags: ['Licenses'],
@@ -55,6 +55,5 @@ export const sendArchive = (reply: FastifyReply, licenseId: string, { archive }:
     .type('application/zip')
     .headers({
       'content-disposition': `attachment; filename="evidence-${licenseId}.zip"`,
-      'cache-control': 'no-store',
     })
     .send(Readable.from(archive, { objectMode: false }))

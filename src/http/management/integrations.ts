@@ -101,7 +101,7 @@ function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
   app.post(
     '/v1/integrations/:provider/connect',
     {
-      config: { scope: 'integrations:write' },
+      config: { scope: 'integrations:write', ownTime: true },
       schema: {
         operationId: 'connectIntegration',
         tags: ['Integrations'],
@@ -181,7 +181,7 @@ function configureRoute(app: ZodApp, services: Services): void {
   app.post(
     '/v1/products/:productId/integrations/:provider',
     {
-      config: { scope: 'integrations:write' },
+      config: { scope: 'integrations:write', ownTime: true },
       schema: {
         operationId: 'configureProductIntegration',
         tags: ['Integrations'],

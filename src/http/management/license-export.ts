@@ -57,6 +57,7 @@ export function licenseExportRoutes(app: ZodApp, services: Services): void {
       'Streamed: any number of licenses. An answer that breaks off ends without its last chunk; it has used up its ' +
       'confirmation all the same. In CSV lists are separated by spaces, metadata is JSON, and a text that a ' +
       'spreadsheet would take for a formula begins with an apostrophe.',
+    streams: true,
     response: {
       200: {
         description: 'A license a line; in CSV after a line with the names of the fields',
@@ -74,7 +75,6 @@ export function licenseExportRoutes(app: ZodApp, services: Services): void {
         .type(formats[format].contentType)
         .headers({
           'content-disposition': `attachment; filename="${name}"`,
-          'cache-control': 'no-store',
         })
         .send(Readable.from(linesOf(result), { objectMode: false }))
     },

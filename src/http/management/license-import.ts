@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { type ForeignLicense, type Imported, importLicenses } from '../../commands/import.ts'
 import type { Services } from '../../commands/services.ts'
-import { Metadata, Slug } from '../../domain/values.ts'
+import { EmailAddress, Metadata, Slug } from '../../domain/values.ts'
 import { callerIn } from '../authenticate.ts'
 import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { problemOfRefusal } from '../problem.ts'
-import { answer, errors, inUtc, momentIn, text } from '../schemas.ts'
+import { answer, errors, inUtc, keyText, momentIn, text } from '../schemas.ts'
 import { refuseGet } from '../wrong-method.ts'
 import type { ZodApp } from '../zod-app.ts'
 import { wellFormedMetadata } from './license-schemas.ts'
@@ -25,9 +25,9 @@ const momentOfSale = momentIn.refine((value) => Date.parse(value) >= 0, 'must no
 
 const rowIn = z
   .strictObject({
-    licenseKey: text(512).meta({ description: 'In whatever form; at least 6 letters or digits' }),
+    licenseKey: keyText.meta({ description: 'In whatever form; at least 6 letters or digits' }),
     keyTypeId: Slug.optional().meta({ description: "The product's first one when absent" }),
-    email: z.email().max(254).nullish(),
+    email: EmailAddress.nullish(),
     name: text(200).nullish().meta({ description: 'Kept only together with an e-mail address' }),
     quantity: z.int().min(1).max(100_000).optional(),
     expiresAt: momentOfSale.nullable().optional().meta({
@@ -84,7 +84,7 @@ export function licenseImportRoutes(app: ZodApp, services: Services): void {
   app.post(
     path,
     {
-      config: { scope: 'licenses:write', issues: true },
+      config: { scope: 'licenses:write', issues: true, slowBody: true },
       bodyLimit: mostBytes,
       schema: {
         operationId: 'importLicenses',

@@ -3,7 +3,7 @@ import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { type Seat, statusAt } from '../../domain/license/license.ts'
 import { DeviceLimit } from '../../domain/product/key-type.ts'
-import { Slug } from '../../domain/values.ts'
+import { EmailAddress, Slug } from '../../domain/values.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { metadataIn, momentIn, momentOut, text } from '../schemas.ts'
 
@@ -74,7 +74,7 @@ export const licenseIn = z
     productId: Slug,
     keyTypeId: Slug.optional().meta({ description: "The product's first one when absent" }),
     quantity: z.int().min(1).max(100_000).optional(),
-    email: z.email().max(254).optional(),
+    email: EmailAddress.optional(),
     name: text(200)
       .optional()
       .meta({ description: 'Of the person; kept only together with an e-mail address' }),

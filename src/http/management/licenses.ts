@@ -99,8 +99,12 @@ function mintRoute(app: ZodApp, services: Services): void {
       const overrides = await overridesOf(services, tenantId, asked.customerId)
       const terms = { ...asked, expiresAt: expiresAt && inUtc(expiresAt) }
       const own = servicesFor(request, services)
-      const { license, keyType, licenseKey } = await mintLicense(own, product, terms, runOriginOf(request))
-      const person = { email: asked.email ?? null, name: asked.name ?? null }
+      const origin = runOriginOf(request)
+      const { license, keyType, licenseKey } = await mintLicense(own, product, terms, origin)
+      // Minted by a request before this one of the same run, it may have lost its holder since.
+      const [person = nobody] = origin.run?.resumed
+        ? await services.subjects.openPeople(tenantId, [license.holder])
+        : [{ email: asked.email ?? null, name: asked.name ?? null }]
       const view = licenseView({ license, revision: 0, ...keyType, overrides }, person, momentOf(own))
       return reply.code(201).send({ license: view, licenseKey })
     },

@@ -1,6 +1,8 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Allowance, callerOfAddress } from '../../access/attempts.ts'
+import type { Allowance } from '../../access/attempts.ts'
 import {
+  isDeviceCode,
   loginLifetimeSeconds,
   notePoll,
   openLoginRequest,
@@ -11,10 +13,13 @@ import type { Services } from '../../commands/services.ts'
 import { revokeToken } from '../../commands/tokens.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import { Scope } from '../../domain/token/scopes.ts'
+import { callerOf } from '../../limits/address.ts'
+import { addressOf } from '../address.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import { Problem } from '../problem.ts'
 import { answer, errorBody, errors, errorsWith, momentOut, text } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
+import { deviceGrant, form, OAuthError, oauthRefusal, speakOAuth } from './oauth.ts'
 
 /** Nobody has shown a token yet, so it is addresses that are counted: starting is rare, polling is not. */
 const starting: Allowance = { burst: 20, intervalMs: 6000 }
@@ -23,7 +28,13 @@ const polling: Allowance = { burst: 120, intervalMs: 500 }
 /** What a program that names no scopes asks for: all of the management interface. */
 const managementScopes = Scope.options.filter((scope) => scope !== 'licenses:runtime')
 
+const clientId = text(200).optional().meta({
+  description: 'What an OAuth library calls itself; any. Shown to the person where there is no name',
+  example: 'build-1',
+})
+
 const loginIn = z.strictObject({
+  client_id: clientId,
   client_name: text(100)
     .optional()
     .meta({ description: 'Shown to the person who decides', example: 'keyledger on build-1' }),
@@ -37,6 +48,17 @@ const loginIn = z.strictObject({
         'What to ask for; all of the management interface when absent. `danger` is only granted if the person ' +
         'turns it on.',
     }),
+  scope: text(1000)
+    .optional()
+    .meta({ description: 'The same in words of OAuth: scopes in one text, with spaces between them' }),
+})
+
+const tokenIn = z.strictObject({
+  device_code: text(200),
+  client_id: clientId,
+  grant_type: text(200)
+    .optional()
+    .meta({ description: 'OAuth libraries send it; a form needs it', example: deviceGrant }),
 })
 
 const loginOut = z
@@ -55,27 +77,42 @@ const tokenOut = z
     access_token: z.string().meta({ description: 'This answer is the only place where it is shown' }),
     token_type: z.literal('Bearer'),
     scopes: z.array(Scope),
+    scope: z.string().meta({ description: 'The scopes in one text, with spaces between them' }),
     tenant_id: z.string(),
     expires_at: momentOut.nullable(),
+    expires_in: z.int().optional().meta({ description: 'Seconds; absent for a token that does not expire' }),
   })
   .meta({ id: 'DeviceLoginToken' })
 
-const waiting = z
-  .object({
-    error: z.string().meta({
-      description:
-        '`authorization_pending`: nobody has decided yet; `slow_down`: polled faster than the interval; ' +
-        '`access_denied`; `expired_token`: unknown, expired, or the token was given out already. Anything else says ' +
-        'what is malformed',
-    }),
-  })
-  .meta({ id: 'DeviceLoginError', example: { error: 'authorization_pending' } })
-
 /** Signs in a program that has no browser: a person approves it in the dashboard (RFC 8628). */
 export function loginRoutes(app: ZodApp, services: Services, baseUrl: string): void {
-  startRoute(app, services, baseUrl)
-  pollRoute(app, services)
+  void app.register(async (oauth: ZodApp) => {
+    speakOAuth(oauth, ['client_id', 'client_name', 'scope', 'device_code', 'grant_type'])
+    startRoute(oauth, services, baseUrl)
+    pollRoute(oauth, services)
+  })
   logoutRoute(app, services)
+}
+
+const consumes = ['application/json', form]
+
+/** @throws OAuthError `invalid_scope` */
+function scopesAsked({ scopes, scope }: z.infer<typeof loginIn>): readonly Scope[] {
+  if (scope === undefined) return scopes ?? managementScopes
+  if (scopes !== undefined) throw new OAuthError('invalid_request', 'send scope or scopes, not both')
+  const asked = z.array(Scope).min(1).safeParse(scope.split(' ').filter(Boolean))
+  if (asked.success) return [...new Set(asked.data)]
+  throw new OAuthError('invalid_scope', `scope may hold ${Scope.options.join(' ')}`)
+}
+
+/** @throws OAuthError `invalid_request`, `unsupported_grant_type` */
+function checkGrant(request: FastifyRequest, grantType: string | undefined): void {
+  if (grantType === deviceGrant) return
+  if (grantType !== undefined)
+    throw new OAuthError('unsupported_grant_type', `grant_type must be ${deviceGrant}`)
+  if (request.headers['content-type']?.startsWith(form)) {
+    throw new OAuthError('invalid_request', `send grant_type=${deviceGrant}`)
+  }
 }
 
 function startRoute(app: ZodApp, services: Services, baseUrl: string): void {
@@ -87,17 +124,21 @@ function startRoute(app: ZodApp, services: Services, baseUrl: string): void {
         tags: ['Login'],
         summary: 'Begin to sign in a program: get a code that a person confirms in the dashboard',
         security: [],
+        consumes,
         body: loginIn,
         response: {
           200: answer('The codes', loginOut),
-          ...errorsWith(errorBody, 400, 429),
+          ...errorsWith(errorBody, 429),
+          400: answer('Malformed: see `error_description`', oauthRefusal),
         },
       },
     },
     async (request, reply) => {
-      await allow(services, 'login start', request.ip, starting)
-      const { client_name: clientName = 'A program without a name', scopes = managementScopes } = request.body
-      const asked = { clientName, scopes, address: request.ip }
+      await allow(services, 'login start', addressOf(request), starting)
+      const { client_id: clientId, client_name: clientName } = request.body
+      const scopes = scopesAsked(request.body)
+      const named = clientName ?? clientId?.slice(0, 100) ?? 'A program without a name'
+      const asked = { clientName: named, scopes, address: addressOf(request) }
       const { deviceCode, userCode } = await openLoginRequest(
         services.db,
         services.fingerprint,
@@ -105,7 +146,7 @@ function startRoute(app: ZodApp, services: Services, baseUrl: string): void {
         asked,
         services.now(),
       )
-      return reply.header('cache-control', 'no-store').send({
+      return reply.send({
         device_code: deviceCode,
         user_code: userCode,
         verification_uri: `${baseUrl}/login`,
@@ -126,18 +167,21 @@ function pollRoute(app: ZodApp, services: Services): void {
         tags: ['Login'],
         summary: 'Ask for the token, no faster than the interval; it is given out once',
         security: [],
-        body: z.strictObject({ device_code: text(200) }),
+        consumes,
+        body: tokenIn,
         response: {
           200: answer('The token', tokenOut),
           ...errorsWith(errorBody, 429),
-          400: answer('Not yet, or never: see `error`', waiting),
+          400: answer('Not yet, or never: see `error`', oauthRefusal),
         },
       },
     },
     async (request, reply) => {
-      await allow(services, 'login poll', request.ip, polling)
-      reply.header('cache-control', 'no-store')
-      const deviceCodeHash = sha256(request.body.device_code)
+      await allow(services, 'login poll', addressOf(request), polling)
+      const { device_code: deviceCode, grant_type: grantType } = request.body
+      checkGrant(request, grantType)
+      if (!isDeviceCode(deviceCode)) throw new OAuthError('invalid_grant', 'this is no device_code')
+      const deviceCodeHash = sha256(deviceCode)
       const poll = await notePoll(services.db, deviceCodeHash, services.now())
       if (!poll) return reply.code(400).send({ error: 'expired_token' })
       if (poll.tooSoon) return reply.code(400).send({ error: 'slow_down' })
@@ -147,12 +191,19 @@ function pollRoute(app: ZodApp, services: Services): void {
         access_token: redemption.token,
         token_type: 'Bearer' as const,
         scopes: [...redemption.scopes],
+        scope: redemption.scopes.join(' '),
         tenant_id: redemption.tenantId,
         expires_at: redemption.expiresAt,
+        ...(redemption.expiresAt !== null && {
+          expires_in: secondsUntil(redemption.expiresAt, services.now()),
+        }),
       })
     },
   )
 }
+
+const secondsUntil = (moment: string, now: Date): number =>
+  Math.max(0, Math.floor((Date.parse(moment) - now.getTime()) / 1000))
 
 const errorOf = { pending: 'authorization_pending', denied: 'access_denied', spent: 'expired_token' } as const
 
@@ -178,7 +229,7 @@ function logoutRoute(app: ZodApp, services: Services): void {
 }
 
 async function allow(services: Services, what: string, address: string, allowance: Allowance): Promise<void> {
-  const attempt = await services.attempts.take([{ bucket: `${what} ${callerOfAddress(address)}`, allowance }])
+  const attempt = await services.attempts.take([{ bucket: `${what} ${callerOf(address)}`, allowance }])
   if (attempt.allowed) return
   throw new Problem(429, 'rate_limited', 'too many requests from this address; wait and try again', {
     'retry-after': String(attempt.retryAfterSeconds),

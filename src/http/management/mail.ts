@@ -4,7 +4,7 @@ import { changeMail } from '../../commands/mails.ts'
 import type { Services } from '../../commands/services.ts'
 import { MailSettings } from '../../domain/mail/events.ts'
 import { holdsKey, placeholders, unknownPlaceholders } from '../../domain/mail/template.ts'
-import { isStorable, Slug } from '../../domain/values.ts'
+import { asciiEmail, isStorable, Slug } from '../../domain/values.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import { answer, errors } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -30,16 +30,21 @@ const template = (field: 'text' | 'html') =>
     .refine(filled, noSuchPlace)
     .refine(withKey, 'must hold {{license_key}}, or customers would never read their key')
 
-const fromIn = shape.from.refine(
-  (from) => from === null || (keepable(from.name) && inOneLine(from.name)),
-  'must have a name of one line',
-)
+const isEmail = (value: string | null) => value === null || asciiEmail(value) !== undefined
+const noEmail = 'must be an e-mail address'
+
+const fromIn = shape.from
+  .refine((from) => isEmail(from?.email ?? null), { path: ['email'], message: noEmail })
+  .refine(
+    (from) => from === null || (keepable(from.name) && inOneLine(from.name)),
+    'must have a name of one line',
+  )
 
 const mailIn = z
   .strictObject({
     enabled: z.boolean().default(true),
     from: fromIn.default(null),
-    replyTo: shape.replyTo.default(null),
+    replyTo: shape.replyTo.refine(isEmail, noEmail).default(null),
     subject: shape.subject
       .refine(keepable, noText)
       .refine(inOneLine, 'must be one line')
@@ -64,8 +69,10 @@ const mailIn = z
 const mailOut = z.object({ mail: MailSettings.meta({ id: 'ProductMail' }) })
 
 const described =
-  'The mail by which a customer is sent the key after a sale. What is null is as the service does it by itself: its ' +
-  `own sender, its own words. Templates may fill in ${known}; values are escaped in HTML.`
+  'The mail by which a customer is sent the key after a sale. It always comes from the address of the installation. ' +
+  'The name of `from` stands before the name of the workspace in the sender’s display name, and answers go to ' +
+  '`replyTo`, or else to the address of `from`. What is null is as the service does it by itself. ' +
+  `Templates may fill in ${known}; values are escaped in HTML.`
 
 export function mailRoutes(app: ZodApp, services: Services): void {
   app.get(

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import type { Buyer } from '../../commands/sale-buyers.ts'
 import type { SaleStep } from '../../commands/sale-history.ts'
 import { Provider } from '../../domain/integration/provider.ts'
 import { ParkedReason, SaleEvent } from '../../domain/sale/events.ts'
-import type { KnownSale } from '../../domain/sale/sale.ts'
-import type { Person } from '../../vault/subjects.ts'
+import { type KnownSale, saleStanding } from '../../domain/sale/sale.ts'
+import { noticesOf } from '../../story/sale-notices.ts'
 import { momentOut } from '../schemas.ts'
 
 export const SaleStatus = z
@@ -26,7 +27,20 @@ const Sale = z.object({
   keyTypeId: z.string().nullable(),
   licenseId: z.string().nullable().meta({ description: 'null until the license exists' }),
   quantity: z.int(),
-  email: z.string().nullable(),
+  email: z
+    .string()
+    .nullable()
+    .meta({ description: 'null when the provider named none, or after an erasure' }),
+  needsHolder: z.boolean().meta({
+    description: 'The provider named no email address, and the license is linked to no customer yet',
+  }),
+  notices: z
+    .array(z.object({ code: z.enum(['quantity_exceeded', 'plan_not_mapped']), message: z.string() }))
+    .meta({
+      description:
+        '`quantity_exceeded`: more was paid for than the key type sells at once. `plan_not_mapped`: the subscription was ' +
+        'changed to something that no key type is mapped to, and the license stays as it was',
+    }),
   name: z.string().nullable(),
   ...money,
   productName: z.string(),
@@ -44,7 +58,15 @@ const eventTypes = SaleEvent.options.map(({ shape }) => shape.type.value)
 
 export const saleDetailOut = Sale.extend({
   refunds: z.array(z.object({ refundId: z.string(), ...money, full: z.boolean() })),
-  renewals: z.array(z.object({ paymentId: z.string(), paidUntil: momentOut, ...money })),
+  renewals: z.array(
+    z.object({
+      paymentId: z.string(),
+      paidUntil: momentOut
+        .nullable()
+        .meta({ description: 'null where the provider tells the end of the period separately' }),
+      ...money,
+    }),
+  ),
   disputes: z.array(
     z.object({
       disputeId: z.string(),
@@ -68,7 +90,7 @@ export const saleDetailOut = Sale.extend({
 }).meta({ id: 'SaleDetail' })
 
 /** A sale in public terms. */
-export function saleView(sale: KnownSale, person: Person): z.infer<typeof saleOut> {
+export function saleView(sale: KnownSale, { needsHolder, ...person }: Buyer): z.infer<typeof saleOut> {
   const { refunds, disputes } = sale.facts
   const outcomes = disputes.map(({ outcome }) => outcome)
   return {
@@ -83,11 +105,13 @@ export function saleView(sale: KnownSale, person: Person): z.infer<typeof saleOu
     licenseId: sale.licensedAt === null ? null : sale.licenseId,
     quantity: sale.quantity,
     ...person,
+    needsHolder,
+    notices: noticesOf(sale),
     amount: sale.amount,
     currency: sale.currency,
     productName: sale.productName,
     test: sale.test,
-    refunded: refunds.some(({ full }) => full) ? 'fully' : refunds.length > 0 ? 'partly' : 'no',
+    refunded: saleStanding(sale, false).unpaid === 'refund' ? 'fully' : refunds.length > 0 ? 'partly' : 'no',
     dispute: (['lost', 'open', 'won'] as const).find((outcome) => outcomes.includes(outcome)) ?? null,
     duplicates: sale.duplicates,
     receivedAt: sale.receivedAt,
@@ -98,12 +122,12 @@ export function saleView(sale: KnownSale, person: Person): z.infer<typeof saleOu
 /** A sale with all that was told of it. */
 export function saleDetailView(
   sale: KnownSale,
-  person: Person,
+  buyer: Buyer,
   history: SaleStep[],
 ): z.infer<typeof saleDetailOut> {
   const { refunds, renewals, disputes } = sale.facts
   return {
-    ...saleView(sale, person),
+    ...saleView(sale, buyer),
     refunds: [...refunds],
     renewals: [...renewals],
     disputes: [...disputes],

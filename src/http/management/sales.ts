@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { findSale, listSales, type SaleFilter } from '../../../projections/sales/queries.ts'
+import { readBuyer, readBuyers } from '../../commands/sale-buyers.ts'
 import { readSaleHistory } from '../../commands/sale-history.ts'
 import { replaySale } from '../../commands/sales.ts'
 import type { Services } from '../../commands/services.ts'
@@ -7,12 +8,12 @@ import { isId } from '../../credentials/id.ts'
 import { Provider } from '../../domain/integration/provider.ts'
 import type { KnownSale } from '../../domain/sale/sale.ts'
 import { Slug } from '../../domain/values.ts'
-import { nobody } from '../../vault/subjects.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import type { Cursors } from '../cursor.ts'
 import { notFound } from '../problem.ts'
 import { answer, errors, pageOf, pageQuery } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
+import { ignoredTestsRoute } from './ignored-tests.ts'
 import { answerPage } from './page.ts'
 import { SaleStatus, saleDetailOut, saleDetailView, saleOut, saleView } from './sale-schemas.ts'
 
@@ -22,6 +23,7 @@ const oneSale = z.object({ sale: saleDetailOut })
 export function saleRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
   listRoute(app, services, cursors)
   parkedRoute(app, services, cursors)
+  ignoredTestsRoute(app, services, cursors)
   readRoute(app, services)
   replayRoute(app, services)
 }
@@ -40,14 +42,17 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
           status: SaleStatus.optional(),
           provider: Provider.optional(),
           product: Slug.optional(),
+          needs: z.enum(['holder']).optional().meta({
+            description: '`holder`: only sales whose license has neither an email address nor a customer',
+          }),
         }),
         response: { 200: answer('A page of sales', pageOf(saleOut)), ...errors(400, 403) },
       },
     },
     async (request) => {
-      const { status, provider, product: productId } = request.query
+      const { status, provider, product: productId, needs } = request.query
       const { tenantId } = callerIn(request)
-      return answerSales(services, cursors, tenantId, { status, provider, productId }, request.query)
+      return answerSales(services, cursors, tenantId, { status, provider, productId, needs }, request.query)
     },
   )
 }
@@ -78,16 +83,15 @@ function answerSales(
   filter: SaleFilter,
   query: { cursor?: string | undefined; limit: number },
 ) {
-  const { status = null, provider = null, productId = null } = filter
+  const { status = null, provider = null, productId = null, needs = null } = filter
   return answerPage(
     cursors,
-    [tenantId, 'sales', status, provider, productId],
+    [tenantId, 'sales', status, provider, productId, needs],
     query,
     (keyset) => listSales(services.db, tenantId, filter, keyset),
     async (sales) => {
-      const customers = sales.map(({ customer }) => customer)
-      const people = await services.subjects.openPeople(tenantId, customers)
-      return sales.map((sale, index) => saleView(sale, people[index] ?? nobody))
+      const bought = await readBuyers(services, tenantId, sales)
+      return bought.map(({ sale, buyer }) => saleView(sale, buyer))
     },
   )
 }
@@ -125,7 +129,8 @@ function replayRoute(app: ZodApp, services: Services): void {
         tags: ['Sales'],
         summary: 'License a parked sale, once what it waited for is there',
         description:
-          'The license begins now. Its key goes the way of every sale: by mail and `license.created`; it is not in the answer.',
+          'The license begins now. Its key goes the way of every sale: by mail and `license.created`; it is not in the answer. ' +
+          'A sale with the notice `plan_not_mapped` is replayed as well: its license is changed as its subscription was.',
         params: onlyId,
         response: { 200: answer('The sale, licensed', oneSale), ...errors(400, 403, 404, 409) },
       },
@@ -140,6 +145,6 @@ function replayRoute(app: ZodApp, services: Services): void {
 }
 
 async function shown(services: Services, sale: KnownSale): Promise<z.infer<typeof oneSale>> {
-  const [person] = await services.subjects.openPeople(sale.tenantId, [sale.customer])
-  return { sale: saleDetailView(sale, person ?? nobody, await readSaleHistory(services, sale)) }
+  const [buyer, history] = await Promise.all([readBuyer(services, sale), readSaleHistory(services, sale)])
+  return { sale: saleDetailView(sale, buyer, history) }
 }

@@ -11,8 +11,7 @@ const shown = z.object({
 })
 
 /** A GET is what caches keep unless told otherwise. */
-const sendKey = (sdkKey: string, { reply }: { reply: FastifyReply }) =>
-  reply.header('cache-control', 'no-store').send({ sdkKey })
+const sendKey = (sdkKey: string, { reply }: { reply: FastifyReply }) => reply.send({ sdkKey })
 
 export function sdkKeyRoutes(app: ZodApp, services: Services): void {
   gatedRoute(app, services, revealSdkKey, {

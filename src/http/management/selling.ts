@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { verifyPrices } from '../../commands/prices.ts'
 import { changeProduct } from '../../commands/products.ts'
 import type { Services } from '../../commands/services.ts'
-import { disableTestMode, enableTestMode } from '../../commands/test-mode.ts'
+import { disableTestMode, enableTestMode, switchTestModeOn } from '../../commands/test-mode.ts'
 import { Slug } from '../../domain/values.ts'
 import { callerIn, originOf } from '../authenticate.ts'
 import { answer, errors, text } from '../schemas.ts'
@@ -27,15 +27,23 @@ function enableTestModeRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'enableTestMode',
         tags: ['Products'],
-        summary: "Put a product into test mode, with the card provider's test keys",
+        summary: "Put a product into test mode, with or without the card provider's test keys",
         description:
-          'The secret key is sealed and never shown again. Other keys take the place of the first.',
+          "In test mode the tests of all providers have an effect. The keys are for the card provider's test checkout; " +
+          'without them, `{}` is the switch alone, and keys given before stay. The secret key is sealed and never shown ' +
+          'again. Other keys take the place of the first.',
         params: onlyProductId,
         body: z
           .strictObject({
-            publishableKey: text(255).meta({ description: '`pk_test_…`' }),
-            secretKey: text(255).meta({ description: '`sk_test_…`, or better a restricted `rk_test_…`' }),
+            publishableKey: text(255).optional().meta({ description: '`pk_test_…`' }),
+            secretKey: text(255)
+              .optional()
+              .meta({ description: '`sk_test_…`, or better a restricted `rk_test_…`' }),
           })
+          .refine(
+            ({ publishableKey, secretKey }) => (publishableKey === undefined) === (secretKey === undefined),
+            'publishableKey and secretKey: send both, or neither to turn test mode on without keys',
+          )
           .meta({ example: { publishableKey: 'pk_test_…', secretKey: 'rk_test_…' } }),
         response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404, 422) },
       },
@@ -43,7 +51,12 @@ function enableTestModeRoute(app: ZodApp, services: Services): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const product = await requireProduct(services, tenantId, request.params.productId)
-      const changed = await enableTestMode(services, product, request.body, request.id, originOf(request))
+      const { publishableKey, secretKey } = request.body
+      const origin = originOf(request)
+      const changed =
+        publishableKey === undefined || secretKey === undefined
+          ? await switchTestModeOn(services, product, origin)
+          : await enableTestMode(services, product, { publishableKey, secretKey }, request.id, origin)
       return { product: productView(changed) }
     },
   )
@@ -98,7 +111,7 @@ function verifyPricesRoute(app: ZodApp, services: Services): void {
   app.post(
     '/v1/products/:productId/key-types/verify-prices',
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', ownTime: true },
       schema: {
         operationId: 'verifyPrices',
         tags: ['Key types'],

@@ -98,7 +98,7 @@ function pollRoute(app: ZodApp, services: Services): void {
   app.get(
     '/v1/test-purchase/:id',
     {
-      config: { scope: 'licenses:read' },
+      config: { scope: 'licenses:write' },
       schema: {
         operationId: 'getTestPurchase',
         tags: ['Test purchases'],

@@ -6,6 +6,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Limits } from '../../limits/limits.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+import { money } from '../../story/money.ts'
 import { passOverReserved } from '../client/edge.ts'
 import { Problem } from '../problem.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -55,7 +56,7 @@ async function offer(
   return {
     status: 200,
     title: product.name,
-    text: `<p>${escaped(keyType.name)}: ${escaped(priceOf(amount, currency))}${every}</p>
+    text: `<p>${escaped(keyType.name)}: ${escaped(money(amount, currency))}${every}</p>
 <form method="post">
 ${keyType.sellInMultiples ? seats : ''}
 <p><button>Buy</button></p>
@@ -99,19 +100,13 @@ async function shown(reply: FastifyReply, work: () => Promise<string | Shown>): 
   try {
     const result = await work()
     if (typeof result !== 'string') return page(reply, result)
-    return reply.header('cache-control', 'no-store').redirect(result, 303)
+    return reply.redirect(result, 303)
   } catch (error) {
     if (error instanceof Problem && error.status < 500) return page(reply, gone)
     if (error instanceof Refusal) return page(reply, error.code.startsWith('quantity_') ? notSoLike : gone)
     if (error instanceof ProviderUnavailable || error instanceof ProviderRefused) return page(reply, later)
     throw error
   }
-}
-
-function priceOf(amount: number, currency: string): string {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency: currency.toUpperCase() })
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2
-  return format.format(amount / 10 ** digits)
 }
 
 const escaped = (text: string): string =>
@@ -125,7 +120,6 @@ function page(reply: FastifyReply, { status, title, text }: Shown): FastifyReply
       // The form's answer leads to the card provider, which form-action has to allow.
       'content-security-policy': "default-src 'none'; form-action 'self' https:; frame-ancestors 'none'",
       'referrer-policy': 'no-referrer',
-      'cache-control': 'no-store',
       ...((status === 503 || status === 429) && { 'retry-after': '60' }),
     })
     .serializer((html: unknown) => String(html))

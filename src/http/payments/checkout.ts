@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { createClientKeyLookup } from '../../../projections/client-keys/queries.ts'
 import { openCheckout } from '../../commands/checkout.ts'
 import type { Services } from '../../commands/services.ts'
+import { EmailAddress, isPlain } from '../../domain/values.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Limits } from '../../limits/limits.ts'
 import { knownClientKey } from '../client-key.ts'
@@ -13,16 +14,18 @@ import type { ZodApp } from '../zod-app.ts'
 
 /** Where a customer is sent back to. Stripe fills in `{CHECKOUT_SESSION_ID}`. */
 const backUrl = z
-  .url()
+  .string()
   .max(2000)
+  .refine((url) => isPlain(url) && URL.canParse(url), { error: 'must be a URL', abort: true })
   .refine((url) => /^https?:$/.test(new URL(url).protocol), 'must begin with https:// or http://')
+  .meta({ format: 'uri' })
 
 const checkoutIn = z.object({
   product_id: text(63).meta({ example: 'editor' }),
   key_type_id: text(63).meta({ example: 'pro' }),
   success_url: backUrl.meta({ example: 'https://acme.example/thanks' }),
   cancel_url: backUrl.meta({ example: 'https://acme.example/prices' }),
-  customer_email: z.email().max(254).meta({ example: 'ada@example.com' }),
+  customer_email: EmailAddress.meta({ example: 'ada@example.com' }),
   quantity: z
     .int()
     .min(1)
@@ -36,6 +39,7 @@ export function checkoutRoute(app: ZodApp, services: Services, limits: Limits): 
   app.post(
     '/api/:tenantId/checkout',
     {
+      config: { ownTime: true },
       onRequest: admitting(services, limits.checkout),
       schema: {
         operationId: 'createCheckout',

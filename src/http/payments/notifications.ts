@@ -11,6 +11,8 @@ import { type ReceivedOutcome, receiveNotification } from '../../commands/sales.
 import type { Services } from '../../commands/services.ts'
 import { type Provider, SigningMarketplace } from '../../domain/integration/provider.ts'
 import { withinTime } from '../../ledger/within-time.ts'
+import { faultOf, inOneLine, withBuyer } from '../../payments/acceptable.ts'
+import { noteIgnoredTest } from '../../usage/ignored-tests.ts'
 import { invalid, Problem, unavailable } from '../problem.ts'
 import { answer, errorBody, errorsWith } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
@@ -29,6 +31,8 @@ const issued = received.extend({
 })
 
 const common = { tags: ['Notifications'], security: [] }
+/** A provider on a slow line is waited for as long as it sends. */
+const config = { slowBody: true }
 const nothing = { description: 'Nothing that is acted on' }
 const tenantPath = z.object({ tenantId: z.string().meta({ example: 'acme' }) })
 
@@ -50,6 +54,7 @@ function stripeRoute(app: ZodApp, services: Services): void {
   app.post(
     '/api/stripe/webhook/connect',
     {
+      config,
       schema: {
         ...common,
         security: [{ stripeSignature: [] }],
@@ -86,6 +91,7 @@ function gumroadRoutes(app: ZodApp, services: Services): void {
   app.post(
     '/webhooks/gumroad/:tenantId',
     {
+      config,
       // Whatever is wrong with a token is answered alike.
       attachValidation: true,
       schema: {
@@ -111,6 +117,7 @@ function gumroadRoutes(app: ZodApp, services: Services): void {
   app.post(
     '/webhooks/gumroad/:tenantId/resources',
     {
+      config,
       attachValidation: true,
       schema: {
         ...shown,
@@ -162,6 +169,7 @@ function signedRoute(app: ZodApp, services: Services, provider: SigningMarketpla
   app.post(
     `/webhooks/${provider}/:tenantId`,
     {
+      config,
       schema: {
         ...common,
         operationId,
@@ -223,27 +231,34 @@ async function take(
 async function takeIn(
   services: Services,
   provider: Provider,
-  { tenantId, translated }: Trusted,
+  { tenantId, translated, naming }: Trusted,
   request: FastifyRequest,
 ): Promise<ReceivedOutcome | undefined> {
   switch (translated.type) {
     case 'ignored':
+      if (translated.testId !== undefined) await noteTest(services, tenantId, provider, translated.testId)
       return undefined
     case 'incomplete':
       throw invalid('Missing required fields')
-    case 'unanswerable':
-      throw new Problem(
-        422,
-        'invalid_request',
-        `connect ${provider} with an apiKey, or send the customer's e-mail`,
-      )
     default: {
+      const fault = faultOf(translated)
+      if (fault !== undefined) throw invalid(`Unusable notification: ${fault}`)
       const raw = incomingOf(request).raw.toString('utf8')
       const origin = { requestId: request.id, actor: `provider:${provider}` }
-      return receiveNotification(services, tenantId, translated, raw, origin)
+      if (naming) await receiveNotification(services, tenantId, naming, raw, origin)
+      return receiveNotification(services, tenantId, withBuyer(inOneLine(translated)), raw, origin)
     }
   }
 }
+
+/** Only gumroad marks tests that have no effect whatever is in test mode. */
+const noteTest = ({ db, now }: Services, tenantId: string, provider: Provider, notificationId: string) =>
+  noteIgnoredTest(
+    db,
+    tenantId,
+    { provider, notificationId, kind: 'test', reason: 'gumroad_test', detail: null },
+    now(),
+  )
 
 /** The key is in no answer but gumroad's: providers keep answers in their logs. */
 function acknowledge(reply: FastifyReply, outcome: ReceivedOutcome | undefined) {

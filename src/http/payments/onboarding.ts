@@ -41,7 +41,7 @@ export function onboardingPages(app: ZodApp, services: Services, baseUrl: string
     const url = await tried(() => refreshOnboarding(services, tenantId, state, addresses))
     if (url === undefined) return page(reply, 404, unknown)
     if (url === 'later') return page(reply, 503, later)
-    return reply.header('cache-control', 'no-store').redirect(url, 303)
+    return reply.redirect(url, 303)
   })
 }
 
@@ -87,7 +87,6 @@ function page(reply: FastifyReply, status: number, { title, text }: Words): Fast
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'referrer-policy': 'no-referrer',
-      'cache-control': 'no-store',
       ...(status === 503 && { 'retry-after': '5' }),
     })
     .serializer((html: unknown) => String(html))

@@ -86,11 +86,14 @@ export function statusOfRefusal(code: RefusalCode): RuntimeStatus | undefined {
 const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
   license_revoked: 'revoked',
   license_expired: 'expired',
-  license_fallback: 'fallback',
   license_reminted: 'reminted',
   seat_limit_reached: 'seat_limit_reached',
   plan_limit: 'plan_limit',
 }
+
+/** Whether an activation that comes to this status seats the device. */
+export const isSeating = (status: RuntimeStatus): status is 'active' | 'fallback' =>
+  status === 'active' || status === 'fallback'
 
 const nothing = (status: RuntimeStatus, revalidateAfter: number): Verdict => ({
   status,

@@ -1,12 +1,11 @@
 import type { HistoryEntry } from '../../../projections/history/queries.ts'
-import { decideActivation } from '../../commands/devices.ts'
 import type { Services } from '../../commands/services.ts'
-import type { IssuedLicense, Seat } from '../../domain/license/license.ts'
+import { decideLicense, type IssuedLicense, type Seat } from '../../domain/license/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type NameActor, type NamedActor, nameActors } from '../../story/actors.ts'
 import type { AsOf } from '../../story/moment.ts'
 import { type PublicName, publicNames, wordsOf } from '../../story/words.ts'
-import { type RuntimeStatus, statusOfRefusal, type Verdict, verdictOn } from './answer.ts'
+import { isSeating, type RuntimeStatus, statusOfRefusal, type Verdict, verdictOn } from './answer.ts'
 import { admissionReason, type Reason, reasonFor, tenantReasons } from './reasons.ts'
 import { type Situation, situationOf } from './situation.ts'
 
@@ -94,18 +93,22 @@ function activation(situation: Situation): Answered & Reason {
   const { at, tenant } = situation
   if (tenant.status !== 'active') return { ...refused, ...tenantReasons[tenant.status] }
   const { status: standing } = verdictOn(situation.found, false, at)
-  const status = standing === 'active' ? statusOfActivation(situation) : standing
-  const succeeds = status === 'active'
+  const status = isSeating(standing) ? statusOfActivation(situation, standing) : standing
+  const succeeds = isSeating(status)
   const reason = succeeds ? admissionReason(situation) : reasonFor(situation, status)
   return { succeeds, httpStatus: 200, status, ...reason }
 }
 
 /** What is decided when a device asks for a seat; what it calls itself does not matter to that. */
-function statusOfActivation({ found, deviceId = '', at, planIsFull }: Situation): RuntimeStatus {
+function statusOfActivation(
+  { found, deviceId = '', at, planIsFull }: Situation,
+  standing: RuntimeStatus,
+): RuntimeStatus {
   try {
     const unnamed = { instanceId: '', installId: null, name: '', platform: null }
-    decideActivation(found.license, { deviceId, ...unnamed, at }, planIsFull)
-    return 'active'
+    const events = decideLicense(found.license, { type: 'ActivateDevice', deviceId, ...unnamed, at })
+    // A device that has its seat takes nothing of the plan.
+    return planIsFull && events.length > 0 ? 'plan_limit' : standing
   } catch (error) {
     const status = error instanceof Refusal ? statusOfRefusal(error.code) : undefined
     if (status === undefined) throw error

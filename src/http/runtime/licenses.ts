@@ -9,7 +9,14 @@ import { runOriginOf, servicesFor } from '../idempotency.ts'
 import { answer } from '../schemas.ts'
 import { refuseGet } from '../wrong-method.ts'
 import type { ZodApp } from '../zod-app.ts'
-import { type RuntimeStatus, statusOfRefusal, unknownKey, type Verdict, verdictOn } from './answer.ts'
+import {
+  isSeating,
+  type RuntimeStatus,
+  statusOfRefusal,
+  unknownKey,
+  type Verdict,
+  verdictOn,
+} from './answer.ts'
 import {
   activateIn,
   activateOut,
@@ -47,7 +54,7 @@ function validateRoute(app: ZodApp, services: Services, authority: Authority): v
   app.post(
     '/v1/licenses/validate',
     {
-      config: { scope: 'licenses:runtime', admitsItself: true, idempotencyKey: 'ignored' },
+      config: { scope: 'licenses:runtime', admitsItself: true, idempotencyKey: 'ignored', ownTime: true },
       schema: {
         operationId: 'validateLicense',
         tags: ['Runtime'],
@@ -98,6 +105,9 @@ function activateRoute(app: ZodApp, services: Services): void {
         operationId: 'activateDevice',
         tags: ['Runtime'],
         summary: 'Seat a device; the same device_id again takes no second seat',
+        description:
+          'A license past its paid period that falls back is activated with `status: fallback` and its fallback ' +
+          'entitlements.',
         body: activateIn,
         response: { 200: answer('Whether it is seated', activateOut), ...runtimeErrors() },
       },
@@ -111,16 +121,16 @@ function activateRoute(app: ZodApp, services: Services): void {
       const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
       // A revoked license is answered as fast as one that never was: nothing more is asked about it.
       const refused =
-        found && verdict.status === 'active'
+        found && isSeating(verdict.status)
           ? await refusalOf(found.finding, async (license) => {
               const device = { name, plan: caller.plan }
               await activateDevice(own, license, found.question, device, runOriginOf(request))
             })
           : undefined
       const status = refused ?? verdict.status
-      const activated = status === 'active'
+      const activated = isSeating(status)
       if (activated) services.usage.count(caller.tenantId, product_id, 'activations')
-      const entitlements = activated || status === 'fallback' ? verdict.entitlements : []
+      const entitlements = activated ? verdict.entitlements : []
       const reason = !activated && { reason: status }
       return { activated, ...withoutTerms(verdict, status), status, entitlements, device_id, ...reason }
     },

@@ -1,6 +1,6 @@
 import type { HistoryEntry } from '../../../projections/history/queries.ts'
 import type { LicenseEvent } from '../../domain/license/events.ts'
-import type { IssuedLicense, Seat } from '../../domain/license/license.ts'
+import { type IssuedLicense, type Seat, statusAt } from '../../domain/license/license.ts'
 import { planLimits } from '../../domain/tenant/tenant.ts'
 import { momentWords, quoted } from '../../story/words.ts'
 import type { RuntimeStatus } from './answer.ts'
@@ -129,13 +129,21 @@ export function admissionReason(situation: Situation): Reason {
   if (seat?.status === 'active') {
     return {
       rule: 'seated',
-      because: `allowed: ${quoted(seat.name)} has a seat already, and takes no second one`,
+      because: `allowed: ${quoted(seat.name)} has a seat already, and takes no second one${fallbackWords(situation)}`,
       events: newestActivation(situation, deviceId),
     }
   }
   const taken =
     deviceLimit === null ? 'it has seats without end' : `${seatsUsed} of ${deviceLimit} seats are taken`
-  return { rule: 'seat_free', because: `allowed: ${taken}`, events: setsEnd(situation) }
+  const because = `allowed: ${taken}${fallbackWords(situation)}`
+  return { rule: 'seat_free', because, events: setsEnd(situation) }
+}
+
+/** What a device gets that is seated after the paid period. */
+function fallbackWords({ found, at }: Situation): string {
+  const { license } = found
+  if (license.expiresAt === null || statusAt(license, at) !== 'fallback') return ''
+  return `; the paid period ended on ${momentWords(license.expiresAt)}, so it gets the fallback entitlements`
 }
 
 function fullReason(situation: Situation): Reason {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { errorsWith, text } from '../schemas.ts'
+import { errorsWith, keyText, text } from '../schemas.ts'
 
 const deviceId = text(256).meta({ description: 'Chosen by the caller, stable', example: 'machine-7f3a' })
 
 /** Old and new callers send what they know; a field that means nothing here is passed over. */
 const keyOfProduct = z.object({
   product_id: text(200).meta({ example: 'acme-editor' }),
-  license_key: text(512).meta({ example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' }),
+  license_key: keyText.meta({ example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' }),
 })
 
 export const activateIn = keyOfProduct.extend({

@@ -16,7 +16,10 @@ const readiness = z.object({
   parts: z.record(z.string(), part),
   projection: z.object({
     lag_events: z.int().meta({ description: 'Events not yet in the read models, counted up to 1,000' }),
-    parked: z.int().meta({ description: 'Streams set aside; see `keyledger projections status`' }),
+    parked: z.int().meta({
+      description:
+        'Streams set aside, counted up to 1,000; they keep nothing from being ready. See `keyledger projections status`',
+    }),
   }),
 })
 

@@ -1,19 +1,44 @@
+import type { onRequestHookHandler } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
 import { overdueMs } from '../../../projections/licenses/open-ends.ts'
 import { countSharedMachines } from '../../../projections/trials/queries.ts'
 import { momentOf, type Services } from '../../commands/services.ts'
+import { sameDigest, sha256 } from '../../credentials/sha256.ts'
+import { notFound, Problem } from '../problem.ts'
+import { answer, errorBody, limited } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
+import { measureBackups } from './backup-metrics.ts'
 import type { Readiness } from './health.ts'
 
-/** Prometheus metrics of this process: requests by route and status, and how far what follows the log is behind. */
+/** What is measured of the processes that serve together. */
+export type Metrics = {
+  /** Of this process. */
+  registry: Registry
+  /** All of it as Prometheus reads it, the processes beside this one included. */
+  read(): Promise<string>
+}
+
+/** For a process that serves alone. */
+export function measureThisProcess(): Metrics {
+  const registry = new Registry()
+  return { registry, read: () => registry.metrics() }
+}
+
+/**
+ * Prometheus metrics: requests by route and status, and how far what follows the log is behind.
+ * @param token what a monitor shows; without one nobody is shown the metrics
+ */
 export function metricsRoutes(
   app: ZodApp,
+  { registry, read }: Metrics,
   readinessOf: () => Promise<Readiness>,
   services: Pick<Services, 'db' | 'now'>,
+  token: string | undefined,
 ): void {
-  const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  // The same whichever process is asked, so they are no part of what is added up over processes.
+  const installation = new Registry()
   const duration = new Histogram({
     name: 'keyledger_request_duration_seconds',
     help: 'From the request line to the last byte of the answer',
@@ -24,23 +49,24 @@ export function metricsRoutes(
   const lag = new Gauge({
     name: 'keyledger_projection_lag_events',
     help: 'Events not yet in the read models, counted up to 1,000',
-    registers: [registry],
+    registers: [installation],
   })
   const parked = new Gauge({
     name: 'keyledger_projection_parked_streams',
-    help: 'Streams set aside because an event of theirs cannot be applied',
-    registers: [registry],
+    help: 'Streams set aside because an event of theirs cannot be applied, counted up to 1,000',
+    registers: [installation],
   })
   const overdue = new Gauge({
     name: 'keyledger_expiry_overdue_seconds',
     help: 'How long the oldest end of a license has been waiting to be recorded',
-    registers: [registry],
+    registers: [installation],
   })
   const sharedMachines = new Gauge({
     name: 'keyledger_trial_shared_machines',
     help: 'Machines behind more installs than one machine has, whose trials count against nobody',
-    registers: [registry],
+    registers: [installation],
   })
+  const takeBackups = measureBackups(services.db, installation)
 
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -51,13 +77,19 @@ export function metricsRoutes(
   app.get(
     '/metrics',
     {
-      config: { probe: true },
+      config: { probe: true, document: true },
+      onRequest: admitMonitors(token),
       schema: {
         operationId: 'metrics',
         tags: ['System'],
-        summary: 'Prometheus metrics',
-        security: [],
-        response: { 200: { description: 'Text', content: { 'text/plain': { schema: z.string() } } } },
+        summary: 'Prometheus metrics, for a monitor that shows the token of the installation',
+        security: [{ metricsToken: [] }],
+        response: {
+          200: { description: 'Text', content: { 'text/plain': { schema: z.string() } } },
+          401: answer('Missing or wrong token', errorBody),
+          404: answer('The installation has no such token, and shows its metrics to nobody', errorBody),
+          ...limited(),
+        },
       },
     },
     async (_request, reply) => {
@@ -66,12 +98,29 @@ export function metricsRoutes(
         // Without the database the others are told all the same, and these as they were.
         overdueMs(services.db, momentOf(services)).catch(() => undefined),
         countSharedMachines(services.db).catch(() => undefined),
+        takeBackups(),
       ])
       if (machines !== undefined) sharedMachines.set(machines)
       if (waitedMs !== undefined) overdue.set(waitedMs / 1000)
       lag.set(projection.lag_events)
       parked.set(projection.parked)
-      return reply.type(registry.contentType).send(await registry.metrics())
+      const [measured, common] = await Promise.all([read(), installation.metrics()])
+      return reply.type(registry.contentType).send(measured + common)
     },
   )
+}
+
+function admitMonitors(token: string | undefined): onRequestHookHandler {
+  const expected = token === undefined ? undefined : sha256(token)
+  return ({ headers }, _reply, done) => {
+    if (expected === undefined)
+      return done(notFound('metrics: KEYLEDGER_METRICS_TOKEN is not set; this path is'))
+    const shown = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? ''
+    if (sameDigest(expected, sha256(shown))) return done()
+    done(
+      new Problem(401, 'unauthorized', 'send the metrics token: Authorization: Bearer <token>', {
+        'www-authenticate': 'Bearer',
+      }),
+    )
+  }
 }

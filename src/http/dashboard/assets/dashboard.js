@@ -47,6 +47,41 @@ function offerCopying(button) {
   })
 }
 
+/** So often a page that somebody looks at asks how many requests wait, and so much later when it gets no answer. */
+const countEveryMs = 700
+const countAgainMs = 5000
+
+/** Keeps the count in the navigation up to date, until the session has ended. */
+function keepCount(badge) {
+  const shown = badge.querySelector('.count')
+  let timer
+  let asking = false
+
+  async function ask() {
+    clearTimeout(timer)
+    if (document.hidden || asking) return
+    asking = true
+    let pause = countEveryMs
+    try {
+      const response = await fetch(badge.dataset.waiting, { redirect: 'manual' })
+      if (response.type === 'opaqueredirect' || response.status === 403) return
+      if (!response.ok) throw new Error(String(response.status))
+      const { waiting } = await response.json()
+      const text = waiting === 0 ? '' : String(waiting)
+      if (shown.textContent !== text) shown.textContent = text
+    } catch {
+      pause = countAgainMs
+    } finally {
+      asking = false
+    }
+    timer = setTimeout(ask, pause)
+  }
+
+  document.addEventListener('visibilitychange', ask)
+  timer = setTimeout(ask, countEveryMs)
+}
+
+for (const badge of document.querySelectorAll('[data-waiting]')) keepCount(badge)
 if (window.SimpleWebAuthnBrowser?.browserSupportsWebAuthn()) {
   for (const form of document.querySelectorAll('form[data-passkey]')) usePasskeys(form)
 }

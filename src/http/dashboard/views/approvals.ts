@@ -1,4 +1,5 @@
-import type { Approval } from '../../../gate/approvals.ts'
+import { quoted } from '../../../domain/plain-text.ts'
+import type { Approval, Approvers, ShownApproval as Found } from '../../../gate/approvals.ts'
 import { problemOfRefusal } from '../../problem.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
@@ -19,7 +20,7 @@ export function approvalsView(view: View, approvals: readonly Approval[], mayDec
   return html`<div>
     ${heading(
       'Approvals',
-      'Dangerous requests of programs and members wait here until a person has looked at them. After ten minutes they expire.',
+      'Dangerous requests of programs and members wait here until a member decides. They expire after ten minutes, approvals that are not used after an hour.',
     )}
     ${approvalsPart(view, approvals, mayDecide)}
   </div>`
@@ -49,24 +50,29 @@ export function approvalsPart(view: View, approvals: readonly Approval[], mayDec
 }
 
 function row(view: View, approval: Approval): Content[] {
-  const { id, title, description, token, client, askedAt, expiresInSeconds } = approval
+  const { id, title, description, token, byMember, client, askedAt, expiresInSeconds } = approval
   return [
     html`<span
       ><a href=${`/dashboard/approvals/${id}`}>${description?.summary ?? title}</a>
       <span class="sub">${title}, asked ${ago(askedAt, view.now)}</span></span
     >`,
-    html`<span>${token.name ?? token.id}<span class="sub">${client.address}</span></span>`,
+    html`<span>${token.name === null ? token.id : byMember ? token.name : quoted(token.name)}<span class="sub">${client.address}</span></span>`,
     timeLeft(expiresInSeconds),
   ]
 }
 
 export type ShownApproval = {
-  approval: Approval
+  approval: Found
   /** What of it is shown here, as a hash. */
   seen: string
+  /** By their role; to approve this one, the workspace's rule may want somebody else. */
   mayDecide: boolean
+  mayApprove: boolean
   fresh: boolean
   decidedBy: string | null
+  withdrawnBy: string | null
+  /** The member who asked, by themselves or with a token that they made. */
+  askedBy: string | null
   problem: string | undefined
 }
 
@@ -75,7 +81,8 @@ export function approvalView(view: View, shown: ShownApproval): Html {
   return html`<div class="decision">
     ${heading(approval.title, html`Asked ${ago(approval.askedAt, view.now)} by ${approval.byMember ? 'a member' : 'a program'}.`)}
     ${shown.problem && notice('wrong', shown.problem)} ${approvalPart(view, shown)}
-    ${section('Who asks', html`<div class="sheet">${whoAsks(approval)}</div>`)}
+    ${section('Who asks', html`<div class="sheet">${whoAsks(shown)}</div>`)}
+    ${approval.approvers && section('Who may approve', html`<div class="sheet">${whoMayApprove(approval.approvers)}</div>`)}
     ${section('The request itself', html`<div class="sheet">${theRequest(approval)}</div>`)}
   </div>`
 }
@@ -83,9 +90,10 @@ export function approvalView(view: View, shown: ShownApproval): Html {
 /** What changes while somebody looks at it: the state, what would happen, and what can be done. */
 export function approvalPart(view: View, shown: ShownApproval): Html {
   const { approval } = shown
-  const { id, status, description } = approval
+  const { id, status, description, counted } = approval
   const at = `/dashboard/approvals/${id}`
-  const waits = status === 'pending'
+  const waits = status === 'pending' || status === 'approved'
+  const sentences = [counted ?? [], description?.consequences ?? []].flat()
   return html`<div
     id="approval"
     class="sheet decision"
@@ -95,20 +103,21 @@ export function approvalPart(view: View, shown: ShownApproval): Html {
   >
     <p class="actions">
       ${badge(...statusBadge[status])}
-      ${waits && html`<span class="lead-line">${timeLeft(approval.expiresInSeconds)} left</span>`}
-      ${settled(approval, shown.decidedBy)}
+      ${status === 'pending' && html`<span class="lead-line">${timeLeft(approval.expiresInSeconds)} left</span>`}
+      ${settled(shown)}
     </p>
     <div class="stack-tight">
       <h2 class="what">${description?.summary ?? 'What it asked for is no longer kept.'}</h2>
+      ${description?.target && target(description.target)}
       ${
-        description &&
-        description.consequences.length > 0 &&
+        sentences.length > 0 &&
         html`<ul class="consequences">
-          ${description.consequences.map((text) => html`<li>${text}</li>`)}
+          ${sentences.map((text) => html`<li>${text}</li>`)}
         </ul>`
       }
     </div>
-    ${warnings(approval)} ${waits && decideForms(view, shown, at)}
+    ${warnings(approval)} ${status === 'pending' && decideForms(view, shown, at)}
+    ${status === 'approved' && withdrawForm(view, shown, at)}
   </div>`
 }
 
@@ -128,7 +137,16 @@ function warnings({ status, changedSinceAsked, impossible }: Approval): Content 
   ]
 }
 
-function settled(approval: Approval, decidedBy: string | null): Content {
+/** The host by itself, as it is connected to: the rest of a URL can be made to look like another one. */
+const target = ({ host, url }: { host: string; url: string }): Html =>
+  html`<div class="target">
+    ${facts([
+      ['Host', html`<code class="host">${host}</code>`],
+      ['Whole URL', html`<code class="whole">${url}</code>`],
+    ])}
+  </div>`
+
+function settled({ approval, decidedBy, withdrawnBy }: ShownApproval): Content {
   if (approval.status === 'pending' || approval.decidedAt === null) return null
   const ran =
     approval.executedAt === null
@@ -136,33 +154,74 @@ function settled(approval: Approval, decidedBy: string | null): Content {
       : html`<span>
           ${approval.outcome === 'refused' ? 'It was refused when it ran, ' : 'It ran '}${moment(approval.executedAt)}.
         </span>`
-  return html`<span class="lead-line">by ${decidedBy ?? 'somebody'}, ${moment(approval.decidedAt)}. ${ran}</span>`
+  const by = html`<span>by ${decidedBy ?? 'an unknown person'}, ${moment(approval.decidedAt)}.</span>`
+  if (approval.withdrawnAt !== null) {
+    return html`<span class="lead-line">
+      Approved ${by} Withdrawn by ${withdrawnBy ?? 'an unknown person'}, ${moment(approval.withdrawnAt)}.
+    </span>`
+  }
+  if (approval.status === 'expired')
+    return html`<span class="lead-line">Approved ${by} Not used in time.</span>`
+  const left =
+    approval.status === 'approved' &&
+    html`<span>${timeLeft(approval.usableForSeconds)} left to use it.</span>`
+  return html`<span class="lead-line">${by} ${left} ${ran}</span>`
 }
 
-function decideForms(view: View, { mayDecide, fresh, seen }: ShownApproval, at: string): Html {
+function decideForms(view: View, { mayDecide, mayApprove, fresh, seen }: ShownApproval, at: string): Html {
   if (!mayDecide) return html`<p class="lead">Only an owner or an approver of the workspace can decide.</p>`
   return html`<div class="decide">
-    ${
-      fresh
-        ? html`<form method="post" action=${`${at}/approve`}>
-            ${tokenField(view.token)}
-            <input type="hidden" name="seen" value=${seen} />
-            <button class="dangerous">Approve</button>
-          </form>`
-        : html`<a class="button" href=${leadingTo('/dashboard/confirm', at)}>Confirm that it is you to approve</a>`
-    }
+    ${mayApprove ? approveForm(view, fresh, seen, at) : html`<p class="lead">You asked for this, so another member has to approve it.</p>`}
     <form method="post" action=${`${at}/deny`}>${tokenField(view.token)}<button class="second">Deny</button></form>
   </div>`
 }
 
-function whoAsks({ token, byMember, client, askedAt }: Approval): Html {
-  const name = token.name ?? token.id
+const approveForm = (view: View, fresh: boolean, seen: string, at: string): Html =>
+  fresh
+    ? html`<form method="post" action=${`${at}/approve`}>
+            ${tokenField(view.token)}
+            <input type="hidden" name="seen" value=${seen} />
+            <button class="dangerous">Approve</button>
+          </form>`
+    : html`<a class="button" href=${leadingTo('/dashboard/confirm', at)}>Confirm that it is you to approve</a>`
+
+function withdrawForm(view: View, { mayDecide }: ShownApproval, at: string): Content {
+  if (!mayDecide) return null
+  return html`<div class="decide">
+    <form method="post" action=${`${at}/withdraw`}>
+      ${tokenField(view.token)}<button class="second">Withdraw the approval</button>
+    </form>
+  </div>`
+}
+
+/** What the one who asks says of themselves is told from what is known of them. */
+function whoAsks({ approval, askedBy }: ShownApproval): Html {
+  const { token, byMember, client, askedAt } = approval
   return facts([
-    byMember ? ['Member', name] : ['Token', html`<a href=${`/dashboard/tokens/${token.id}`}>${name}</a>`],
+    byMember ? ['Member', token.name ?? token.id] : ['Token', tokenWords(token)],
+    !byMember && approval.approvers && ['Token made by', askedBy ?? 'an operator on the host'],
     ['Address', html`<code>${client.address}</code>`],
-    ['Program', client.userAgent ?? 'does not say'],
+    ['Program', client.userAgent === null ? 'does not say' : `says it is ${quoted(client.userAgent)}`],
     ['Asked', moment(askedAt)],
   ])
+}
+
+const tokenWords = ({ id, name }: Approval['token']): Html =>
+  html`<a href=${`/dashboard/tokens/${id}`}><code>${id}</code></a>
+    ${name !== null && html`<span class="sub">called ${quoted(name)} by whoever made it</span>`}`
+
+function whoMayApprove({ anotherMember, members }: Approvers): Html {
+  const who = members.map(({ memberId, email }) => email ?? memberId).join(', ')
+  return html`<div class="stack-tight">
+    <p>${who === '' ? 'No member of the workspace. An operator on the host may.' : who}</p>
+    <p class="hint">
+      ${
+        anotherMember
+          ? 'In this workspace another member has to approve than the one who asked.'
+          : 'Owners and approvers of the workspace; whoever asked may approve it themselves.'
+      }
+    </p>
+  </div>`
 }
 
 function theRequest({ id, method, path, parameters }: Approval): Html {

@@ -23,8 +23,11 @@ const actionWords: Record<string, string> = {
   asked: 'asked to',
   approved: 'approved to',
   denied: 'denied to',
+  withdrawn: 'withdrew the approval to',
   executed: 'had it done to',
   refused: 'was refused to',
+  required: 'made it a rule:',
+  no_longer_required: 'ended the rule:',
 }
 
 const path = '/dashboard/audit'

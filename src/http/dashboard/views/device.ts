@@ -1,5 +1,6 @@
 import type { LoginRequest } from '../../../access/login-requests.ts'
 import { grantableOf } from '../../../domain/login/login.ts'
+import { quoted } from '../../../domain/plain-text.ts'
 import { type Html, html } from '../html.ts'
 import { lifetimes } from '../lifetimes.ts'
 import type { View } from '../page.ts'
@@ -37,13 +38,13 @@ export function reviewView(view: View, { login, signed, problem }: Review): Html
   const withheld = scopes.filter((scope) => !grantable.includes(scope))
   return html`<div>
     ${heading(
-      html`Sign in “${clientName}”?`,
+      html`Sign in a program that says it is ${quoted(clientName)}?`,
       'It gets an API token of this workspace. Only go on if you started it yourself, just now.',
     )}
     ${problem && notice('wrong', problem)}
     <div class="sheet stack">
       ${facts([
-        ['Program', html`${clientName}<span class="sub">what it calls itself; nobody has checked it</span>`],
+        ['Program', html`says it is ${quoted(clientName)}<span class="sub">nobody has checked that</span>`],
         ['Asks from', html`<code>${address}</code>`],
         ['Asked', ago(createdAt, view.now)],
         ['Workspace', signed.tenantName],

@@ -33,6 +33,8 @@ export type Frame = {
   /** Whether mails are kept here instead of being sent. */
   hasMailbox: boolean
   freshness: Freshness | undefined
+  /** How many requests wait for an approval; undefined for those who do not decide. */
+  waiting: number | undefined
   token: string
 }
 
@@ -48,7 +50,7 @@ const htmxConfig = JSON.stringify({
 
 /** A whole page. Somebody who has not signed in sees only its content, in the middle. */
 export function frame(parts: Frame, content: Html): Html {
-  const { title, nav, notice, signed, hasMailbox, freshness, token } = parts
+  const { title, nav, notice, signed, hasMailbox, freshness, waiting, token } = parts
   const shown = notice && noticeBox(notice.kind, notice.text)
   const main = html`<main id="content" tabindex="-1">${shown}${content}${freshness && freshnessLine(freshness)}</main>`
   return html`<html lang="en">
@@ -67,7 +69,7 @@ export function frame(parts: Frame, content: Html): Html {
     </head>
     <body class=${signed ? 'app' : 'alone'}>
       <a class="skip" href="#content">Skip to the content</a>
-      ${signed ? sidebar({ signed, hasMailbox, nav, token }) : brand('header')} ${main}
+      ${signed ? sidebar({ signed, hasMailbox, nav, waiting, token }) : brand('header')} ${main}
     </body>
   </html>`
 }
@@ -104,12 +106,22 @@ const settingEntries: readonly (readonly [item: NavItem, label: string, href: st
   ['system', 'System', '/dashboard/system'],
 ]
 
-type Sidebar = Pick<Frame, 'hasMailbox' | 'nav' | 'token'> & { signed: Signed }
+/** Kept up to date by the script, where there is JavaScript. */
+const waitingBadge = (waiting: number): Html =>
+  html`<span class="waiting" data-waiting="/dashboard/approvals/waiting" role="status">
+    <span class="count">${waiting === 0 ? '' : waiting}</span><span class="unseen"> waiting</span>
+  </span>`
 
-function sidebar({ signed, hasMailbox, nav, token }: Sidebar): Html {
+type Sidebar = Pick<Frame, 'hasMailbox' | 'nav' | 'waiting' | 'token'> & { signed: Signed }
+
+function sidebar({ signed, hasMailbox, nav, waiting, token }: Sidebar): Html {
   const mayReadMails = hasMailbox && may(signed.role, 'manage_settings')
   const link = ([item, label, href]: (typeof entries)[number]): Content =>
-    html`<li><a href=${href} aria-current=${item === nav ? 'page' : undefined}>${label}</a></li>`
+    html`<li>
+      <a href=${href} aria-current=${item === nav ? 'page' : undefined}>
+        ${label}${item === 'approvals' && waiting !== undefined && waitingBadge(waiting)}
+      </a>
+    </li>`
   return html`<header class="side"><div class="side-in">
     ${brand('a')}
     <p class="workspace" title=${signed.tenantId}>

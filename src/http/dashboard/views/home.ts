@@ -13,6 +13,8 @@ import { searchBox } from './search.ts'
 type Waits = {
   deliveries: WaitingDeliveries
   parkedSales: number
+  /** Licensed, and without anybody who holds the license. */
+  salesNeedingHolder: number
   /** Streams of this tenant that are set aside. */
   parkedStreams: number
   /** Events that the read models have not taken in. */
@@ -80,7 +82,8 @@ export function validationsPlot(series: UsageSeries['series'], by: 'day' | 'hour
   })
 }
 
-function waitsView(view: View, { deliveries, parkedSales, parkedStreams, behind }: Waits): Html {
+function waitsView(view: View, waits: Waits): Html {
+  const { deliveries, parkedSales, salesNeedingHolder, parkedStreams, behind } = waits
   const rows: Content[] = [
     deliveries.failing > 0 &&
       wait(
@@ -88,8 +91,8 @@ function waitsView(view: View, { deliveries, parkedSales, parkedStreams, behind 
         '/dashboard/deliveries?status=pending',
         `${counted(deliveries.failing, 'delivery', 'deliveries')} failing`,
         deliveries.oldestDueAt === null
-          ? 'Tried in vain, and tried again by themselves.'
-          : `Tried in vain; the oldest was due ${agoWords(deliveries.oldestDueAt, view.now)}.`,
+          ? 'Failed attempts; they are retried automatically.'
+          : `Failed attempts; the oldest was due ${agoWords(deliveries.oldestDueAt, view.now)}.`,
       ),
     deliveries.abandoned > 0 &&
       wait(
@@ -104,6 +107,13 @@ function waitsView(view: View, { deliveries, parkedSales, parkedStreams, behind 
         '/dashboard/sales?status=parked',
         `${counted(parkedSales, 'sale', 'sales')} parked`,
         'Paid, and without a license until what is missing is set up.',
+      ),
+    salesNeedingHolder > 0 &&
+      wait(
+        'warn',
+        '/dashboard/sales?needs=holder',
+        `${counted(salesNeedingHolder, 'sale', 'sales')} without a holder`,
+        'Paid and licensed, but the provider named no email address.',
       ),
     parkedStreams > 0 &&
       wait(

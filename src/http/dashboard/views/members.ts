@@ -98,10 +98,18 @@ type OneMember = {
   email: string | null
   ways: Awaited<ReturnType<typeof waysIn>>
   sessions: readonly ListedSession[]
+  /** The names of the tokens that they made and that still work. */
+  tokens: readonly string[]
   isSelf: boolean
 }
 
-export function memberView(view: View, { member, email, ways, sessions, isSelf }: OneMember): Html {
+/** What of a member's tokens ends with them. */
+const endingTokens = (names: readonly string[]): string =>
+  names.length === 0
+    ? 'none of the API tokens in use is theirs'
+    : `the API tokens that they made stop working: ${names.map((name) => `“${name}”`).join(', ')}`
+
+export function memberView(view: View, { member, email, ways, sessions, tokens, isSelf }: OneMember): Html {
   const { memberId, role, createdAt } = member
   const at = `/dashboard/members/${memberId}`
   const waysText = [
@@ -137,7 +145,7 @@ export function memberView(view: View, { member, email, ways, sessions, isSelf }
         <summary>Remove ${email ?? memberId}…</summary>
         ${form(view, `${at}/remove`, null, html`<button class="dangerous">Remove the member</button>`)}
       </details>`,
-        'They are signed out everywhere at once. What they did stays in the history.',
+        html`They are signed out everywhere at once, and ${endingTokens(tokens)}. What they did stays in the history.`,
       )
     }
   </div>`

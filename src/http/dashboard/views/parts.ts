@@ -71,14 +71,19 @@ export function empty(title: string, text: Content, action?: Content): Html {
 }
 
 /** Names with their values. */
-export function facts(pairs: readonly (readonly [name: string, value: Content])[]): Html {
+type Fact = readonly [name: string, value: Content]
+
+/** @param pairs those that are undefined or false are left out */
+export function facts(pairs: readonly (Fact | undefined | false)[]): Html {
   return html`<dl class="facts">
-    ${pairs.map(
-      ([name, value]) => html`<div>
+    ${pairs
+      .filter((pair) => pair !== undefined && pair !== false)
+      .map(
+        ([name, value]) => html`<div>
         <dt>${name}</dt>
         <dd>${value}</dd>
       </div>`,
-    )}
+      )}
   </dl>`
 }
 

@@ -38,6 +38,11 @@ function eventWords(event: SaleEvent): Content {
       return told('Notification verified and kept', html`<code>${event.data.notificationId}</code>`)
     case 'SaleMapped':
       return told('Found out what to issue', `${event.data.productId}, ${event.data.keyTypeId}`)
+    case 'QuantityExceeded':
+      return told(
+        'More than is sold at once',
+        `${event.data.quantity} paid for, ${event.data.sold} sold at once`,
+      )
     case 'SaleParked':
       return told('Parked', `${event.data.reason}: ${event.data.detail}`)
     case 'SaleLicensed':
@@ -50,7 +55,12 @@ function eventWords(event: SaleEvent): Content {
           ><code>${event.data.notificationId}</code></span
         ></span
       >`
+    case 'PlanNotMapped':
+      return event.data.plan === null
+        ? told('Plan is mapped', 'The license follows the subscription again.')
+        : told('Plan is not mapped', `${event.data.plan}: the license stays as it is until it is mapped`)
     case 'SaleLinked':
+    case 'PlanReviewed':
     case 'SaleSettled':
       return null
     default:
@@ -64,11 +74,14 @@ type Fact = Exclude<
     type:
       | 'SaleReceived'
       | 'SaleMapped'
+      | 'QuantityExceeded'
       | 'SaleParked'
       | 'SaleLicensed'
       | 'SalePaymentRecorded'
       | 'DuplicateReceived'
       | 'SaleLinked'
+      | 'PlanNotMapped'
+      | 'PlanReviewed'
       | 'SaleSettled'
   }
 >
@@ -76,7 +89,11 @@ type Fact = Exclude<
 function factWords(fact: Fact): Content {
   switch (fact.type) {
     case 'SaleRenewed':
-      return told('Renewed', html`paid until ${moment(fact.data.paidUntil)}`)
+      return told('Renewed', renewalWords(fact.data))
+    case 'PaymentNamed':
+      return told('Payment identified', fact.data.names.join(', '))
+    case 'SubscriptionTold':
+      return told('Subscription updated', subscriptionWords(fact.data))
     case 'SaleRefunded': {
       const { amount, currency, full } = fact.data
       return told(full ? 'Refunded in full' : 'Refunded in part', money(amount, currency))
@@ -96,6 +113,24 @@ function factWords(fact: Fact): Content {
     }
   }
 }
+
+function renewalWords({ amount, currency, paidUntil }: DataOf<'SaleRenewed'>): Content {
+  const paid = money(amount, currency)
+  return paidUntil === null ? paid : html`${paid}, paid until ${moment(paidUntil)}`
+}
+
+function subscriptionWords({ sold, quantity, paused, paidUntil }: DataOf<'SubscriptionTold'>): Content {
+  const plan = sold === null ? null : 'productId' in sold ? sold.productId : sold.providerProduct
+  const parts = [
+    plan,
+    quantity === null ? null : `quantity ${quantity}`,
+    paused === null ? null : paused ? 'paused' : 'active',
+  ]
+  const words = parts.filter((part) => part !== null).join(', ')
+  return paidUntil === null ? words : html`${words}, paid until ${moment(paidUntil)}`
+}
+
+type DataOf<Type extends SaleEvent['type']> = Extract<SaleEvent, { type: Type }>['data']
 
 type Dispute = { disputeId: string; amount: number | null; currency: string | null }
 

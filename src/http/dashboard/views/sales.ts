@@ -1,11 +1,14 @@
+import type { Buyer } from '../../../commands/sale-buyers.ts'
 import type { KnownDelivery } from '../../../domain/delivery/delivery.ts'
 import { Provider } from '../../../domain/integration/provider.ts'
 import type { ParkedReason, SaleEvent } from '../../../domain/sale/events.ts'
 import { type KnownSale, saleStanding } from '../../../domain/sale/sale.ts'
 import { money } from '../../../story/money.ts'
+import { noticesOf } from '../../../story/sale-notices.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { deliveryBadge, deliveryWords } from './deliveries.ts'
+import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
 import { providerNames } from './integrations.ts'
 import { ago, moment } from './moments.ts'
 import {
@@ -26,7 +29,7 @@ import {
 } from './parts.ts'
 import { storyView } from './sale-story.ts'
 
-type Row = { sale: KnownSale; email: string | null }
+type Row = { sale: KnownSale; buyer: Buyer }
 
 type Sales = {
   sales: readonly Row[]
@@ -35,9 +38,11 @@ type Sales = {
     status: KnownSale['status'] | undefined
     provider: Provider | undefined
     product: string | undefined
+    needs: 'holder' | undefined
   }
   cursor: string | undefined
   next: string | null
+  ignored: IgnoredTests
 }
 
 const statuses: Record<KnownSale['status'], readonly [tone: Tone, words: string]> = {
@@ -49,15 +54,22 @@ const statuses: Record<KnownSale['status'], readonly [tone: Tone, words: string]
 const namedStatuses = Object.entries(statuses).map(([status, [, words]]) => [status, words] as const)
 const namedProviders = Provider.options.map((provider) => [provider, providerNames[provider]] as const)
 
-function statusBadges(sale: KnownSale): Html {
-  const isRefunded = saleStanding(sale).refund !== null
+const noticeWords = { quantity_exceeded: 'more than sold', plan_not_mapped: 'plan is not mapped' } as const
+
+/** What a buyer is called in a list and at the head of a page. */
+export const buyerWords = ({ customer }: KnownSale, email: string | null): string =>
+  email ?? (customer === null ? 'No email address' : 'somebody erased')
+
+function statusBadges(sale: KnownSale, { needsHolder }: Buyer): Html {
+  const isRefunded = saleStanding(sale, false).unpaid !== null
   return html`<span
     >${badge(...statuses[sale.status])} ${isRefunded && badge('plain', 'money gone back')}
-    ${sale.test && badge('plain', 'test')}</span
+    ${needsHolder && badge('warn', 'needs a holder')}
+    ${noticesOf(sale).map(({ code }) => badge('warn', noticeWords[code]))} ${sale.test && badge('plain', 'test')}</span
   >`
 }
 
-export function salesView(view: View, { sales, products, filter, cursor, next }: Sales): Html {
+export function salesView(view: View, { sales, products, filter, cursor, next, ignored }: Sales): Html {
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   return html`<div>
     ${heading('Sales', 'What providers have told of, newest first. A sale that is parked was paid and has no license yet.')}
@@ -65,10 +77,11 @@ export function salesView(view: View, { sales, products, filter, cursor, next }:
       select('status', 'Status', choicesOf('Any status', namedStatuses, filter.status)),
       select('provider', 'Provider', choicesOf('All providers', namedProviders, filter.provider)),
       productSelect(products, filter.product),
+      select('needs', 'Holder', choicesOf('Any', [['holder', 'missing']], filter.needs)),
     ])}
     <div id="sales">
       ${sales.length === 0 ? noSales(isFiltered) : html`<div class="sheeted">${salesTable(view, sales)}</div>`}
-      ${pager('/dashboard/sales', { ...filter, cursor }, next)}
+      ${pager('/dashboard/sales', { ...filter, cursor }, next)} ${ignoredTestsPart(view, ignored)}
     </div>
   </div>`
 }
@@ -92,14 +105,14 @@ function salesTable(view: View, sales: readonly Row[]): Html {
       { label: 'Status' },
       { label: 'Received', wide: true },
     ],
-    rows: sales.map(({ sale, email }): Content[] => [
+    rows: sales.map(({ sale, buyer }): Content[] => [
       html`<span
-        ><a href=${`/dashboard/sales/${sale.id}`}>${email ?? 'somebody erased'}</a
+        ><a href=${`/dashboard/sales/${sale.id}`}>${buyerWords(sale, buyer.email)}</a
         ><span class="sub">${sale.productName}</span></span
       >`,
       providerNames[sale.provider],
       money(sale.amount, sale.currency),
-      statusBadges(sale),
+      statusBadges(sale, buyer),
       ago(sale.receivedAt, view.now),
     ]),
   })
@@ -107,7 +120,7 @@ function salesTable(view: View, sales: readonly Row[]): Html {
 
 type OneSale = {
   sale: KnownSale
-  email: string | null
+  buyer: Buyer
   /** Of its license, once there is one. */
   displayKey: string | undefined
   story: readonly SaleEvent[]
@@ -116,12 +129,14 @@ type OneSale = {
 }
 
 export function saleView(view: View, one: OneSale): Html {
-  const { sale, email, story, deliveries } = one
+  const { sale, buyer, story, deliveries } = one
   return html`<div>
-    ${heading(email ?? 'A sale', html`<code>${sale.id}</code>`)} ${sale.parked && parkedBox(view, one)}
+    ${heading(buyerWords(sale, buyer.email), html`<code>${sale.id}</code>`)} ${sale.parked && parkedBox(view, one)}
+    ${buyer.needsHolder && needsHolderBox} ${noticesOf(sale).map(({ message }) => notice('warn', message))}
+    ${sale.unmappedPlan !== null && one.mayReplay && replayForm(view.token, sale)}
     <div class="sheet">
       ${facts([
-        ['Status', statusBadges(sale)],
+        ['Status', statusBadges(sale, buyer)],
         ['Sold', sale.quantity === 1 ? sale.productName : `${sale.quantity} × ${sale.productName}`],
         ['Amount', money(sale.amount, sale.currency)],
         ['Provider', providerNames[sale.provider]],
@@ -147,26 +162,33 @@ const reasons: Record<ParkedReason, string> = {
   product_not_found: 'It is of a product that is not here. Map it to another, then try again.',
   key_type_not_found: 'It is of a key type that is not here. Map it to another, then try again.',
   quantity_not_allowed:
-    'More than one was bought of a key type that is not sold in multiples. Allow it, then try again.',
-  quantity_too_large: 'More were bought than the key type allows. Allow more, then try again.',
+    'More than one was bought of a key type that is not sold in multiples. Try again: the license is for what was paid.',
+  quantity_too_large:
+    'More were bought than the key type sells at once. Try again: the license is for what was paid.',
   tenant_suspended: 'The workspace was suspended when it came. Try again once it no longer is.',
   tenant_closed: 'The workspace is closed.',
 }
+
+const needsHolderBox = notice(
+  'warn',
+  html`The provider named no email address, so nothing was mailed. Link the license to a customer with
+  <code>POST /v1/customers/{id}/link-license</code>; remint it if the buyer has no key yet.`,
+)
 
 function parkedBox({ token }: View, { sale, mayReplay }: OneSale): Content {
   if (sale.parked === null) return null
   const { reason, detail } = sale.parked
   return html`<div class="stack">
     ${notice('warn', html`Parked: it is paid, and has no license yet. ${reasons[reason]} <code>${detail}</code>`)}
-    ${
-      mayReplay &&
-      html`<form method="post" action=${`/dashboard/sales/${sale.id}/replay`}>
-        ${tokenField(token)}
-        <button>Try again</button>
-      </form>`
-    }
+    ${mayReplay && replayForm(token, sale)}
   </div>`
 }
+
+const replayForm = (token: string, sale: KnownSale): Html =>
+  html`<form method="post" action=${`/dashboard/sales/${sale.id}/replay`}>
+    ${tokenField(token)}
+    <button>Try again</button>
+  </form>`
 
 /** The five steps of a sale, each as far as it has come. */
 function stages({ sale, displayKey, deliveries }: OneSale): Html {

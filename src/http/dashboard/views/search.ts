@@ -6,6 +6,7 @@ import type { View } from '../page.ts'
 import { statusBadge } from './licenses.ts'
 import { ago } from './moments.ts'
 import { badge, empty, heading, section, table, tokenField } from './parts.ts'
+import { buyerWords } from './sales.ts'
 
 /** One box for whatever a customer names. */
 export const searchBox = (token: string, autofocus = false): Html => html`<form
@@ -87,7 +88,7 @@ function customersFound({ found, people }: FoundPage): Html {
 function salesFound(view: View, { found, people }: FoundPage): Html {
   const rows = found.sales.map(({ sale, by: how }, index): Content[] => [
     html`<span
-      ><a href=${`/dashboard/sales/${sale.id}`}>${people.ofSales[index]?.email ?? 'somebody erased'}</a
+      ><a href=${`/dashboard/sales/${sale.id}`}>${buyerWords(sale, people.ofSales[index]?.email ?? null)}</a
       ><span class="sub">${sale.productName}</span></span
     >`,
     ago(sale.receivedAt, view.now),

@@ -5,6 +5,7 @@ import type { WebhookEndpoint } from '../../../domain/webhook/webhook.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import type { Signed } from '../signed.ts'
+import { approvalRuleSummary } from './approval-rule.ts'
 import { ago, moment } from './moments.ts'
 import { badge, facts, field, heading, notice, secretBox, section, tokenField } from './parts.ts'
 import { signingKeysSummary } from './signing-keys.ts'
@@ -17,12 +18,14 @@ type Settings = {
   checkoutKey: MaskedKey
   signingKeys: readonly KeyState[]
   endpoint: WebhookEndpoint | null
+  /** Another member than the one who asks has to approve. */
+  anotherMember: boolean
   mayManage: boolean
 }
 
 export function settingsView(
   view: View,
-  { signed, sdkKey, checkoutKey, signingKeys, endpoint, mayManage }: Settings,
+  { signed, sdkKey, checkoutKey, signingKeys, endpoint, anotherMember, mayManage }: Settings,
 ): Html {
   const { tenantId, tenantName, tenantStatus, plan } = signed
   return html`<div>
@@ -35,6 +38,7 @@ export function settingsView(
         ['Plan', html`${plan}<span class="sub">${limitWords(plan)}</span>`],
       ])}
     </div>
+    ${section('Approvals', approvalRuleSummary(anotherMember, mayManage), 'Who decides about dangerous requests.')}
     ${section('SDK key', sdkKeyView(view, sdkKey), 'What your apps call the client interface with.')}
     ${section('Checkout key', checkoutSummary(view, checkoutKey, mayManage), 'What your website begins a checkout with.')}
     ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'What leases and settings are signed with, so that your apps can check them offline.')}
@@ -166,7 +170,9 @@ const eventWords: Record<WebhookEventName, string> = {
   'license.deactivated': 'A device gave its seat back',
   'license.expired': 'A license came to its end',
   'license.renewed': 'A license was extended',
-  'license.refunded': 'A sale was refunded',
+  'license.updated': "A license's key type, quantity or end changed",
+  'license.refunded': 'A payment was refunded',
+  'license.reinstated': 'A payment is valid again, such as after a dispute that was won',
   'license.revoked': 'A license was revoked',
   'license.reminted': 'A license got a new key',
 }

@@ -13,7 +13,7 @@ import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { validationsPlot } from './home.ts'
 import { ago, agoWords } from './moments.ts'
-import { badge, facts, heading, section, table, tokenField } from './parts.ts'
+import { badge, facts, heading, section, table } from './parts.ts'
 import { barPlot } from './plots.ts'
 
 export type ReadModelsShown = {
@@ -43,7 +43,6 @@ type Hour = { at: string; delivered: number; pending: number; abandoned: number 
 type System = {
   parts: Record<string, PartHealth>
   readModels: ReadModelsShown
-  mayRebuild: boolean
   deliveries: { waiting: WaitingDeliveries; hours: readonly Hour[] }
   activity: UsageSeries['series']
   signingKeys: readonly KeyState[]
@@ -54,12 +53,11 @@ type System = {
 }
 
 export function systemView(view: View, system: System): Html {
-  const { parts, readModels, mayRebuild, deliveries, activity, signingKeys, limits, limitHits, signIns } =
-    system
+  const { parts, readModels, deliveries, activity, signingKeys, limits, limitHits, signIns } = system
   return html`<div>
     ${heading('System', 'How the service does at this moment. Figures are of this workspace; what all workspaces share is told as health.')}
     ${section('Parts', html`<ul class="healths">${Object.entries(parts).map(([name, part]) => health(name, part))}</ul>`)}
-    ${section('Pages and answers', readModelsPart(view, readModels, mayRebuild), 'What is read is folded from the log; this is how far that has come.')}
+    ${section('Pages and answers', readModelsPart(view, readModels), 'What is read is folded from the log; this is how far that has come.')}
     ${section('The last 48 hours', html`<div class="plots">${validationsPlot(activity, 'hour')}${deliveriesPlot(deliveries.hours)}</div>`)}
     ${section('Deliveries', deliveriesFacts(view, deliveries.waiting), 'What is due waits in the ledger itself; NATS, where there is one, carries copies of it.')}
     ${section('Signing keys', keysTable(view, signingKeys))}
@@ -74,15 +72,26 @@ const partNames: Record<string, string> = {
   postgres: 'Postgres',
   read_models: 'Read models',
   nats: 'NATS',
+  clock: 'Clocks',
 }
 
 const health = (name: string, { ok, required, detail }: PartHealth): Html => html`<li class="health">
-  <span>${partNames[name] ?? name}</span> ${ok ? badge('good', 'answers') : badge(required ? 'bad' : 'warn', 'does not answer')}
+  <span>${partNames[name] ?? name}</span> ${
+    name === 'clock'
+      ? clocksBadge(ok, detail)
+      : ok
+        ? badge('good', 'answers')
+        : badge(required ? 'bad' : 'warn', 'does not answer')
+  }
   ${detail !== undefined && html`<span class="sub">${detail}</span>`}
 </li>`
 
+/** They always answer; what counts is how far they are apart. */
+const clocksBadge = (ok: boolean, detail: string | undefined): Html =>
+  detail === undefined ? badge('good', 'agree') : badge(ok ? 'warn' : 'bad', 'differ')
+
 /** Brings itself up to date while a rebuild runs, where there is JavaScript. */
-export function readModelsPart(view: View, shown: ReadModelsShown, mayRebuild: boolean): Html {
+export function readModelsPart(view: View, shown: ReadModelsShown): Html {
   const { status, parked, own, rebuilding } = shown
   return html`<div
     id="read-models"
@@ -110,29 +119,10 @@ export function readModelsPart(view: View, shown: ReadModelsShown, mayRebuild: b
       html`<progress max="100" value=${percent(rebuilding, status.head)} aria-label="Rebuild"></progress>`
     }
     ${own.length > 0 && parkedTable(view, own)}
-    ${
-      mayRebuild &&
-      rebuilding === undefined &&
-      html`<p><a class="button second" href="/dashboard/system/rebuild">Rebuild the read models</a></p>`
-    }
-  </div>`
-}
-
-export function rebuildView(token: string): Html {
-  return html`<div class="narrow">
-    ${heading('Rebuild the read models', 'What every page and answer shows is folded from the log. This folds all of it again.')}
-    <form class="sheet stack" method="post" action="/dashboard/system/rebuild">
-      ${tokenField(token)}
-      <p>
-        It is done beside the tables that are there, which go on answering, and takes their place at its end. Nothing is
-        lost and nobody waits; the server is busier meanwhile. It is of use when a history was set aside and has been
-        repaired, or when <code>keyledger audit replay</code> has found a difference.
-      </p>
-      <div class="decide">
-        <button>Rebuild</button>
-        <a class="button second" href="/dashboard/system">Cancel</a>
-      </div>
-    </form>
+    <p class="sub">
+      The read models are shared by all workspaces. An operator rebuilds them on the host with
+      <code>keyledger projections rebuild</code>.
+    </p>
   </div>`
 }
 
@@ -208,7 +198,7 @@ function deliveriesFacts(
   return html`<div class="sheet">
     ${facts([
       ['Waiting', link(pending, 'pending')],
-      ['Of these tried in vain', failing.toLocaleString('en')],
+      ['Failed attempts', failing.toLocaleString('en')],
       ['Due now', due.toLocaleString('en')],
       ['The oldest was due', oldestDueAt === null ? 'none is' : agoWords(oldestDueAt, view.now)],
       ['Given up in 48 hours', link(abandoned, 'abandoned')],

@@ -65,16 +65,18 @@ export function tokensView(view: View, { tokens, live, pages, role }: Tokens): H
 }
 
 /** Why a token no longer works, if it does not. */
-function stateOf({ status, expiresAt }: ListedToken['token'], now: Date): Html | null {
+function stateOf({ token: { status, expiresAt }, endedWithMember }: ListedToken, now: Date): Html | null {
   if (status === 'revoked') return badge('bad', 'revoked')
+  if (endedWithMember) return badge('bad', 'ended with its member')
   const expired = expiresAt !== null && Date.parse(expiresAt) <= now.getTime()
   return expired ? badge('plain', 'expired') : null
 }
 
-function tokenRow(view: View, { token, lastUsedAt }: ListedToken): Content[] {
+function tokenRow(view: View, listed: ListedToken): Content[] {
+  const { token, lastUsedAt } = listed
   return [
     html`<span
-      ><a href=${`/dashboard/tokens/${token.tokenId}`}>${token.name}</a> ${stateOf(token, view.now)}<span
+      ><a href=${`/dashboard/tokens/${token.tokenId}`}>${token.name}</a> ${stateOf(listed, view.now)}<span
         class="sub mono"
         >${token.tokenId}</span
       ></span
@@ -85,14 +87,21 @@ function tokenRow(view: View, { token, lastUsedAt }: ListedToken): Content[] {
   ]
 }
 
-export function tokenView(view: View, { token, lastUsedAt }: ListedToken, mayRevoke: boolean): Html {
-  const state = stateOf(token, view.now)
+export function tokenView(view: View, listed: ListedToken, madeBy: string | null, mayRevoke: boolean): Html {
+  const { token, lastUsedAt } = listed
+  const state = stateOf(listed, view.now)
   return html`<div>
     ${heading(token.name, html`<code>${token.tokenId}</code>`)}
     <div class="sheet stack">
       ${facts([
         ['State', state ?? badge('good', 'works')],
         ['Made', moment(token.createdAt)],
+        [
+          'Made by',
+          madeBy === null
+            ? 'an operator; it belongs to no member'
+            : html`${madeBy}; it ends when they are removed, and may do no more than their role`,
+        ],
         ['Last used', lastUsedAt === null ? 'never' : ago(lastUsedAt, view.now)],
         ['Expires', token.expiresAt === null ? 'never' : moment(token.expiresAt)],
         ...(token.revokedAt === null ? [] : [['Revoked', moment(token.revokedAt)] as const]),

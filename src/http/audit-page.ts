@@ -1,0 +1,27 @@
+import {
+  type AuditEntry,
+  type AuditFilter,
+  isAuditPlace,
+  listAudit,
+} from '../../projections/audit/queries.ts'
+import type { Keyset, PageOf } from '../../projections/page.ts'
+import type { Services } from '../commands/services.ts'
+import { invalid } from './problem.ts'
+
+/**
+ * A page of the audit log, which is listed in the order of the log.
+ * @throws Problem 400 for a cursor that was made before the log was moved or restored
+ */
+export async function auditPageOf(
+  { db }: Pick<Services, 'db'>,
+  tenantId: string,
+  filter: AuditFilter,
+  keyset: Keyset,
+): Promise<PageOf<AuditEntry>> {
+  if (keyset.after && !(await isAuditPlace(db, tenantId, keyset.after))) {
+    throw invalid(
+      'cursor leads to a place that the log no longer has: it was moved or restored; begin again without it',
+    )
+  }
+  return listAudit(db, tenantId, filter, keyset)
+}

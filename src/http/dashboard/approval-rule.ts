@@ -1,0 +1,51 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { changeApprovalRule } from '../../commands/tenants.ts'
+import { membersWhoMayApprove } from '../../gate/approval-rule.ts'
+import { formOf } from './forms.ts'
+import type { Rooms } from './rooms.ts'
+import { freshFormMs, freshMs, originOfMember, signedOf } from './signed.ts'
+import { approvalRuleView } from './views/approval-rule.ts'
+
+const hidden = { schema: { hide: true } } as const
+const manage = { config: { page: 'manage_settings', freshMs }, ...hidden } as const
+const manageForm = { config: { page: 'manage_settings', freshMs: freshFormMs }, ...hidden } as const
+
+const Form = z.object({ rule: z.enum(['anyone', 'another']) })
+
+const path = '/settings/approvals'
+
+/** Where owners say whether another member than the one who asks has to approve. */
+export function approvalRulePages(app: FastifyInstance, { services, show }: Rooms): void {
+  app.get(path, manage, async (request: FastifyRequest, reply: FastifyReply) => {
+    const { tenantId } = signedOf(request)
+    const tenant = await findTenant(services.db, tenantId)
+    const everybody = { anotherMember: false, askedBy: null }
+    const able = await membersWhoMayApprove(services, tenantId, everybody)
+    return show(reply, {
+      title: 'Approvals',
+      nav: 'settings',
+      content: ({ token }) =>
+        approvalRuleView({
+          token,
+          anotherMember: tenant?.anotherMemberApproves ?? false,
+          able: able.length,
+        }),
+    })
+  })
+
+  app.post(path, manageForm, async (request, reply) => {
+    const { tenantId } = signedOf(request)
+    const { rule } = formOf(Form, request)
+    await changeApprovalRule(services, tenantId, rule === 'another', originOfMember(request))
+    request.session.notice = {
+      kind: 'done',
+      text:
+        rule === 'another'
+          ? 'From now on another member has to approve than the one who asked.'
+          : 'Owners and approvers may now approve their own requests.',
+    }
+    return reply.redirect('/dashboard/settings', 303)
+  })
+}

@@ -1,0 +1,38 @@
+import { ignoredWords, type listIgnoredTests } from '../../../usage/ignored-tests.ts'
+import { type Content, html } from '../html.ts'
+import type { View } from '../page.ts'
+import { providerNames } from './integrations.ts'
+import { ago } from './moments.ts'
+import { section, table } from './parts.ts'
+
+export type IgnoredTests = Awaited<ReturnType<typeof listIgnoredTests>>['items']
+
+/** Test notifications that had no effect, with the reason; nothing where there are none. */
+export function ignoredTestsPart(view: View, tests: IgnoredTests): Content {
+  if (tests.length === 0) return null
+  return section(
+    'Ignored tests',
+    html`<div class="sheeted">
+      ${table({
+        caption: 'Ignored tests',
+        columns: [
+          { label: 'Notification' },
+          { label: 'Reason' },
+          { label: 'Times', wide: true, number: true },
+          { label: 'Received', wide: true },
+        ],
+        rows: tests.map((test): Content[] => [
+          html`<span
+            >${providerNames[test.provider]}, ${test.kind}<span class="sub"><code>${test.notificationId}</code></span></span
+          >`,
+          sentence(ignoredWords(test)),
+          String(test.times),
+          ago(test.receivedAt, view.now),
+        ]),
+      })}
+    </div>`,
+    'Test notifications of the last 30 days that had no effect.',
+  )
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

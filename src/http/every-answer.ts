@@ -1,0 +1,48 @@
+import type { SwaggerTransformObject } from '@fastify/swagger'
+import { z } from 'zod'
+
+const Response = z.looseObject({
+  headers: z.record(z.string(), z.unknown()).optional(),
+  content: z.record(z.string(), z.unknown()).optional(),
+})
+const Operation = z.looseObject({ responses: z.record(z.string(), Response) })
+const Paths = z.record(z.string(), z.record(z.string(), Operation))
+
+const requestId = {
+  description: 'Names this request in logs and in the history of what it changed; tell it to support',
+  schema: { type: 'string' },
+  example: 'req_06f5w3k8hx7vq2m4n9t1r0s5zc',
+}
+const retryAfter = { description: 'Seconds to wait', schema: { type: 'integer' } }
+const allow = { description: 'The methods that the path has', schema: { type: 'string' } }
+
+/** Statuses after which it is worth trying again; of 409 only while the first request of a key is still running. */
+const passing = new Set(['409', '429', '503'])
+
+/** Says of every operation what any of them may be answered: another method's 405, and the headers of all answers. */
+export function withEveryAnswer(transform: SwaggerTransformObject): SwaggerTransformObject {
+  return (source) => {
+    const description = transform(source)
+    const paths = Paths.parse(description.paths)
+    for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+      const envelope = operation.responses['401']?.content ?? {
+        'application/json': { schema: { $ref: '#/components/schemas/Error' } },
+      }
+      operation.responses['405'] = {
+        description: 'The path has other methods; see Allow',
+        headers: { Allow: allow },
+        content: structuredClone(envelope),
+      }
+      for (const [status, response] of Object.entries(operation.responses)) {
+        response.headers = {
+          ...(passing.has(status) && { 'Retry-After': retryAfter }),
+          ...response.headers,
+          'Request-Id': { $ref: '#/components/headers/RequestId' },
+        }
+      }
+    }
+    const known = 'components' in description ? description.components : {}
+    const components = { ...known, headers: { RequestId: requestId } }
+    return Object.assign(description, { paths, components })
+  }
+}

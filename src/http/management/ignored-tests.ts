@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import type { Services } from '../../commands/services.ts'
+import { Provider } from '../../domain/integration/provider.ts'
+import { ignoredReasons, ignoredWords, listIgnoredTests } from '../../usage/ignored-tests.ts'
+import { callerIn } from '../authenticate.ts'
+import type { Cursors } from '../cursor.ts'
+import { answer, errors, momentOut, pageOf, pageQuery } from '../schemas.ts'
+import type { ZodApp } from '../zod-app.ts'
+import { answerPage } from './page.ts'
+
+const ignoredTestOut = z
+  .object({
+    provider: Provider,
+    notificationId: z.string().meta({ description: "The provider's own id of it, or a hash of its body" }),
+    kind: z.string().meta({ description: 'What it told', example: 'sold' }),
+    reason: z.enum(ignoredReasons),
+    message: z.string().meta({ description: 'Why it had no effect, and what to do' }),
+    times: z.int().meta({ description: 'How often it was sent' }),
+    receivedAt: momentOut,
+    lastAt: momentOut,
+  })
+  .meta({ id: 'IgnoredTest' })
+
+/** The test notifications of a tenant that had no effect. */
+export function ignoredTestsRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/sales/ignored',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listIgnoredTests',
+        tags: ['Sales'],
+        summary: 'List the test notifications that had no effect, newest first',
+        description: 'Each says why. They are listed for 30 days, at most 200 of a tenant.',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of ignored tests', pageOf(ignoredTestOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      return answerPage(
+        cursors,
+        [tenantId, 'ignored tests'],
+        request.query,
+        (keyset) => listIgnoredTests(services.db, tenantId, keyset),
+        (tests) =>
+          tests.map(({ detail, ...test }) => ({ ...test, message: ignoredWords({ ...test, detail }) })),
+      )
+    },
+  )
+}

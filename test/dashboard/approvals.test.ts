@@ -1,0 +1,302 @@
+/**
+ * What members decide on the pages counts for what they were shown, for as long as it may, and for those who may: an
+ * approval is read, given, withdrawn, and told of.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { changeApprovalRule } from '../../src/commands/tenants.ts'
+import { createToken } from '../../src/commands/tokens.ts'
+import { Scope } from '../../src/domain/token/scopes.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { origin } from '../harness/ledger.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+import { type Client, clientOf } from './client.ts'
+import { makeMember, type TestMember } from './members.ts'
+
+let api: TestApi
+let tenant: TestTenant
+let owner: TestMember
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterAll(() => api.close())
+beforeEach(async () => {
+  api.ledger.clock.advance(3_600_000)
+  tenant = await makeTenant(api.ledger)
+  owner = await makeMember(api.ledger, tenant.tenantId, 'owner')
+})
+
+let addresses = 0
+async function signedIn(member = owner): Promise<Client> {
+  const client = clientOf(api.app, `192.0.2.${++addresses}`)
+  expect((await client.signIn(member)).status).toBe(303)
+  await client.get('/dashboard/account')
+  return client
+}
+
+const Pending = z.object({ confirmation: z.object({ id: z.string(), approveUrl: z.string() }) })
+async function asksToRevoke() {
+  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Pro', deviceLimit: 3 }] })
+  const license = await mint(api.ask, tenant.token, 'editor', { email: 'ada@example.com' })
+  const url = `/v1/licenses/${license.id}/revoke`
+  const { status, body } = await api.ask('POST', url, { token: tenant.token, body: {} })
+  expect(status).toBe(202)
+  const { id, approveUrl } = Pending.parse(body).confirmation
+  const activate = (device_id: string) =>
+    api.ask('POST', '/v1/licenses/activate', {
+      token: tenant.token,
+      body: { product_id: 'editor', license_key: license.licenseKey, device_id, name: device_id },
+    })
+  const run = () =>
+    api.ask('POST', url, { token: tenant.token, body: {}, headers: { 'x-service-confirmation': id } })
+  const poll = async () => {
+    const { body: polled } = await api.ask('GET', `/v1/confirmations/${id}`, { token: tenant.token })
+    return z.object({ status: z.string() }).parse(polled).status
+  }
+  return { id, approveUrl, path: `/dashboard/approvals/${id}`, activate, run, poll }
+}
+const seenIn = (text: string) => /name="seen" value="([0-9a-f]{64})"/.exec(text)?.[1] ?? ''
+
+describe('an approval', () => {
+  test('is found by its address, says what will happen, and lets it happen once', async () => {
+    const { approveUrl, path, run, poll } = await asksToRevoke()
+    expect(approveUrl).toBe(`http://localhost:8080${path}`)
+    const client = await signedIn()
+    expect((await client.get('/dashboard/approvals')).text).toContain(path)
+    const { text } = await client.get(path)
+    for (const shown of ['Revoke', 'ada@example.com', '127.0.0.1', 'test', '9 min 0 s'])
+      expect(text).toContain(shown)
+    expect(await poll()).toBe('pending')
+    const approved = await client.post(`${path}/approve`, { seen: seenIn(text) })
+    expect(approved).toMatchObject({ status: 303, location: path })
+    expect(await poll()).toBe('approved')
+    expect((await client.get(path)).text).toContain(`by ${owner.email}`)
+    expect((await run()).status).toBe(200)
+    expect((await run()).status).toBe(403)
+    expect((await client.get(path)).text).toContain('approved and done')
+  })
+
+  test('counts only for what was read: what has changed since has to be read again', async () => {
+    const { path, activate, poll } = await asksToRevoke()
+    const client = await signedIn()
+    const read = await client.get(path)
+    await activate('laptop')
+    const stale = await client.post(`${path}/approve`, { seen: seenIn(read.text) })
+    expect(stale.status).toBe(409)
+    expect(stale.text).toContain('has changed while you were reading')
+    expect(stale.text).toContain('1 active device')
+    expect(stale.text).toContain('has changed since it was asked')
+    expect(await poll()).toBe('pending')
+    expect((await client.post(`${path}/approve`, { seen: seenIn(stale.text) })).status).toBe(303)
+    expect(await poll()).toBe('approved')
+  })
+
+  test('wants a proof of who it is that is five minutes old at most', async () => {
+    const { path, poll } = await asksToRevoke()
+    const client = await signedIn()
+    const seen = seenIn((await client.get(path)).text)
+    api.ledger.clock.advance(5 * 60_000)
+    const asked = await client.get(path)
+    expect(asked.text).toContain('Confirm that it is you to approve')
+    expect(seenIn(asked.text)).toBe('')
+    const late = await client.post(`${path}/approve`, { seen }, { referer: `http://localhost:8080${path}` })
+    expect(late.location).toBe(`/dashboard/confirm?return=${encodeURIComponent(path)}`)
+    expect(await poll()).toBe('pending')
+    expect((await client.post(`${path}/deny`)).status).toBe(303)
+    expect(await poll()).toBe('denied')
+  })
+
+  test('is denied for good', async () => {
+    const { path, run, poll } = await asksToRevoke()
+    const client = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'approver'))
+    const seen = seenIn((await client.get(path)).text)
+    await client.post(`${path}/deny`)
+    expect(await poll()).toBe('denied')
+    expect((await run()).status).toBe(403)
+    const late = await client.post(`${path}/approve`, { seen })
+    expect(late.status).toBe(409)
+    expect(await poll()).toBe('denied')
+  })
+
+  test('expires, and can then be neither approved nor denied', async () => {
+    const { path, poll } = await asksToRevoke()
+    const client = await signedIn()
+    api.ledger.clock.advance(4 * 60_000)
+    const seen = seenIn((await client.get(path)).text)
+    api.ledger.clock.advance(6 * 60_000)
+    expect(await poll()).toBe('expired')
+    const again = await signedIn()
+    expect((await again.get(path)).text).toContain('expired')
+    for (const decision of ['approve', 'deny'])
+      expect((await again.post(`${path}/${decision}`, { seen })).status).toBe(409)
+    expect((await again.get('/dashboard/approvals')).text).toContain('Nothing waits for you')
+  })
+
+  test('can be withdrawn until it is used', async () => {
+    const { path, run, poll } = await asksToRevoke()
+    const client = await signedIn()
+    const { text } = await client.get(path)
+    expect(text).not.toContain(`${path}/withdraw`)
+    await client.post(`${path}/approve`, { seen: seenIn(text) })
+    const auditor = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
+    expect((await auditor.get(path)).text).not.toContain(`${path}/withdraw`)
+    expect((await auditor.post(`${path}/withdraw`)).status).toBe(403)
+    const approved = await client.get(path)
+    expect(approved.text).toContain(`${path}/withdraw`)
+    expect(approved.text).toContain('left to use it')
+    expect((await client.post(`${path}/withdraw`)).status).toBe(303)
+    expect(await poll()).toBe('denied')
+    expect((await run()).status).toBe(403)
+    expect((await client.get(path)).text).toContain(`Withdrawn by ${owner.email}`)
+  })
+
+  test('can no longer be withdrawn once it is used', async () => {
+    const { path, run } = await asksToRevoke()
+    const client = await signedIn()
+    const { text } = await client.get(path)
+    await client.post(`${path}/approve`, { seen: seenIn(text) })
+    expect((await run()).status).toBe(200)
+    expect((await client.post(`${path}/withdraw`)).status).toBe(409)
+    expect((await client.get(path)).text).toContain('approved and done')
+  })
+
+  test('is for another member, where the workspace wants that: whoever asked, also with their token, cannot', async () => {
+    const client = await signedIn()
+    expect((await client.get('/dashboard/settings')).text).toContain('Any owner or approver')
+    await client.get('/dashboard/settings/approvals')
+    expect((await client.post('/dashboard/settings/approvals', { rule: 'another' })).status).toBe(303)
+    expect((await client.get('/dashboard/settings')).text).toContain('Another member than the one who asked')
+    const { token } = await createToken(
+      api.ledger.services,
+      { tenantId: tenant.tenantId, name: 'CI', scopes: Scope.options, expiresAt: null },
+      { requestId: 'req_1', actor: `member:${owner.memberId}` },
+    )
+    const asked = await api.ask('POST', '/v1/sdk-key/rotate', { token })
+    const path = `/dashboard/approvals/${Pending.parse(asked.body).confirmation.id}`
+    const approver = await makeMember(api.ledger, tenant.tenantId, 'approver')
+    const own = await client.get(path)
+    expect(own.text).toContain('You asked for this, so another member has to approve it.')
+    expect(own.text).not.toContain(`${path}/approve`)
+    expect(own.text).toMatch(
+      new RegExp(`Who may approve</h2> *<div class="sheet"><div[^>]*><p>${approver.email}</p>`),
+    )
+    const other = await signedIn(approver)
+    const seen = seenIn((await other.get(path)).text)
+    const forced = await client.post(`${path}/approve`, { seen })
+    expect(forced.status).toBe(409)
+    expect(forced.text).toContain('Another member of the workspace has to approve this')
+    await other.get(path)
+    expect((await other.post(`${path}/approve`, { seen })).status).toBe(303)
+    expect((await other.get(path)).text).toContain(`by ${approver.email}`)
+  })
+
+  test('is for any approver where no member has made the token, and the rule is for owners to change', async () => {
+    const approver = await makeMember(api.ledger, tenant.tenantId, 'approver')
+    const client = await signedIn(approver)
+    for (const refused of [
+      await client.get('/dashboard/settings/approvals'),
+      await client.post('/dashboard/settings/approvals', { rule: 'another' }),
+    ]) {
+      expect(refused.status).toBe(403)
+    }
+    await changeApprovalRule(api.ledger.services, tenant.tenantId, true, origin)
+    const { path, poll } = await asksToRevoke()
+    const { text } = await client.get(path)
+    expect(text).toContain('an operator on the host')
+    await client.post(`${path}/approve`, { seen: seenIn(text) })
+    expect(await poll()).toBe('approved')
+  })
+
+  test('says of what the program tells of itself that it does, without anything that misleads the eye', async () => {
+    const { services } = api.ledger
+    const { token } = await createToken(
+      services,
+      { tenantId: tenant.tenantId, name: 'CI” of ada\u202e', scopes: Scope.options, expiresAt: null },
+      origin,
+    )
+    const name = 'Ed\u200bi\u2066tor'
+    await makeProduct(api.ask, token, 'editor', { name, keyTypes: [{ name: 'Pro\u202e' }, { name: 'Old' }] })
+    const asked = await api.ask('DELETE', '/v1/products/editor/key-types/pro', {
+      token,
+      headers: { 'user-agent': 'curl” by ada' },
+    })
+    const client = await signedIn()
+    const { text } = await client.get(`/dashboard/approvals/${Pending.parse(asked.body).confirmation.id}`)
+    expect(text).toContain('says it is “curl&quot; by ada”')
+    expect(text).toContain('called “CI&quot; of ada” by whoever made it')
+    expect(text).toContain('Delete the key type “Pro” (pro) of “Editor” (editor)')
+    for (const page of [text, (await client.get('/dashboard/products')).text])
+      expect(page).not.toMatch(/[\u200b\u202e\u2066]/)
+  })
+
+  test('of a webhook shows the host that is connected to on a line of its own, and the whole URL below', async () => {
+    const url = 'https://good.example.\u0435vil.example/https://good.example/'
+    const asked = await api.ask('PUT', '/v1/webhook', { token: tenant.token, body: { url } })
+    const client = await signedIn()
+    const { text } = await client.get(`/dashboard/approvals/${Pending.parse(asked.body).confirmation.id}`)
+    expect(text).toMatch(
+      /<dt>Host<\/dt> *<dd><code class="host">good\.example\.xn--vil-[a-z0-9]+\.example<\/code><\/dd>/,
+    )
+    expect(text).toMatch(
+      /<dt>Whole URL<\/dt> *<dd><code class="whole">https:\/\/good\.example\.еvil\.example\/https:/,
+    )
+    expect(text).not.toContain('<a href="https://good')
+  })
+
+  test('is counted in the navigation for those who decide, by asking that keeps no session alive and leaves no trace', async () => {
+    const client = await signedIn()
+    const auditor = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
+    const badge = async (of = client) =>
+      />Approvals<span class="waiting"[^>]*><span class="count">(\d*)</.exec(
+        (await of.get('/dashboard')).text,
+      )?.[1]
+    expect(await badge()).toBe('')
+    await asksToRevoke()
+    expect(await badge()).toBe('1')
+    expect(await badge(auditor)).toBeUndefined()
+    expect((await auditor.get('/dashboard/approvals/waiting')).status).toBe(403)
+    const traces = async () => {
+      const { rows } = await api.ledger.db.query<Record<string, unknown>>(
+        `select (select jsonb_agg(s order by s.session_hash) from vault.sessions s) as sessions,
+           (select count(*) from audit) as audit, (select position from checkpoint) as position`,
+      )
+      return rows[0]
+    }
+    const before = await traces()
+    api.ledger.clock.advance(120_000)
+    const polled = await client.get('/dashboard/approvals/waiting')
+    expect(polled.text).toBe('{"waiting":1}')
+    expect(polled.setCookies).toStrictEqual([])
+    expect(polled.headers['cache-control']).toBe('no-store')
+    expect(await traces()).toStrictEqual(before)
+    // Eight hours without anything but that end the session.
+    for (let minutes = 0; minutes < 480; minutes += 60) {
+      api.ledger.clock.advance(3_600_000)
+      await client.get('/dashboard/approvals/waiting')
+    }
+    expect((await client.get('/dashboard/approvals/waiting')).status).toBe(303)
+  })
+
+  test('is only looked at by those who do not decide', async () => {
+    const { path } = await asksToRevoke()
+    const client = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
+    const { status, text } = await client.get(path)
+    expect(status).toBe(200)
+    expect(text).not.toContain(`${path}/approve`)
+  })
+
+  test('brings itself up to date by a part of the page', async () => {
+    const { path } = await asksToRevoke()
+    const client = await signedIn()
+    const headers = { 'hx-request': 'true', 'hx-trigger': 'approval' }
+    const { text } = await client.get(path, headers)
+    expect(text).toMatch(/^<div id="approval"/)
+    expect((await client.get('/dashboard/approvals', headers)).text).toMatch(/^<div id="approvals"/)
+    await client.post('/dashboard/sign-out')
+    const out = await client.get(path, headers)
+    expect(out).toMatchObject({
+      status: 204,
+      headers: { 'hx-redirect': `/dashboard/sign-in?return=${encodeURIComponent(path)}` },
+    })
+  })
+})

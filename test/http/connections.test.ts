@@ -1,0 +1,149 @@
+/**
+ * Guarantee: a connection that stalls anywhere is ended with 408 and its memory is freed; a notification or an import
+ * that arrives slowly is read to its end; and there are never more connections than configured.
+ */
+import { connect, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { FastifyInstance } from 'fastify'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { projectionLock } from '../../projections/database/advisory-locks.ts'
+import { type ConnectionBounds, defaultBounds } from '../../src/http/connections.ts'
+import { makeTenant, openTestApi, type TestApi } from '../harness/api.ts'
+import { makeProduct } from './samples.ts'
+
+let api: TestApi
+afterEach(() => api.close())
+
+async function listening(bounds: Partial<ConnectionBounds>): Promise<FastifyInstance> {
+  api = await openTestApi({ connections: { ...defaultBounds, ...bounds } })
+  await api.app.listen({ port: 0, host: '127.0.0.1' })
+  return api.app
+}
+
+type Line = { socket: Socket; answer: Promise<string> }
+
+/** A connection, and everything that comes back on it until it is closed. */
+function dial({ server }: FastifyInstance): Line {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('does not listen')
+  const socket = connect(address.port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  let text = ''
+  socket.setEncoding('utf8').on('data', (more: string) => {
+    text += more
+  })
+  // A peer that has closed is told by an error too, where more is written.
+  socket.on('error', () => undefined)
+  return { socket, answer: new Promise((resolve) => socket.once('close', () => resolve(text))) }
+}
+
+const post = (path: string, length: number, type = 'application/json') =>
+  `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n\r\n`
+
+const ping = '/webhooks/gumroad/nobody?token=x'
+
+async function drip(socket: Socket, times: number): Promise<void> {
+  for (let time = 0; time < times && !socket.destroyed; time++) {
+    socket.write(' ')
+    await setTimeout(50)
+  }
+}
+
+test('headers that do not end are answered 408, and the connection is closed', async () => {
+  const { socket, answer } = dial(await listening({ headersMs: 200, requestMs: 30_000 }))
+  socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n')
+  expect(await answer).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"error":"the request did not arrive in time/s)
+})
+
+test('a connection that says nothing is closed', async () => {
+  const { answer } = dial(await listening({ headersMs: 200 }))
+  expect(await answer).toMatch(/^HTTP\/1\.1 408 /)
+})
+
+test('a body that stalls is answered 408, also while single bytes of it arrive', async () => {
+  const app = await listening({ headersMs: 200, requestMs: 300 })
+  const stalled = dial(app)
+  stalled.socket.write(`${post('/v1/login/device', 500)}{`)
+  const dripping = dial(app)
+  dripping.socket.write(post('/v1/login/device', 1_000_000))
+  const dripped = drip(dripping.socket, 10_000)
+  expect(await stalled.answer).toMatch(/^HTTP\/1\.1 408 /)
+  expect(await dripping.answer).toMatch(/^HTTP\/1\.1 408 /)
+  await dripped
+})
+
+test('a body whose request is refused already does not keep its connection', async () => {
+  const { socket, answer } = dial(await listening({ headersMs: 200, requestMs: 300 }))
+  socket.write(`${post('/v1/products', 500)}{`)
+  expect(await answer).toMatch(/^HTTP\/1\.1 401 .*HTTP\/1\.1 408 /s)
+})
+
+test('a notification may take longer than other requests, as long as bytes of it arrive', async () => {
+  const { socket, answer } = dial(await listening({ headersMs: 100, requestMs: 100 }))
+  socket.write(post(ping, 30, 'application/x-www-form-urlencoded'))
+  await drip(socket, 30)
+  socket.end()
+  expect(await answer).toMatch(/^HTTP\/1\.1 400 .*Invalid request/s)
+})
+
+test('a notification that stalls is answered 408', async () => {
+  const { socket, answer } = dial(await listening({ headersMs: 100, requestMs: 100, stallMs: 300 }))
+  socket.write(`${post(ping, 30, 'application/x-www-form-urlencoded')}resource_name`)
+  expect(await answer).toMatch(/^HTTP\/1\.1 408 /)
+})
+
+test('an import that has arrived may take longer than a body may stall', async () => {
+  const app = await listening({ stallMs: 200 })
+  const { token } = await makeTenant(api.ledger)
+  await makeProduct(api.ask, token, 'editor')
+  const body = JSON.stringify({ productId: 'editor', licenses: [{ licenseKey: 'KEY-ONE' }] })
+  // Nothing is answered before the read models show it.
+  const holder = await api.ledger.db.connect()
+  await holder.query('select pg_advisory_lock($1)', [projectionLock])
+  const { socket, answer } = dial(app)
+  const head = post('/v1/licenses/import', Buffer.byteLength(body)).trimEnd()
+  socket.write(`${head}\r\nauthorization: Bearer ${token}\r\nconnection: close\r\n\r\n${body}`)
+  await setTimeout(1000)
+  await holder.query('select pg_advisory_unlock($1)', [projectionLock])
+  holder.release()
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 .*"imported":1/s)
+})
+
+test('what bodies that stalled have sent is held no longer', async () => {
+  const app = await listening({ headersMs: 1000, requestMs: 1000 })
+  const requests: WeakRef<object>[] = []
+  app.server.on('request', (request) => requests.push(new WeakRef(request)))
+  const part = Buffer.alloc(500_000, ' ')
+  const lines = Array.from({ length: 40 }, () => dial(app))
+  for (const { socket } of lines)
+    socket.write(Buffer.concat([Buffer.from(post('/v1/login/device', 1e6)), part]))
+  await Promise.all(lines.map(({ answer }) => answer))
+  expect(requests).toHaveLength(40)
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  await expect
+    .poll(() => {
+      collect()
+      return requests.filter((request) => request.deref() !== undefined).length
+    })
+    .toBe(0)
+  expect(await new Promise((resolve) => app.server.getConnections((_, count) => resolve(count)))).toBe(0)
+})
+
+test('a connection above the bound is closed at once', async () => {
+  const app = await listening({ most: 1 })
+  const first = dial(app)
+  first.socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n')
+  await new Promise((resolve) => first.socket.once('data', resolve))
+  expect(await dial(app).answer).toBe('')
+  first.socket.end()
+  expect(await first.answer).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test('a connection that is idle between two requests is closed', async () => {
+  const { socket, answer } = dial(await listening({ idleMs: 500 }))
+  socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n')
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 /)
+})

@@ -1,0 +1,96 @@
+/**
+ * Guarantee: what anybody may read costs nearly nothing to serve and is limited by address; the metrics are read by
+ * whoever has their token, and by nobody else.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createLimiter, type Limiter } from '../../src/limits/limiter.ts'
+import { askOf, createTestApp, metricsToken, openTestApi, type TestApi } from '../harness/api.ts'
+import { createMemoryBuckets } from '../limits/memory-buckets.ts'
+
+let api: TestApi
+const limiters: Limiter[] = []
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterEach(async () => {
+  for (const limiter of limiters.splice(0)) await limiter.stop()
+})
+afterAll(() => api.close())
+
+const described = ['/v1/openapi.json', '/docs/json', '/docs/yaml']
+
+test.each(described)('%s is written out once, and not sent to whoever has it', async (url) => {
+  const app = await createTestApp(api.ledger, api.ledger.services)
+  const made = vi.spyOn(app, 'swagger')
+  const first = await app.inject({ url })
+  const second = await app.inject({ url })
+  expect(first.statusCode).toBe(200)
+  expect(second.rawPayload.equals(first.rawPayload)).toBe(true)
+  const etag = first.headers.etag ?? ''
+  expect(etag).toMatch(/^"[0-9a-f]{32}"$/)
+  const has = await app.inject({ url, headers: { 'if-none-match': `W/${etag}` } })
+  expect({ status: has.statusCode, body: has.body, etag: has.headers.etag }).toStrictEqual({
+    status: 304,
+    body: '',
+    etag,
+  })
+  const other = await app.inject({ url, headers: { 'if-none-match': '"another"' } })
+  expect(other.statusCode).toBe(200)
+  expect(made.mock.calls.length).toBe(1)
+  await app.close()
+})
+
+test('one address reads no more than its limit of all of them together, and another is not kept waiting', async () => {
+  const memory = createMemoryBuckets()
+  const documents = createLimiter(
+    'documents',
+    { perMinute: 6, burst: 6 },
+    {
+      shared: { settle: async (_limit, ...told) => memory.settle(...told) },
+      now: () => 0,
+      onFailure: (error) => {
+        throw error
+      },
+    },
+  )
+  limiters.push(documents)
+  const app = await createTestApp(api.ledger, api.ledger.services, { limits: { documents } })
+  const paths = [...described, '/docs/', '/docs/static/swagger-ui.css', '/metrics']
+  const from = (remoteAddress: string) => async (url: string) =>
+    (await app.inject({ url, remoteAddress, headers: { authorization: `Bearer ${metricsToken}` } }))
+      .statusCode
+  const read = from('198.51.100.1')
+  for (const path of paths) expect({ path, status: await read(path) }).toStrictEqual({ path, status: 200 })
+  for (const path of paths) expect({ path, status: await read(path) }).toStrictEqual({ path, status: 429 })
+  expect(await read('/livez')).toBe(200)
+  expect(await from('198.51.100.2')('/metrics')).toBe(200)
+  await app.close()
+})
+
+describe('the metrics', () => {
+  test('are shown to whoever has the token', async () => {
+    const { status, text } = await api.ask('GET', '/metrics', { token: metricsToken })
+    expect(status).toBe(200)
+    expect(text).toContain('keyledger_request_duration_seconds')
+  })
+
+  test.each([undefined, '', 'metrics-token-of-the-test', `${metricsToken}x`])(
+    'and not with %j',
+    async (token) => {
+      const { status, body, headers } = await api.ask('GET', '/metrics', { token })
+      expect({ status, body }).toStrictEqual({
+        status: 401,
+        body: { error: 'send the metrics token: Authorization: Bearer <token>' },
+      })
+      expect(headers['www-authenticate']).toBe('Bearer')
+    },
+  )
+
+  test('nor to anybody where no token was set', async () => {
+    const app = await createTestApp(api.ledger, api.ledger.services, { metrics: false })
+    for (const token of [undefined, '', metricsToken, 'undefined']) {
+      expect((await askOf(app)('GET', '/metrics', { token })).status).toBe(404)
+    }
+    await app.close()
+  })
+})

@@ -1,0 +1,33 @@
+/** Guarantee: streams that are set aside are one tenant's trouble; the process that serves all the others stays ready. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createReadiness } from '../../src/bin/readiness.ts'
+import { openTestApi, type TestApi } from '../harness/api.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterAll(() => api.close())
+
+test('thousands of streams set aside are counted up to a bound, and the process is ready', async () => {
+  await api.ledger.db.query(
+    `insert into parked (stream, revision, position, type, problem)
+     select 'sale-a.gumroad.' || n, 0, n, 'SaleReceived', 'cannot be applied' from generate_series(1, 3000) n`,
+  )
+  const { status, body } = await api.ask('GET', '/readyz')
+  expect({ status, body }).toMatchObject({ status: 200, body: { ready: true, projection: { parked: 1000 } } })
+  await api.ledger.db.query('delete from parked')
+})
+
+test('a log that does not answer makes it unready, whatever is set aside', async () => {
+  const { services } = api.ledger
+  const gone = () => Promise.reject(new Error('gone'))
+  const { parts } = await createReadiness(
+    { ...services, ledger: { ...services.ledger, head: gone } },
+    undefined,
+  )()
+  expect(parts).toMatchObject({
+    event_store: { ok: false, required: true },
+    read_models: { ok: false, required: true },
+  })
+})
