@@ -117,7 +117,8 @@ test('every operation, with a token that has all that an auditor can grant', asy
       const isGated = parameters.some((parameter) => parameter.name === 'X-Service-Confirmation')
       const { status } = await api.ask(method, filled(path), { token, ...(method !== 'GET' && { body: {} }) })
       const what = `${method} ${path}`
-      if (method === 'GET' && !isGated) {
+      // A test purchase is followed by those who may start one.
+      if (method === 'GET' && !isGated && path !== '/v1/test-purchase/{id}') {
         read++
         expect([what, status === 403 || status >= 500]).toStrictEqual([what, false])
       } else {

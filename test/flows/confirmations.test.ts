@@ -1,5 +1,5 @@
 // Guarantee: over HTTP, of many that use one approved confirmation at once on two servers, one executes it and the
-// others get 403; and whoever is killed between consuming and executing, it is executed exactly once afterwards.
+// others get 403; of two confirmations of one revocation, one executes it and the other is refused; and whoever is killed between consuming and executing, it is executed exactly once afterwards.
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -89,6 +89,44 @@ test(`${racers} racers on two servers, ${rounds} times over: one execution each,
   for (const { licenseId, confirmation } of all) {
     expect(streams.get(confirmationStream(confirmation))).toStrictEqual(executedOnce)
     expect(streams.get(licenseStream(licenseId))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
+  }
+})
+
+test(`two approved confirmations of one revocation on two servers, ${rounds} times over: one runs, the other gets 409`, {
+  timeout: 600_000,
+}, async () => {
+  const operator = await createOperator(stores.environment)
+  const all: { licenseId: string; ids: [string, string] }[] = []
+  for (let round = 0; round < rounds; round++) {
+    const { licenseId, confirmation } = await asked()
+    const { body } = await revoke(servers[0], licenseId)
+    const ids: [string, string] = [confirmation, Pending.parse(body).confirmation.id]
+    for (const id of ids) await operator.approve(id)
+    all.push({ licenseId, ids })
+  }
+  for (const { licenseId, ids } of all) {
+    const answers = await Promise.all(
+      ids.map((id, index) => revoke(servers[index] ?? servers[0], licenseId, id)),
+    )
+    expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([200, 409])
+  }
+  const log = await operator.readLog()
+  await operator.close()
+  for (const { licenseId, ids } of all) {
+    const eventsOf = (stream: string) =>
+      log.flatMap((entry) => (entry.stream === stream && entry.readable ? entry.event : []))
+    expect(eventsOf(licenseStream(licenseId)).map(({ type }) => type)).toStrictEqual([
+      'LicenseMinted',
+      'LicenseRevoked',
+    ])
+    const outcomes = ids.map((id) => {
+      const last = eventsOf(confirmationStream(id)).at(-1)
+      return last?.type === 'ConfirmationExecuted' ? [last.data.outcome, last.data.reason] : last?.type
+    })
+    expect(outcomes.toSorted()).toStrictEqual([
+      ['done', null],
+      ['refused', 'license_revoked'],
+    ])
   }
 })
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { z } from 'zod'
+import { findLocalPostgres } from '../../infra/local/postgres/postgres.ts'
 import type { Environment } from '../harness/process.ts'
 
 const Endpoint = z.object({ url: z.string(), pid: z.int().positive() })
@@ -23,8 +24,8 @@ export function postmasterOf({ KEYLEDGER_DATA_DIR = '' }: Environment): number {
 
 /** A connection to the embedded Postgres of a data directory; it is the caller's to end. */
 export async function connectTo({ KEYLEDGER_DATA_DIR = '' }: Environment): Promise<pg.Client> {
-  const host = join(KEYLEDGER_DATA_DIR, 'postgres/socket')
-  const session = new pg.Client({ host, user: 'keyledger', database: 'keyledger' })
+  const running = findLocalPostgres(join(KEYLEDGER_DATA_DIR, 'postgres'))
+  const session = new pg.Client({ connectionString: running?.url })
   await session.connect()
   return session
 }

@@ -16,6 +16,8 @@ import { addMember } from '../../src/commands/members.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import { createMailing } from '../../src/mail/mailing.ts'
 import { erasureReaction } from '../../src/reactions/erasures.ts'
+import { open } from '../../src/vault/seal.ts'
+import { unwrapKey } from '../../src/vault/wrapped-key.ts'
 import { createLocalFeed } from '../../src/webhooks/local-feed.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { startDispatch, type TestDispatch } from '../harness/dispatch.ts'
@@ -102,10 +104,24 @@ async function everything(): Promise<string[]> {
     shop.tenantId,
   ])
   for (const { name } of secrets.rows) texts.push((await services.secrets.open(shop.tenantId, name)) ?? '')
+  texts.push(...(await keptAnswers()))
   for (const file of readdirSync(mailDirectory, { recursive: true, withFileTypes: true })) {
     if (file.isFile()) texts.push(readFileSync(join(file.parentPath, file.name), 'utf8'))
   }
   return texts
+}
+
+/** What was answered to requests with an Idempotency-Key, opened as whoever has the master key could. */
+async function keptAnswers(): Promise<string[]> {
+  const { db, masterKey } = api.ledger
+  const { rows } = await db.query<{ key_hash: Buffer; tenant_id: string; wrapped: Buffer; reply: Buffer }>(
+    'select key_hash, tenant_id, wrapped, reply from vault.idempotency where reply is not null',
+  )
+  return rows.map(({ key_hash: keyHash, tenant_id: tenantId, wrapped, reply }) => {
+    const partOf = (part: string) => [tenantId, keyHash.toString('hex'), `idempotency ${part}`]
+    const key = unwrapKey(masterKey.wrapping, partOf('key'), wrapped)
+    return open(key, partOf('reply'), reply).toString()
+  })
 }
 
 /** Each form in which a text may be written without being sealed. */
@@ -131,6 +147,7 @@ describe('a person who was everywhere', () => {
   test('is found nowhere once their customer was erased, and their licenses work as before', async () => {
     const { customer, licenseIds, sale, subjectId } = await plant(email, name)
     expect((await tracesOf(email, name)).length).toBeGreaterThan(2)
+    expect((await keptAnswers()).filter((text) => text.includes(email))).toHaveLength(1)
     const { body } = await askApproveRepeat(api, shop, 'DELETE', `/v1/customers/${customer}`)
     const erasedAt = api.ledger.clock.now().toISOString()
     expect(body).toMatchObject({ customer: { id: customer, email: null, name: null, erasedAt } })
@@ -161,6 +178,20 @@ describe('a person who was everywhere', () => {
     await rebuild(api.ledger.db, api.ledger.services.ledger, noProgress)
     const found = await verify(api.ledger.db, api.ledger.services.ledger, () => undefined)
     expect(found.differences).toStrictEqual([])
+    expect(await tracesOf(email, name)).toHaveLength(1)
+  })
+
+  test('is not named again when the request that made their license is sent again, nor kept with its answer', async () => {
+    const { items } = z
+      .object({ items: z.array(z.looseObject({ id: z.string(), customerId: z.string().nullable() })) })
+      .parse((await asks('GET', '/v1/licenses?limit=100')).body)
+    const linked = items.find(({ customerId }) => customerId !== null)
+    const again = await api.ask('POST', '/v1/licenses', {
+      token: shop.token,
+      headers: { 'idempotency-key': email },
+      body: { productId: 'editor', email, name, customerId: linked?.customerId },
+    })
+    expect(again).toMatchObject({ status: 201, body: { license: { id: linked?.id, email: null } } })
     expect(await tracesOf(email, name)).toHaveLength(1)
   })
 

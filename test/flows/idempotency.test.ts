@@ -147,13 +147,15 @@ const steps: Record<'reserved' | 'recorded' | 'not kept' | 'not sent', Step> = {
     async kill(server) {
       server.child.kill('SIGSTOP')
       await session.query(`select pg_advisory_unlock(${answerLock})`)
-      const open = async () =>
-        (await session.query('select from vault.idempotency where reply is null')).rowCount
-      await expect.poll(open).toBe(0)
+      await expect.poll(openReservations).toBe(0)
       await kill(server)
     },
   },
 }
+
+/** A lock may be wanted by another process first, before the request is reserved. */
+const openReservations = async () =>
+  (await session.query('select from vault.idempotency where reply is null')).rowCount
 
 async function untilSomebodyWants(lock: string): Promise<void> {
   for (;;) {
@@ -268,6 +270,7 @@ describe.each(Object.entries(operations))('%s', (operation, prepare) => {
       await session.query(hold(table))
       const broken = send(server.address, key, request).catch(() => 'broken' as const)
       await untilSomebodyWants(wanted(table))
+      await expect.poll(openReservations).not.toBe(0)
       await end(server)
       expect(await broken).toBe('broken')
       await session.query(release)
@@ -317,6 +320,7 @@ test('a run whose process was killed is gone on with as soon as its lease has ru
   await session.query(steps.recorded.hold(table))
   const broken = send(server.address, 'key-lease', request).catch(() => 'broken' as const)
   await untilSomebodyWants(steps.recorded.wanted(table))
+  await expect.poll(openReservations).not.toBe(0)
   await server.end('SIGKILL')
   expect(await broken).toBe('broken')
   await session.query(steps.recorded.release)

@@ -93,7 +93,7 @@ async function killInTurn(provider: Provider, share: number): Promise<void> {
 /** Sales that are not carried to their end, events nobody has scheduled, and deliveries that are to be tried. */
 async function leftToDo(): Promise<number[]> {
   await seller.readModels.catchUp()
-  const open = await listOpenSales(seller.db, '9999-01-01T00:00:00.000Z')
+  const open = await listOpenSales(seller.db, { from: 'infinity', until: 'infinity' })
   const { rows } = await seller.db.query<{ owed: number; pending: number }>(
     `select (select count(*)::int from owed_deliveries) as owed,
        (select count(*)::int from deliveries where status = 'pending') as pending`,

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Fault } from './schedule.ts'
+import type { Stage } from './stage.ts'
+
+/** Has things go wrong on a stage as planned. */
+export type Injector = {
+  /** Returns once it is over. */
+  inject(fault: Fault): Promise<void>
+  /** Ends everything that still lasts, and returns once it has ended. */
+  heal(): Promise<void>
+}
+
+export function createInjector(stage: Stage): Injector {
+  let healing = new AbortController()
+  /** What concerns the same thing happens one after another, whatever time each takes. */
+  const turns = new Map<string, Promise<void>>()
+
+  async function happen(fault: Fault, signal: AbortSignal): Promise<void> {
+    const lasting = () => sleep(fault.lastsMs, undefined, { signal }).catch(() => undefined)
+    switch (fault.kind) {
+      case 'kill':
+        return stage.parts[fault.on].kill(signal.aborted ? 0 : fault.lastsMs)
+      case 'restart':
+        return stage.parts[fault.on].restart()
+      case 'freeze':
+        stage.parts[fault.on].freeze()
+        await lasting()
+        return stage.parts[fault.on].resume()
+      case 'cut':
+        return stage.links[fault.on].cut()
+      case 'silence':
+      case 'deafen': {
+        const link = stage.links[fault.on]
+        link.mode = fault.kind === 'silence' ? 'mute' : 'deaf'
+        await lasting()
+        link.mode = 'pass'
+        // What was swallowed does not come any more: whoever waits for it has to see the connection end.
+        return link.cut()
+      }
+      case 'delay':
+        stage.links[fault.on].delayMs = fault.delayMs
+        await lasting()
+        stage.links[fault.on].delayMs = 0
+        return
+      case 'fill disk':
+        stage.disks?.[fault.on].fill()
+        await lasting()
+        return stage.disks?.[fault.on].heal()
+      case 'move clock':
+        stage.setClock(fault.on, fault.shiftMs)
+        await lasting()
+        return stage.setClock(fault.on, 0)
+    }
+  }
+
+  return {
+    inject(fault) {
+      const thing = fault.kind === 'fill disk' ? `disk ${fault.on}` : fault.on
+      const { signal } = healing
+      const before = turns.get(thing) ?? Promise.resolve()
+      const turn = before.then(() => happen(fault, signal))
+      turns.set(
+        thing,
+        turn.catch(() => undefined),
+      )
+      return turn
+    },
+    async heal() {
+      healing.abort()
+      await Promise.all(turns.values())
+      healing = new AbortController()
+    },
+  }
+}

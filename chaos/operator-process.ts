@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import { type Answered, type Asked, type OperatorCommand, operatorCommands } from './operator-commands.ts'
+
+export type Operator = {
+  /** @throws OperatorFailed when it could not be done, which may be because a store does not answer */
+  ask<C extends OperatorCommand>(command: C, asked: Asked<C>): Promise<Answered<C>>
+  stop(): void
+}
+
+export class OperatorFailed extends Error {}
+
+const Reply = z.object({ id: z.int(), answered: z.unknown().optional(), failed: z.string().optional() })
+type Reply = z.infer<typeof Reply>
+
+/** Starts an operator that takes one command after another. */
+export function startOperator(environment: NodeJS.ProcessEnv, logFile: string): Operator {
+  const log = openSync(logFile, 'a')
+  const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'operator.ts')], {
+    env: environment,
+    stdio: ['pipe', 'pipe', log],
+  })
+  closeSync(log)
+  const waiting = new Map<number, (reply: Reply) => void>()
+  let ids = 0
+  if (child.stdout) {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const reply = Reply.parse(JSON.parse(line))
+      waiting.get(reply.id)?.(reply)
+      waiting.delete(reply.id)
+    })
+  }
+  child.once('exit', () => {
+    for (const [id, settle] of waiting) settle({ id, failed: 'the operator has ended' })
+    waiting.clear()
+  })
+  return {
+    async ask<C extends OperatorCommand>(command: C, asked: Asked<C>) {
+      if (child.exitCode !== null) throw new OperatorFailed('the operator has ended')
+      const id = ++ids
+      const { promise, resolve } = Promise.withResolvers<Reply>()
+      waiting.set(id, resolve)
+      child.stdin?.write(`${JSON.stringify({ id, command, asked })}\n`)
+      const { answered, failed } = await promise
+      if (failed !== undefined) throw new OperatorFailed(failed)
+      return operatorCommands[command].answered.parse(answered) as Answered<C>
+    },
+    stop: () => void child.kill('SIGKILL'),
+  }
+}

@@ -1,0 +1,161 @@
+// An operator of the ledger, in a process of its own: takes a command a line, and answers each with a line. It reaches the
+// stores directly, not through the proxies.
+import { openSync, writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import { listOpenSales } from '../projections/sales/queries.ts'
+import { createLog } from '../src/bin/log.ts'
+import { openStores, type Stores } from '../src/bin/stores.ts'
+import { askRedelivery } from '../src/commands/deliveries.ts'
+import { changeIntegration } from '../src/commands/integrations.ts'
+import { createProduct } from '../src/commands/products.ts'
+import type { Origin, Services } from '../src/commands/services.ts'
+import { createTenant } from '../src/commands/tenants.ts'
+import { createToken } from '../src/commands/tokens.ts'
+import { removeWebhook, setWebhook } from '../src/commands/webhooks.ts'
+import { parseConfig } from '../src/config.ts'
+import { newId } from '../src/credentials/id.ts'
+import { publicNameOf } from '../src/domain/delivery/owed.ts'
+import { defaultKeyType } from '../src/domain/product/key-type.ts'
+import { Scope } from '../src/domain/token/scopes.ts'
+import { approve } from '../src/gate/approvals.ts'
+import type { Ledger } from '../src/ledger/ledger.ts'
+import {
+  type Answered,
+  type Asked,
+  account,
+  changer,
+  deviceLimit,
+  type LogLine,
+  type OperatorCommand,
+  operatorCommands,
+  productId,
+  seller,
+} from './operator-commands.ts'
+
+const Request = z.object({ id: z.int(), command: z.string(), asked: z.unknown() })
+
+type Work = { [C in OperatorCommand]: (stores: Stores, asked: Asked<C>) => Promise<Answered<C>> }
+
+const origin = (): Origin => ({ requestId: newId('req'), actor: 'operator:chaos' })
+
+const work: Work = {
+  setUp: ({ services }, { receiver }) => setUp(services, receiver),
+  async approve({ services }, { confirmationId }) {
+    await approve(services, null, confirmationId, origin())
+    return null
+  },
+  async setWebhook({ services }, { tenantId, url }) {
+    const from = origin()
+    await setWebhook(
+      services,
+      tenantId,
+      { url, events: undefined, rotateSecret: false },
+      from.requestId,
+      from,
+    )
+    return null
+  },
+  async removeWebhook({ services }, { tenantId }) {
+    const from = origin()
+    await removeWebhook(services, tenantId, from.requestId, from)
+    return null
+  },
+  hurry,
+  async readLog({ services }, { file }) {
+    await writeLog(services.ledger, file)
+    return null
+  },
+}
+
+async function setUp(services: Services, receiver: string): Promise<Answered<'setUp'>> {
+  const plan = 'unlimited'
+  const tokens: Record<string, string> = {}
+  for (const tenantId of [seller, changer]) {
+    await createTenant(services, { tenantId, name: tenantId, plan }, origin())
+    const keyTypes = [{ ...defaultKeyType, deviceLimit }] as const
+    const product = { tenantId, plan, productId, name: 'Editor', keyPrefix: 'ED', keyTypes } as const
+    await createProduct(services, { ...product, settings: {} }, origin())
+    const asked = { tenantId, name: 'chaos', scopes: Scope.options, expiresAt: null }
+    tokens[tenantId] = (await createToken(services, asked, origin())).token
+  }
+  const change = (type: 'start' | 'finish') =>
+    changeIntegration(services, seller, 'stripe', origin(), (at) =>
+      type === 'start'
+        ? { type: 'StartOnboarding', tenantId: seller, accountId: account, at }
+        : { type: 'FinishOnboarding', accountId: account, at },
+    )
+  await change('start')
+  await change('finish')
+  const webhook = { url: `${receiver}/${seller}`, events: undefined, rotateSecret: false }
+  const { secret = '' } = await setWebhook(services, seller, webhook, 'op_chaos', origin())
+  return { tokens, secret }
+}
+
+async function hurry({ services, readModels }: Stores): Promise<Answered<'hurry'>> {
+  const { db } = services
+  await readModels.catchUp()
+  const waiting = await db.query<{ delivery_id: string; tenant_id: string }>(
+    `select delivery_id, tenant_id from deliveries
+     where status = 'pending' and next_attempt_at > now() + interval '2 seconds' limit 200`,
+  )
+  for (const { delivery_id, tenant_id } of waiting.rows) {
+    await askRedelivery(services, tenant_id, delivery_id, origin())
+  }
+  const openSales = (await listOpenSales(db, { from: 'infinity', until: 'infinity' })).length
+  const { rows } = await db.query<{ owed: number; pending: number; unexecuted: number }>(
+    `select (select count(*)::int from owed_deliveries) as owed,
+       (select count(*)::int from deliveries where status = 'pending') as pending,
+       (select count(*)::int from confirmations where status = 'consumed' and state->>'executedAt' is null)
+         as unexecuted`,
+  )
+  const [counted] = rows
+  if (!counted) throw new Error('nothing was counted')
+  return { openSales, ...counted }
+}
+
+async function writeLog(ledger: Ledger, file: string): Promise<void> {
+  const opened = openSync(file, 'w', 0o600)
+  for (let after: bigint | undefined; ; ) {
+    const page = await ledger.readPage(after, 1000)
+    if (page.through === undefined) return
+    for (const entry of page.entries) {
+      if (!entry.readable) throw new Error(`${entry.stream} is unreadable: ${entry.problem}`)
+      const { id, stream, revision, position, event } = entry
+      const line: LogLine = {
+        id,
+        stream,
+        revision,
+        position: String(position),
+        type: event.type,
+        data: event.data,
+        publicName: entry.category === 'license' ? (publicNameOf(entry.event) ?? null) : null,
+      }
+      writeSync(opened, `${JSON.stringify(line)}\n`)
+    }
+    after = page.through
+  }
+}
+
+async function answer<C extends OperatorCommand>(command: C, asked: unknown): Promise<Answered<C>> {
+  const parsed = operatorCommands[command].asked.parse(asked) as Asked<C>
+  stores ??= await openStores(parseConfig(process.env), createLog('silent'))
+  return work[command](stores, parsed)
+}
+
+let stores: Stores | undefined
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, command, asked } = Request.parse(JSON.parse(line))
+  let reply: object
+  try {
+    reply = { id, answered: await answer(command as OperatorCommand, asked) }
+  } catch (error) {
+    reply = { id, failed: error instanceof Error ? `${error.name}: ${error.message}` : String(error) }
+    // A store may have ended: the next command connects anew.
+    await stores?.close().catch(() => undefined)
+    stores = undefined
+  }
+  process.stdout.write(`${JSON.stringify(reply)}\n`)
+}
+await stores?.close()

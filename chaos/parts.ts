@@ -1,0 +1,181 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type LocalPostgres, startPostgres } from '../infra/local/postgres/postgres.ts'
+
+/** A process that is started again whenever it ends, as by whoever supervises services. */
+export type RunningPart = {
+  /** Ends it by `SIGKILL`, and starts it again after so long. */
+  kill(downMs: number): Promise<void>
+  /** Ends it by `SIGTERM`, and starts it again. */
+  restart(): Promise<void>
+  freeze(): void
+  resume(): void
+  /** Ends it for good. */
+  stop(): Promise<void>
+}
+
+/** Told of an end that nobody asked for. */
+export type OnEnd = (code: number | null, signal: NodeJS.Signals | null) => void
+
+const restartMs = 200
+
+/**
+ * Keeps a program running.
+ * @param logFile takes what it prints
+ */
+export function keepRunning(
+  command: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  logFile: string,
+  onEnd: OnEnd,
+): RunningPart {
+  const [program = '', ...args] = command
+  let stopped = false
+  /** Somebody ends it at this moment, and says when it is started again. */
+  let held = false
+  let child: ChildProcess
+
+  function start(): void {
+    if (stopped) return
+    const log = openSync(logFile, 'a')
+    try {
+      child = spawn(program, args, { env: environment, stdio: ['ignore', log, log] })
+    } finally {
+      closeSync(log)
+    }
+    const started = child
+    started.once('exit', (code, signal) => {
+      if (stopped || held || child !== started) return
+      onEnd(code, signal)
+      setTimeout(start, restartMs)
+    })
+  }
+
+  async function endBy(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill(signal)
+    await exited
+  }
+
+  start()
+  return {
+    async kill(downMs) {
+      held = true
+      await endBy('SIGKILL')
+      await sleep(downMs)
+      held = false
+      start()
+    },
+    async restart() {
+      held = true
+      await endBy('SIGTERM')
+      held = false
+      start()
+    },
+    freeze: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    async stop() {
+      stopped = true
+      await endBy('SIGKILL')
+    },
+  }
+}
+
+const lookEveryMs = 300
+
+/** Keeps the embedded Postgres running on a directory. */
+export async function keepPostgresRunning(
+  directory: string,
+  onEnd: OnEnd,
+): Promise<RunningPart & { readonly postgres: LocalPostgres }> {
+  let running = await startPostgres({ directory })
+  let stopped = false
+  let held = false
+  /** It has been ended from here. */
+  let ended = false
+
+  /** @returns whether it runs */
+  async function start(): Promise<boolean> {
+    try {
+      running = await startPostgres({ directory })
+      return true
+    } catch {
+      // Its disk is full, or what was killed has not ended yet.
+      return false
+    }
+  }
+
+  const watching = (async () => {
+    while (!stopped) {
+      await sleep(lookEveryMs)
+      if (stopped || held || running.isRunning()) continue
+      if (!ended) onEnd(null, null)
+      while (!stopped && !held && !(await start())) await sleep(restartMs)
+      ended = false
+    }
+  })()
+
+  async function untilEnded(): Promise<void> {
+    while (running.isRunning()) await sleep(20)
+  }
+  /** The server stops none of its children by standing still itself. */
+  function sendToAll(signal: NodeJS.Signals): void {
+    for (const pid of [running.pid, ...childrenOf(running.pid)]) send(pid, signal)
+  }
+
+  return {
+    get postgres() {
+      return running
+    },
+    async kill(downMs) {
+      held = true
+      ended = true
+      send(running.pid, 'SIGKILL')
+      await untilEnded()
+      await sleep(downMs)
+      held = false
+    },
+    async restart() {
+      held = true
+      ended = true
+      await running.stop()
+      held = false
+    },
+    freeze: () => sendToAll('SIGSTOP'),
+    resume: () => sendToAll('SIGCONT'),
+    async stop() {
+      stopped = true
+      send(running.pid, 'SIGQUIT')
+      await Promise.all([watching, untilEnded()])
+    },
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc').flatMap((name) =>
+    /^\d+$/.test(name) && parentOf(name) === pid ? [Number(name)] : [],
+  )
+}
+
+function parentOf(pid: string): number {
+  try {
+    // The name in parentheses may hold anything.
+    const [, parent] = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    return Number(parent)
+  } catch {
+    return Number.NaN
+  }
+}

@@ -1,0 +1,34 @@
+/** Numbers that follow from a seed, so that the same seed gives the same run of them on every machine. */
+export type Random = {
+  /** From 0 to just under 1. */
+  next(): number
+  /** A whole number from `least` to `most`, both included. */
+  between(least: number, most: number): number
+  pick<T>(list: readonly T[]): T
+  chance(probability: number): boolean
+}
+
+/**
+ * The generator mulberry32.
+ * @param seed a whole number; only its lowest 32 bits count
+ */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const between = (least: number, most: number) => least + Math.floor(next() * (most - least + 1))
+  return {
+    next,
+    between,
+    pick(list) {
+      const picked = list[between(0, list.length - 1)]
+      if (picked === undefined) throw new Error('there is nothing to pick from')
+      return picked
+    },
+    chance: (probability) => next() < probability,
+  }
+}

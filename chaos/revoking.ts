@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import type { Desk } from './desk.ts'
+import type { License } from './model.ts'
+import { OperatorFailed } from './operator-process.ts'
+
+const Pending = z.object({ confirmation: z.object({ id: z.string() }) })
+
+/**
+ * Revokes a license as a program does: asks, has an operator approve, and sends the same request again with the
+ * confirmation. A confirmation that has expired or was used up is asked for anew.
+ */
+export function createRevoking(desk: Desk) {
+  return async function revoke(): Promise<void> {
+    const open = desk.licenses.filter(({ revocation }) => revocation === 'none')
+    if (open.length < 4) return
+    const license = desk.random.pick(open)
+    await desk.untilDone(`revoke ${license.id}`, () => tryOnce(license))
+  }
+
+  async function tryOnce(license: License): Promise<boolean> {
+    if (license.revocation === 'acknowledged') return true
+    const asked = await send(license)
+    if (asked === 'revoked') return true
+    if (asked === 'open' || asked === undefined) return false
+    try {
+      await desk.stage.operator.ask('approve', { confirmationId: asked })
+    } catch (error) {
+      if (error instanceof OperatorFailed) return false
+      throw error
+    }
+    // From now on it may be revoked at any moment.
+    if (license.revocation === 'none') license.revocation = 'asked'
+    return (await send(license, asked)) === 'revoked'
+  }
+
+  /** @returns the id of a confirmation to be approved; `open` when it is not known */
+  async function send(license: License, confirmationId?: string): Promise<string | undefined> {
+    const called = await desk.ask(license.tenantId, {
+      method: 'POST',
+      path: `/v1/licenses/${license.id}/revoke`,
+      headers: confirmationId === undefined ? {} : { 'x-service-confirmation': confirmationId },
+    })
+    if (called.came !== 'answer') return 'open'
+    const { status, body } = called
+    // Somebody else's call, or an earlier try of this one, has revoked it.
+    if (status === 200 || status === 409) {
+      license.revocation = 'acknowledged'
+      if (status === 200) desk.acknowledged()
+      return 'revoked'
+    }
+    if (status === 202) return Pending.parse(body).confirmation.id
+    if (status === 403 && confirmationId !== undefined) return 'open'
+    const found = `${status} ${JSON.stringify(body)}`
+    desk.fail({ what: `revoke ${license.id}`, expected: '200, 202, 403 or 409', found })
+    return undefined
+  }
+}

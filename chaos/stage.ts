@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { limitVariables } from '../src/config.ts'
+import { natsServer } from '../test/harness/nats-server.ts'
+import { freePort } from '../test/harness/port.ts'
+import { startTcpProxy, type TcpProxy } from '../test/harness/tcp-proxy.ts'
+import { appendPostgresSettings, directUrl, proxiedUrl } from './addresses.ts'
+import { type Arrival, readArrivals } from './arrivals.ts'
+import { canMount, mountSmallDisk, type SmallDisk } from './disk.ts'
+import { seller } from './operator-commands.ts'
+import { type Operator, startOperator } from './operator-process.ts'
+import { keepPostgresRunning, keepRunning, type OnEnd, type RunningPart } from './parts.ts'
+import type { Clock, Disk, Link, Part } from './schedule.ts'
+
+const root = join(import.meta.dirname, '..')
+export const program = join(root, 'src/bin/keyledger.ts')
+const clockImport = pathToFileURL(join(import.meta.dirname, 'shifted-clock.ts')).href
+export const platformSecret = 'whsec_chaos_of_the_platform'
+
+type AppNumber = 1 | 2
+const apps: readonly AppNumber[] = [1, 2]
+
+/** Everything that runs, each part a process of its own, and every connection between them through a proxy. */
+export type Stage = {
+  readonly directory: string
+  readonly parts: Readonly<Record<Part, RunningPart>>
+  readonly links: Readonly<Record<Link, TcpProxy>>
+  /** Undefined where no file system can be mounted. */
+  readonly disks: Readonly<Record<Disk, SmallDisk>> | undefined
+  readonly operator: Operator
+  /** How a command reaches the stores without a proxy. */
+  readonly environment: NodeJS.ProcessEnv
+  /** Of each tenant. */
+  readonly tokens: Readonly<Record<string, string>>
+  /** By their numbers, through their proxies. */
+  readonly addresses: Readonly<Record<AppNumber, string>>
+  /** Where the receiver is, as webhooks name it. */
+  readonly receiver: string
+  setClock(clock: Clock, shiftMs: number): void
+  /** Whether an application's clock may be off by more than so much: one that was frozen hears of it late. */
+  isOff(app: AppNumber, byMs: number): boolean
+  arrivals(): Arrival[]
+  /** Returns once both applications say that they are ready. @throws NotReady after so long */
+  untilReady(withinMs: number): Promise<void>
+  stop(): Promise<void>
+}
+
+export class NotReady extends Error {}
+
+/** An end of a process that nobody asked for. */
+export type Ended = { part: Part; code: number | null; signal: NodeJS.Signals | null }
+
+/** So much is enough for a run of an hour; the write-ahead log of Postgres is kept small. */
+const sizesMiB: Record<Disk, number> = { 'event store': 512, Postgres: 1024 }
+const walSettings = "max_wal_size = '96MB'\nmin_wal_size = '32MB'\n"
+
+/** So late a process may take its clock's change over. */
+const lateMs = 30_000
+
+type OnEnded = (ended: Ended) => void
+const toldOf =
+  (part: Part, onEnded: OnEnded): OnEnd =>
+  (code, signal) =>
+    onEnded({ part, code, signal })
+
+const pathsIn = (directory: string) => ({
+  logOf: (name: string) => join(directory, 'logs', `${name.replace(' ', '-')}.log`),
+  clockOf: (name: string) => join(directory, 'clocks', name.replace(' ', '-')),
+  eventStore: join(directory, 'disks', 'event-store'),
+  postgres: join(directory, 'disks', 'postgres'),
+  arrivals: join(directory, 'arrivals.jsonl'),
+  secrets: join(directory, 'secrets.json'),
+})
+
+/**
+ * Starts everything in a directory, and makes the tenants.
+ * @param onEnded told of each process that ends by itself
+ */
+export async function openStage(directory: string, onEnded: OnEnded): Promise<Stage> {
+  // Postgres runs as a user of its own.
+  chmodSync(directory, 0o711)
+  const paths = pathsIn(directory)
+  const base = baseEnvironment(directory)
+  for (const name of ['logs', 'clocks', 'tmp']) mkdirSync(join(directory, name))
+  const disks = mountDisks(directory)
+
+  const stores = await startStores(directory, base, onEnded)
+  const [appPort1, appPort2] = [await freePort(), await freePort()]
+  const { url, migrationUrl } = stores.parts.Postgres.postgres
+  const links = await openLinks({ ...stores.ports, app1: appPort1, app2: appPort2 }, url)
+  const environment = {
+    ...base,
+    KEYLEDGER_DATA_DIR: join(directory, 'unused'),
+    KEYLEDGER_DATABASE_URL: url,
+    KEYLEDGER_MIGRATION_DATABASE_URL: migrationUrl,
+    KEYLEDGER_EVENTSTORE_URL: `esdb://127.0.0.1:${stores.ports.eventStore}?tls=false`,
+    KEYLEDGER_MASTER_KEY: randomBytes(32).toString('base64'),
+    KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: 'true',
+    KEYLEDGER_STRIPE_WEBHOOK_SECRET: platformSecret,
+  }
+  const operator = startOperator(environment, paths.logOf('operator'))
+  const receiver = `http://127.0.0.1:${links['apps to receiver'].port}`
+  const { tokens, secret } = await operator.ask('setUp', { receiver })
+  writeFileSync(paths.secrets, JSON.stringify({ [seller]: secret }), { mode: 0o600 })
+
+  const keepApp = (app: AppNumber, port: number) =>
+    keepNode(directory, `app ${app}`, [program, 'serve'], onEnded, {
+      ...environment,
+      KEYLEDGER_PORT: String(port),
+      KEYLEDGER_DATA_DIR: join(directory, `app-${app}`),
+      KEYLEDGER_DATABASE_URL: proxiedUrl(url, links[`app ${app} to Postgres`].port),
+      KEYLEDGER_MIGRATION_DATABASE_URL: proxiedUrl(migrationUrl, links[`app ${app} to Postgres`].port),
+      KEYLEDGER_EVENTSTORE_URL: `esdb://127.0.0.1:${links[`app ${app} to event store`].port}?tls=false`,
+      KEYLEDGER_NATS_URL: `nats://127.0.0.1:${links[`app ${app} to NATS`].port}`,
+      KEYLEDGER_LOG_LEVEL: 'warn',
+    })
+  const parts = { ...stores.parts, 'app 1': keepApp(1, appPort1), 'app 2': keepApp(2, appPort2) }
+  const shifts: Record<Clock, number> = { 'app 1': 0, 'app 2': 0, 'event store': 0, all: 0 }
+  const isBeyond = (app: AppNumber, byMs: number) => Math.abs(shifts[`app ${app}`] + shifts.all) > byMs
+  const offUntil = new Map<AppNumber, number>()
+  return {
+    directory,
+    parts,
+    links,
+    disks,
+    operator,
+    environment,
+    tokens,
+    receiver,
+    addresses: {
+      1: `http://127.0.0.1:${links['clients to app 1'].port}`,
+      2: `http://127.0.0.1:${links['clients to app 2'].port}`,
+    },
+    setClock(clock, shiftMs) {
+      for (const app of apps) if (isBeyond(app, 0)) offUntil.set(app, performance.now() + lateMs)
+      shifts[clock] = shiftMs
+      for (const name of ['app 1', 'app 2', 'event store'] as const) {
+        writeFileSync(paths.clockOf(name), String(shifts[name] + shifts.all))
+      }
+    },
+    isOff: (app, byMs) =>
+      isBeyond(app, byMs) || performance.now() < (offUntil.get(app) ?? Number.NEGATIVE_INFINITY),
+    arrivals: () => readArrivals(paths.arrivals),
+    untilReady: (withinMs) => untilReady([appPort1, appPort2], withinMs),
+    async stop() {
+      operator.stop()
+      // What uses the stores first.
+      await Promise.all([parts['app 1'].stop(), parts['app 2'].stop()])
+      await Promise.all(Object.values(parts).map((part) => part.stop()))
+      await Promise.all(Object.values(links).map((link) => link.close()))
+    },
+  }
+}
+
+function mountDisks(directory: string): Stage['disks'] {
+  const { eventStore, postgres } = pathsIn(directory)
+  if (canMount(join(directory, 'disks', 'trial'))) {
+    return {
+      'event store': mountSmallDisk(eventStore, sizesMiB['event store']),
+      Postgres: mountSmallDisk(postgres, sizesMiB.Postgres),
+    }
+  }
+  for (const path of [eventStore, postgres]) mkdirSync(path, { recursive: true })
+  return undefined
+}
+
+/** A Node program whose clock can be moved. */
+function keepNode(
+  directory: string,
+  part: Part,
+  args: readonly string[],
+  onEnded: OnEnded,
+  environment: NodeJS.ProcessEnv,
+): RunningPart {
+  const { logOf, clockOf } = pathsIn(directory)
+  const command = [process.execPath, '--import', clockImport, ...args]
+  const own = { ...environment, CHAOS_CLOCK_FILE: clockOf(part) }
+  return keepRunning(command, own, logOf(part), toldOf(part, onEnded))
+}
+
+async function startStores(directory: string, base: NodeJS.ProcessEnv, onEnded: OnEnded) {
+  const paths = pathsIn(directory)
+  const ports = { eventStore: await freePort(), nats: await freePort(), receiver: await freePort() }
+  const cluster = join(paths.postgres, 'cluster')
+  const postgres = await keepPostgresRunning(cluster, toldOf('Postgres', onEnded))
+  appendPostgresSettings(cluster, walSettings, postgres.postgres.pid)
+  const script = join(root, 'infra/local/eventstore/main.ts')
+  const storeArgs = [script, '--directory', join(paths.eventStore, 'events')]
+  const eventStorePort = ['--port', String(ports.eventStore)]
+  const natsArgs = ['-a', '127.0.0.1', '-p', String(ports.nats), '-js', '-sd', join(directory, 'nats')]
+  writeFileSync(paths.secrets, '{}', { mode: 0o600 })
+  const receiverArgs = [String(ports.receiver), paths.arrivals, paths.secrets]
+  const receiver = join(import.meta.dirname, 'receiver.ts')
+  return {
+    ports,
+    parts: {
+      Postgres: postgres,
+      'event store': keepNode(directory, 'event store', [...storeArgs, ...eventStorePort], onEnded, base),
+      NATS: keepRunning([natsServer(), ...natsArgs], base, paths.logOf('NATS'), toldOf('NATS', onEnded)),
+      receiver: keepNode(directory, 'receiver', [receiver, ...receiverArgs], onEnded, base),
+    },
+  }
+}
+
+type Ports = Record<'app1' | 'app2' | 'eventStore' | 'nats' | 'receiver', number>
+
+async function openLinks(ports: Ports, databaseUrl: string): Promise<Record<Link, TcpProxy>> {
+  const { socket } = directUrl(databaseUrl)
+  return {
+    'clients to app 1': await startTcpProxy(ports.app1),
+    'clients to app 2': await startTcpProxy(ports.app2),
+    'app 1 to event store': await startTcpProxy(ports.eventStore),
+    'app 2 to event store': await startTcpProxy(ports.eventStore),
+    'app 1 to Postgres': await startTcpProxy(socket),
+    'app 2 to Postgres': await startTcpProxy(socket),
+    'app 1 to NATS': await startTcpProxy(ports.nats),
+    'app 2 to NATS': await startTcpProxy(ports.nats),
+    'apps to receiver': await startTcpProxy(ports.receiver),
+  }
+}
+
+function baseEnvironment(directory: string): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: directory,
+    TMPDIR: join(directory, 'tmp'),
+    // As `npm start` does: it makes each start a good deal cheaper.
+    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/keyledger'),
+    // The load is as fast as it can be; the limits are another subject.
+    ...Object.fromEntries(limitVariables.map((name) => [name, 'off'])),
+  }
+}
+
+async function untilReady(ports: readonly number[], withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs
+  const isReady = async (port: number) =>
+    (
+      await fetch(`http://localhost:${port}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(
+        () => undefined,
+      )
+    )?.status === 200
+  while (!(await Promise.all(ports.map(isReady))).every(Boolean)) {
+    if (performance.now() > deadline) throw new NotReady(`not ready within ${withinMs / 1000} s`)
+    await sleep(100)
+  }
+}

@@ -1,0 +1,44 @@
+import type { Removed } from './delivery-checks.ts'
+import type { Desk } from './desk.ts'
+import { changer } from './operator-commands.ts'
+import { OperatorFailed } from './operator-process.ts'
+
+/** One tenant's webhook comes and goes, each time at another address. */
+export function createWebhookChanges(desk: Desk) {
+  const removed: Removed[] = []
+  let names = 0
+  let path: string | undefined
+  let busy = false
+
+  async function untilDone(what: string, work: () => Promise<null>): Promise<void> {
+    await desk.untilDone(what, async () => {
+      try {
+        await work()
+        return true
+      } catch (error) {
+        if (error instanceof OperatorFailed) return false
+        throw error
+      }
+    })
+  }
+
+  return {
+    removed,
+    async change(): Promise<void> {
+      if (busy) return
+      busy = true
+      const { operator, receiver } = desk.stage
+      if (path === undefined) {
+        path = `/${changer}/${++names}`
+        const url = `${receiver}${path}`
+        await untilDone('set a webhook', () => operator.ask('setWebhook', { tenantId: changer, url }))
+      } else {
+        await untilDone('remove a webhook', () => operator.ask('removeWebhook', { tenantId: changer }))
+        removed.push({ path, at: Date.now() })
+        path = undefined
+      }
+      desk.acknowledged()
+      busy = false
+    },
+  }
+}

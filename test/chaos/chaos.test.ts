@@ -1,0 +1,27 @@
+// Guarantee: while every process is killed, frozen and restarted, connections are cut, silent and slow, disks are full and
+// clocks are wrong, nothing that was acknowledged is lost or doubled, no limit is passed, no revoked key is valid, no
+// webhook is forgotten, and no answer is an error of ours. `npm run chaos` plays it for longer.
+import { expect, test } from 'vitest'
+import { runChaos } from '../../chaos/run.ts'
+import { faultKinds } from '../../chaos/schedule.ts'
+
+/** `KEYLEDGER_TEST_CHAOS_SEED=7` plays another one. */
+const seed = Number(process.env.KEYLEDGER_TEST_CHAOS_SEED ?? 1)
+
+test('half a minute of everything that can go wrong', { timeout: 600_000 }, async () => {
+  const lines: string[] = []
+  const summary = await runChaos({
+    seed,
+    rounds: 1,
+    roundMs: 30_000,
+    more: 6,
+    clients: 6,
+    thinkMs: 250,
+    onLine: (line) => lines.push(line),
+  })
+  expect([...summary.violations, ...(summary.kept === null ? [] : lines)]).toStrictEqual([])
+  // Otherwise nothing was acknowledged between the faults, and the test shows nothing.
+  expect(summary.acknowledged).toBeGreaterThan(10)
+  const played = new Set([...Object.keys(summary.faults), ...summary.left_out])
+  expect(played).toStrictEqual(new Set(faultKinds))
+})

@@ -1,0 +1,158 @@
+// Guarantee: the checks of the chaos run find what it is there to find: something lost, doubled, beyond a limit, delivered
+// not at all or after its end; and they find nothing in a run in which all is well.
+import { expect, test } from 'vitest'
+import { checkAcknowledged } from '../../chaos/acknowledged-checks.ts'
+import type { Arrival } from '../../chaos/arrivals.ts'
+import { checkDelivered, checkEnded } from '../../chaos/delivery-checks.ts'
+import { checkLog, checkPrefix } from '../../chaos/log-checks.ts'
+import {
+  expectedDuring,
+  expectedOf,
+  type License,
+  newLicense,
+  noteActivation,
+  noteDeactivation,
+} from '../../chaos/model.ts'
+import type { LogLine } from '../../chaos/operator-commands.ts'
+
+type Event = [type: string, data?: Record<string, unknown>, publicName?: string]
+
+/** A log of one stream. */
+function logOf(stream: string, ...events: Event[]): LogLine[] {
+  return events.map(([type, data = {}, publicName], revision) => ({
+    id: `${stream}/${revision}`,
+    stream,
+    revision,
+    position: String(revision * 100),
+    type,
+    data: { tenantId: 'acme', ...data },
+    publicName: publicName ?? null,
+  }))
+}
+
+const minted: Event = ['LicenseMinted', { licenseId: 'lic_1', source: 'api' }]
+const on = (deviceId: string): Event => ['DeviceActivated', { deviceId }, 'license.activated']
+const off = (deviceId: string): Event => ['DeviceDeactivated', { deviceId }, 'license.deactivated']
+const licenseLog = (...events: Event[]) => logOf('license-lic_1', minted, ...events)
+
+/** A license of which nothing but its mint was acknowledged. */
+const fresh = () => newLicense('lic_1', 'KEY', 'acme')
+function seatOf(license: License, name: string) {
+  const seat = license.seats.find(({ deviceId }) => deviceId === name)
+  if (!seat) throw new Error(`no ${name}`)
+  return seat
+}
+const known = (...licenses: License[]) => ({ licenses, sales: [], refunded: [] })
+const found = (violations: readonly { found: string }[]) => violations.map((one) => one.found)
+
+test('nothing is found where everything is as acknowledged', () => {
+  const license = fresh()
+  noteActivation(seatOf(license, 'laptop'), 'done')
+  noteDeactivation(seatOf(license, 'laptop'), 'done')
+  noteActivation(seatOf(license, 'phone'), 'unknown')
+  const log = licenseLog(on('laptop'), off('laptop'))
+  expect([...checkLog(log), ...checkAcknowledged(known(license), log)]).toStrictEqual([])
+})
+
+test('an acknowledged mint that is missing, and a license that nobody was given', () => {
+  expect(found(checkAcknowledged(known(fresh()), []))).toStrictEqual(['missing'])
+  expect(found(checkAcknowledged(known(), licenseLog()))).toStrictEqual(['a license nobody was given'])
+})
+
+test('an acknowledged activation that is missing, and one that came twice', () => {
+  const license = fresh()
+  noteActivation(seatOf(license, 'laptop'), 'done')
+  expect(found(checkAcknowledged(known(license), licenseLog()))).toStrictEqual([
+    'acknowledged as active, recorded as not active',
+    '0 activations recorded, 1 to 1 expected',
+  ])
+  expect(found(checkLog(licenseLog(on('laptop'), on('laptop'))))).toStrictEqual(['revision 2'])
+})
+
+test('a lost answer leaves open whether it was done', () => {
+  for (const events of [[], [on('laptop')]]) {
+    const license = fresh()
+    const seat = seatOf(license, 'laptop')
+    noteActivation(seat, 'unknown')
+    expect(expectedOf(license, seat)).toBe('either')
+    expect(checkAcknowledged(known(license), licenseLog(...events))).toStrictEqual([])
+    // It may still be carried out at any time.
+    expect(expectedOf(license, seat)).toBe('either')
+  }
+})
+
+test('more seats than the license has, and an activation after the revocation', () => {
+  expect(found(checkLog(licenseLog(on('a'), on('b'), on('c'))))).toStrictEqual(['3 at 3'])
+  expect(found(checkLog(licenseLog(['LicenseRevoked'], on('a'))))).toStrictEqual(['1'])
+})
+
+test('a revoked key is never valid from the moment of the answer on', () => {
+  const license = fresh()
+  const seat = seatOf(license, 'laptop')
+  noteActivation(seat, 'done')
+  expect(expectedOf(license, seat)).toBe('valid')
+  license.revocation = 'asked'
+  expect(expectedOf(license, seat)).toBe('either')
+  license.revocation = 'acknowledged'
+  expect(expectedOf(license, seat)).toBe('invalid')
+  // A validate that began before may have been answered before.
+  expect(expectedDuring('either', 'invalid')).toBe('either')
+  expect(found(checkAcknowledged(known(license), licenseLog(on('laptop'))))).toStrictEqual(['0'])
+})
+
+test('a sale with two licenses, or none, and a refund that was not followed', () => {
+  const sold: Event = ['LicenseMinted', { licenseId: 'lic_1', source: 'sale', saleId: 'cs_1' }]
+  const bought = { licenses: [], sales: ['cs_1'], refunded: [] }
+  const once = logOf('license-lic_1', sold)
+  expect(checkAcknowledged(bought, once)).toStrictEqual([])
+  expect(found(checkAcknowledged(bought, []))).toStrictEqual(['0'])
+  expect(found(checkAcknowledged(bought, [...once, ...logOf('license-lic_2', sold)]))).toStrictEqual(['2'])
+  const refunded = { ...bought, refunded: ['cs_1'] }
+  expect(found(checkAcknowledged(refunded, once))).toStrictEqual(['0', 'false'])
+})
+
+test('a log that has lost its end, or an event in the middle', () => {
+  const log = licenseLog(on('a'), off('a'))
+  expect(checkPrefix(log, [...log, ...logOf('license-lic_2', minted)])).toStrictEqual([])
+  expect(checkPrefix(log, log.slice(0, 2))).toHaveLength(1)
+  expect(checkPrefix(log, log.toSpliced(1, 1))).toHaveLength(1)
+  expect(found(checkLog(log.toSpliced(1, 1)))).toContain('0,2')
+})
+
+test('a confirmation that was used and never carried out', () => {
+  const consumed: Event = ['ConfirmationConsumed']
+  expect(checkLog(logOf('confirmation-1', consumed, ['ConfirmationExecuted']))).toStrictEqual([])
+  expect(found(checkLog(logOf('confirmation-1', consumed)))).toStrictEqual(['1 consumed, 0 executed'])
+})
+
+test('a delivery that goes on after its end', () => {
+  const tried: Event = ['DeliveryAttempted', { attempt: 1 }]
+  const again: Event = ['DeliveryAttempted', { attempt: 2 }]
+  const done: Event = ['DeliverySucceeded']
+  expect(checkLog(logOf('delivery-1', tried, done, ['RedeliveryAsked'], again, done))).toStrictEqual([])
+  expect(found(checkLog(logOf('delivery-1', tried, done, again)))).toStrictEqual(['DeliveryAttempted'])
+})
+
+test('an event that no webhook was told of, one under two ids, one that never was', () => {
+  const log = licenseLog(on('laptop'))
+  const arrival = (id: string, sequence: number, license_id = 'lic_1'): Arrival => ({
+    at: 0,
+    path: '/acme',
+    verified: true,
+    payload: { id, event: 'license.activated', license_id, sequence },
+  })
+  expect(checkDelivered([arrival('one', 1), arrival('one', 1)], log)).toStrictEqual([])
+  expect(found(checkDelivered([], log))).toStrictEqual([''])
+  expect(found(checkDelivered([arrival('one', 1), arrival('two', 1)], log))).toStrictEqual([
+    '1 license.activated under 2 ids',
+  ])
+  expect(found(checkDelivered([arrival('one', 1), arrival('x', 1, 'lic_9')], log))).toStrictEqual([
+    'one of nothing',
+  ])
+})
+
+test('a delivery to a webhook that was removed', () => {
+  const arrival: Arrival = { at: 50_000, path: '/brief/1', payload: {} }
+  expect(checkEnded([arrival], [{ path: '/brief/1', at: 45_000 }], 10_000)).toStrictEqual([])
+  expect(checkEnded([arrival], [{ path: '/brief/1', at: 30_000 }], 10_000)).toHaveLength(1)
+})

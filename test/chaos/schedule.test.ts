@@ -1,0 +1,77 @@
+// Guarantee: a seed means one schedule, on every machine and in every version of it; each round has every kind of fault;
+// two faults on one thing never last at the same time; everything is over when its round is.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Fault, faultKinds, inWords, scheduleOf } from '../../chaos/schedule.ts'
+
+const asked = fc.record({
+  seed: fc.nat({ max: 2 ** 32 - 1 }),
+  rounds: fc.integer({ min: 1, max: 4 }),
+  roundMs: fc.constantFrom(30_000, 45_000),
+  more: fc.integer({ min: 0, max: 20 }),
+})
+
+test('the same seed gives the same schedule, another one another', () => {
+  fc.assert(
+    fc.property(asked, (options) => {
+      expect(scheduleOf(options)).toStrictEqual(scheduleOf(options))
+      expect(scheduleOf({ ...options, seed: options.seed + 1 })).not.toStrictEqual(scheduleOf(options))
+    }),
+  )
+})
+
+test('a schedule goes on as it began when more rounds are asked for', () => {
+  fc.assert(
+    fc.property(asked, (options) => {
+      const longer = scheduleOf({ ...options, rounds: options.rounds + 1 })
+      expect(longer.slice(0, options.rounds)).toStrictEqual(scheduleOf(options))
+    }),
+  )
+})
+
+test('each round has every kind of fault, in the order of time, and all of them within it', () => {
+  fc.assert(
+    fc.property(asked, (options) => {
+      for (const faults of scheduleOf(options)) {
+        expect(new Set(faults.map(({ kind }) => kind))).toStrictEqual(new Set(faultKinds))
+        expect(faults).toStrictEqual(faults.toSorted((one, other) => one.atMs - other.atMs))
+        expect(faults.filter((fault) => fault.atMs + fault.lastsMs > options.roundMs)).toStrictEqual([])
+      }
+    }),
+  )
+})
+
+test('nothing is hurt twice at the same time', () => {
+  const thingOf = ({ kind, on }: Fault) =>
+    kind === 'fill disk' ? `disk ${on}` : kind === 'move clock' ? 'clocks' : on
+  fc.assert(
+    fc.property(asked, (options) => {
+      for (const faults of scheduleOf(options)) {
+        for (const ofOne of Map.groupBy(faults, thingOf).values()) {
+          const overlapping = ofOne.filter((fault, index) => {
+            const before = ofOne[index - 1]
+            return before !== undefined && fault.atMs <= before.atMs + before.lastsMs
+          })
+          expect(overlapping).toStrictEqual([])
+        }
+      }
+    }),
+  )
+})
+
+test('a seed is played as it was when it was written down', () => {
+  const [faults = []] = scheduleOf({ seed: 1, rounds: 1, roundMs: 30_000, more: 0 })
+  expect(faults.map((fault) => `${fault.atMs} ${inWords(fault)}`)).toMatchInlineSnapshot(`
+    [
+      "4697 the clock of event store is -60 s off for 9.8 s",
+      "5883 receiver is frozen for 11.6 s",
+      "6063 the disk of Postgres is full for 4.4 s",
+      "7063 answers are lost for 7.8 s: app 2 to event store",
+      "7105 nothing passes for 4.3 s: clients to app 2",
+      "13348 Postgres is stopped in order, and started again",
+      "15175 connections are cut: apps to receiver",
+      "15429 everything takes 44 ms longer for 4.6 s: clients to app 2",
+      "16236 Postgres is killed, and started again after 0.1 s",
+    ]
+  `)
+})

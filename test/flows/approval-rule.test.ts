@@ -1,0 +1,71 @@
+// Guarantee: where another member has to approve, nothing is approved by the member who asked, whichever processes
+// change the rule and approve at the same moment.
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { createLog } from '../../src/bin/log.ts'
+import { openStores } from '../../src/bin/stores.ts'
+import { changeApprovalRule, createTenant } from '../../src/commands/tenants.ts'
+import { parseConfig } from '../../src/config.ts'
+import { newId } from '../../src/credentials/id.ts'
+import { rotateSdkKey } from '../../src/gate/operations/sdk-key.ts'
+import { passGate } from '../../src/gate/pass.ts'
+import { createHost } from '../harness/process.ts'
+import { readLog } from './operator.ts'
+
+const host = createHost()
+const processes = 2
+const approvals = Number(process.env.KEYLEDGER_TEST_RACES ?? 1) * 30
+const racer = fileURLToPath(new URL('approval-racer.ts', import.meta.url))
+
+test(`in ${processes * approvals} approvals by the member who asked, none comes after the rule that forbids it`, {
+  timeout: 300_000,
+}, async () => {
+  const { environment } = await host.stores()
+  const { services, close } = await openStores(parseConfig(environment), createLog('silent'))
+  const origin = { requestId: 'req_test', actor: 'operator:test' }
+  const memberId = newId('mem')
+  await createTenant(services, { tenantId: 'acme', name: 'Acme', plan: 'unlimited' }, origin)
+
+  async function ask(): Promise<string> {
+    const outcome = await passGate(services, rotateSdkKey, {
+      tenantId: 'acme',
+      tokenId: memberId,
+      client: { address: '::1', userAgent: null },
+      request: { parameters: {}, query: {}, body: null },
+      origin: { requestId: 'req_ask', actor: `member:${memberId}` },
+      confirmationId: undefined,
+    })
+    if (outcome.passed) throw new Error('nobody has approved it')
+    return outcome.confirmation.confirmationId
+  }
+
+  const waiting = await Promise.all(
+    Array.from({ length: processes }, async () => {
+      const ids: string[] = []
+      for (let count = 0; count < approvals; count++) ids.push(await ask())
+      return ids
+    }),
+  )
+  const running = new Set(
+    waiting.map((ids) => host.start(['node', racer, 'acme', memberId, ids.join(',')], environment)),
+  )
+  for (const one of running) void one.finished.then(() => running.delete(one))
+  for (let on = true; running.size > 0; on = !on) await changeApprovalRule(services, 'acme', on, origin)
+
+  let forbidden = false
+  const found = { approved: 0, forbidden: 0, changes: 0 }
+  for (const entry of await readLog(services.ledger)) {
+    if (!entry.readable) throw new Error(entry.problem)
+    const { event } = entry
+    if (event.type === 'ApprovalRuleChanged') {
+      forbidden = event.data.anotherMember
+      found.changes++
+    }
+    if (event.type === 'ConfirmationApproved') found[forbidden ? 'forbidden' : 'approved']++
+  }
+  expect(found.forbidden).toBe(0)
+  expect(found.changes).toBeGreaterThan(2)
+  expect(found.approved).toBeGreaterThan(0)
+  expect(found.approved).toBeLessThan(processes * approvals)
+  await close()
+})

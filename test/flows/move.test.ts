@@ -1,0 +1,131 @@
+// Guarantee: an installation moves to other stores with nothing lost and nothing changed: the log is copied while it
+// serves, then it is frozen for the rest, and on the other side everything verifies.
+
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { fillLicenses, fillTenants, keyOf, productId } from '../../bench/fill.ts'
+import { sha256 } from '../../src/credentials/sha256.ts'
+import { newToken } from '../../src/credentials/token.ts'
+import { createHost, hasEnded, program, type Running } from '../harness/process.ts'
+import { client } from './vendor.ts'
+
+const host = createHost()
+/** `KEYLEDGER_TEST_MOVE_EVENTS=100000` for the long drill. */
+const events = Number(process.env.KEYLEDGER_TEST_MOVE_EVENTS ?? 3000)
+/** `KEYLEDGER_TEST_KILLS=100` for the long proof: so often the copy is killed. */
+const kills = Math.min(20, Number(process.env.KEYLEDGER_TEST_KILLS ?? 1))
+
+const Copied = z.object({
+  events: z.int(),
+  databaseRows: z.int().nullable(),
+  verified: z.boolean().nullable(),
+})
+const Verified = z.object({ events: z.int(), differences: z.array(z.unknown()) })
+const Fed = z.object({ items: z.array(z.unknown()), cursor: z.string().nullable() })
+const Minted = z.object({ licenseKey: z.string(), license: z.object({ id: z.string() }) })
+
+test('embedded stores move to an event store and a database of one’s own while they serve, and back', async () => {
+  const { token, hash } = tokenOf()
+  const masterKey = randomBytes(32).toString('base64')
+  const source = { KEYLEDGER_DATA_DIR: host.path('source'), KEYLEDGER_MASTER_KEY: masterKey }
+  await fillTenants(source.KEYLEDGER_DATA_DIR, 1, hash)
+  await fillLicenses(source.KEYLEDGER_DATA_DIR, 0, events / 2)
+  const server = await host.serve(source)
+  const vendor = client(server.address, token)
+  const mint = async () =>
+    Minted.parse((await vendor.send('POST', '/v1/licenses', { productId, email: 'ada@example.com' })).body)
+  const early = await mint()
+  const fed = async (address: string, after: string | null, limit: number) => {
+    const query = new URLSearchParams({ limit: String(limit), ...(after !== null && { after }) })
+    return Fed.parse((await client(address, token).send('GET', `/v1/events?${query}`)).body)
+  }
+  const { cursor } = await fed(server.address, null, 5)
+  const next = await fed(server.address, cursor, 20)
+
+  // While it serves: killed again and again, and begun again.
+  const stores = await host.stores()
+  const target = { ...stores.environment, KEYLEDGER_MASTER_KEY: masterKey }
+  const copying = ['copy', '--to', stores.eventstoreUrl, '--follow', '--verify', '--json']
+  for (let killed = 0; killed < kills; killed++) {
+    const copy = host.start(['node', program, ...copying], source)
+    await sleep(Math.random() * 2500)
+    await copy.end('SIGKILL')
+  }
+  const copy = host.start(['node', program, ...copying, '--database-to', stores.databaseUrl], source)
+  await minting(copy, mint, 3)
+  const late = await mint()
+
+  // Frozen, the rest is copied, and the copy ends by itself.
+  expect((await host.run(['freeze'], source)).code).toBe(0)
+  expect(await vendor.send('POST', '/v1/licenses', { productId })).toMatchObject({ status: 503 })
+  const { code, stdout, stderr } = await copy.finished
+  expect({ code, stderr }).toMatchObject({ code: 0 })
+  const copied = Copied.parse(JSON.parse(stdout))
+  expect(copied).toMatchObject({ verified: true, databaseRows: expect.any(Number) as number })
+  await server.end('SIGTERM')
+
+  const moved = await host.serve(target)
+  const asking = client(moved.address, token)
+  for (const licenseKey of [early.licenseKey, late.licenseKey, keyOf(1)]) {
+    const body = { product_id: productId, license_key: licenseKey }
+    expect(await asking.send('POST', '/v1/licenses/validate', body)).toMatchObject({ body: { valid: true } })
+  }
+  // Sealed in the database that followed, under the same master key.
+  for (const { license } of [early, late]) {
+    const { body } = await asking.send('GET', `/v1/licenses/${license.id}`)
+    expect(body).toMatchObject({ license: { email: 'ada@example.com' } })
+  }
+  expect((await fed(moved.address, cursor, 20)).items).toStrictEqual(next.items)
+  const verified = await host.json(Verified, ['projections', 'verify'], target)
+  expect(verified).toStrictEqual({ ...verified, differences: [] })
+  await moved.end('SIGTERM')
+
+  // From the cluster's place back into a data directory.
+  const back = host.path('back')
+  const again = await host.json(Copied, ['copy', '--to', back, '--database-to', back, '--verify'], target)
+  expect(again.verified).toBe(true)
+  expect(again.events).toBeGreaterThanOrEqual(copied.events)
+  const returned = await host.json(Verified, ['projections', 'verify'], {
+    KEYLEDGER_DATA_DIR: back,
+    KEYLEDGER_MASTER_KEY: masterKey,
+  })
+  expect(returned).toStrictEqual({ ...returned, differences: [] })
+})
+
+test('what stands in the way of a copy is said in a sentence', async () => {
+  const [source, other] = [await host.stores(), await host.stores()]
+  await host.run(['init', '--tenant', 'acme'], source.environment)
+  await host.run(['init', '--tenant', 'other'], other.environment)
+  const refusals: [args: string[], code: number, sentence: string][] = [
+    [[], 2, 'Say where to copy to'],
+    [['--to', 'esdb://admin:changeit@localhost:2113'], 2, 'put it into KEYLEDGER_COPY_TO.'],
+    [['--to', 'https://localhost:2113'], 2, 'https:// is no address of the event store'],
+    [['--to', other.eventstoreUrl], 1, 'The target is no copy of the source'],
+    [
+      ['--to', join(host.directory, 'fresh'), '--database-to', other.databaseUrl],
+      1,
+      'nothing that is there is ever overwritten',
+    ],
+  ]
+  for (const [args, code, sentence] of refusals) {
+    const refused = await host.run(['copy', ...args], source.environment)
+    expect(refused).toMatchObject({ code, stderr: expect.stringContaining(sentence) as string })
+    expect(refused.stderr).not.toMatch(/\n\s+at /)
+  }
+})
+
+/** Goes on selling until the copy has caught up with what was there before it began, and some more. */
+async function minting(copy: Running, mint: () => Promise<unknown>, times: number): Promise<void> {
+  for (let minted = 0; minted < times; minted++) {
+    if (hasEnded(copy)) throw new Error(`the copy ended before the freeze: ${copy.stderr()}`)
+    await mint()
+  }
+}
+
+function tokenOf(): { token: string; hash: string } {
+  const { token } = newToken('pat', randomBytes)
+  return { token, hash: sha256(token) }
+}

@@ -1,0 +1,100 @@
+// Guarantee: an event store that cannot be used as the address says is told in one sentence, with what to do, by every
+// command alike; without a stack trace, and without the password.
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+import { createHost, freePort } from '../harness/process.ts'
+import {
+  type Certificate,
+  makeCertificate,
+  type Refusing,
+  type RefusingStore,
+  startRefusingStore,
+} from '../harness/refusing-store.ts'
+
+const host = createHost()
+const directory = host.path('certificates')
+const password = 'gehei-m0'
+let database: TestDatabase
+let right: Certificate
+let wrong: Certificate
+let otherName: Certificate
+let store: RefusingStore | undefined
+beforeAll(async () => {
+  database = await createTestDatabase()
+  mkdirSync(directory)
+  right = makeCertificate(directory, 'localhost')
+  otherName = makeCertificate(directory, 'elsewhere')
+  const others = host.path('others')
+  mkdirSync(others)
+  wrong = makeCertificate(others, 'localhost')
+})
+afterEach(() => store?.close())
+afterAll(() => database.drop())
+
+async function startWith(address: string): Promise<string> {
+  const { code, stdout, stderr } = await host.run(['tenant', 'list'], {
+    KEYLEDGER_DATA_DIR: host.path('unused'),
+    KEYLEDGER_DATABASE_URL: database.url,
+    KEYLEDGER_EVENTSTORE_URL: address,
+    KEYLEDGER_MASTER_KEY: randomBytes(32).toString('base64'),
+  })
+  expect({ code, stdout }).toStrictEqual({ code: 3, stdout: '' })
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  expect(stderr).not.toContain(password)
+  return stderr
+}
+
+test.each<[string, Refusing, string, string]>([
+  ['a wrong password', { reads: 'unauthenticated' }, `ops:${password}@`, 'refuses the user or the password'],
+  ['no user', { reads: 'denied' }, '', 'without a user: write the user and the password into'],
+  [
+    'a user who may not read $all',
+    { reads: 'denied' },
+    `ops:${password}@`,
+    'does not let the user in KEYLEDGER_EVENTSTORE_URL read $all',
+  ],
+  [
+    'a user who may not append',
+    {},
+    `ops:${password}@`,
+    'does not let the user in KEYLEDGER_EVENTSTORE_URL write to its streams',
+  ],
+])('%s', async (_, refusing, user, sentence) => {
+  store = await startRefusingStore(refusing)
+  expect(await startWith(`esdb://${user}127.0.0.1:${store.port}?tls=false`)).toContain(sentence)
+})
+
+test.each([
+  ['one node', ''],
+  ['a cluster', '+discover'],
+])('a certificate of another authority, at %s', async (_, discover) => {
+  store = await startRefusingStore({}, right)
+  const address = `esdb${discover}://ops:${password}@localhost:${store.port}?tlsCAFile=${wrong.cert}`
+  expect(await startWith(address)).toContain('is not signed by an authority that is trusted here')
+})
+
+test('a certificate for another name', async () => {
+  store = await startRefusingStore({}, otherName)
+  const address = `esdb://ops:${password}@localhost:${store.port}?tlsCAFile=${otherName.cert}`
+  expect(await startWith(address)).toContain('is for another name')
+})
+
+test('TLS, and no TLS, where the server has the other', async () => {
+  store = await startRefusingStore({}, right)
+  expect(await startWith(`esdb://localhost:${store.port}?tls=false`)).toContain('without tls=false')
+  store.close()
+  store = await startRefusingStore({})
+  expect(await startWith(`esdb://ops:${password}@localhost:${store.port}`)).toContain('does not speak TLS')
+})
+
+test('nobody there, and no file of the authority', async () => {
+  expect(await startWith(`esdb://127.0.0.1:${await freePort()}?tls=false`)).toContain(
+    'No event store answers at',
+  )
+  const absent = `${directory}/absent.crt`
+  expect(await startWith(`esdb://ops:${password}@localhost:2113?tlsCAFile=${absent}`)).toContain(
+    `The file ${absent}, named in KEYLEDGER_EVENTSTORE_URL, cannot be read`,
+  )
+})

@@ -1,0 +1,72 @@
+// Guarantee: the data directory and the database of an earlier version are opened and upgraded as they are: its log folds
+// into today's read models, its keys validate, and what it sealed opens.
+import { cpSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { createTestDatabase } from '../harness/database.ts'
+import { createHost } from '../harness/process.ts'
+import { client } from './vendor.ts'
+
+const host = createHost()
+const fixture = join(import.meta.dirname, '../fixtures/version-before')
+/** All of it was made for this test, and is nowhere else. */
+const contents = z
+  .record(z.string(), z.string())
+  .parse(JSON.parse(readFileSync(join(fixture, 'contents.json'), 'utf8')))
+const Verified = z.object({ events: z.int(), rows: z.int().positive(), differences: z.array(z.unknown()) })
+const {
+  token = '',
+  licenseId = '',
+  licenseKey = '',
+  masterKey = '',
+  revokedKey = '',
+  importedKey = '',
+} = contents
+
+test('what the version before has left is served by this one', async () => {
+  const database = await createTestDatabase()
+  const before = new pg.Client(database.url)
+  await before.connect()
+  try {
+    await before.query(readFileSync(join(fixture, 'database.sql'), 'utf8'))
+    const directory = host.path('before')
+    mkdirSync(join(directory, 'eventstore'), { recursive: true })
+    cpSync(join(fixture, 'events.sqlite'), join(directory, 'eventstore/events.sqlite'))
+    const environment = {
+      KEYLEDGER_DATA_DIR: directory,
+      KEYLEDGER_DATABASE_URL: database.url,
+      KEYLEDGER_MASTER_KEY: masterKey,
+    }
+
+    const server = await host.serve(environment)
+    const vendor = client(server.address, token)
+    const validate = (key: string, device?: object) =>
+      vendor.send('POST', '/v1/licenses/validate', { product_id: 'editor', license_key: key, ...device })
+    expect((await validate(licenseKey, { device_id: contents.deviceId })).body).toMatchObject({
+      valid: true,
+      entitlements: ['export'],
+    })
+    expect((await validate(revokedKey)).body).toMatchObject({ valid: false, status: 'revoked' })
+    expect((await validate(importedKey)).body).toMatchObject({ valid: true })
+    // Sealed under a key of the vault, which the master key opens.
+    expect((await vendor.send('GET', `/v1/licenses/${licenseId}`)).body).toMatchObject({
+      license: { email: contents.email, seatsUsed: 1 },
+    })
+    const minted = await vendor.send('POST', '/v1/licenses', {
+      productId: 'editor',
+      email: 'new@example.com',
+    })
+    expect(minted.status).toBe(201)
+    await server.end('SIGTERM')
+
+    const replayed = await host.run(['audit', 'replay'], environment)
+    expect(replayed).toMatchObject({ code: 0 })
+    const found = await host.json(Verified, ['projections', 'verify'], environment)
+    expect(found).toStrictEqual({ ...found, differences: [] })
+  } finally {
+    await before.end()
+    await database.drop()
+  }
+})

@@ -1,0 +1,181 @@
+// Guarantee: several workers are one server. What one of them has acknowledged all of them show; one that dies is replaced
+// while the others answer; SIGHUP replaces them without a failed request; and without their parent none goes on.
+import { execFileSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool, request } from 'undici'
+import { expect, onTestFinished, test } from 'vitest'
+import { isAlive } from '../../infra/local/postgres/process-table.ts'
+import { createHost, type Environment, type Running, type Server } from '../harness/process.ts'
+import { client, createVendor, productId } from './vendor.ts'
+
+const host = createHost()
+const metricsToken = 'metrics-token-of-the-tests'
+
+type Crew = { server: Server; token: string; environment: Environment }
+
+async function serveWith(workers: number): Promise<Crew> {
+  const { environment } = await host.stores()
+  const token = await createVendor(environment)
+  const server = await host.serve({
+    ...environment,
+    KEYLEDGER_WORKERS: String(workers),
+    KEYLEDGER_METRICS_TOKEN: metricsToken,
+  })
+  await expect.poll(() => listeningOf(server)).toBe(workers)
+  return { server, token, environment }
+}
+
+/** How many workers have come to listen since the start. */
+const listeningOf = ({ stderr }: Running): number =>
+  new Set([...stderr().matchAll(/"worker":(\d+),.*Server listening/g)].map(([, pid]) => pid)).size
+
+function workersOf({ child }: Running): number[] {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  return table.split('\n').flatMap((line) => {
+    const [pid = 0, parent] = line.trim().split(/\s+/).map(Number)
+    return parent === child.pid && isAlive(pid) ? [pid] : []
+  })
+}
+
+/** Asks on a new connection, which goes to the worker whose turn it is. */
+async function askAnew(address: string, path: string, token: string, body?: object): Promise<unknown> {
+  const { body: answer } = await request(address + path, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+    reset: true,
+  })
+  const text = await answer.text()
+  return text.startsWith('{') ? JSON.parse(text) : text
+}
+
+test('whichever worker answers shows what another one has acknowledged', async () => {
+  const { server, token } = await serveWith(3)
+  const vendor = client(server.address, token)
+  await vendor.createProduct(1)
+  const askAll = (path: string, body: object) =>
+    Promise.all(Array.from({ length: 6 }, () => askAnew(server.address, path, token, body)))
+  for (let round = 0; round < 5; round++) {
+    const { licenseId, licenseKey } = await vendor.mint()
+    await vendor.activate(licenseKey, 'laptop')
+    const seat = { product_id: productId, license_key: licenseKey, device_id: 'laptop' }
+    for (const answer of await askAll('/v1/licenses/validate', seat))
+      expect(answer).toMatchObject({ valid: true, status: 'active' })
+    await askAnew(server.address, `/v1/licenses/${licenseId}/remint`, token, {})
+    for (const answer of await askAll('/v1/licenses/validate', seat))
+      expect(answer).toMatchObject({ valid: false, status: 'reminted' })
+  }
+})
+
+test('a worker that is killed is replaced, and what it has counted stays counted', async () => {
+  const { server, token } = await serveWith(2)
+  const before = workersOf(server)
+  expect(before).toHaveLength(2)
+  const asked = 20
+  for (let turn = 0; turn < asked; turn++) await askAnew(server.address, '/v1/tokens/verify', token)
+  expect(await countedVerifies(server)).toBe(asked)
+
+  const [victim = 0, survivor] = before
+  process.kill(victim, 'SIGKILL')
+  await expect.poll(() => listeningOf(server), { timeout: 30_000 }).toBe(3)
+  const after = workersOf(server)
+  expect(after).toHaveLength(2)
+  expect(after).toContain(survivor)
+  expect(after).not.toContain(victim)
+  for (let turn = 0; turn < asked; turn++) await askAnew(server.address, '/v1/tokens/verify', token)
+  expect(await countedVerifies(server)).toBe(2 * asked)
+})
+
+/** Verifies of a token that the metrics of the whole server count. */
+async function countedVerifies({ address }: Server): Promise<number> {
+  const text = String(await askAnew(address, '/metrics', metricsToken))
+  const names = text.split('\n').flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? [])
+  expect(names).toContain('process_start_time_seconds')
+  expect(names).toContain('keyledger_projection_lag_events')
+  expect(names).toStrictEqual([...new Set(names)])
+  const line = /^keyledger_request_duration_seconds_count\{.*route="\/v1\/tokens\/verify".*\} (\d+)$/m
+  return Number(line.exec(text)?.[1] ?? 0)
+}
+
+test('SIGHUP replaces every worker, and no request fails meanwhile', async () => {
+  const { server, token } = await serveWith(2)
+  const before = workersOf(server)
+  const failures: unknown[] = []
+  let answered = 0
+  let over = false
+  const keepAsking = async (ask: () => Promise<{ status: number }>) => {
+    while (!over) {
+      try {
+        const { status } = await ask()
+        if (status === 200) answered++
+        else failures.push(status)
+      } catch (error) {
+        failures.push(error)
+      }
+      // At this distance a connection is idle when its worker begins to drain.
+      await sleep(5)
+    }
+  }
+  const pool = new Pool(server.address, { connections: 4, pipelining: 1 })
+  onTestFinished(() => pool.close())
+  const headers = { authorization: `Bearer ${token}` }
+  const kept = async () => {
+    // A repeated POST could hide a connection that was closed under it: undici does not repeat one.
+    const { statusCode: status, body } = await pool.request({
+      path: '/v1/licenses/validate',
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ product_id: productId, license_key: 'K', device_id: 'd' }),
+    })
+    await body.dump()
+    return { status }
+  }
+  await client(server.address, token).createProduct(1)
+  const asking = [
+    ...Array.from({ length: 4 }, () => keepAsking(kept)),
+    keepAsking(() => fetch(`${server.address}/readyz`, { headers: { connection: 'close' } })),
+  ]
+
+  server.child.kill('SIGHUP')
+  await expect.poll(() => server.stderr(), { timeout: 60_000 }).toContain('The workers are replaced')
+  await expect.poll(() => workersOf(server).filter((pid) => before.includes(pid))).toStrictEqual([])
+  expect(workersOf(server)).toHaveLength(2)
+  over = true
+  await Promise.all(asking)
+  expect(failures).toStrictEqual([])
+  expect(answered).toBeGreaterThan(0)
+})
+
+test('Ctrl-C answers what is in flight and ends the workers', async () => {
+  const { server, token } = await serveWith(2)
+  const vendor = client(server.address, token)
+  await vendor.createProduct(1)
+  const workers = workersOf(server)
+  // A terminal tells every process.
+  const minting = Array.from({ length: 20 }, () => vendor.mint())
+  await Promise.race(minting)
+  for (const worker of workers) process.kill(worker, 'SIGINT')
+  const { code } = await server.end('SIGINT')
+  const outcomes = await Promise.allSettled(minting)
+  expect(outcomes.filter(({ status }) => status === 'rejected')).toStrictEqual([])
+  expect(code).toBe(0)
+  expect(workers.filter(isAlive)).toStrictEqual([])
+})
+
+test('without their parent the workers end', async () => {
+  const { server } = await serveWith(2)
+  const workers = workersOf(server)
+  await server.end('SIGKILL')
+  await expect.poll(() => workers.filter(isAlive)).toStrictEqual([])
+  await expect(fetch(`${server.address}/livez`)).rejects.toThrow()
+})
+
+test('a port that is taken ends the start with a sentence', async () => {
+  const { server, environment } = await serveWith(2)
+  const second = host.startServer({ ...environment, KEYLEDGER_WORKERS: '2' }, portOf(server))
+  const { code, stderr } = await second.finished
+  expect(code).toBe(1)
+  expect(stderr).toContain(`Port ${portOf(server)} on localhost is taken.`)
+})
+
+const portOf = ({ address }: Server): number => Number(new URL(address).port)

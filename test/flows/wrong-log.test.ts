@@ -1,0 +1,192 @@
+// Guarantee: a database is served with the log that its read models were built from, and with no other: not with an older
+// copy of it, not with one that has gone another way since, not with an empty one, and not when the log is exchanged while
+// the service runs. The command that mends it is the one that the message names.
+
+import { randomBytes } from 'node:crypto'
+import { cpSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type RunningEventStore, startEventStore } from '../../infra/local/eventstore/server.ts'
+import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+import { createHost, type Environment, freePort } from '../harness/process.ts'
+import { readLog } from './operator.ts'
+import { client, createVendor } from './vendor.ts'
+
+const host = createHost()
+const Tenants = z.array(z.looseObject({ tenantId: z.string() }))
+const Rebuilt = z.object({ events: z.int() })
+
+let port: number
+let store: RunningEventStore | undefined
+const databases: TestDatabase[] = []
+beforeAll(async () => {
+  port = await freePort()
+})
+afterEach(() => stop())
+afterAll(async () => {
+  for (const database of databases) await database.drop()
+})
+
+const stop = async () => {
+  await store?.close()
+  store = undefined
+}
+
+/** The event store is at the same address, whichever log it holds. */
+async function hold(directory: string): Promise<void> {
+  await stop()
+  store = await startEventStore({ directory, port })
+}
+
+async function newEnvironment(): Promise<Environment> {
+  const database = await createTestDatabase()
+  databases.push(database)
+  return {
+    KEYLEDGER_DATA_DIR: host.path('unused'),
+    KEYLEDGER_DATABASE_URL: database.url,
+    KEYLEDGER_EVENTSTORE_URL: `esdb://127.0.0.1:${port}?tls=false`,
+    KEYLEDGER_MASTER_KEY: randomBytes(32).toString('base64'),
+  }
+}
+
+async function copyOf(directory: string): Promise<string> {
+  await stop()
+  const copy = host.path('log')
+  cpSync(directory, copy, { recursive: true })
+  return copy
+}
+
+const tenantsOf = async (environment: Environment) =>
+  (await host.json(Tenants, ['tenant', 'list'], environment)).map(({ tenantId }) => tenantId).toSorted()
+
+const create = async (environment: Environment, tenantId: string) => {
+  expect(await host.run(['tenant', 'create', tenantId], environment)).toMatchObject({ code: 0 })
+}
+
+/** The one sentence that a command ends with. */
+async function refusal(environment: Environment): Promise<string> {
+  const { code, stdout, stderr } = await host.run(['tenant', 'create', 'intruder'], environment)
+  expect({ code, stdout }).toStrictEqual({ code: 3, stdout: '' })
+  expect(stderr).not.toMatch(/^\s+at /m)
+  return stderr
+}
+
+async function look<T>({ KEYLEDGER_EVENTSTORE_URL = '' }: Environment, at: (ledger: Ledger) => Promise<T>) {
+  const ledger = connectLedger(KEYLEDGER_EVENTSTORE_URL)
+  try {
+    return await at(ledger)
+  } finally {
+    await ledger.close()
+  }
+}
+
+const logLength = (environment: Environment): Promise<number> =>
+  look(environment, async (ledger) => (await readLog(ledger)).length)
+
+describe('a start with a log that is not the one of the read models is refused', () => {
+  let environment: Environment
+  let other: Environment
+  const log = host.path('log')
+  const anotherLog = host.path('log')
+  let older: string
+
+  beforeAll(async () => {
+    environment = await newEnvironment()
+    other = await newEnvironment()
+    await hold(anotherLog)
+    await create(other, 'elsewhere')
+    await hold(log)
+    await create(environment, 'first')
+    older = await copyOf(log)
+    await hold(log)
+    await create(environment, 'second')
+  })
+
+  test('its own one is taken, started by any version before and after', async () => {
+    await hold(log)
+    expect(await tenantsOf(environment)).toStrictEqual(['first', 'second'])
+  })
+
+  test('an older copy, which a rebuild takes as it is', async () => {
+    const copy = await copyOf(older)
+    await hold(copy)
+    const told = await refusal(environment)
+    expect(told).toContain('The log is older than the read models')
+    expect(told).toContain('keyledger projections rebuild')
+    expect(await logLength(environment)).toBe(await lengthOf(older))
+  })
+
+  test('one that was written to after it had been an older copy', async () => {
+    const copy = await copyOf(older)
+    await hold(copy)
+    const branch = await newEnvironment()
+    for (const name of ['apart', 'further', 'furthest']) await create(branch, name)
+    const told = await refusal(environment)
+    expect(told).toContain('does not hold at position')
+    expect(told).toContain('The read models are the older ones.')
+  })
+
+  test('another log', async () => {
+    await hold(anotherLog)
+    const told = await refusal(environment)
+    expect(told).toMatch(/holds the log [0-9a-f-]{36} .*were built from the log [0-9a-f-]{36}/)
+    expect(await tenantsOf(other)).toStrictEqual(['elsewhere'])
+  })
+
+  test('an empty log, which stays empty', async () => {
+    const empty = host.path('log')
+    await hold(empty)
+    expect(await refusal(environment)).toContain('a log without an identity, or none')
+    expect(await logLength(environment)).toBe(0)
+  })
+
+  test('and a rebuild takes the log that is there', async () => {
+    const copy = await copyOf(older)
+    await hold(copy)
+    await refusal(environment)
+    await host.json(Rebuilt, ['projections', 'rebuild'], environment)
+    expect(await tenantsOf(environment)).toStrictEqual(['first'])
+    await create(environment, 'third')
+    const verified = await host.run(['projections', 'verify'], environment)
+    expect(verified).toMatchObject({ code: 0 })
+  })
+
+  async function lengthOf(directory: string): Promise<number> {
+    await hold(await copyOf(directory))
+    return logLength(environment)
+  }
+})
+
+test.each(['api', 'projector,reactions,dispatcher'])(
+  'a process with the roles %s ends when the log is exchanged under it, and writes nothing to the other one',
+  async (roles) => {
+    const environment = await newEnvironment()
+    const elsewhere = await newEnvironment()
+    const anotherLog = host.path('log')
+    await hold(anotherLog)
+    await create(elsewhere, 'acme')
+    const before = await logLength(environment)
+    await hold(host.path('log'))
+    const token = await createVendor(environment)
+    const seller = await host.serve(environment, { roles: 'api' })
+    const server = roles === 'api' ? seller : host.startServer(environment, await freePort(), roles)
+    await expect.poll(() => server.stderr()).toContain('"msg":"Ready"')
+    const vendor = client(seller.address, token)
+    await vendor.createProduct(1)
+    const selling = new AbortController()
+    const load = keepMinting(() => vendor.mint(), selling.signal)
+
+    await hold(anotherLog)
+    const { code, stderr } = await server.finished
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/^The event store holds the log .* and the read models were built from the log /m)
+    selling.abort()
+    await load
+    expect(await logLength(environment)).toBe(before)
+  },
+)
+
+async function keepMinting(mint: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) await mint().catch(() => undefined)
+}
