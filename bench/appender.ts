@@ -1,10 +1,11 @@
 // The baseline of commands: bare appends of events of the same size to new streams of the same store, 64 at a time.
 import { randomUUID } from 'node:crypto'
-import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
+import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
+import { clientOf } from '../src/ledger/client.ts'
 
 const [url = '', sizeText = '900', countText = '20000'] = process.argv.slice(2)
 const count = Number(countText)
-const client = EventStoreDBClient.connectionString(url)
+const client = clientOf(url)
 const padding = 'x'.repeat(Math.max(0, Number(sizeText) - 60))
 
 async function appender(): Promise<void> {

@@ -14,6 +14,7 @@ import {
 
 const licenses = Number(process.env.KEYLEDGER_BENCH_ENDS ?? 100_000)
 const processes = 3
+const metricsToken = 'metrics-token-of-the-bench'
 /** What an end takes in the log, data and metadata together. */
 const endedBytes = 300
 /** The ends must not come before everything runs. */
@@ -39,7 +40,8 @@ async function ends(count: number, log: (line: string) => void): Promise<Figure[
     const end = await endAfterFilling(scratch.directory)
     await fillLicenses(scratch.directory, 0, licenses, { expiresAt: end.toISOString() })
     const { events } = await rebuildAll(scratch.directory)
-    for (let index = 0; index < count; index++) running.push(await startLedger(scratch.directory))
+    for (let index = 0; index < count; index++)
+      running.push(await startLedger(scratch.directory, { KEYLEDGER_METRICS_TOKEN: metricsToken }))
     const watched = await watch(running, { token: scratch.token, end, store: scratch.directory }, log)
     await stop()
     const recorded = (await rebuildAll(scratch.directory)).events - events
@@ -105,7 +107,8 @@ async function watch(
 
 /** How long the oldest end that is not recorded has been waiting. */
 async function overdueSeconds(url: string): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text()
+  const headers = { authorization: `Bearer ${metricsToken}` }
+  const metrics = await (await fetch(`${url}/metrics`, { headers })).text()
   return Number(/^keyledger_expiry_overdue_seconds (\S+)$/m.exec(metrics)?.[1] ?? Number.NaN)
 }
 

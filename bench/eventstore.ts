@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
+import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { EventStore } from '../infra/local/eventstore/engine/event-store.ts'
 import type { ProposedEvent } from '../infra/local/eventstore/storage/event.ts'
+import { clientOf } from '../src/ledger/client.ts'
 
 export interface EventStoreFigures {
   /** From the start of the process on 1,000,000 events to the first event read. */
@@ -38,7 +39,7 @@ export async function benchEventStore(log: (line: string) => void): Promise<Even
     store = spawn(process.execPath, [entry, '--directory', directory], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    const client = EventStoreDBClient.connectionString(await readyUrl(store.stdout))
+    const client = clientOf(await readyUrl(store.stdout))
     await count(client.readStream(LONG_STREAM, { maxCount: 1 }))
     const openMs = performance.now() - start
     log(`open: ${openMs.toFixed()} ms`)

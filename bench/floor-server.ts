@@ -2,20 +2,21 @@
 // an app's is a signature besides; an activation is a look-up, one append, and one row, in a statement which those that
 // the store has pushed meanwhile share.
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { EventStoreDBClient, jsonEvent, NO_STREAM, streamNameFilter } from '@eventstore/db-client'
+import { jsonEvent, NO_STREAM, streamNameFilter } from '@eventstore/db-client'
 import pg from 'pg'
 import { z } from 'zod'
 import { coalesce } from '../projections/coalesce.ts'
 import { liveSchema } from '../projections/database/pool.ts'
 import { keyHashOf } from '../src/credentials/license-key.ts'
 import { activateIn, activateOut, validateIn, validateOut } from '../src/http/runtime/schemas.ts'
+import { clientOf } from '../src/ledger/client.ts'
 import { createBatches } from '../src/signing/batches.ts'
 import { clientValidate, createBareApp, goodAnswer, goodVerdict } from './bare-app.ts'
 import { productId, tenantId } from './fill.ts'
 
-const [databaseUrl, storeUrl = ''] = process.argv.slice(2)
-const db = new pg.Pool({ connectionString: databaseUrl, max: 4 })
-const store = EventStoreDBClient.connectionString(storeUrl)
+const [storeUrl = ''] = process.argv.slice(2)
+const db = new pg.Pool({ connectionString: process.env.BENCH_DATABASE_URL, max: 4 })
+const store = clientOf(storeUrl)
 /** So that an event is as large as an activation's. */
 const padding = 'x'.repeat(360)
 

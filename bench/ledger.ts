@@ -87,8 +87,8 @@ async function withStores<T>(directory: string, work: (opened: Opened) => Promis
     log: () => undefined,
   })
   try {
-    const { databaseUrl, eventstoreUrl } = Addresses.parse(stack)
-    const db = await openEmptyReadModels(databaseUrl)
+    const { databaseUrl, migrationUrl, eventstoreUrl } = Addresses.parse(stack)
+    const db = await openEmptyReadModels(databaseUrl, migrationUrl)
     const ledger = connectLedger(eventstoreUrl)
     try {
       return await work({ db, ledger })
@@ -101,4 +101,4 @@ async function withStores<T>(directory: string, work: (opened: Opened) => Promis
   }
 }
 
-const Addresses = z.object({ databaseUrl: z.string(), eventstoreUrl: z.string() })
+const Addresses = z.object({ databaseUrl: z.string(), migrationUrl: z.string(), eventstoreUrl: z.string() })

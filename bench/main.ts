@@ -1,11 +1,13 @@
-// `npm run bench [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay] [ends]`: takes the
+// `npm run bench [latency] [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay] [ends] [workers]`: takes the
 // figures of docs/performance.md, as ratios against a bare baseline in the same run, and writes them there when all were
 // taken. Each part runs in a process of its own, since a process may hold one client of the event store.
-// `--events 1000000` is for `replay`: how long a log is.
+// `--events 1000000` is for `replay`: how long a log is. `--against ../before` is for `latency`: a second checkout, which
+// takes turns with this one. So does this one on the event store of BENCH_EVENTSTORE_URL, where that is set; it is not an
+// argument, since it may hold a password.
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { benchCommands } from './commands.ts'
@@ -14,13 +16,16 @@ import { benchEnds } from './ends.ts'
 import { benchEventStore } from './eventstore.ts'
 import { benchExport } from './export.ts'
 import { type Figure, ms, perSecond, report } from './figures.ts'
+import { benchLatency } from './latency.ts'
 import { benchReplay } from './replay.ts'
 import { benchSales } from './sales.ts'
 import { benchSearch } from './search.ts'
 import { benchStory } from './story.ts'
 import { benchValidate } from './validate.ts'
+import { benchWorkers } from './workers.ts'
 
 const parts = {
+  latency: (log: (line: string) => void) => benchLatency(log, asked),
   store: benchStore,
   commands: benchCommands,
   validate: benchValidate,
@@ -31,8 +36,10 @@ const parts = {
   search: benchSearch,
   replay: (log: (line: string) => void) => benchReplay(log, asked.events),
   ends: benchEnds,
+  workers: benchWorkers,
 }
 const Part = z.enum([
+  'latency',
   'store',
   'commands',
   'validate',
@@ -43,6 +50,7 @@ const Part = z.enum([
   'search',
   'replay',
   'ends',
+  'workers',
 ])
 const asked = readArguments()
 const say = (line: string) => process.stderr.write(`  ${line}\n`)
@@ -81,8 +89,9 @@ const Figures = z.array(
 )
 
 async function inProcess(part: z.infer<typeof Part>): Promise<Figure[]> {
-  const events = ['--events', String(asked.events)]
-  const child = spawn(process.execPath, [import.meta.filename, '--part', part, ...events], {
+  const given = ['--events', String(asked.events)]
+  if (asked.against !== undefined) given.push('--against', asked.against)
+  const child = spawn(process.execPath, [import.meta.filename, '--part', part, ...given], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let text = ''
@@ -93,10 +102,16 @@ async function inProcess(part: z.infer<typeof Part>): Promise<Figure[]> {
 function readArguments() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { part: { type: 'string' }, events: { type: 'string', default: '200000' } },
+    options: {
+      part: { type: 'string' },
+      against: { type: 'string' },
+      events: { type: 'string', default: '200000' },
+    },
   })
   return {
     part: Part.optional().parse(values.part),
+    against: values.against === undefined ? undefined : resolve(values.against),
+    eventstore: process.env.BENCH_EVENTSTORE_URL,
     events: z.coerce.number().int().min(1000).parse(values.events),
     parts: positionals.length > 0 ? z.array(Part).parse(positionals) : Part.options,
   }

@@ -1,8 +1,9 @@
 // The baselines of deliveries: signed posts to the sink, 256 at a time. With a store each is recorded by one append of an
 // event shorter than what the dispatcher records, and by nothing else: no dispatcher that records its tries posts more.
 import { randomUUID } from 'node:crypto'
-import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
+import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import { Pool } from 'undici'
+import { clientOf } from '../src/ledger/client.ts'
 import { signatureHeaders } from '../src/webhooks/signature.ts'
 
 /** As many connections as the dispatcher may have to one receiver, for as many receivers as it has. */
@@ -25,7 +26,7 @@ const body = JSON.stringify({
 
 const [address = '', storeUrl] = process.argv.slice(2)
 const pool = new Pool(address, { connections: atOnce })
-const store = storeUrl === undefined ? undefined : EventStoreDBClient.connectionString(storeUrl)
+const store = storeUrl === undefined ? undefined : clientOf(storeUrl)
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const padding = 'x'.repeat(240)
 

@@ -48,10 +48,17 @@ export const startSink = (): Promise<Server> => startOwn('bench/sink.ts')
 
 /** On the stores of a ledger that runs; see `floor-server.ts`. */
 export const startFloor = (dataDirectory: string): Promise<Server> =>
-  startOwn('bench/floor-server.ts', [postgresUrl(dataDirectory), eventStoreUrl(dataDirectory)])
+  startOwn('bench/floor-server.ts', [eventStoreUrl(dataDirectory)], {
+    BENCH_DATABASE_URL: postgresUrl(dataDirectory),
+  })
 
-function startOwn(program: string, args: readonly string[] = []): Promise<Server> {
+function startOwn(
+  program: string,
+  args: readonly string[] = [],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Server> {
   const child = spawn(process.execPath, [join(root, program), ...args], {
+    env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   return serverOf(child, child.stdout)

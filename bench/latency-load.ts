@@ -1,0 +1,112 @@
+// An open-loop load, in a process of its own: asked by one line of JSON as its argument, answers with one. Calls are due
+// at even distances whatever becomes of those before them, and are timed from when they were due, so that a server that
+// pauses for a second is late for all calls of that second.
+import { createHistogram } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
+import { Pool } from 'undici'
+import { z } from 'zod'
+import { LoadAsked, type LoadKind, loadedKeyOf, loadedProductId } from './latency-keys.ts'
+
+const asked = LoadAsked.parse(JSON.parse(process.argv[2] ?? '{}'))
+const headers = { authorization: `Bearer ${asked.token}`, 'content-type': 'application/json' }
+
+/** A timer fires up to a millisecond late; that is this process's lateness, not the server's. */
+const timerMs = 1.5
+
+const seats: { license_key: string; device_id: string }[] = []
+let calls = 0
+
+type Call = { path: string; body: object; isDone: (answer: unknown) => boolean }
+
+const Answer = z.object({
+  valid: z.boolean().optional(),
+  activated: z.boolean().optional(),
+  deactivated: z.boolean().optional(),
+  licenseKey: z.string().optional(),
+})
+
+/** Far apart in the range: neighbours would share pages. */
+const nextKey = () => loadedKeyOf((asked.offset + calls++ * 7919) % asked.licenses)
+
+const callOf: Record<Exclude<LoadKind, 'mixed'>, () => Call> = {
+  validate: () => ({
+    path: '/v1/licenses/validate',
+    body: { product_id: loadedProductId, license_key: nextKey(), device_id: 'first' },
+    isDone: (answer) => Answer.parse(answer).valid === true,
+  }),
+  mint: () => ({
+    path: '/v1/licenses',
+    body: { productId: loadedProductId },
+    isDone: (answer) => Answer.parse(answer).licenseKey !== undefined,
+  }),
+  activate: () => {
+    const seat = { license_key: nextKey(), device_id: `second-${asked.offset}` }
+    seats.push(seat)
+    return {
+      path: '/v1/licenses/activate',
+      body: { product_id: loadedProductId, ...seat, name: 'Second' },
+      isDone: (answer) => Answer.parse(answer).activated === true,
+    }
+  },
+  deactivate: () => {
+    const seat = seats.shift()
+    if (!seat) return callOf.activate()
+    return {
+      path: '/v1/licenses/deactivate',
+      body: { product_id: loadedProductId, ...seat },
+      isDone: (answer) => Answer.parse(answer).deactivated === true,
+    }
+  },
+}
+
+/** Of twenty calls seventeen validate, and one each activates, deactivates and mints. */
+function nextCall(): Call {
+  if (asked.kind !== 'mixed') return callOf[asked.kind]()
+  const turn = calls % 20
+  if (turn < 17) return callOf.validate()
+  return turn === 17 ? callOf.activate() : turn === 18 ? callOf.mint() : callOf.deactivate()
+}
+
+/** In µs. */
+const times = createHistogram()
+const pool = new Pool(asked.url, { connections: 64, pipelining: 1 })
+let failed = 0
+let failure = ''
+
+async function call(dueAt: number): Promise<void> {
+  const { path, body, isDone } = nextCall()
+  const sentAt = performance.now()
+  const from = sentAt - dueAt < timerMs ? sentAt : dueAt
+  try {
+    const answer = await pool.request({ method: 'POST', path, headers, body: JSON.stringify(body) })
+    const text = await answer.body.text()
+    if (answer.statusCode >= 300 || !isDone(JSON.parse(text))) fail(`${path} ${answer.statusCode} ${text}`)
+  } catch (error) {
+    fail(`${path} ${String(error)}`)
+  }
+  times.record(Math.max(1, Math.round((performance.now() - from) * 1000)))
+}
+
+function fail(what: string): void {
+  failed++
+  failure ||= what.slice(0, 300)
+}
+
+const startedAt = performance.now()
+const total = Math.round(asked.perSecond * asked.seconds)
+const running = new Set<Promise<void>>()
+for (let sent = 0; sent < total; ) {
+  for (; sent < total; sent++) {
+    const dueAt = startedAt + (sent * 1000) / asked.perSecond
+    if (dueAt > performance.now()) break
+    const called = call(dueAt).finally(() => running.delete(called))
+    running.add(called)
+  }
+  await setTimeout(1)
+}
+await Promise.all(running)
+const ms = (share: number) => times.percentile(share) / 1000
+process.stdout.write(
+  JSON.stringify({ calls: total, failed, failure, p50Ms: ms(50), p95Ms: ms(95), p99Ms: ms(99) }),
+)
+await pool.close()

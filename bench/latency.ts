@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { type Checkout, startCheckout } from './checkout.ts'
+import { type Figure, ms, percent } from './figures.ts'
+import { type LoadAsked, type LoadKind, LoadMeasured, loadedKeyOf, loadedProductId } from './latency-keys.ts'
+
+const licenses = 20_000
+const importedAtOnce = 1000
+const rounds = 5
+const roundSeconds = 6
+
+/** Rates that leave the machine room: what is measured is how long a call takes, not how many fit. */
+const loads: readonly LoadOfKind[] = [
+  { kind: 'validate', perSecond: 10 },
+  { kind: 'validate', perSecond: 300 },
+  { kind: 'validate', perSecond: 1000 },
+  { kind: 'validate', perSecond: 2000 },
+  { kind: 'mint', perSecond: 5 },
+  { kind: 'mint', perSecond: 50 },
+  { kind: 'mint', perSecond: 200 },
+  { kind: 'activate', perSecond: 50 },
+  { kind: 'mixed', perSecond: 300 },
+]
+
+export type LoadOfKind = { kind: LoadKind; perSecond: number }
+export type Measured = { p50Ms: number; p95Ms: number; p99Ms: number; cpuMs: number }
+
+/** What the figures are compared with: another checkout by its directory, or this one on a given event store. */
+export type Compared = { against?: string | undefined; eventstore?: string | undefined }
+
+/**
+ * Latency at fixed rates and processor time a call of the application and the stores that it started. What it is
+ * compared with runs at the same time and is loaded in turns with it, and each figure stands beside the other's.
+ */
+export async function benchLatency(
+  log: (line: string) => void,
+  { against, eventstore }: Compared,
+): Promise<Figure[]> {
+  const root = join(import.meta.dirname, '..')
+  const ledgers: Checkout[] = []
+  try {
+    ledgers.push(await startCheckout('this', root))
+    if (against !== undefined) ledgers.push(await startCheckout('the other', against))
+    if (eventstore !== undefined) {
+      ledgers.push(await startCheckout('on the given event store', root, eventstore))
+    }
+    for (const ledger of ledgers) await fill(ledger, log)
+    const figures: Figure[] = []
+    for (const asked of loads) figures.push(figureOf(asked, await inTurns(ledgers, asked, log)))
+    return figures
+  } finally {
+    for (const ledger of ledgers) await ledger.stop()
+  }
+}
+
+/** A product and licenses with one device each, over the API, which every version has. */
+export async function fill(ledger: Checkout, log: (line: string) => void): Promise<void> {
+  log(`importing ${licenses.toLocaleString('en-US')} licenses into ${ledger.name}`)
+  const keyTypes = [{ keyTypeId: 'default', name: 'Default', deviceLimit: 1000, entitlements: ['pro'] }]
+  await post(ledger, '/v1/products', { productId: loadedProductId, name: 'Bench', keyTypes })
+  for (let from = 0; from < licenses; from += importedAtOnce) {
+    const rows = Array.from({ length: importedAtOnce }, (_, index) => ({
+      licenseKey: loadedKeyOf(from + index),
+      devices: [{ deviceId: 'first' }],
+    }))
+    await post(ledger, '/v1/licenses/import', { productId: loadedProductId, licenses: rows })
+  }
+}
+
+async function post({ address, token }: Checkout, path: string, body: object): Promise<void> {
+  const answer = await fetch(`${address}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${path} ${answer.status} ${text}`)
+}
+
+/** Who goes first changes every round, so that what the one leaves behind does not always meet the other. */
+export async function inTurns(
+  ledgers: readonly Checkout[],
+  { kind, perSecond }: LoadOfKind,
+  log: (line: string) => void,
+): Promise<Measured[][]> {
+  const measured: Measured[][] = ledgers.map(() => [])
+  for (let round = 0; round <= rounds; round++) {
+    const order = [...ledgers.keys()]
+    if (round % 2 === 1) order.reverse()
+    for (const index of order) {
+      const ledger = ledgers[index]
+      if (!ledger) continue
+      const { address: url, token } = ledger
+      const offset = (round * 1000 + perSecond) % licenses
+      const taken = await measure(ledger, {
+        url,
+        token,
+        kind,
+        perSecond,
+        seconds: roundSeconds,
+        licenses,
+        offset,
+      })
+      // The first round warms up.
+      if (round > 0) measured[index]?.push(taken)
+    }
+  }
+  for (const [index, rounds] of measured.entries()) {
+    log(`${ledgers[index]?.name}: ${kind} at ${perSecond}/s: ${told(medianOf(rounds))}`)
+  }
+  return measured
+}
+
+async function measure(ledger: Checkout, asked: LoadAsked): Promise<Measured> {
+  const before = ledger.cpuMs()
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'latency-load.ts'), JSON.stringify(asked)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  let text = ''
+  for await (const chunk of child.stdout) text += String(chunk)
+  const { calls, failed, failure, ...latency } = LoadMeasured.parse(JSON.parse(text))
+  if (failed > 0) throw new Error(`${failed} of ${calls} failed: ${failure}`)
+  return { ...latency, cpuMs: (ledger.cpuMs() - before) / calls }
+}
+
+function figureOf({ kind, perSecond }: LoadOfKind, measured: Measured[][]): Figure {
+  const [own = [], other] = measured
+  const mine = medianOf(own)
+  const theirs = other && medianOf(other)
+  return {
+    what: `${kind} at ${perSecond.toLocaleString('en-US')}/s`,
+    measured: told(mine),
+    against: theirs ? told(theirs) : '',
+    ratio: theirs
+      ? `p50 ${percent(mine.p50Ms / theirs.p50Ms)}, CPU ${percent(mine.cpuMs / theirs.cpuMs)}`
+      : '',
+    bar: '',
+    holds: true,
+  }
+}
+
+export const told = ({ p50Ms, p95Ms, p99Ms, cpuMs }: Measured) =>
+  `p50 ${fine(p50Ms)}, p95 ${fine(p95Ms)}, p99 ${fine(p99Ms)}; CPU ${fine(cpuMs)} a call`
+
+const fine = (value: number) => (value < 10 ? `${value.toFixed(2)} ms` : ms(value))
+
+/** Each figure's own median: a slow round spoils none. */
+export function medianOf(rounds: readonly Measured[]): Measured {
+  const of = (figure: keyof Measured) =>
+    rounds.map((round) => round[figure]).toSorted((a, b) => a - b)[Math.floor(rounds.length / 2)] ?? 0
+  return { p50Ms: of('p50Ms'), p95Ms: of('p95Ms'), p99Ms: of('p99Ms'), cpuMs: of('cpuMs') }
+}
