@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { findPackageJSON } from 'node:module'
 import { Command } from 'commander'
-import { z } from 'zod'
 import { auditCommands } from './commands/audit.ts'
+import { backupCommands } from './commands/backup.ts'
 import { confirmationCommands } from './commands/confirmations.ts'
+import { copyCommand } from './commands/copy.ts'
 import { demoCommand } from './commands/demo.ts'
+import { doctorCommand } from './commands/doctor.ts'
 import { eventCommands } from './commands/events.ts'
+import { freezeCommands } from './commands/freeze.ts'
 import { hostCommands } from './commands/host.ts'
 import { integrationCommands } from './commands/integrations.ts'
 import { keyCommands } from './commands/keys.ts'
@@ -20,6 +21,7 @@ import { testPurchaseCommand } from './commands/test-purchase.ts'
 import { tokenCommands } from './commands/token.ts'
 import { webhookCommands } from './commands/webhook.ts'
 import { reportFailure } from './exit.ts'
+import { ownVersion } from './own-version.ts'
 
 /**
  * Does what the words after `keyledger` ask for, with what this process has as environment and outputs.
@@ -42,6 +44,9 @@ function commandLine(): Command {
   serveCommand(program)
   demoCommand(program)
   hostCommands(program)
+  doctorCommand(program)
+  freezeCommands(program)
+  copyCommand(program)
   tenantCommands(program)
   memberCommands(program)
   tokenCommands(program)
@@ -55,13 +60,7 @@ function commandLine(): Command {
   subjectCommands(program)
   confirmationCommands(program)
   projectionCommands(program)
+  backupCommands(program)
   auditCommands(program)
   return program
-}
-
-/** That of the package, which is two folders up in a clone and three where npm has installed it. */
-function ownVersion(): string {
-  const manifest = findPackageJSON('.', import.meta.url)
-  if (manifest === undefined) throw new Error('the package has no package.json')
-  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(manifest, 'utf8'))).version
 }

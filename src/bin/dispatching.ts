@@ -3,12 +3,14 @@ import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { dispatchLock } from '../../projections/database/advisory-locks.ts'
+import { findCorrelation } from '../../projections/deliveries/queries.ts'
 import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { createMailChannel } from '../mail/channel.ts'
+import { traceDeliveries } from '../tracing/deliveries.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { type Channels, createAttempts, triesAtOnce } from '../webhooks/dispatcher.ts'
-import type { DispatchFeed } from '../webhooks/feed.ts'
+import type { DispatchFeed, Handler } from '../webhooks/feed.ts'
 import { createLocalFeed } from '../webhooks/local-feed.ts'
 import type { Feed } from '../webhooks/nats.ts'
 import { createNatsFeed } from '../webhooks/nats-feed.ts'
@@ -29,7 +31,7 @@ export type Dispatching = {
  */
 export function startDispatching(
   config: Config,
-  { services, masterKey }: Stores,
+  { services, masterKey, appendGate, tracing }: Stores,
   log: Logger,
   nats: Feed | undefined,
   signal: AbortSignal,
@@ -38,18 +40,30 @@ export function startDispatching(
   const allowPrivate = config.webhookAllowPrivate
   const resolve = allowPrivate ? resolveBySystem : resolveByDns
   const webhook = createWebhookChannel(services, { resolve, rules: { allowPrivate } })
-  const channels: Channels = { webhook, mail: createMailChannel(services) }
+  const mail = createMailChannel(services)
+  const traced = tracing && traceDeliveries(tracing, (deliveryId) => findCorrelation(services.db, deliveryId))
+  const channels: Channels = traced
+    ? { webhook: traced.channel('webhook', webhook), mail: traced.channel('mail', mail) }
+    : { webhook, mail }
   const publisher = createPublisher({ ...services, feed }, ['webhook', 'mail'], (err) =>
     log.warn({ err }, 'delivery.not_published'),
   )
   const attempts = createAttempts(services, channels, ({ delivery, error: err }) =>
     log.warn({ err, delivery }, 'delivery.not_attempted'),
   )
+  // A try that could not be recorded would be made again, so while the ledger is frozen none is made.
+  const whenOpen: Handler = async (job) => {
+    await appendGate.untilOpen(signal)
+    if (signal.aborted) throw new Error('the dispatcher stops')
+    await attempts.make(job)
+  }
+  const make = traced?.handler(whenOpen) ?? whenOpen
   const work = async (until: AbortSignal) => {
-    await Promise.all([publisher.run(until), feed.consume(attempts.make, triesAtOnce, until)])
+    await Promise.all([publisher.run(until), feed.consume(make, triesAtOnce, until)])
   }
   const finished = nats ? work(signal) : oneAtATime(services.db, signal, work)
   const hear = (entry: LogEntry) => {
+    traced?.hear(entry)
     attempts.hear(entry)
     publisher.hear(entry)
   }

@@ -47,6 +47,11 @@ export async function greet(
   }
 }
 
+/** For a ledger that is not new although it has never been started here. */
+export function markWelcomed({ dataDirectory, eventstoreUrl }: Config): void {
+  if (eventstoreUrl === undefined) writeFileSync(join(dataDirectory, markerName), '', { mode: 0o600 })
+}
+
 type Seeded = { token: string; linkSecret: string }
 
 /** @returns a token and the owner's link of the tenant `demo`, or undefined on a ledger that has tenants of its own */

@@ -27,11 +27,15 @@ function errorLine(error: Error & { code?: string }) {
 /**
  * JSON, or readable lines at a terminal. All on stderr: data alone is on stdout.
  * @param buffered for a process that lives long: lines may come half a second late, and cost a good deal less
+ * @param worker the process id of one of several that serve together, which then stands in each line
  */
-export function createLog(level: Config['logLevel'], { buffered = false } = {}): Logger {
+export function createLog(
+  level: Config['logLevel'],
+  { buffered = false, worker }: { buffered?: boolean; worker?: number } = {},
+): Logger {
   const options = {
     level,
-    base: { name: 'keyledger' },
+    base: { name: 'keyledger', ...(worker !== undefined && { worker }) },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     serializers: { err: errorLine },
     redact: { paths: secret, censor: '[redacted]' },
@@ -42,6 +46,7 @@ export function createLog(level: Config['logLevel'], { buffered = false } = {}):
       pretty({ destination: 2, sync: true, ignore: 'pid,hostname,name', translateTime: 'HH:MM:ss' }),
     )
   }
-  const buffer = { sync: false, minLength: 4096, periodicFlush: 500 }
+  // What several processes write at the same moment stays apart line by line up to 4096 bytes, the system's PIPE_BUF.
+  const buffer = { sync: false, minLength: worker === undefined ? 4096 : 1024, periodicFlush: 500 }
   return pino(options, destination({ dest: 2, ...(buffered && buffer) }))
 }

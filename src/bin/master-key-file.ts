@@ -20,6 +20,24 @@ export function readMasterKey(config: Config): MasterKey {
   }
 }
 
+/**
+ * The master key that is there; none is made.
+ * @throws ConfigError when it is no key
+ */
+export function findMasterKey(config: Config): MasterKey | undefined {
+  const isThere = config.masterKey !== undefined || existsSync(join(config.dataDirectory, fileName))
+  return isThere ? readMasterKey(config) : undefined
+}
+
+/** As {@link findMasterKey}. @throws ConfigError when there is none */
+export function requireMasterKey(config: Config): MasterKey {
+  const found = findMasterKey(config)
+  if (found) return found
+  throw new ConfigError(
+    `Give the master key of the installation that was backed up: set KEYLEDGER_MASTER_KEY, or put it into ${join(config.dataDirectory, fileName)} with mode 0600.`,
+  )
+}
+
 function keyInFile(config: Config): string {
   const path = join(config.dataDirectory, fileName)
   if (!existsSync(path)) {

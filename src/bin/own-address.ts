@@ -2,6 +2,7 @@ import { createServer } from 'node:net'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { SendNotification } from '../reactions/test-purchase-driver.ts'
+import { CommandRefused } from './exit.ts'
 
 const answerMs = 15_000
 
@@ -11,7 +12,7 @@ export const baseUrlOf = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>): 
 
 /**
  * Port 0 means any that is free. Which one is found out before anything is handed out that it is part of.
- * @throws what listening on the host throws
+ * @throws CommandRefused when the host cannot be listened on
  */
 export async function withRealPort(config: Config): Promise<Config> {
   if (config.port !== 0) return config
@@ -21,6 +22,8 @@ export async function withRealPort(config: Config): Promise<Config> {
       probe.once('error', reject).listen(0, config.host, resolve)
     })
     return { ...config, port: Port.parse(probe.address()).port }
+  } catch (error) {
+    throw new CommandRefused(whyNotListening(error, config))
   } finally {
     probe.close()
   }
@@ -45,5 +48,21 @@ export function sendTo(baseUrl: string): SendNotification {
       // What an error of a connection says may repeat the address, which gumroad's token is part of.
       return undefined
     }
+  }
+}
+
+/** What keeps a server from listening, and what to do about it. */
+export function whyNotListening(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is taken. Stop what uses it, or choose another: KEYLEDGER_PORT=8081 npm start`
+    case 'EACCES':
+      return `Port ${port} is not allowed for this user. Choose one above 1023: KEYLEDGER_PORT=8080 npm start`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is no address of this machine. Set KEYLEDGER_HOST to one, for example 127.0.0.1 or 0.0.0.0`
+    default:
+      return `Cannot listen on ${host}:${port}: ${error instanceof Error ? error.message : String(error)}`
   }
 }

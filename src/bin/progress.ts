@@ -6,27 +6,43 @@ const width = 30
  * A bar on stderr for long work: drawn in place at a terminal, a line now and then elsewhere, and a summary at the
  * end. Shows nothing for work that is over before anybody would look.
  */
-export function showProgress(title: string, terminal = process.stderr.isTTY) {
+export function showProgress(
+  title: string,
+  { unit = 'events', terminal = process.stderr.isTTY }: { unit?: string; terminal?: boolean } = {},
+) {
   const started = performance.now()
   const showAfterMs = 500
   let lastShown = started
   let last: Progress | undefined
+  /** Where the work began, which may be anywhere when it goes on with what an earlier run has left. */
+  let first: { at: number; share: number } | undefined
 
   function line(progress: Progress): string {
-    const share = progress.head > 0n ? Number((progress.position * 1000n) / progress.head) / 1000 : 1
+    const share = shareOf(progress)
     const filled = Math.round(share * width)
     const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`
-    const perSecond = Math.round(progress.events / ((performance.now() - started) / 1000))
-    return `${title} ${bar} ${Math.floor(share * 100)} %  ${count(progress.events)} events  ${count(perSecond)}/s`
+    const seconds = (performance.now() - started) / 1000
+    const perSecond = Math.round(progress.events / seconds)
+    const left = share > 0 && share < 1 ? `  ${duration(seconds / share - seconds)} left` : ''
+    return `${title} ${bar} ${Math.floor(share * 100)} %  ${count(progress.events)} ${unit}  ${count(perSecond)}/s${left}`
+  }
+
+  function timeLeft(progress: Progress): string {
+    const share = shareOf(progress)
+    if (!first || share <= first.share || share >= 1) return ''
+    const seconds = ((performance.now() - first.at) / 1000) * ((1 - share) / (share - first.share))
+    return `  ${inWords(seconds)} left`
   }
 
   return {
     update(progress: Progress): void {
       last = progress
       const now = performance.now()
+      first ??= { at: now, share: shareOf(progress) }
       if (now - lastShown < (terminal ? 100 : 5000) || now - started < showAfterMs) return
       lastShown = now
-      process.stderr.write(terminal ? `\r${line(progress)}\x1b[K` : `${line(progress)}\n`)
+      const text = `${line(progress)}${timeLeft(progress)}`
+      process.stderr.write(terminal ? `\r${text}\x1b[K` : `${text}\n`)
     },
     done(): void {
       if (last === undefined || lastShown === started) return
@@ -38,4 +54,20 @@ export function showProgress(title: string, terminal = process.stderr.isTTY) {
   }
 }
 
+const shareOf = ({ position, head }: Progress): number =>
+  head > 0n ? Number((position * 1000n) / head) / 1000 : 1
+
+/** Rounded up, since more may come meanwhile. */
+function inWords(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
 const count = (value: number): string => value.toLocaleString('en-US')
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 90 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`
+}

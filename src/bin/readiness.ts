@@ -1,31 +1,59 @@
-import { projectionStatus } from '../../projections/runner/status.ts'
+import { countParked } from '../../projections/runner/parked.ts'
+import { projectionLag } from '../../projections/runner/status.ts'
+import { type BackupHistory, readBackupHistory, troubleWithBackups } from '../backup/history.ts'
+import type { Schedule } from '../backup/schedule.ts'
 import type { Services } from '../commands/services.ts'
+import type { Config } from '../config.ts'
+import { type Freeze, readFreeze } from '../freeze/freeze.ts'
 import type { PartHealth, Readiness } from '../http/system/health.ts'
 import { withinTime } from '../ledger/within-time.ts'
 import type { Feed } from '../webhooks/nats.ts'
+import type { Clocks } from './clocks.ts'
 
 const timeLimitMs = 2000
 
-/** Asks every part at once, each for no longer than two seconds. */
-export function createReadiness(services: Services, feed: Feed | undefined): () => Promise<Readiness> {
+/**
+ * Asks every part at once, each for no longer than two seconds. Streams that are set aside are counted and keep nothing
+ * from being ready: each is one tenant's, and all the others are served as ever.
+ */
+export function createReadiness(
+  services: Services,
+  feed: Feed | undefined,
+  { backups, clocks }: { backups?: Config['backups']; clocks?: Clocks } = {},
+): () => Promise<Readiness> {
   const { ledger, db } = services
   return async () => {
-    const [eventStore, postgres, projection] = await Promise.all([
+    const [eventStore, postgres, lag, parked, freeze, history, clock] = await Promise.all([
       health(ledger.head()),
       health(db.query('select 1')),
-      withinTime(projectionStatus(db, ledger), timeLimitMs).catch(() => undefined),
+      withinTime(projectionLag(db, ledger), timeLimitMs).catch(() => undefined),
+      withinTime(countParked(db), timeLimitMs).catch(() => 0),
+      withinTime(readFreeze(db), timeLimitMs).catch(() => undefined),
+      backups && withinTime(readBackupHistory(db), timeLimitMs).catch(() => undefined),
+      clocks?.health(),
     ])
     const parts = {
       event_store: eventStore,
       postgres,
-      read_models: { ok: projection !== undefined, required: true },
+      read_models: { ok: lag !== undefined, required: true },
+      ...(freeze && { writes: { ok: false, required: false, detail: frozenSince(freeze) } }),
+      ...(backups && history && { backups: healthOfBackups(history, services.now(), backups) }),
+      ...(clock && { clock }),
       ...(feed && { nats: { ok: feed.isConnected(), required: false } }),
     }
     return {
       parts,
-      projection: { lag_events: projection?.lagEvents ?? 0, parked: projection?.parked.length ?? 0 },
+      projection: { lag_events: lag?.lagEvents ?? 0, parked },
     }
   }
+}
+
+/** Requests are served without backups, too. What failed is for operators alone, who ask `keyledger doctor`. */
+function healthOfBackups(history: BackupHistory, now: Date, { intervalMs }: Schedule): PartHealth {
+  const trouble = troubleWithBackups(history, now, intervalMs)
+  const detail =
+    trouble ?? (history.lastGood ? `the last one is of ${history.lastGood.startedAt}` : 'none yet')
+  return { ok: trouble === undefined, required: false, detail }
 }
 
 async function health(answer: Promise<unknown>): Promise<PartHealth> {
@@ -36,3 +64,8 @@ async function health(answer: Promise<unknown>): Promise<PartHealth> {
     return { ok: false, required: true, detail: error instanceof Error ? error.name : 'does not answer' }
   }
 }
+
+/** For people, wherever the state of the ledger is shown. */
+export const frozenSince = ({ beganAt, holdsSince, actor }: Freeze): string =>
+  `${holdsSince === null ? 'being frozen' : 'frozen'} by ${actor} since ${holdsSince ?? beganAt}: writes are answered 503; ` +
+  'to end that: keyledger unfreeze'

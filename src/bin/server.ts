@@ -1,12 +1,9 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { Logger } from 'pino'
 import { keepProjecting } from '../../projections/runner/projector-role.ts'
 import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
-import { createApp } from '../http/app.ts'
-import { createCursors } from '../http/cursor.ts'
 import { keepSweeping } from '../idempotency/sweep.ts'
-import { joinLimits } from '../limits/limits.ts'
+import { approvalMailReaction } from '../reactions/approval-mails.ts'
 import { confirmationReactions } from '../reactions/confirmations.ts'
 import { deliveryReaction, keyReaction } from '../reactions/deliveries.ts'
 import { erasureReaction } from '../reactions/erasures.ts'
@@ -16,10 +13,9 @@ import { saleReaction } from '../reactions/sales.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner, testPurchaseReactions } from '../reactions/test-purchases.ts'
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
+import { checkRecipients, makeBackups } from './backing-up.ts'
 import { startDispatching } from './dispatching.ts'
-import { CommandRefused } from './exit.ts'
 import { baseUrlOf, sendTo, withRealPort } from './own-address.ts'
-import { createReadiness } from './readiness.ts'
 import type { Role } from './roles.ts'
 import type { Stores } from './stores.ts'
 
@@ -37,10 +33,7 @@ export async function startServer(
   log: Logger,
   asked: readonly Role[],
 ): Promise<RunningServer> {
-  const refuse = (error: unknown): never => {
-    throw new CommandRefused(whyNotListening(error, given))
-  }
-  const config = asked.includes('api') ? await withRealPort(given).catch(refuse) : given
+  const config = asked.includes('api') ? await withRealPort(given) : given
   const stopping = new AbortController()
   const undo: (() => Promise<unknown>)[] = []
   const stop = async () => {
@@ -55,12 +48,15 @@ export async function startServer(
     )
     const ears: Ear[] = []
     if (asked.includes('reactions')) {
+      await checkRecipients(config)
       const scheduling = deliveryReaction(stores.services, ({ license, error: err }) =>
         log.error({ err, license }, 'delivery.not_scheduled'),
       )
       ears.push(scheduling.hear)
       const reacting = runReactions(config, stores, log, [scheduling], stopping.signal)
       undo.push(() => reacting)
+      const backingUp = makeBackups(config, stores.db, log, stopping.signal)
+      undo.push(() => backingUp)
     }
     if (asked.includes('dispatcher')) {
       const dispatching = startDispatching(config, stores, log, feed, stopping.signal)
@@ -75,22 +71,10 @@ export async function startServer(
       undo.push(() => listening)
     }
     if (!asked.includes('api')) return { address: undefined, stop }
-    const { limits, leave } = await joinLimits(stores.db, config.limits, (err) =>
-      log.warn({ err }, 'limits.not_shared'),
-    )
-    undo.push(leave)
-    const app = await createApp({
-      services: stores.services,
-      cursors: createCursors(stores.masterKey.cursors),
-      cookieKey: stores.masterKey.cookies,
-      readiness: createReadiness(stores.services, feed),
-      baseUrl: baseUrlOf(config),
-      limits,
-      trustProxy: config.trustProxy,
-      log: log as FastifyBaseLogger,
-    })
-    undo.push(() => app.close())
-    const address = await app.listen({ port: config.port, host: config.host }).catch(refuse)
+    // Only here: a process that leaves HTTP to others need not load it.
+    const { serveApi } = await import('./api.ts')
+    const { address, close } = await serveApi(config, stores, log, feed)
+    undo.push(close)
     return { address, stop }
   } catch (error) {
     await stop()
@@ -98,7 +82,7 @@ export async function startServer(
   }
 }
 
-function connectNats({ natsUrl }: Config, log: Logger): Feed | undefined {
+export function connectNats({ natsUrl }: Config, log: Logger): Feed | undefined {
   return natsUrl === undefined
     ? undefined
     : connectFeed(natsUrl, (err) => log.warn({ err }, 'nats.connect_failed'))
@@ -142,7 +126,7 @@ async function runProjector(
 
 function runReactions(
   config: Config,
-  { services }: Stores,
+  { services, appendGate }: Stores,
   log: Logger,
   more: readonly Reaction[],
   signal: AbortSignal,
@@ -151,6 +135,12 @@ function runReactions(
     onTrouble: ({ confirmation, error: err }) =>
       log.error({ err, confirmation }, 'confirmation.not_executed'),
   })
+  reactions.push(
+    approvalMailReaction(services, {
+      baseUrl: baseUrlOf(config),
+      onTrouble: ({ confirmation, error: err }) => log.warn({ err, confirmation }, 'confirmation.not_mailed'),
+    }),
+  )
   const runTestPurchase = createTestPurchaseRunner(
     services,
     createTestPurchaseDriver(services, sendTo(baseUrlOf(config))),
@@ -174,22 +164,7 @@ function runReactions(
       onTrouble: ({ subject, error: err }) => log.error({ err, subject }, 'erasure.not_ended'),
     }),
   )
-  return keepReacting(reactions, signal, ({ reaction, error: err }) =>
-    log.warn({ err, reaction }, 'reaction.failed'),
-  )
-}
-
-function whyNotListening(error: unknown, { host, port }: Config): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  switch (code) {
-    case 'EADDRINUSE':
-      return `Port ${port} on ${host} is taken. Stop what uses it, or choose another: KEYLEDGER_PORT=8081 npm start`
-    case 'EACCES':
-      return `Port ${port} is not allowed for this user. Choose one above 1023: KEYLEDGER_PORT=8080 npm start`
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return `${host} is no address of this machine. Set KEYLEDGER_HOST to one, for example 127.0.0.1 or 0.0.0.0`
-    default:
-      return `Cannot listen on ${host}:${port}: ${error instanceof Error ? error.message : String(error)}`
-  }
+  const onFailure = ({ reaction, error: err }: { reaction: string; error: unknown }) =>
+    log.warn({ err, reaction }, 'reaction.failed')
+  return keepReacting(reactions, signal, onFailure, appendGate.untilOpen)
 }

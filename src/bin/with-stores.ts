@@ -3,15 +3,24 @@ import type { Origin } from '../commands/services.ts'
 import { parseConfig } from '../config.ts'
 import { newId } from '../credentials/id.ts'
 import { createLog } from './log.ts'
+import type { OpenOptions } from './log-at-start.ts'
 import { openStores, type Stores } from './stores.ts'
 
-/** Runs one command against the stores, beside a running server or without one, and lets go of them again. */
-export async function withStores(work: (stores: Stores, origin: Origin) => Promise<void>): Promise<void> {
+/**
+ * Runs one command against the stores, beside a running server or without one, and lets go of them again.
+ * @throws as openStores does
+ */
+export async function withStores(
+  work: (stores: Stores, origin: Origin) => Promise<void>,
+  options: Pick<OpenOptions, 'toRebuild'> = {},
+): Promise<void> {
   const config = parseConfig(process.env)
   const log = createLog(process.env.KEYLEDGER_LOG_LEVEL === undefined ? 'warn' : config.logLevel)
-  const stores = await openStores(config, log)
+  const stores = await openStores(config, log, options)
+  const origin = operator()
+  const run = () => work(stores, origin)
   try {
-    await work(stores, operator())
+    await (stores.tracing ? stores.tracing.beginCommand(origin.requestId, run) : run())
   } finally {
     await stores.close()
   }

@@ -1,11 +1,11 @@
 // Guarantee: when the configuration, a port, a directory, a key or a store is in the way, the command says what and
-// how to mend it, ends with the code of its kind, shows no stack trace, and never prints what a variable holds.
+// how to mend it, ends with the code of its kind, shows no stack trace, and never prints what may be a credential.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createHost, type Environment, freePort, program } from '../harness/process.ts'
 
 const host = createHost()
@@ -29,23 +29,43 @@ const alone = (args: readonly string[], variables: Environment) =>
 
 const secret = 'hunter2canary'
 test.each([
-  ['KEYLEDGER_PORT', secret],
-  ['KEYLEDGER_PORT', '70000'],
   ['KEYLEDGER_DATABASE_URL', `mysql://${secret}`],
   ['KEYLEDGER_EVENTSTORE_URL', `http://${secret}`],
   ['KEYLEDGER_NATS_URL', `amqp://${secret}`],
   ['KEYLEDGER_BASE_URL', `ftp://${secret}`],
-  ['KEYLEDGER_LOG_LEVEL', secret],
-  ['KEYLEDGER_LIMIT_MANAGEMENT', secret],
-  ['KEYLEDGER_LIMIT_RUNTIME', '6000/0'],
-  ['KEYLEDGER_TRUST_PROXY', secret],
-  ['KEYLEDGER_TRUST_PROXY', '10.0.0.0/33'],
   ['KEYLEDGER_MASTER_KEY', secret],
+  ['KEYLEDGER_METRICS_TOKEN', secret],
 ])('%s that makes no sense is named, and its value is not', async (name, value) => {
   const message = await said(2, ['serve'], { ...environment, [name]: value })
   expect(message).toContain(name)
-  expect(message).not.toContain(value)
+  expect(message).not.toContain(secret)
 })
+
+test.each([
+  ['KEYLEDGER_PORT', 'eighty', 'a whole number from 0 to 65535'],
+  ['KEYLEDGER_PORT', '70000', 'a whole number from 0 to 65535'],
+  ['KEYLEDGER_LOG_LEVEL', 'verbose', 'fatal, error, warn, info, debug, trace or silent'],
+  ['KEYLEDGER_LIMIT_MANAGEMENT', 'many', 'such as 600/1200, or off'],
+  ['KEYLEDGER_LIMIT_RUNTIME', '6000/0', 'such as 600/1200, or off'],
+  ['KEYLEDGER_TRUST_PROXY', 'proxy.example', 'such as loopback,10.0.0.0/8'],
+  ['KEYLEDGER_TRUST_PROXY', '10.0.0.0/33', 'such as loopback,10.0.0.0/8'],
+])('%s=%s is refused with what was read and what is allowed', async (name, value, allowed) => {
+  const message = await said(2, ['serve'], { ...environment, [name]: value })
+  expect(message).toContain(`${name}: must be`)
+  expect(message).toContain(allowed)
+  expect(message).toContain(JSON.stringify(value))
+})
+
+test.each(['serve', 'tenant list', 'doctor', 'migrate'])(
+  'a variable that keyledger does not have is refused by %s, with the one that was meant',
+  async (words) => {
+    const mistyped = { KEYLEDGER_WEBHOOKS_ALLOW_PRIVAT: 'false' }
+    const message = await said(2, words.split(' '), { ...environment, ...mistyped })
+    expect(message).toContain(
+      'KEYLEDGER_WEBHOOKS_ALLOW_PRIVAT: is no variable of keyledger; did you mean KEYLEDGER_WEBHOOK_ALLOW_PRIVATE?',
+    )
+  },
+)
 
 test('without a master key, beside a database that is not embedded, it says how to make one', async () => {
   const { KEYLEDGER_MASTER_KEY: _, ...without } = environment
@@ -104,10 +124,29 @@ test('a database that does not answer', async () => {
   expect(message).not.toContain(secret)
 })
 
-test('an event store that does not answer', async () => {
-  const url = `esdb://user:${secret}@127.0.0.1:${await freePort()}?tls=false`
+test.each([
+  ['where nothing listens', freePort],
+  ['where something listens that never answers', silentPort],
+])('an event store address %s', async (_, port) => {
+  const url = `esdb://user:${secret}@127.0.0.1:${await port()}?tls=false`
   const variables = { ...environment, KEYLEDGER_EVENTSTORE_URL: url }
   const message = await said(3, ['tenant', 'create', 'acme'], variables, alone)
-  expect(message).toContain('A store does not answer')
+  expect(message).toContain('No event store answers at')
   expect(message).not.toContain(secret)
 })
+
+/** @returns a port whose connections are accepted, and then left alone until the test has ended */
+async function silentPort(): Promise<number> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(
+    0,
+    '127.0.0.1',
+  )
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const address = server.address()
+  return typeof address === 'object' ? (address?.port ?? 0) : 0
+}

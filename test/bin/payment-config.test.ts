@@ -1,4 +1,4 @@
-/** What is configured for payments makes sense, or is refused by name and never by value. */
+/** What is configured for payments makes sense, or is refused by name, without what may be a credential. */
 import { describe, expect, test } from 'vitest'
 import { ConfigError, parseConfig } from '../../src/config.ts'
 
@@ -42,7 +42,6 @@ describe('is refused by name', () => {
     ['KEYLEDGER_STRIPE_API_URL', 'http://localhost:1/canary'],
     ['KEYLEDGER_STRIPE_API_URL', 'http://canary:value:1'],
     ['KEYLEDGER_PLATFORM_FEE_BASIS_POINTS', '10001'],
-    ['KEYLEDGER_PLATFORM_FEE_BASIS_POINTS', 'canary'],
     ['KEYLEDGER_PADDLE_API_URL', 'ftp://canary'],
     ['KEYLEDGER_POLAR_API_URL', 'canary'],
     ['KEYLEDGER_LEMONSQUEEZY_API_URL', 'https://'],

@@ -1,10 +1,11 @@
 // Guarantee: what an operator sets on the host is delivered by the running server, through NATS as without it, and the
 // command line's own receiver and verifier accept it and nothing else; a test purchase goes the same way.
 import { createHmac } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { client, createVendor } from '../flows/vendor.ts'
-import { startNats } from '../harness/nats-server.ts'
+import { natsFor } from '../harness/nats-server.ts'
 import { createHost, type Environment, freePort, program } from '../harness/process.ts'
 
 const host = createHost()
@@ -26,12 +27,11 @@ test.each([
   ['without NATS', 'acme'],
   ['through NATS', 'globex'],
 ])('a delivery arrives %s, and is verified', async (how, tenant) => {
-  const natsPort = await freePort()
-  const nats = how === 'through NATS' ? startNats(host, natsPort, host.path('nats')) : undefined
+  const nats = how === 'through NATS' ? await natsFor(host) : undefined
   const own = {
     ...environment,
     KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: 'true',
-    ...(nats && { KEYLEDGER_NATS_URL: `nats://127.0.0.1:${natsPort}` }),
+    ...(nats && { KEYLEDGER_NATS_URL: nats }),
   }
   const server = await host.serve(own)
   const vendor = client(server.address, await createVendor(own, tenant))
@@ -44,8 +44,10 @@ test.each([
     url,
     secret,
   })
+  const secretFile = host.path(`secret of ${tenant}`)
+  writeFileSync(secretFile, `${secret}\n`)
   const listener = host.start(
-    ['node', program, 'webhooks', 'listen', '--secret', secret, '--port', String(port), '--json'],
+    ['node', program, 'webhooks', 'listen', '--secret-file', secretFile, '--port', String(port), '--json'],
     own,
   )
   await expect.poll(() => listener.stderr()).toContain('Listening')
@@ -80,23 +82,34 @@ test.each([
   const played = await host.json(Played, asked, { ...own, KEYLEDGER_BASE_URL: server.address })
   expect(played.stages.map(({ status }) => status)).toStrictEqual(['done', 'done', 'done'])
   await expect.poll(() => listener.stdout()).toContain(`"license_id":"${played.licenseId}"`)
+  // Nobody listens there, which may pass.
+  expect((await host.run(asked, { ...own, KEYLEDGER_BASE_URL: 'http://127.0.0.1:1' })).code).toBe(3)
   await listener.end('SIGINT')
   await server.end('SIGTERM')
-  await nats?.end('SIGKILL')
 })
 
 test('one delivery is verified by hand', async () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const signature = createHmac('sha256', secret).update('1772366400.{}').digest('hex')
-  const args = ['webhooks', 'verify', '--secret', secret, '--at', '2026-03-01T12:00:03Z']
-  const verified = async (sent: string, body: string) => {
-    const command = [process.execPath, program, ...args, '--signature', `t=1772366400,v1=${sent}`]
-    const running = host.start(['sh', '-c', 'printf %s "$0" | "$@"', body, ...command], environment)
-    return (await running.finished).code
+  const args = ['webhooks', 'verify', '--at', '2026-03-01T12:00:03Z']
+  const verify = (sent: string, stdin: string, ...more: string[]) => {
+    const command = [process.execPath, program, ...args, '--signature', `t=1772366400,v1=${sent}`, ...more]
+    return host.start(['sh', '-c', 'printf %s "$0" | "$@"', stdin, ...command], environment).finished
   }
+  // On stdin, as nobody else on the machine reads it.
+  const verified = async (sent: string, body: string) =>
+    (await verify(sent, `${secret}\n${body}`, '--secret-file', '-')).code
   expect(await verified(signature, '{}')).toBe(0)
   expect(await verified(signature, '{ }')).toBe(1)
   expect(await verified(`0${signature.slice(1)}`, '{}')).toBe(signature.startsWith('0') ? 0 : 1)
+
+  const argument = await verify(signature, '{}', '--secret', secret)
+  expect(argument.code).toBe(0)
+  expect(argument.stderr).toMatch(/^Warning: every user of this machine can read the arguments/)
+  for (const unusable of [[], ['--secret-file', '/nowhere'], ['--secret', 'whsec_!']]) {
+    const { code, stderr } = await verify(signature, '{}', ...unusable)
+    expect({ code, leaks: stderr.includes('whsec_!') }).toStrictEqual({ code: 2, leaks: false })
+  }
 })
 
 test('an address inside is refused', async () => {

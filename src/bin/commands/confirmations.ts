@@ -1,6 +1,13 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { type Approval, approve, deny, listApprovals, showApproval } from '../../gate/approvals.ts'
+import {
+  approve,
+  deny,
+  listApprovals,
+  type ShownApproval,
+  showApproval,
+  withdraw,
+} from '../../gate/approvals.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
 import { parsed } from '../arguments.ts'
 import { type OutputOptions, print, table } from '../output.ts'
@@ -52,11 +59,12 @@ export function confirmationCommands(program: Command): void {
 
   decisionCommand(confirmations, 'approve', 'Let it be executed once, by the token that asked', approve)
   decisionCommand(confirmations, 'deny', 'Refuse it for good', deny)
+  decisionCommand(confirmations, 'withdraw', 'Take an approval back that has not been used', withdraw)
 }
 
 function decisionCommand(
   confirmations: Command,
-  name: 'approve' | 'deny',
+  name: 'approve' | 'deny' | 'withdraw',
   description: string,
   decide: typeof approve,
 ): void {
@@ -70,18 +78,21 @@ function decisionCommand(
       await withStores(async ({ services }, origin) => {
         await decide(services, null, id, who === undefined ? origin : { ...origin, actor: `operator:${who}` })
         const approval = await showApproval(services, null, id)
-        print(options, approval, () => [`Confirmation ${id} is ${approval.status} by ${approval.decidedBy}.`])
+        const by = approval.withdrawnBy ?? approval.decidedBy
+        print(options, approval, () => [`Confirmation ${id} is ${approval.status} by ${by}.`])
       })
     })
 }
 
 const OperatorName = z.string().regex(/^\S(?:.{0,98}\S)?$/, 'must be a name of at most 100 characters')
 
-function lines(approval: Approval): string[] {
-  const { description, token, client, impossible } = approval
+function lines(approval: ShownApproval): string[] {
+  const { description, counted, token, client, impossible } = approval
+  const { target, consequences = [] } = description ?? {}
   return [
     description?.summary ?? approval.title,
-    ...(description?.consequences ?? []).map((consequence) => `  - ${consequence}`),
+    ...(target ? [`  host  ${target.host}`, `  URL   ${target.url}`] : []),
+    ...[counted ?? [], consequences].flat().map((consequence) => `  - ${consequence}`),
     ...(approval.changedSinceAsked ? ['! It is not as it was when this was asked for.'] : []),
     ...(impossible === undefined ? [] : [`! It could not run now: ${problemOfRefusal(impossible).message}`]),
     '',
@@ -96,15 +107,22 @@ function lines(approval: Approval): string[] {
   ]
 }
 
-function statusLine({ status, expiresInSeconds, expiresAt, decidedBy, decidedAt, reason }: Approval): string {
+function statusLine(approval: ShownApproval): string {
+  const { status, expiresInSeconds, expiresAt, usableForSeconds, decidedBy, decidedAt, reason } = approval
+  const { withdrawnBy, withdrawnAt } = approval
   switch (status) {
     case 'pending':
       return `pending, ${expiresInSeconds} s left`
     case 'expired':
-      return `expired at ${expiresAt}`
+      return decidedAt === null
+        ? `expired at ${expiresAt}`
+        : `expired: approved by ${decidedBy} at ${decidedAt}, and not used in time`
     case 'approved':
+      return `approved by ${decidedBy} at ${decidedAt}, ${usableForSeconds} s left to use it`
     case 'denied':
     case 'consumed':
+      if (withdrawnAt !== null)
+        return `denied: the approval was withdrawn by ${withdrawnBy} at ${withdrawnAt}`
       return `${status}, decided by ${decidedBy} at ${decidedAt}`
     case 'executed':
       return `${reason === null ? 'executed' : `refused when it was run (${reason})`}, approved by ${decidedBy} at ${decidedAt}`

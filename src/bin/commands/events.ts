@@ -7,7 +7,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { createCursors } from '../../http/cursor.ts'
 import { readFeed } from '../../http/management/events.ts'
 import type { FedEvent } from '../../webhooks/payloads.ts'
-import type { OutputOptions } from '../output.ts'
+import { asLine, inJson, type OutputOptions, tell } from '../output.ts'
 import { withStores } from '../with-stores.ts'
 
 type TailOptions = OutputOptions & { tenant: string; after?: string; follow: boolean }
@@ -44,12 +44,12 @@ async function tail({ tenant, after, follow, json = false }: TailOptions): Promi
       await readModels.catchUp()
       const { items, more } = await readFeed(services, cursors, tenant, { after: last, limit: pageSize })
       last = items.at(-1)?.cursor ?? last
-      await write(items.map((item) => (json ? JSON.stringify(item) : lineOf(item.event))))
+      await write(items.map((item) => (json ? inJson(item) : asLine(lineOf(item.event)))))
       if (more) continue
       if (!follow) break
       await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
-    if (last !== undefined && !json) process.stderr.write(`Go on with --after ${last}\n`)
+    if (last !== undefined && !json) tell(`Go on with --after ${last}`)
   })
 }
 

@@ -13,7 +13,7 @@ import { type Comparison, compareMoments } from '../../story/compare.ts'
 import { readStory, type StoryEntry, type StoryPage } from '../../story/entries.ts'
 import type { AsOf } from '../../story/moment.ts'
 import { asOfTyped, licenseAt } from '../license-at.ts'
-import { fields, type OutputOptions, print } from '../output.ts'
+import { asLine, fields, inJson, type OutputOptions, print } from '../output.ts'
 import type { Stores } from '../stores.ts'
 import { withStores } from '../with-stores.ts'
 
@@ -145,7 +145,9 @@ const rawAndTold = ({ entries, recorded }: StoryPage): object[] =>
   })
 
 function say(options: OutputOptions, page: StoryPage): void {
-  const lines = options.json ? rawAndTold(page).map((event) => JSON.stringify(event)) : page.entries.map(line)
+  const lines = options.json
+    ? rawAndTold(page).map((event) => inJson(event))
+    : page.entries.map((entry) => asLine(line(entry)))
   if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
 }
 

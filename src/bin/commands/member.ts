@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
 import { findMember, listMembers, type PresentMember } from '../../../projections/members/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import {
@@ -16,6 +15,7 @@ import { parseConfig } from '../../config.ts'
 import { isId } from '../../credentials/id.ts'
 import { Role } from '../../domain/member/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { EmailAddress } from '../../domain/values.ts'
 import { welcomePath } from '../../http/welcome-path.ts'
 import { parsed } from '../arguments.ts'
 import { type OutputOptions, print, table } from '../output.ts'
@@ -81,7 +81,7 @@ function addCommand(member: Command): void {
     .action((address: string, options: Options & { role: string }) =>
       withStores(async ({ services }, origin) => {
         const role = parsed(Role, options.role, '--role')
-        const email = parsed(z.email(), address, 'the e-mail address')
+        const email = parsed(EmailAddress, address, 'the e-mail address')
         const { tenant: tenantId } = options
         if (!(await findTenant(services.db, tenantId))) throw new Refusal('tenant_not_found')
         const memberId = await addMember(services, { tenantId, role, email }, origin)

@@ -3,7 +3,7 @@ import { projectionStatus } from '../../../projections/runner/status.ts'
 import { verify } from '../../../projections/runner/verify.ts'
 import { runRebuild } from '../../commands/rebuilds.ts'
 import { exitCode } from '../exit.ts'
-import { type OutputOptions, print, table } from '../output.ts'
+import { type OutputOptions, print, table, tell } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { withStores } from '../with-stores.ts'
 
@@ -37,15 +37,18 @@ export function projectionCommands(program: Command): void {
     .description('Fold the whole log again, beside the live tables, and swap the two')
     .option('--json', 'print {events}')
     .action((options: OutputOptions) =>
-      withStores(async ({ services }) => {
-        const progress = showProgress('Rebuilding')
-        const events = await runRebuild(services, {
-          onParked: ({ stream, problem }) => process.stderr.write(`${stream} is set aside: ${problem}\n`),
-          onProgress: progress.update,
-        })
-        progress.done()
-        print(options, { events }, () => [`Rebuilt from ${events} events.`])
-      }),
+      withStores(
+        async ({ services }) => {
+          const progress = showProgress('Rebuilding')
+          const events = await runRebuild(services, {
+            onParked: ({ stream, problem }) => tell(`${stream} is set aside: ${problem}`),
+            onProgress: progress.update,
+          })
+          progress.done()
+          print(options, { events }, () => [`Rebuilt from ${events} events.`])
+        },
+        { toRebuild: true },
+      ),
     )
 
   projections

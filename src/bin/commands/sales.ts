@@ -2,17 +2,17 @@ import type { Command } from 'commander'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { recordAudit } from '../../commands/audit.ts'
+import { readBuyer, readBuyers } from '../../commands/sale-buyers.ts'
 import { readSaleHistory } from '../../commands/sale-history.ts'
 import { replaySale } from '../../commands/sales.ts'
 import type { Services } from '../../commands/services.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { KnownSale } from '../../domain/sale/sale.ts'
 import { saleDetailView, saleView } from '../../http/management/sale-schemas.ts'
-import { nobody } from '../../vault/subjects.ts'
 import { fields, type OutputOptions, print, table } from '../output.ts'
 import { withStores } from '../with-stores.ts'
 
-type ListOptions = OutputOptions & { tenant: string; parked?: boolean }
+type ListOptions = OutputOptions & { tenant: string; parked?: boolean; needsHolder?: boolean }
 
 /** As many as stand on a screen or two; programs page through `GET /v1/sales`. */
 const mostListed = 100
@@ -26,23 +26,26 @@ export function saleCommands(program: Command): void {
     .description(`The newest ${mostListed} of a tenant, the newest first`)
     .requiredOption('--tenant <id>')
     .option('--parked', 'only those that are paid and have no license yet')
+    .option('--needs-holder', 'only those whose license has neither an email address nor a customer')
     .option('--json', 'print an array')
     .action((options: ListOptions) =>
       withStores(async ({ services }, origin) => {
         if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
         const target = { kind: 'sales', id: null } as const
         await recordAudit(services, options.tenant, { action: 'viewed', target }, origin)
-        const filter = options.parked ? { status: 'parked' as const } : {}
+        const filter = {
+          ...(options.parked && { status: 'parked' as const }),
+          ...(options.needsHolder && { needs: 'holder' as const }),
+        }
         const page = { after: undefined, limit: mostListed }
         const { items } = await listSales(services.db, options.tenant, filter, page)
-        const customers = items.map(({ customer }) => customer)
-        const people = await services.subjects.openPeople(options.tenant, customers)
-        const views = items.map((sale, index) => saleView(sale, people[index] ?? nobody))
+        const bought = await readBuyers(services, options.tenant, items)
+        const views = bought.map(({ sale, buyer }) => saleView(sale, buyer))
         print(options, views, () =>
           views.length === 0
             ? ['There are none.']
             : table([
-                ['SALE', 'PROVIDER', 'STATUS', 'PRODUCT', 'LICENSE', 'RECEIVED', 'WHY PARKED'],
+                ['SALE', 'PROVIDER', 'STATUS', 'PRODUCT', 'LICENSE', 'RECEIVED', 'NOTE'],
                 ...views.map((sale) => [
                   sale.id,
                   sale.provider,
@@ -50,7 +53,7 @@ export function saleCommands(program: Command): void {
                   sale.productId ?? '-',
                   sale.licenseId ?? '-',
                   sale.receivedAt,
-                  sale.parked === null ? '' : `${sale.parked.reason}: ${sale.parked.detail}`,
+                  noteOn(sale),
                 ]),
               ]),
         )
@@ -85,6 +88,12 @@ export function saleCommands(program: Command): void {
     )
 }
 
+/** Why it is parked, or what else its vendor should know. */
+function noteOn({ parked, needsHolder, notices }: ReturnType<typeof saleView>): string {
+  if (parked) return `parked, ${parked.reason}: ${parked.detail}`
+  return [needsHolder && 'needs a holder', ...notices.map(({ code }) => code)].filter(Boolean).join(', ')
+}
+
 async function requireSale(services: Services, id: string): Promise<KnownSale> {
   const sale = await findSale(services.db, null, id)
   if (!sale) throw new Refusal('sale_not_found')
@@ -92,6 +101,5 @@ async function requireSale(services: Services, id: string): Promise<KnownSale> {
 }
 
 async function viewOf(services: Services, sale: KnownSale) {
-  const [person = nobody] = await services.subjects.openPeople(sale.tenantId, [sale.customer])
-  return saleDetailView(sale, person, await readSaleHistory(services, sale))
+  return saleDetailView(sale, await readBuyer(services, sale), await readSaleHistory(services, sale))
 }

@@ -1,13 +1,21 @@
+import { setTimeout } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Logger } from 'pino'
-import { type Config, parseConfig } from '../../config.ts'
+import { type Config, mostWorkers, parseConfig } from '../../config.ts'
+import { readFreeze } from '../../freeze/freeze.ts'
+import type { WrongLog } from '../../ledger/log-check.ts'
+import { exitCode } from '../exit.ts'
 import { greet } from '../first-start.ts'
 import { keepHeapSmall } from '../heap.ts'
 import { createLog } from '../log.ts'
+import { tell } from '../output.ts'
+import { withRealPort } from '../own-address.ts'
+import { frozenSince } from '../readiness.ts'
 import { type Role, roles } from '../roles.ts'
-import type { RunningServer } from '../server.ts'
-import { openStores } from '../stores.ts'
+import { openStores, type Stores } from '../stores.ts'
+import { defaultWorkers } from '../workers/count.ts'
+import type { Workers } from '../workers/workers.ts'
 
 /** How long running requests may take to end after Ctrl-C. */
 const drainMs = 15_000
@@ -17,7 +25,18 @@ export function serveCommand(program: Command): void {
     .command('serve')
     .description('Run the ledger until it is stopped')
     .option('--roles <list>', `comma-separated, of ${roles.join(', ')}`, parseRoles, [...roles])
-    .action(async (options: { roles: Role[] }) => serve(options.roles))
+    .option(
+      '--workers <number>',
+      'processes that answer HTTP (default: one a core, at most 8); 1 does everything in one process',
+      parseWorkers,
+    )
+    .action(async (options: { roles: Role[]; workers?: number }) => serve(options.roles, options.workers))
+}
+
+function parseWorkers(text: string): number {
+  const workers = Number(text)
+  if (Number.isInteger(workers) && workers >= 1 && workers <= mostWorkers) return workers
+  throw new InvalidArgumentError(`${text} is no number of workers; choose one from 1 to ${mostWorkers}`)
 }
 
 function parseRoles(list: string): Role[] {
@@ -28,43 +47,100 @@ function parseRoles(list: string): Role[] {
   })
 }
 
-async function serve(asked: Role[]): Promise<void> {
+async function serve(asked: Role[], askedWorkers: number | undefined): Promise<void> {
   keepHeapSmall()
   const config = parseConfig(process.env)
   const log = createLog(config.logLevel, { buffered: true })
-  const starting = start(config, log, asked)
-  // From the first moment on: whoever stops a start half-way also wants the embedded parts to end.
-  const grace = closeWithGrace({ delay: drainMs, logger: false }, async ({ err, signal }) => {
-    if (err) log.fatal({ err }, 'process.failed')
-    log.info({ signal }, 'Stopping: running requests are finished first')
-    const stop = await starting.catch(() => undefined)
-    await stop?.()
-    log.info('Stopped')
-    log.flush()
+  const count = asked.includes('api') ? (askedWorkers ?? config.workers ?? defaultWorkers()) : 1
+  // From here on they load their code while the stores are opened.
+  const workers = count > 1 ? (await import('../workers/workers.ts')).startWorkers(count, log) : undefined
+  const starting = start(config, log, asked, workers, (error) => {
+    log.fatal({ err: error }, 'log.wrong')
+    tell(error.message)
+    void end(starting, grace, exitCode.unavailable)
   })
+  // From the first moment on: whoever stops a start half-way also wants the embedded parts to end.
+  const grace = closeWithGrace(
+    { delay: drainMs, logger: false, skip: replaceOnHangUp(workers) },
+    async ({ err, signal }) => {
+      if (err) log.fatal({ err }, 'process.failed')
+      log.info({ signal }, 'Stopping: running requests are finished first')
+      const stop = await starting.catch(() => undefined)
+      await stop?.()
+      log.info('Stopped')
+      log.flush()
+    },
+  )
   await starting.catch((error: unknown) => {
     grace.uninstall()
     throw error
   })
 }
 
+/**
+ * SIGHUP replaces the workers, unless it says that the terminal is gone in which keyledger was started.
+ * @returns the signals that do not stop the server
+ */
+function replaceOnHangUp(workers: Workers | undefined): 'SIGHUP'[] {
+  const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
+  if (!workers || hasTerminal) return []
+  process.on('SIGHUP', () => void workers.replaceAll())
+  return ['SIGHUP']
+}
+
+/** Ends the process as soon as it has stopped, or could have. */
+async function end(
+  starting: Promise<() => Promise<void>>,
+  grace: { uninstall(): void },
+  code: number,
+): Promise<void> {
+  grace.uninstall()
+  const stopped = starting.then((stop) => stop())
+  await Promise.race([stopped, setTimeout(drainMs)]).catch(() => undefined)
+  process.exit(code)
+}
+
+/** Told beside the start, which waits for no clock. */
+async function tellOfClocks({ clocks }: Stores, log: Logger): Promise<void> {
+  const { ok, detail } = await clocks.health()
+  if (detail !== undefined) log[ok ? 'warn' : 'error']({ detail }, 'clocks.differ')
+}
+
 /** @returns how to stop it */
-async function start(config: Config, log: Logger, asked: Role[]): Promise<() => Promise<void>> {
-  // Only here: all that HTTP needs takes longer to load than most other commands take to run.
-  const { startServer } = await import('../server.ts')
-  const stores = await openStores(config, log, true)
-  let server: RunningServer | undefined
+async function start(
+  given: Config,
+  log: Logger,
+  asked: Role[],
+  workers: Workers | undefined,
+  onWrongLog: (error: WrongLog) => void,
+): Promise<() => Promise<void>> {
+  const undo: (() => Promise<unknown>)[] = []
   const stop = async () => {
-    await server?.stop()
-    await stores.close()
+    for (const step of undo.splice(0).reverse()) await step()
   }
+  if (workers) undo.push(() => workers.stop())
   try {
-    server = await startServer(config, stores, log, asked)
-    if (server.address !== undefined) {
-      const baseUrl = config.baseUrl ?? `http://localhost:${new URL(server.address).port}`
+    const config = asked.includes('api') ? await withRealPort(given) : given
+    // Only here: all that HTTP needs takes longer to load than most other commands take to run.
+    const { startServer } = await import('../server.ts')
+    const stores = await openStores(config, log, { supervise: { onWrongLog } })
+    void tellOfClocks(stores, log)
+    undo.push(() => stores.close())
+    const own = workers ? asked.filter((role) => role !== 'api') : asked
+    const server = await startServer(config, stores, log, own)
+    undo.push(() => server.stop())
+    if (workers) undo.push(() => workers.stop())
+    const address = workers
+      ? await workers.begin({ port: config.port, ...stores.addresses }, stores.readModels)
+      : server.address
+    if (address !== undefined) {
+      const baseUrl = config.baseUrl ?? `http://localhost:${new URL(address).port}`
       await greet(config, stores, baseUrl, printed)
     }
-    log.info({ address: server.address, roles: asked, data_directory: config.dataDirectory }, 'Ready')
+    const freeze = await readFreeze(stores.db)
+    if (freeze)
+      log.warn({ began_at: freeze.beganAt, reason: freeze.reason }, `The ledger is ${frozenSince(freeze)}`)
+    log.info({ address, roles: asked, data_directory: config.dataDirectory }, 'Ready')
     return stop
   } catch (error) {
     await stop()

@@ -6,11 +6,12 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { Stage } from '../../domain/testpurchase/events.ts'
 import type { KnownTestPurchase } from '../../domain/testpurchase/test-purchase.ts'
 import { testPurchaseView } from '../../http/management/test-purchases.ts'
+import { ProviderUnavailable } from '../../payments/trouble.ts'
 import { createTestPurchaseDriver } from '../../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner, type TestPurchaseDriver } from '../../reactions/test-purchases.ts'
 import { parsed } from '../arguments.ts'
-import { CommandRefused } from '../exit.ts'
-import { fields, type OutputOptions, print } from '../output.ts'
+import { CommandRefused, CommandUnavailable } from '../exit.ts'
+import { fields, type OutputOptions, print, tell } from '../output.ts'
 import { baseUrlOf, sendTo } from '../own-address.ts'
 import { withStores } from '../with-stores.ts'
 
@@ -34,20 +35,33 @@ export function testPurchaseCommand(program: Command): void {
         const asked = { keyTypeId: options.keyType, provider }
         const { testPurchaseId } = await startTestPurchase(services, product, asked, origin)
         const driver = createTestPurchaseDriver(services, sendTo(baseUrlOf(parseConfig(process.env))))
-        const ended = await createTestPurchaseRunner(services, told(driver))(testPurchaseId, origin)
+        let passing = false
+        const telling = told(driver, () => {
+          passing = true
+        })
+        const ended = await createTestPurchaseRunner(services, telling)(testPurchaseId, origin)
         if (!ended) throw new Refusal('test_purchase_not_found')
         const view = testPurchaseView(ended, await licenseOfTestPurchase(services, ended))
         print(options, view, () => fields(view))
-        if (view.status === 'failed') throw new CommandRefused('The purchase could not be played through.')
+        if (view.status !== 'failed') return
+        if (passing) throw new CommandUnavailable('The purchase could not be played through. Try again.')
+        throw new CommandRefused('The purchase could not be played through.')
       }),
     )
 }
 
-/** Says on stderr what each stage has come to, while the next one runs. */
-function told(driver: TestPurchaseDriver): TestPurchaseDriver {
+/**
+ * Says on stderr what each stage has come to, while the next one runs.
+ * @param onPassing told of a stage that may go well another time
+ */
+function told(driver: TestPurchaseDriver, onPassing: () => void): TestPurchaseDriver {
   const telling = (stage: Stage) => async (purchase: KnownTestPurchase) => {
-    const ended = await driver[stage](purchase)
-    process.stderr.write(`${stage}: ${ended.outcome}, ${ended.detail}\n`)
+    const ended = await driver[stage](purchase).catch((error: unknown) => {
+      if (error instanceof ProviderUnavailable) onPassing()
+      throw error
+    })
+    if (ended.passing) onPassing()
+    tell(`${stage}: ${ended.outcome}, ${ended.detail}`)
     return ended
   }
   return {

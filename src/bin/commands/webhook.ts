@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { removeWebhook, revealWebhookSecret, setWebhook } from '../../commands/webhooks.ts'
@@ -10,7 +10,8 @@ import { setWebhook as settings } from '../../gate/operations/set-webhook.ts'
 import { isVerified, type Verdict, verifyDelivery } from '../../webhooks/verify.ts'
 import { parsed } from '../arguments.ts'
 import { CommandRefused } from '../exit.ts'
-import { type OutputOptions, print } from '../output.ts'
+import { inJson, type OutputOptions, print, tell } from '../output.ts'
+import { readSecret, type SecretOptions, secretOption } from '../secret-option.ts'
 import { withStores } from '../with-stores.ts'
 
 type SetOptions = OutputOptions & { tenant: string; events?: string; rotateSecret?: boolean }
@@ -41,18 +42,18 @@ export function webhookCommands(program: Command): void {
 
   const webhooks = program.command('webhooks').description('Tools for whoever receives deliveries')
 
-  webhooks
+  const listening = webhooks
     .command('listen')
     .description('Receive deliveries on this machine, check their signatures and print them')
-    .requiredOption('--secret <whsec_…>', 'the signing secret', parseSecret)
+  secretOption(listening)
     .option('--port <number>', 'where to listen on 127.0.0.1', '4242')
     .option('--json', 'print one JSON value a line')
     .action(listen)
 
-  webhooks
+  const verifying = webhooks
     .command('verify')
     .description('Check the signatures of one delivery, whose body is read from stdin')
-    .requiredOption('--secret <whsec_…>', 'the signing secret', parseSecret)
+  secretOption(verifying)
     .option('--signature <text>', 'the header X-Service-Signature')
     .option('--id <text>', 'the header webhook-id')
     .option('--timestamp <seconds>', 'the header webhook-timestamp')
@@ -60,13 +61,6 @@ export function webhookCommands(program: Command): void {
     .option('--at <moment>', 'when it arrived, in ISO 8601; now when absent')
     .option('--json', 'print {verified, own, standard}')
     .action(verify)
-}
-
-function parseSecret(secret: string): string {
-  if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) {
-    throw new InvalidArgumentError('a signing secret is whsec_ and base64')
-  }
-  return secret
 }
 
 async function set(url: string, options: SetOptions): Promise<void> {
@@ -87,9 +81,10 @@ async function set(url: string, options: SetOptions): Promise<void> {
   })
 }
 
-type ListenOptions = OutputOptions & { secret: string; port: string }
+type ListenOptions = OutputOptions & SecretOptions & { port: string }
 
-async function listen({ secret, port, json }: ListenOptions): Promise<void> {
+async function listen({ port, json, ...options }: ListenOptions): Promise<void> {
+  const { secret } = await readSecret(options)
   const number = parsed(z.coerce.number().int().min(0).max(65_535), port, '--port')
   const server = createServer((request, response) => {
     void text(request).then(
@@ -99,7 +94,7 @@ async function listen({ secret, port, json }: ListenOptions): Promise<void> {
         )
         const verdict = verifyDelivery(secret, { headers, body }, new Date())
         response.writeHead(isVerified(verdict) ? 204 : 400).end()
-        print({ json: false }, undefined, () => [json ? lineOf(verdict, body) : told(verdict, body)])
+        print({ json: false }, undefined, () => (json ? [lineOf(verdict, body)] : told(verdict, body)))
       },
       () => response.destroy(),
     )
@@ -112,7 +107,7 @@ async function listen({ secret, port, json }: ListenOptions): Promise<void> {
   })
   const address = server.address()
   const listening = `http://127.0.0.1:${typeof address === 'object' ? address?.port : number}`
-  process.stderr.write(`Listening on ${listening}. Ctrl-C ends it.\n`)
+  tell(`Listening on ${listening}. Ctrl-C ends it.`)
   await new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve)
   })
@@ -121,12 +116,12 @@ async function listen({ secret, port, json }: ListenOptions): Promise<void> {
 }
 
 const lineOf = (verdict: Verdict, body: string): string =>
-  JSON.stringify({ verified: isVerified(verdict), ...verdict, payload: jsonIn(body) })
+  inJson({ verified: isVerified(verdict), ...verdict, payload: jsonIn(body) })
 
-function told(verdict: Verdict, body: string): string {
+function told(verdict: Verdict, body: string): string[] {
   const payload = jsonIn(body)
   const shown = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)
-  return `${isVerified(verdict) ? 'verified' : 'NOT VERIFIED'} (${inWords(verdict)})\n${shown}`
+  return [`${isVerified(verdict) ? 'verified' : 'NOT VERIFIED'} (${inWords(verdict)})`, ...shown.split('\n')]
 }
 
 function inWords({ own, standard }: Verdict): string {
@@ -144,14 +139,14 @@ function jsonIn(body: string): unknown {
   }
 }
 
-type VerifyOptions = OutputOptions & {
-  secret: string
-  signature?: string
-  id?: string
-  timestamp?: string
-  standardSignature?: string
-  at?: string
-}
+type VerifyOptions = OutputOptions &
+  SecretOptions & {
+    signature?: string
+    id?: string
+    timestamp?: string
+    standardSignature?: string
+    at?: string
+  }
 
 async function verify(options: VerifyOptions): Promise<void> {
   const headers = {
@@ -162,7 +157,8 @@ async function verify(options: VerifyOptions): Promise<void> {
   }
   const at = parsed(z.iso.datetime({ offset: true }).optional(), options.at, '--at')
   const now = at === undefined ? new Date() : new Date(at)
-  const verdict = verifyDelivery(options.secret, { headers, body: await text(process.stdin) }, now)
+  const { secret, rest } = await readSecret(options)
+  const verdict = verifyDelivery(secret, { headers, body: rest ?? (await text(process.stdin)) }, now)
   const verified = isVerified(verdict)
   if (!verified && !options.json) throw new CommandRefused(`Not verified: ${inWords(verdict)}`)
   print(options, { verified, ...verdict }, () => [`Verified: ${inWords(verdict)}`])

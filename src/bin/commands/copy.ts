@@ -1,0 +1,143 @@
+import type { Command } from 'commander'
+import type { Pool } from 'pg'
+import { copyDurableRows, DatabaseNotEmpty } from '../../../projections/database/copy-durable.ts'
+import { migrate } from '../../../projections/database/migrate.ts'
+import { createPool } from '../../../projections/database/pool.ts'
+import { type Config, ConfigError, parseConfig } from '../../config.ts'
+import { readFreeze } from '../../freeze/freeze.ts'
+import { compareLogs, type LogComparison } from '../../ledger/compare-logs.ts'
+import { copyLog, TargetDiffers } from '../../ledger/copy.ts'
+import type { RawLog } from '../../ledger/raw-log.ts'
+import { CommandRefused, exitCode } from '../exit.ts'
+import { type OutputOptions, print, tell } from '../output.ts'
+import { openDatabaseAt, openLogAt } from '../places.ts'
+import { showProgress } from '../progress.ts'
+
+type CopyOptions = OutputOptions & { to?: string; databaseTo?: string; follow?: boolean; verify?: boolean }
+
+/** `keyledger copy`: the whole log, and the database that belongs to it, to another place. */
+export function copyCommand(program: Command): void {
+  program
+    .command('copy')
+    .description(
+      'Copy the whole log to another event store, and what the database holds besides; goes on where it ended',
+    )
+    .option(
+      '--to <place>',
+      'esdb://… or a data directory; an address with a password goes into KEYLEDGER_COPY_TO',
+    )
+    .option('--database-to <place>', 'postgres://… or a data directory, empty; or KEYLEDGER_COPY_DATABASE_TO')
+    .option(
+      '--follow',
+      'go on copying what is recorded meanwhile, until the ledger is frozen and all is copied',
+    )
+    .option('--verify', 'then compare every event and the order of both logs; exit code 1 when they differ')
+    .option('--json', 'print {events, databaseRows, verified}')
+    .action(copy)
+}
+
+async function copy(options: CopyOptions): Promise<void> {
+  const config = parseConfig(process.env)
+  const to = options.to ?? config.copyTo
+  if (to === undefined) throw new ConfigError('Say where to copy to: --to esdb://… or --to <data directory>.')
+  const databaseTo = options.databaseTo ?? config.copyDatabaseTo
+  const undo: (() => Promise<unknown>)[] = []
+  try {
+    const source = await openLogAt({ place: config.eventstoreUrl ?? config.dataDirectory })
+    undo.push(source.close)
+    const needsDatabase = databaseTo !== undefined || options.follow === true
+    const database = needsDatabase ? await openOwnDatabase(config, undo) : undefined
+    const target = await openLogAt({
+      place: to,
+      ...(options.to !== undefined && { insteadOfArgument: 'KEYLEDGER_COPY_TO' }),
+    })
+    undo.push(target.close)
+    const events = await copyWithProgress(source.log, target.log, options.follow ? database : undefined)
+    // After the log: what seals an event is always in the database before the event is in the log.
+    const databaseRows =
+      database && databaseTo !== undefined
+        ? await copyDatabase(database, {
+            place: databaseTo,
+            ...(options.databaseTo !== undefined && { insteadOfArgument: 'KEYLEDGER_COPY_DATABASE_TO' }),
+          })
+        : null
+    const compared = options.verify ? await compareWithProgress(source.log, target.log, events) : undefined
+    print(options, { events, databaseRows, verified: compared?.equal ?? null }, () => [
+      `The target holds all ${events} events.`,
+      ...(databaseRows === null
+        ? []
+        : [`${databaseRows} rows of the database are copied; its read models are made from the log.`]),
+      ...(compared ? resultOf(compared) : []),
+    ])
+    if (compared && !compared.equal) process.exitCode = exitCode.refused
+  } catch (error) {
+    throw error instanceof TargetDiffers || error instanceof DatabaseNotEmpty
+      ? new CommandRefused(error.message)
+      : error
+  } finally {
+    for (const step of undo.reverse()) await step()
+  }
+}
+
+/** @param following the database that says whether the ledger is frozen, when the copy is to go on until it is */
+async function copyWithProgress(
+  source: RawLog,
+  target: RawLog,
+  following: Pool | undefined,
+): Promise<number> {
+  const progress = showProgress('Copying')
+  const events = await copyLog(source, target, {
+    ...(following && { mayGrow: async () => (await readFreeze(following))?.holdsSince == null }),
+    onProgress: progress.update,
+    onRetry: ({ message }) => tell(`${message}; trying again`),
+  })
+  progress.done()
+  return events
+}
+
+async function compareWithProgress(source: RawLog, target: RawLog, events: number): Promise<LogComparison> {
+  const progress = showProgress('Comparing')
+  const found = await compareLogs(source, target, events, progress.update)
+  progress.done()
+  return found
+}
+
+const mostShown = 20
+
+function resultOf({ equal, events, streams, digest, differences }: LogComparison): string[] {
+  if (equal)
+    return [
+      `Compared: ${events} events of ${streams} streams are the same, in the same order. SHA-256 ${digest}`,
+    ]
+  const shown = differences.slice(0, mostShown).map(({ stream, difference }) => `  ${stream}: ${difference}`)
+  return [
+    `The logs differ after ${events} events that are the same.`,
+    ...(differences.length === 0
+      ? ['  All streams are the same; their events come in another order.']
+      : shown),
+    ...(differences.length > mostShown ? [`  and ${differences.length - mostShown} more streams`] : []),
+  ]
+}
+
+async function openOwnDatabase(config: Config, undo: (() => Promise<unknown>)[]): Promise<Pool> {
+  const found = await openDatabaseAt({ place: config.databaseUrl ?? config.dataDirectory })
+  undo.push(found.close)
+  const db = createPool(found.url)
+  undo.push(() => db.end())
+  return db
+}
+
+async function copyDatabase(source: Pool, to: Parameters<typeof openDatabaseAt>[0]): Promise<number> {
+  const found = await openDatabaseAt(to)
+  try {
+    await migrate(found.migrationUrl)
+    const target = createPool(found.migrationUrl)
+    try {
+      return await copyDurableRows(source, target)
+    } finally {
+      await target.end()
+    }
+  } finally {
+    await found.close()
+  }
+}

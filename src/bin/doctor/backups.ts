@@ -1,0 +1,25 @@
+import type { Pool } from 'pg'
+import { type BackupHistory, readBackupHistory, troubleWithBackups } from '../../backup/history.ts'
+import type { Schedule } from '../../backup/schedule.ts'
+import type { Check, Finding } from './check.ts'
+
+/** Whether the scheduled backups are made. */
+export const backupsCheck = (db: Pool, schedule: Schedule): Check => ({
+  name: 'backups',
+  run: async () => judgeBackups(await readBackupHistory(db), new Date(), schedule.intervalMs),
+})
+
+/** What the history of the backups means. Requests are served without backups, too. */
+function judgeBackups(history: BackupHistory, now: Date, intervalMs: number): Finding {
+  const trouble = troubleWithBackups(history, now, intervalMs)
+  const { last, lastGood } = history
+  if (trouble === undefined) {
+    const detail = lastGood ? `the last one is of ${lastGood.startedAt}` : 'none yet'
+    return { ok: true, required: false, detail }
+  }
+  const remedy = last?.problem
+    ? 'mend that; it is tried again every ten minutes'
+    : 'see whether a process with the role reactions runs with KEYLEDGER_BACKUP_DIR, and what its log says'
+  const detail = last?.problem ? `${trouble}: ${last.problem}` : trouble
+  return { ok: false, required: false, detail, remedy }
+}

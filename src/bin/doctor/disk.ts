@@ -1,0 +1,102 @@
+import { open, rm, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Check, codeOf, type Finding } from './check.ts'
+
+const mega = 1024 ** 2
+/** With less, stores stop taking writes at any moment. */
+const leastFree = 200 * mega
+/** With less, it is time to make room. */
+const littleFree = 2048 * mega
+
+/** Whether the data directory has room, can be written, and a write reaches the disk. */
+export const diskCheck = (dataDirectory: string): Check => ({
+  name: 'disk',
+  run: () => lookAtDisk(dataDirectory),
+})
+
+async function lookAtDisk(dataDirectory: string): Promise<Finding> {
+  const directory = await nearestThatExists(dataDirectory)
+  const { bavail, bsize, ffree, files } = await statfs(directory)
+  const free = bavail * bsize
+  try {
+    const syncMs = await writeThrough(directory)
+    return judgeSpace({ directory, free, hasFiles: files === 0 || ffree > 0, syncMs })
+  } catch (error) {
+    return { ok: false, required: true, ...whyNotWritten(directory, error) }
+  }
+}
+
+/** What free space means. @param hasFiles whether the file system can hold another file */
+export function judgeSpace(found: {
+  directory: string
+  free: number
+  hasFiles: boolean
+  syncMs: number
+}): Finding {
+  const { directory, free, hasFiles, syncMs } = found
+  const detail = `${sizeOf(free)} free in ${directory}; a write reaches the disk in ${syncMs.toFixed(1)} ms`
+  if (!hasFiles) {
+    const remedy = 'remove files from that file system, or make it anew with more inodes'
+    return { ok: false, required: true, detail: `no inodes are left in ${directory}`, remedy }
+  }
+  if (free >= littleFree) return { ok: true, required: true, detail }
+  return {
+    ok: false,
+    required: free < leastFree,
+    detail,
+    remedy: 'free space on that file system, or move the data to a larger one: see docs/operating/back-up.md',
+  }
+}
+
+async function nearestThatExists(directory: string): Promise<string> {
+  try {
+    await statfs(directory)
+    return directory
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || directory === dirname(directory)) throw error
+    return nearestThatExists(dirname(directory))
+  }
+}
+
+/** Writes a file through to the disk and removes it. @returns how long the write took, in milliseconds */
+async function writeThrough(directory: string): Promise<number> {
+  const path = join(directory, `.doctor-${process.pid}`)
+  const file = await open(path, 'w', 0o600)
+  try {
+    // Gone with this process, whatever ends it.
+    await rm(path)
+    const before = performance.now()
+    await file.write('keyledger doctor')
+    await file.sync()
+    return performance.now() - before
+  } finally {
+    await file.close()
+  }
+}
+
+function whyNotWritten(directory: string, error: unknown): Pick<Finding, 'detail' | 'remedy'> {
+  switch (codeOf(error)) {
+    case 'EACCES':
+    case 'EPERM':
+      return {
+        detail: `this user may not write in ${directory}`,
+        remedy: 'change its owner, or set KEYLEDGER_DATA_DIR to a directory of this user',
+      }
+    case 'EROFS':
+      return {
+        detail: `${directory} is on a read-only file system`,
+        remedy: 'mount a volume that can be written, or set KEYLEDGER_DATA_DIR to one',
+      }
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return { detail: `the disk of ${directory} is full`, remedy: 'free space there' }
+    default:
+      return {
+        detail: `a write in ${directory} failed: ${codeOf(error) ?? String(error)}`,
+        remedy: "look at the system's log for errors of that disk",
+      }
+  }
+}
+
+const sizeOf = (bytes: number): string =>
+  bytes >= 1024 * mega ? `${(bytes / (1024 * mega)).toFixed(1)} GB` : `${Math.floor(bytes / mega)} MB`

@@ -1,0 +1,94 @@
+import type { Pool } from 'pg'
+import type { Feed } from '../../webhooks/nats.ts'
+import type { Check, Finding } from './check.ts'
+
+/** The versions that are at work. */
+export const versionsCheck = (db: Pool, feed: Feed | undefined): Check => ({
+  name: 'versions',
+  async run() {
+    const { rows } = await db.query<{ server_version: string }>('show server_version')
+    const nats = feed?.connection()?.info?.version
+    const versions = [
+      `Node ${process.versions.node}`,
+      `Postgres ${rows[0]?.server_version.split(' ')[0]}`,
+      ...(nats === undefined ? [] : [`NATS ${nats}`]),
+    ]
+    return { ok: true, required: true, detail: versions.join(', ') }
+  },
+})
+
+/** Whether the application's role in Postgres may do what it has to, and how much more. */
+export const databaseRightsCheck = (db: Pool): Check => ({
+  name: 'database_role',
+  async run() {
+    const { rows } = await db.query<{ name: string; superuser: boolean; creates: boolean }>(
+      `select rolname as name, rolsuper as superuser,
+         has_database_privilege(current_database(), 'create') as creates
+       from pg_roles where rolname = current_user`,
+    )
+    const [role] = rows
+    return role
+      ? judgeRole(role)
+      : { ok: false, required: true, detail: 'the role of the connection is unknown' }
+  },
+})
+
+const page = 'docs/operating/deploy.md#rights-in-postgres'
+
+/** What the rights of a role mean. */
+export function judgeRole(role: { name: string; superuser: boolean; creates: boolean }): Finding {
+  const { name, superuser, creates } = role
+  if (!creates) {
+    return {
+      ok: false,
+      required: true,
+      detail: `the role ${name} may not create schemas, which rebuilding the read models needs`,
+      remedy: `grant create on the database to ${name}: see ${page}`,
+    }
+  }
+  if (!superuser) return { ok: true, required: true, detail: name }
+  return {
+    ok: true,
+    required: true,
+    detail: `${name}, a superuser`,
+    remedy: `less is enough, and safer: see ${page}`,
+  }
+}
+
+/** Whether NATS is connected and keeps streams; undefined where none is configured. */
+export function natsFinding(feed: Feed): Finding {
+  if (!feed.isConnected()) {
+    const remedy = 'check KEYLEDGER_NATS_URL and that the server runs; deliveries wait until it does'
+    return { ok: false, required: false, detail: 'does not answer', remedy }
+  }
+  return feed.connection()?.info?.jetstream === true
+    ? { ok: true, required: false }
+    : {
+        ok: false,
+        required: false,
+        detail: 'runs without JetStream',
+        remedy: 'start nats-server with --jetstream; deliveries wait until then',
+      }
+}
+
+const remedies: Record<string, string> = {
+  event_store:
+    'check KEYLEDGER_EVENTSTORE_URL and that the store runs: see docs/operating/troubleshooting.md',
+  postgres: 'check KEYLEDGER_DATABASE_URL and that the server runs: see docs/operating/troubleshooting.md',
+  read_models: 'they cannot be compared with the log while a store does not answer',
+}
+
+/** The health of a part, with what to do where it is not well. */
+export function withRemedy(
+  name: string,
+  health: { ok: boolean; required: boolean; detail?: string | undefined },
+): Finding {
+  const { ok, required, detail } = health
+  const remedy = remedies[name]
+  return {
+    ok,
+    required,
+    ...(detail !== undefined && { detail }),
+    ...(!ok && remedy !== undefined && { remedy }),
+  }
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { ConfigError } from '../config.ts'
+import { tell } from './output.ts'
+
+export type SecretOptions = { secret?: string; secretFile?: string }
+
+/** Adds the two ways in which a command is told a signing secret. */
+export const secretOption = (command: Command): Command =>
+  command
+    .option('--secret-file <path>', 'holds the signing secret; - reads it from the first line of stdin')
+    .option('--secret <whsec_…>', 'the same, for all users of this machine to read: use --secret-file')
+
+/**
+ * The secret that the command was told, and what else came on stdin where it was read from there.
+ * @throws ConfigError when there is none or it is not usable; never with the secret in it
+ */
+export async function readSecret({
+  secret,
+  secretFile,
+}: SecretOptions): Promise<{ secret: string; rest: string | undefined }> {
+  if (secret !== undefined && secretFile !== undefined) {
+    throw new ConfigError('Use --secret-file alone: --secret says the same.')
+  }
+  if (secret !== undefined) {
+    tell(
+      'Warning: every user of this machine can read the arguments of a command, and the shell keeps them. Use --secret-file.',
+    )
+    return { secret: usable(secret), rest: undefined }
+  }
+  if (secretFile === undefined) {
+    throw new ConfigError('Say where the signing secret is: --secret-file <path>, or - for stdin.')
+  }
+  if (secretFile !== '-') return { secret: usable(read(secretFile)), rest: undefined }
+  const sent = await text(process.stdin)
+  const end = sent.indexOf('\n')
+  return end < 0
+    ? { secret: usable(sent), rest: '' }
+    : { secret: usable(sent.slice(0, end)), rest: sent.slice(end + 1) }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function usable(given: string): string {
+  const secret = given.trim()
+  if (/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) return secret
+  throw new ConfigError('A signing secret is whsec_ and base64.')
+}

@@ -1,0 +1,46 @@
+import type { Logger } from 'pino'
+import type { OnRound } from '../../projections/runner/read-models.ts'
+import type { Config } from '../config.ts'
+import type { Handle, ReadModels } from '../ledger/handle.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Tail } from '../ledger/tail.ts'
+import type { Tracing } from '../tracing/tracing.ts'
+
+/** What shows the work on the stores in traces. Where these are off, everything stays as it is. */
+export type Traces = {
+  tracing: Tracing | undefined
+  ledger(ledger: Ledger): Ledger
+  handle(handle: Handle): Handle
+  wait(readModels: ReadModels): ReadModels
+  rounds(tail: Tail): { log: Tail; onRound: OnRound | undefined }
+}
+
+const off: Traces = {
+  tracing: undefined,
+  ledger: (ledger) => ledger,
+  handle: (handle) => handle,
+  wait: (readModels) => readModels,
+  rounds: (log) => ({ log, onRound: undefined }),
+}
+
+/** Starts what takes traces, which is loaded only where they are on. @param undo is given what ends it */
+export async function startTraces(
+  { tracing: settings }: Config,
+  log: Logger,
+  undo: (() => Promise<unknown>)[],
+): Promise<Traces> {
+  if (settings === undefined) return off
+  const [{ startTracing }, { tracedHandle, tracedLedger, tracedWait, watchRounds }] = await Promise.all([
+    import('../tracing/start.ts'),
+    import('../tracing/stores.ts'),
+  ])
+  const tracing = await startTracing(settings, (err) => log.warn({ err }, 'traces.not_sent'))
+  undo.push(() => tracing.close())
+  return {
+    tracing,
+    ledger: (ledger) => tracedLedger(tracing, ledger),
+    handle: (handle) => tracedHandle(tracing, handle),
+    wait: (readModels) => tracedWait(tracing, readModels),
+    rounds: (tail) => watchRounds(tracing, tail),
+  }
+}

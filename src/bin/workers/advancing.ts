@@ -1,0 +1,78 @@
+import type { LogReader } from '../../../projections/runner/log.ts'
+import type { ReadModels } from '../../../projections/runner/read-models.ts'
+
+/** A parent that has not answered by then is stuck, and the worker advances the read models itself. */
+const patienceMs = 1000
+
+type Waiter = {
+  position: bigint
+  timer: NodeJS.Timeout
+  resolve: () => void
+  reject: (error: unknown) => void
+}
+
+export type DelegatedReadModels = ReadModels & {
+  /** To be called with what the parent says. */
+  onAdvanced(position: bigint): void
+}
+
+/**
+ * Read models that the parent process advances for all of its workers: commands of different workers then share one
+ * round, and the log is pushed to one process.
+ * @param ask tells the parent a position that the read models are to reach
+ * @param own advances them in this process, for when the parent does not answer
+ */
+export function delegateAdvancing(
+  own: ReadModels,
+  log: Pick<LogReader, 'head'>,
+  ask: (position: bigint) => void,
+): DelegatedReadModels {
+  let reached = -1n
+  let asked = -1n
+  const waiters = new Set<Waiter>()
+
+  function onAdvanced(position: bigint): void {
+    if (position > reached) reached = position
+    for (const waiter of waiters) {
+      if (waiter.position > reached) continue
+      end(waiter)
+      waiter.resolve()
+    }
+  }
+
+  function end(waiter: Waiter): void {
+    clearTimeout(waiter.timer)
+    waiters.delete(waiter)
+  }
+
+  function advanceTo(position: bigint): Promise<void> {
+    if (position <= reached) return Promise.resolve()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const timer = setTimeout(() => {
+      own.advanceTo(position).then(
+        () => onAdvanced(position),
+        (error: unknown) => {
+          end(waiter)
+          reject(error)
+        },
+      )
+    }, patienceMs)
+    const waiter: Waiter = { position, timer, resolve, reject }
+    waiters.add(waiter)
+    if (position > asked) {
+      asked = position
+      ask(position)
+    }
+    return promise
+  }
+
+  return {
+    ...own,
+    advanceTo,
+    async catchUp() {
+      const head = await log.head()
+      if (head !== undefined) await advanceTo(head)
+    },
+    onAdvanced,
+  }
+}

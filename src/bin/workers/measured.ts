@@ -1,0 +1,80 @@
+import { AggregatorRegistry, type Registry } from 'prom-client'
+import { Measured } from './messages.ts'
+
+/** A worker that does not answer by then is counted as it was when it last did. */
+const patienceMs = 1000
+
+/** The metrics of all processes of one server. */
+export type Measurements = {
+  read(): Promise<string>
+  onMeasured(worker: number, id: number, metrics: Measured): void
+  onEnded(worker: number): void
+}
+
+/**
+ * Adds the metrics of this process and of its workers up. What a worker had counted when it was last asked goes on being
+ * counted after its end, since a sum that falls looks like a restart to Prometheus, and would be added once more.
+ * @param own of this process
+ * @param workers those that can be asked, at this moment
+ * @param ask tells a worker to send its metrics under an id
+ */
+export function createMeasurements(
+  own: Registry,
+  workers: () => readonly number[],
+  ask: (worker: number, id: number) => void,
+): Measurements {
+  const last = new Map<number, Measured>()
+  let ended: Promise<Measured> = Promise.resolve([])
+  let ids = 0
+  const awaited = new Map<number, { missing: Set<number>; resolve: () => void }>()
+
+  function arrived(id: number, worker: number): void {
+    const asked = awaited.get(id)
+    asked?.missing.delete(worker)
+    if (asked?.missing.size === 0) asked.resolve()
+  }
+
+  async function askAll(): Promise<void> {
+    const missing = new Set(workers())
+    if (missing.size === 0) return
+    const id = ids++
+    const { promise, resolve } = Promise.withResolvers<void>()
+    awaited.set(id, { missing, resolve })
+    const timer = setTimeout(resolve, patienceMs)
+    for (const worker of missing) ask(worker, id)
+    await promise
+    clearTimeout(timer)
+    awaited.delete(id)
+  }
+
+  return {
+    async read() {
+      await askAll()
+      const ofThis = Measured.parse(await own.getMetricsAsJSON())
+      return sum([ofThis, ...last.values(), await ended]).metrics()
+    },
+    onMeasured(worker, id, metrics) {
+      last.set(worker, metrics)
+      arrived(id, worker)
+    },
+    onEnded(worker) {
+      const counted = (last.get(worker) ?? []).filter(
+        ({ type }) => type === 'counter' || type === 'histogram',
+      )
+      last.delete(worker)
+      ended = ended.then(async (before) => Measured.parse(await sum([before, counted]).getMetricsAsJSON()))
+      for (const id of awaited.keys()) arrived(id, worker)
+    },
+  }
+}
+
+/** The processes have started at different times; the server with the first of them. */
+const aggregators: Readonly<Record<string, string>> = { process_start_time_seconds: 'min' }
+
+function sum(all: readonly Measured[]): Registry {
+  return AggregatorRegistry.aggregate(
+    all.map((metrics) =>
+      metrics.map((metric) => ({ ...metric, aggregator: aggregators[metric.name] ?? metric.aggregator })),
+    ),
+  )
+}

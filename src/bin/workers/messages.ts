@@ -1,0 +1,66 @@
+import { z } from 'zod'
+
+/** A position in the log. Messages between processes are JSON, which has no bigints. */
+const position = z.string().regex(/^\d+$/).transform(BigInt)
+
+const measuredValue = z.looseObject({
+  // What is no number yet, such as a lag that was never sampled, arrives as null.
+  value: z
+    .number()
+    .nullable()
+    .transform((value) => value ?? 0),
+  labels: z.record(z.string(), z.union([z.string(), z.number()])),
+  metricName: z.string().optional(),
+})
+
+/** Metrics of a process as prom-client writes them down. */
+export const Measured = z.array(
+  z.looseObject({
+    name: z.string(),
+    type: z.string(),
+    aggregator: z.string(),
+    values: z.array(measuredValue),
+  }),
+)
+export type Measured = z.infer<typeof Measured>
+
+/** What a worker tells its parent. */
+export const FromWorker = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('listening'), address: z.string() }),
+  /** It cannot serve; the message is for the person who has started keyledger. */
+  z.object({ kind: z.literal('refused'), message: z.string() }),
+  /** The read models are to hold everything up to here. */
+  z.object({ kind: z.literal('advance'), position }),
+  z.object({ kind: z.literal('measured'), id: z.int(), metrics: Measured }),
+  /** Asks for the metrics of all processes. */
+  z.object({ kind: z.literal('read-metrics'), id: z.int() }),
+])
+
+/** What a worker needs to know before it can serve. It reads everything else from the environment, as its parent does. */
+export const Start = z.object({
+  kind: z.literal('start'),
+  workers: z.int(),
+  /** The version of the read models that the parent advances. */
+  fingerprint: z.string(),
+  /** The real one, where any free one was asked for. */
+  port: z.int(),
+  databaseUrl: z.string(),
+  eventstoreUrl: z.string(),
+})
+export type Start = z.infer<typeof Start>
+
+/** What the parent tells a worker. */
+export const ToWorker = z.discriminatedUnion('kind', [
+  Start,
+  /** The read models hold everything up to here. */
+  z.object({ kind: z.literal('advanced'), position }),
+  z.object({ kind: z.literal('measure'), id: z.int() }),
+  z.object({ kind: z.literal('metrics'), id: z.int(), text: z.string() }),
+  /** Another worker takes over: end as soon as no client needs this one any more. */
+  z.object({ kind: z.literal('drain') }),
+  /** Finish the running requests, and end. */
+  z.object({ kind: z.literal('stop') }),
+])
+
+export type FromWorker = z.input<typeof FromWorker>
+export type ToWorker = z.input<typeof ToWorker>

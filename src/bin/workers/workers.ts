@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { ReadModels } from '../../../projections/runner/read-models.ts'
+import { fingerprint } from '../../../projections/runner/schema.ts'
+import { CommandRefused } from '../exit.ts'
+import { createMeasurements } from './measured.ts'
+import { forkMember, type Member, type Message } from './member.ts'
+import type { Start } from './messages.ts'
+import { restartDelayMs, youngDeathsAfter } from './restarts.ts'
+
+/** Running requests of a worker get less than this to end. */
+const longestStopMs = 14_000
+/** A worker that still has clients by then drains beside the next one that is replaced. */
+const longestTurnMs = 10_000
+
+export type Workers = {
+  /**
+   * Gives the workers what they need to serve.
+   * @returns the address, once the first of them listens
+   * @throws CommandRefused when none can
+   */
+  begin(start: Omit<Start, 'kind' | 'workers' | 'fingerprint'>, readModels: ReadModels): Promise<string>
+  /** Replaces each worker by a new one that listens before the old one drains. One at a time. */
+  replaceAll(): Promise<void>
+  /** Ends all of them, once their running requests are finished. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts processes that answer HTTP on one port, and keeps as many running. They load their code at once, and serve when
+ * they are told where the stores are.
+ */
+export function startWorkers(count: number, log: Logger): Workers {
+  const refused = Promise.withResolvers<never>()
+  refused.promise.catch(() => undefined)
+  let begun: { message: Start; readModels: ReadModels } | undefined
+  const hear = hearWorkers(
+    log,
+    () => [...crew.members.values()],
+    () => begun?.readModels,
+    (message) => refused.reject(new CommandRefused(message)),
+  )
+  const crew = keepCrew(count, log, hear, (member) => begun && member.tell(begun.message))
+  let replacing: Promise<void> | undefined
+
+  return {
+    async begin(start, readModels) {
+      begun = { message: { kind: 'start', workers: count, fingerprint, ...start }, readModels }
+      const members = [...crew.members.values()]
+      for (const member of members) member.tell(begun.message)
+      return Promise.race([refused.promise, Promise.any(members.map(({ listening }) => listening))])
+    },
+    replaceAll() {
+      replacing ??= crew.replaceAll().finally(() => {
+        replacing = undefined
+      })
+      return replacing
+    },
+    stop: () => crew.stop(),
+  }
+}
+
+type Hearing = {
+  onMessage(member: Member, message: Message): void
+  onEnded(member: Member): void
+}
+
+/** Does what workers ask for. */
+function hearWorkers(
+  log: Logger,
+  members: () => readonly Member[],
+  readModels: () => ReadModels | undefined,
+  onRefused: (message: string) => void,
+): Hearing {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const measurements = createMeasurements(
+    registry,
+    () => members().map(({ id }) => id),
+    (worker, id) =>
+      members()
+        .find((member) => member.id === worker)
+        ?.tell({ kind: 'measure', id }),
+  )
+  let hasServed = false
+  return {
+    onMessage(member, message) {
+      switch (message.kind) {
+        case 'listening':
+          hasServed = true
+          return
+        case 'refused':
+          // At the start it is said as the end of the command.
+          if (hasServed) log.error({ pid: member.pid, problem: message.message }, 'worker.refused')
+          return onRefused(message.message)
+        case 'advance': {
+          const { position } = message
+          readModels()
+            ?.advanceTo(position)
+            .then(() => member.tell({ kind: 'advanced', position: String(position) }))
+            // The worker tries it itself, and says what is wrong.
+            .catch(() => undefined)
+          return
+        }
+        case 'measured':
+          return measurements.onMeasured(member.id, message.id, message.metrics)
+        case 'read-metrics':
+          void measurements.read().then((text) => member.tell({ kind: 'metrics', id: message.id, text }))
+      }
+    },
+    onEnded: ({ id }) => measurements.onEnded(id),
+  }
+}
+
+type Crew = {
+  members: ReadonlyMap<number, Member>
+  replaceAll(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Keeps so many workers running, and tells each of its beginning. */
+function keepCrew(
+  count: number,
+  log: Logger,
+  { onMessage, onEnded }: Hearing,
+  onForked: (member: Member) => void,
+): Crew {
+  const members = new Map<number, Member>()
+  let stopping = false
+  let youngDeaths = 0
+  let pending = 0
+  const serving = () => [...members.values()].filter(({ isLeaving }) => !isLeaving)
+
+  function fork(): Member {
+    const startedAt = performance.now()
+    const member = forkMember(onMessage)
+    members.set(member.id, member)
+    onForked(member)
+    void member.ended.then((how) => {
+      members.delete(member.id)
+      onEnded(member)
+      if (stopping || member.isLeaving) return
+      youngDeaths = youngDeathsAfter(youngDeaths, performance.now() - startedAt)
+      forkAfter(restartDelayMs(youngDeaths), member, how)
+    })
+    return member
+  }
+
+  function forkAfter(delayMs: number, { pid }: Member, how: string | number): void {
+    log.error({ pid, exit: how, delay_ms: delayMs }, 'worker.died')
+    pending++
+    setTimeout(() => {
+      pending--
+      // While workers are replaced, one that did not come to listen is not needed: the old one still serves.
+      if (!stopping && serving().length + pending < count) fork()
+    }, delayMs)
+  }
+
+  async function replace(old: Member): Promise<void> {
+    await fork().listening
+    old.isLeaving = true
+    old.tell({ kind: 'drain' })
+    await Promise.race([old.ended, sleep(longestTurnMs, undefined, { ref: false })])
+  }
+
+  for (let started = 0; started < count; started++) fork()
+  return {
+    members,
+    async replaceAll() {
+      log.info('Replacing the workers, one after the other')
+      try {
+        for (const member of serving()) if (!stopping) await replace(member)
+        if (!stopping) log.info('The workers are replaced')
+      } catch (err) {
+        log.error({ err }, 'worker.not_replaced')
+      }
+    },
+    async stop() {
+      stopping = true
+      const last = [...members.values()]
+      for (const member of last) member.tell({ kind: 'stop' })
+      const late = setTimeout(() => {
+        for (const member of last) member.kill()
+      }, longestStopMs)
+      await Promise.all(last.map(({ ended }) => ended))
+      clearTimeout(late)
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import { asciiEmail } from '../domain/values.ts'
+
+// What variables may hold. Every check has a message that begins with "must" and says what is allowed: the variable
+// and what was read are put before it.
+
+/** A whole number within bounds, both included. */
+export function wholeNumber(least: number, most: number) {
+  const message = `must be a whole number from ${least} to ${most}`
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, message)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, message)
+}
+
+/** A number within bounds, both included; it may have decimals. */
+export function decimal(least: number, most: number, unit: string) {
+  const message = `must be a number of ${unit} from ${least} to ${most}`
+  return z
+    .string()
+    .regex(/^\d{1,15}(?:\.\d{1,6})?$/, message)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, message)
+}
+
+export const port = wholeNumber(0, 65_535)
+export const seconds = decimal(1, 3600, 'seconds')
+
+/** One word out of several. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(...words: Words) {
+  const last = words.at(-1)
+  return z.enum(words, { error: `must be ${words.slice(0, -1).join(', ')} or ${last}` })
+}
+
+/** An address that begins with one of these protocols. */
+export const url = (...protocols: string[]) =>
+  z
+    .string()
+    .refine(
+      (value) => protocols.some((protocol) => value.startsWith(`${protocol}://`)),
+      `must begin with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
+    )
+
+/** The address of an API, without a slash at its end. */
+export const api = url('http', 'https')
+  .refine((value) => URL.canParse(value), 'must be a whole address, such as https://api.example.com')
+  .transform((value) => value.replace(/\/+$/, ''))
+
+/** `600/1200`: steady and burst, a minute; one number is both; `off` is no limit. */
+export const rate = z
+  .string()
+  .regex(
+    /^(?:off|[1-9]\d{0,8}(?:\/[1-9]\d{0,8})?)$/,
+    'must be <steady>/<burst> a minute, such as 600/1200, or off',
+  )
+  .transform((text) => {
+    // Not undefined, which would be taken for the default.
+    if (text === 'off') return null
+    const [perMinute = 0, burst = perMinute] = text.split('/').map(Number)
+    return { perMinute, burst }
+  })
+
+/** `10.0.0.1`, `10.0.0.0/8`, or one of the names for ranges that are never on the internet. */
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0) return ['loopback', 'linklocal', 'uniquelocal'].includes(text)
+  const longest = version === 4 ? 32 : 128
+  return (
+    rest.length === 0 &&
+    (prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= longest))
+  )
+}
+
+export const networks = z
+  .string()
+  .transform((text) => text.split(',').map((network) => network.trim()))
+  .refine(
+    (list) => list.every(isNetwork),
+    'must be addresses or networks separated by commas, such as loopback,10.0.0.0/8',
+  )
+
+/** Public keys of age. Their checksums are looked at when backups begin to be made. */
+export const recipients = z
+  .string()
+  .transform((text) => text.split(',').map((recipient) => recipient.trim()))
+  .refine(
+    (list) => list.every((recipient) => /^age1[a-z0-9]{20,}$/.test(recipient)),
+    'must be public keys of age separated by commas, such as age1…,age1…',
+  )
+
+/** `licenses@example.com`, or `Example Ltd <licenses@example.com>`. */
+export const sender = z
+  .string()
+  .transform((value) => /^(?:([^<>"\p{Cc}]*?)\s*<([^<>]+)>|([^<>]+))$/u.exec(value.trim()))
+  .transform((found) => ({ name: found?.[1]?.trim() || null, email: found?.[2] ?? found?.[3] ?? '' }))
+  .refine(
+    ({ email }) => asciiEmail(email) !== undefined,
+    'must be an email address, or Name <address>, such as Example <licenses@example.com>',
+  )
+  .transform(({ name, email }) => ({ name, email: asciiEmail(email) ?? email }))
