@@ -29,6 +29,18 @@ module.exports = {
       { path: '^node_modules/nodemailer/' },
     ),
     only(
+      'only-tracing-knows-opentelemetry',
+      'Everybody else shows work through the port, which may be absent.',
+      { path: '^(src|projections)/', pathNot: '^src/tracing/' },
+      { path: '^node_modules/@opentelemetry/' },
+    ),
+    only(
+      'only-bin-starts-tracing',
+      'It is loaded only where traces are on.',
+      { path: '^(src|projections)/', pathNot: '^src/(bin|tracing)/' },
+      { path: '^src/tracing/start' },
+    ),
+    only(
       'only-payments-know-the-providers',
       'Each provider has one folder, and everybody else speaks of payments.',
       { path: '^(src|projections)/', pathNot: '^src/payments/' },
@@ -87,7 +99,7 @@ module.exports = {
     only(
       'nobody-imports-bin',
       'It is where everything is put together.',
-      { pathNot: '^(src/bin|test|bench|bin)/' },
+      { pathNot: '^(src/bin|test|bench|chaos|bin)/' },
       {
         path: '^src/bin/',
       },
@@ -97,7 +109,7 @@ module.exports = {
       'The embedded stack knows nothing of the product.',
       { path: '^infra/' },
       {
-        path: '^(src|projections|test|bench)/',
+        path: '^(src|projections|test|bench|chaos)/',
       },
     ),
     only('nothing-unresolvable', 'An import must lead somewhere.', {}, { couldNotResolve: true }),

@@ -7,6 +7,11 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/ke
 /** They replace what others have imported already, so each has a process of its own. */
 const alone = ['test/dashboard/sign-in.test.ts']
 
+/** They build an image, which takes minutes: for `npm run test:containers` alone. */
+const long = process.env.KEYLEDGER_TEST_CONTAINERS
+  ? []
+  : ['test/containers/compose.test.ts', 'test/containers/image.test.ts']
+
 // On a machine that is busy with everything else: what takes longer than that does not come.
 const time = {
   testTimeout: 240_000,
@@ -26,7 +31,7 @@ export default defineConfig({
           ...time,
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: alone,
+          exclude: [...alone, ...long],
           // One file after another in a process: importing the application anew costs more than most files do.
           isolate: false,
           // Node runs TypeScript itself here, as it does in the product.

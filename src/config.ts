@@ -1,72 +1,48 @@
-import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import type { Schedule } from './backup/schedule.ts'
+import { shownValue } from './config/shown.ts'
+import { parseTracing, type TracingSettings } from './config/tracing.ts'
+import { unknownVariables } from './config/unknown.ts'
+import {
+  api,
+  decimal,
+  networks,
+  oneOf,
+  port,
+  rate,
+  recipients,
+  seconds,
+  sender,
+  url,
+  wholeNumber,
+} from './config/values.ts'
+import { type ConnectionBounds, defaultBounds } from './http/connections.ts'
 import type { Rates } from './limits/limits.ts'
 
-const port = z.coerce.number().int().min(0).max(65_535)
-const url = (...protocols: string[]) =>
-  z
-    .string()
-    .refine(
-      (value) => protocols.some((protocol) => value.startsWith(`${protocol}://`)),
-      `must begin with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
-    )
+/** More processes than any machine has use for; each has connections of its own to the stores. */
+export const mostWorkers = 64
 
-/** The address of an API, without a slash at its end. */
-const api = url('http', 'https')
-  .refine((value) => URL.canParse(value), 'must be an address')
-  .transform((value) => value.replace(/\/+$/, ''))
-/** `600/1200`: steady and burst, a minute; one number is both; `off` is no limit. */
-const rate = z
-  .string()
-  .regex(
-    /^(?:off|[1-9]\d{0,8}(?:\/[1-9]\d{0,8})?)$/,
-    'must be <steady>/<burst> a minute, as 600/1200, or off',
-  )
-  .transform((text) => {
-    // Not undefined, which would be taken for the default.
-    if (text === 'off') return null
-    const [perMinute = 0, burst = perMinute] = text.split('/').map(Number)
-    return { perMinute, burst }
-  })
-
-/** `10.0.0.1`, `10.0.0.0/8`, or one of the names for ranges that are never on the internet. */
-function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/')
-  const version = isIP(address)
-  if (version === 0) return ['loopback', 'linklocal', 'uniquelocal'].includes(text)
-  const longest = version === 4 ? 32 : 128
-  return (
-    rest.length === 0 &&
-    (prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= longest))
-  )
-}
-
-const networks = z
-  .string()
-  .transform((text) => text.split(',').map((network) => network.trim()))
-  .refine((list) => list.every(isNetwork), 'must be addresses or networks, separated by commas')
-
-/** `licenses@example.com`, or `Example Ltd <licenses@example.com>`. */
-const sender = z
-  .string()
-  .transform((value) => /^(?:([^<>"\p{Cc}]*?)\s*<([^<>]+)>|([^<>]+))$/u.exec(value.trim()))
-  .transform((found) => ({ name: found?.[1]?.trim() || null, email: found?.[2] ?? found?.[3] ?? '' }))
-  .pipe(z.object({ name: z.string().nullable(), email: z.email('must be an address, or Name <address>') }))
-
-/** Every variable that keyledger reads. Each is described in docs/reference/configuration.md. */
+/**
+ * Every variable that keyledger reads. Each has a row in docs/reference/configuration.md, and a check whose message says
+ * what is allowed (see config/values.ts); both are tested for every variable that stands here.
+ */
 const Environment = z.object({
   KEYLEDGER_PORT: port.default(8080),
   KEYLEDGER_HOST: z.string().min(1).default('localhost'),
+  KEYLEDGER_WORKERS: wholeNumber(1, mostWorkers).optional(),
   KEYLEDGER_BASE_URL: url('http', 'https').optional(),
   KEYLEDGER_DATA_DIR: z.string().min(1).default('.keyledger'),
   KEYLEDGER_DATABASE_URL: url('postgres', 'postgresql').optional(),
+  KEYLEDGER_MIGRATION_DATABASE_URL: url('postgres', 'postgresql').optional(),
   KEYLEDGER_EVENTSTORE_URL: url('esdb', 'esdb+discover').optional(),
   KEYLEDGER_NATS_URL: url('nats', 'tls').optional(),
+  KEYLEDGER_COPY_TO: z.string().min(1).optional(),
+  KEYLEDGER_COPY_DATABASE_TO: z.string().min(1).optional(),
   KEYLEDGER_MASTER_KEY: z.string().min(1).optional(),
-  KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: z.enum(['true', 'false']).default('false'),
+  KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: oneOf('true', 'false').default('false'),
   KEYLEDGER_SMTP_URL: url('smtp', 'smtps')
-    .refine((value) => URL.canParse(value), 'must be an address')
+    .refine((value) => URL.canParse(value), 'must be a whole address, such as smtp://mail.example.com:587')
     .optional(),
   KEYLEDGER_MAIL_FROM: sender.optional(),
   KEYLEDGER_STRIPE_SECRET_KEY: z
@@ -78,7 +54,7 @@ const Environment = z.object({
   KEYLEDGER_STRIPE_API_URL: api
     .refine((value) => !URL.canParse(value) || new URL(value).pathname === '/', 'must have no path')
     .default('https://api.stripe.com'),
-  KEYLEDGER_PLATFORM_FEE_BASIS_POINTS: z.coerce.number().int().min(0).max(10_000).default(50),
+  KEYLEDGER_PLATFORM_FEE_BASIS_POINTS: wholeNumber(0, 10_000).default(50),
   KEYLEDGER_LEMONSQUEEZY_API_URL: api.default('https://api.lemonsqueezy.com'),
   KEYLEDGER_PADDLE_API_URL: api.optional(),
   KEYLEDGER_POLAR_API_URL: api.default('https://api.polar.sh'),
@@ -93,27 +69,52 @@ const Environment = z.object({
   KEYLEDGER_LIMIT_CLIENT_TENANT: rate.default({ perMinute: 12_000, burst: 12_000 }),
   KEYLEDGER_LIMIT_CLIENT_INSTANCE: rate.default({ perMinute: 30, burst: 30 }),
   KEYLEDGER_LIMIT_CHECKOUT: rate.default({ perMinute: 20, burst: 20 }),
+  KEYLEDGER_LIMIT_DOCUMENTS: rate.default({ perMinute: 60, burst: 120 }),
   /** An hour, unlike the others. */
   KEYLEDGER_LIMIT_CLIENT_NEW_INSTANCES: rate.default({ perMinute: 1000, burst: 1000 }),
   KEYLEDGER_TRUST_PROXY: networks.optional(),
-  KEYLEDGER_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  KEYLEDGER_HEADERS_TIMEOUT: seconds.default(defaultBounds.headersMs / 1000),
+  KEYLEDGER_REQUEST_TIMEOUT: seconds.default(defaultBounds.requestMs / 1000),
+  KEYLEDGER_STALL_TIMEOUT: seconds.default(defaultBounds.stallMs / 1000),
+  KEYLEDGER_IDLE_TIMEOUT: seconds.default(defaultBounds.idleMs / 1000),
+  KEYLEDGER_MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(defaultBounds.most),
+  KEYLEDGER_METRICS_TOKEN: z
+    .string()
+    .regex(
+      /^[\x21-\x7e]{16,200}$/,
+      'must be 16 to 200 visible characters, such as openssl rand -hex 32 makes',
+    )
+    .optional(),
+  KEYLEDGER_BACKUP_DIR: z.string().min(1).optional(),
+  KEYLEDGER_BACKUP_INTERVAL_HOURS: decimal(1, 8760, 'hours').default(24),
+  KEYLEDGER_BACKUP_KEEP: wholeNumber(1, 10_000).default(7),
+  KEYLEDGER_BACKUP_RECIPIENTS: recipients.optional(),
+  KEYLEDGER_LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
 })
 
+/** The names of all variables. */
+export const variables: readonly string[] = Object.keys(Environment.shape)
+
 /** The variables by which each limit is set. */
-export const limitVariables = Object.keys(Environment.shape).filter((name) =>
-  name.startsWith('KEYLEDGER_LIMIT_'),
-)
+export const limitVariables = variables.filter((name) => name.startsWith('KEYLEDGER_LIMIT_'))
 
 export type Config = {
   port: number
   host: string
+  /** How many processes answer HTTP. Undefined: as many as the machine has cores, up to a bound. */
+  workers: number | undefined
   /** Undefined: made from host and port. */
   baseUrl: string | undefined
   dataDirectory: string
   /** Undefined: the embedded part. */
   databaseUrl: string | undefined
+  /** The same database, as a role that owns the durable schemas. Undefined: `databaseUrl`. */
+  migrationUrl: string | undefined
   eventstoreUrl: string | undefined
   natsUrl: string | undefined
+  /** Where `keyledger copy` copies to, when its arguments do not say it. */
+  copyTo: string | undefined
+  copyDatabaseTo: string | undefined
   masterKey: string | undefined
   /** For development: webhooks may go to any address, also without https. */
   webhookAllowPrivate: boolean
@@ -138,10 +139,17 @@ export type Config = {
   limits: Rates
   /** Proxies whose word on a caller's address is taken; undefined: nobody's, it is the socket's. */
   trustProxy: string[] | undefined
+  connections: ConnectionBounds
+  /** What a monitor shows to read the metrics; undefined: nobody reads them. */
+  metricsToken: string | undefined
+  /** Undefined: no backups are made by themselves. */
+  backups: (Schedule & { recipients: readonly string[] }) | undefined
   logLevel: z.infer<typeof Environment>['KEYLEDGER_LOG_LEVEL']
+  /** How traces are taken; undefined: not at all. */
+  tracing: TracingSettings | undefined
 }
 
-/** The environment does not make sense; the message names each variable and what it must be, never its value. */
+/** The environment does not make sense; the message names each variable, what was read and what is allowed. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message)
@@ -149,26 +157,38 @@ export class ConfigError extends Error {
   }
 }
 
+const notUsable = (problems: readonly string[]) =>
+  new ConfigError(['The configuration is not usable.', ...problems].join('\n  '))
+
 /**
- * Parses the environment, once. An empty variable counts as absent.
+ * Parses the environment, once. An empty variable counts as absent; one that begins with `KEYLEDGER_` and is not known
+ * is refused, because what it was meant to set would silently keep its default.
  * @throws ConfigError
  */
 export function parseConfig(environment: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const parsed = Environment.safeParse(given)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-    throw new ConfigError(`The configuration is not usable.\n  ${problems.join('\n  ')}`)
-  }
+  const unknown = unknownVariables(given, variables).map(({ name, nearest }) =>
+    nearest === undefined
+      ? `${name}: is no variable of keyledger; remove it, or see docs/reference/configuration.md`
+      : `${name}: is no variable of keyledger; did you mean ${nearest}?`,
+  )
+  const tracing = parseTracing(given)
+  const problems = [parsed, tracing].flatMap(({ error }) => (error ? unusableValues(given, error) : []))
+  if (!parsed.success || !tracing.success || unknown.length > 0) throw notUsable([...problems, ...unknown])
   const { data } = parsed
   return {
     port: data.KEYLEDGER_PORT,
     host: data.KEYLEDGER_HOST,
+    workers: data.KEYLEDGER_WORKERS,
     baseUrl: data.KEYLEDGER_BASE_URL?.replace(/\/+$/, ''),
     dataDirectory: resolve(data.KEYLEDGER_DATA_DIR),
     databaseUrl: data.KEYLEDGER_DATABASE_URL,
+    migrationUrl: migrationUrlIn(data),
     eventstoreUrl: data.KEYLEDGER_EVENTSTORE_URL,
     natsUrl: data.KEYLEDGER_NATS_URL,
+    copyTo: data.KEYLEDGER_COPY_TO,
+    copyDatabaseTo: data.KEYLEDGER_COPY_DATABASE_TO,
     masterKey: data.KEYLEDGER_MASTER_KEY,
     webhookAllowPrivate: data.KEYLEDGER_WEBHOOK_ALLOW_PRIVATE === 'true',
     mail: mailIn(data),
@@ -183,19 +203,75 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     },
     limits: limitsIn(data),
     trustProxy: data.KEYLEDGER_TRUST_PROXY,
+    connections: connectionsIn(data),
+    metricsToken: data.KEYLEDGER_METRICS_TOKEN,
+    backups: backupsIn(data),
     logLevel: data.KEYLEDGER_LOG_LEVEL,
+    tracing: tracing.data,
   }
+}
+
+/** A line for each variable: what was read, as far as it may be shown, and what is allowed. */
+function unusableValues(given: Record<string, string | undefined>, error: z.ZodError): string[] {
+  const messages = new Map<string, string>()
+  for (const { path, message } of error.issues) {
+    const name = path.join('.')
+    if (!messages.has(name)) messages.set(name, message)
+  }
+  return [...messages].map(([name, message]) => {
+    const value = given[name] ?? ''
+    const hint = /^(?:tcp|udp|sctp):\/\//.test(value)
+      ? '. Kubernetes sets it for a service of that name: set enableServiceLinks: false in the pod'
+      : ''
+    return `${name}: ${message}; it is ${shownValue(name, value)}${hint}`
+  })
+}
+
+/** The embedded Postgres has a role for migrations by itself. */
+function migrationUrlIn(data: z.infer<typeof Environment>): string | undefined {
+  const { KEYLEDGER_DATABASE_URL: databaseUrl, KEYLEDGER_MIGRATION_DATABASE_URL: migrationUrl } = data
+  if (migrationUrl === undefined || databaseUrl !== undefined) return migrationUrl
+  throw notUsable([
+    'KEYLEDGER_MIGRATION_DATABASE_URL: needs KEYLEDGER_DATABASE_URL, the address of the same database for everything else',
+  ])
 }
 
 /** Nobody takes mail from an address that is not theirs, so the one to send from has to be said. */
 function mailIn(data: z.infer<typeof Environment>): Config['mail'] {
   const { KEYLEDGER_SMTP_URL: smtpUrl, KEYLEDGER_MAIL_FROM: from } = data
   if (smtpUrl !== undefined && from === undefined) {
-    throw new ConfigError(
-      'The configuration is not usable.\n  KEYLEDGER_MAIL_FROM: must be given with KEYLEDGER_SMTP_URL: the address that mails come from',
-    )
+    throw notUsable([
+      'KEYLEDGER_MAIL_FROM: must be given with KEYLEDGER_SMTP_URL: the address that mails come from',
+    ])
   }
   return { smtpUrl, from: from ?? { name: null, email: 'no-reply@localhost.invalid' } }
+}
+
+function backupsIn(data: z.infer<typeof Environment>): Config['backups'] {
+  const { KEYLEDGER_BACKUP_DIR: directory } = data
+  if (directory === undefined) return undefined
+  return {
+    directory: resolve(directory),
+    intervalMs: data.KEYLEDGER_BACKUP_INTERVAL_HOURS * 3_600_000,
+    keep: data.KEYLEDGER_BACKUP_KEEP,
+    recipients: data.KEYLEDGER_BACKUP_RECIPIENTS ?? [],
+  }
+}
+
+function connectionsIn(data: z.infer<typeof Environment>): ConnectionBounds {
+  const bounds = {
+    headersMs: data.KEYLEDGER_HEADERS_TIMEOUT * 1000,
+    requestMs: data.KEYLEDGER_REQUEST_TIMEOUT * 1000,
+    stallMs: data.KEYLEDGER_STALL_TIMEOUT * 1000,
+    idleMs: data.KEYLEDGER_IDLE_TIMEOUT * 1000,
+    most: data.KEYLEDGER_MAX_CONNECTIONS,
+  }
+  if (bounds.headersMs > bounds.requestMs) {
+    throw notUsable([
+      'KEYLEDGER_HEADERS_TIMEOUT: must not be longer than KEYLEDGER_REQUEST_TIMEOUT, which includes it',
+    ])
+  }
+  return bounds
 }
 
 function limitsIn(data: z.infer<typeof Environment>): Rates {
@@ -212,6 +288,7 @@ function limitsIn(data: z.infer<typeof Environment>): Rates {
     clientTenant: data.KEYLEDGER_LIMIT_CLIENT_TENANT ?? undefined,
     clientInstance: data.KEYLEDGER_LIMIT_CLIENT_INSTANCE ?? undefined,
     checkout: data.KEYLEDGER_LIMIT_CHECKOUT ?? undefined,
+    documents: data.KEYLEDGER_LIMIT_DOCUMENTS ?? undefined,
     clientNewInstances: newInstances
       ? { perMinute: newInstances.perMinute / 60, burst: newInstances.burst }
       : undefined,

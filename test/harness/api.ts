@@ -7,6 +7,7 @@ import { createToken } from '../../src/commands/tokens.ts'
 import type { Plan } from '../../src/domain/tenant/events.ts'
 import { Scope } from '../../src/domain/token/scopes.ts'
 import { createApp } from '../../src/http/app.ts'
+import type { ConnectionBounds } from '../../src/http/connections.ts'
 import { createCursors } from '../../src/http/cursor.ts'
 import { type Limits, noLimits } from '../../src/limits/limits.ts'
 import { type CheckAnswer, createAnswerCheck } from './described.ts'
@@ -37,7 +38,17 @@ export type TestApi = {
 }
 
 type LedgerOptions = NonNullable<Parameters<typeof openTestLedger>[0]>
-type AppOptions = { limits?: Limits; trustProxy?: string[]; baseUrl?: string; log?: Logger }
+type AppOptions = {
+  limits?: Limits
+  trustProxy?: string[]
+  baseUrl?: string
+  connections?: ConnectionBounds
+  /** Whether the installation has a token for its metrics. */
+  metrics?: boolean
+  log?: Logger
+  /** After which a request is answered 503. */
+  requestLimitMs?: number
+}
 
 /**
  * @param options `limits` are off unless given, since the clock of a test stands still; `baseUrl` is how the addresses
@@ -47,6 +58,7 @@ export async function openTestApi({
   limits,
   trustProxy,
   baseUrl,
+  connections,
   ...options
 }: Omit<LedgerOptions, 'limits'> & AppOptions = {}): Promise<TestApi> {
   const ledger = await openTestLedger(options)
@@ -54,6 +66,7 @@ export async function openTestApi({
     ...(limits && { limits }),
     ...(trustProxy && { trustProxy }),
     ...(baseUrl !== undefined && { baseUrl }),
+    ...(connections && { connections }),
   })
   return {
     app,
@@ -66,6 +79,9 @@ export async function openTestApi({
   }
 }
 
+/** What the metrics are read with. */
+export const metricsToken = 'metrics-token-of-the-tests'
+
 /** Another application on the same stores, for instance with services that fail. */
 export function createTestApp(
   ledger: TestLedger,
@@ -74,7 +90,10 @@ export function createTestApp(
     limits = noLimits,
     trustProxy,
     baseUrl = 'http://localhost:8080',
+    connections,
+    metrics = true,
     log = pino({ level: 'silent' }),
+    requestLimitMs,
   }: AppOptions = {},
 ): Promise<FastifyInstance> {
   return createApp({
@@ -87,6 +106,9 @@ export function createTestApp(
     // Tests share two cores with each other, and are late for reasons of their own.
     maxEventLoopDelayMs: 0,
     trustProxy,
+    metricsToken: metrics ? metricsToken : undefined,
+    ...(connections && { connections }),
+    ...(requestLimitMs !== undefined && { requestLimitMs }),
     log: log as FastifyBaseLogger,
   })
 }

@@ -23,8 +23,21 @@ export async function createDatabaseOn(server: string, template?: string): Promi
   return {
     name,
     url: withDatabase(server, name),
-    drop: () => execute(server, `drop database if exists ${name} with (force)`),
+    drop: () => dropDatabase(server, name),
   }
+}
+
+/**
+ * `with (force)` would be refused while autovacuum is in the database: it runs as a superuser, whom the tests' role may not
+ * end. A plain drop asks autovacuum to leave, and waits for it.
+ */
+async function dropDatabase(server: string, name: string): Promise<void> {
+  await execute(
+    server,
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = '${name}' and backend_type = 'client backend'`,
+  )
+  await execute(server, `drop database if exists ${name}`)
 }
 
 async function execute(url: string, statement: string): Promise<void> {

@@ -4,9 +4,12 @@ import { createPool } from '../../projections/database/pool.ts'
 import type { LogReader } from '../../projections/runner/log.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 
-/** A database with every table and, where they are new, nothing folded into them. Whoever asked ends the pool. */
-export async function openEmptyReadModels(databaseUrl: string): Promise<Pool> {
-  await migrate(databaseUrl)
+/**
+ * A database with every table, empty where the tables are new. The caller ends the pool.
+ * @param migrationUrl the same database as the role that owns the durable schemas, where that is another
+ */
+export async function openEmptyReadModels(databaseUrl: string, migrationUrl = databaseUrl): Promise<Pool> {
+  await migrate(migrationUrl)
   const db = createPool(databaseUrl)
   await prepareReadModels(db, emptyLog, { onParked: () => undefined, onProgress: () => undefined })
   return db

@@ -2,16 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { BACKWARDS, END, type EventData, EventStoreDBClient, NO_STREAM } from '@eventstore/db-client'
+import { BACKWARDS, END, type EventData, NO_STREAM } from '@eventstore/db-client'
 import type { Pool } from 'pg'
-import { startEventStore } from '../../infra/local/eventstore/server.ts'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
+import { createSharedLocks } from '../../projections/database/shared-locks.ts'
 import { createLookups } from '../../projections/lookups.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createAttempts } from '../../src/access/attempts.ts'
 import { createFingerprint } from '../../src/access/fingerprint.ts'
+import { createKeyTypeUse } from '../../src/commands/key-type-use.ts'
+import { createPlanRoom } from '../../src/commands/plan-room.ts'
 import { causeOf, type Origin, type Services } from '../../src/commands/services.ts'
 import { createDeriveId, newId } from '../../src/credentials/id.ts'
 import type { LicenseEvent } from '../../src/domain/license/events.ts'
@@ -24,6 +26,7 @@ import {
 } from '../../src/domain/license/license.ts'
 import type { LogEntry } from '../../src/domain/recorded.ts'
 import { createIdempotency } from '../../src/idempotency/idempotency.ts'
+import { clientOf } from '../../src/ledger/client.ts'
 import { createHandle } from '../../src/ledger/handle.ts'
 import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/ledger.ts'
 import { loadFromLog } from '../../src/ledger/load.ts'
@@ -45,6 +48,7 @@ import { createSecrets } from '../../src/vault/secrets.ts'
 import { createSubjects } from '../../src/vault/subjects.ts'
 import { createTargetCheck } from '../../src/webhooks/resolve.ts'
 import { createLedgerDatabase } from './database.ts'
+import { openTestEventStore } from './event-store.ts'
 
 /** A clock that stands still until a test moves it. */
 type TestClock = {
@@ -100,10 +104,20 @@ export const beginning = '2026-03-01T12:00:00.000Z'
  * against a shared event store finds other files' events in it, so it names its tenants by {@link uniqueId}.
  */
 export async function openTestLedger(
-  options: { limits?: LedgerLimits; providers?: Partial<ProviderSettings>; mailing?: Mailing } = {},
+  options: {
+    limits?: LedgerLimits
+    providers?: Partial<ProviderSettings>
+    mailing?: Mailing
+    /** How long a command waits for the read models, for tests in which they fail; may be changed. */
+    visible?: { timeLimitMs: number }
+    /** The event store's address as it is made from its own, for one that stands behind a proxy. */
+    through?: (url: string) => Promise<string>
+  } = {},
 ): Promise<TestLedger> {
   const undo: (() => unknown)[] = []
-  const store = await eventStoreFor(undo)
+  const own = await openTestEventStore(options.through && 0)
+  undo.push(() => own.stop())
+  const store = (await options.through?.(own.url)) ?? own.url
   const database = await createLedgerDatabase()
   undo.push(() => database.drop())
   const ledger = connectLedger(store, options.limits)
@@ -112,14 +126,22 @@ export async function openTestLedger(
   const db = createPool(database.url)
   undo.push(() => db.end())
   const masterKey = parseMasterKey(newMasterKey())
+  const locks = createSharedLocks(db)
+  const turnsDb = createPool(database.url, { size: 3 })
+  undo.push(() => turnsDb.end())
+  undo.push(() => locks.stop())
   await checkMasterKey(db, masterKey)
   const parked: TestLedger['parked'] = []
   const onParked = (stream: TestLedger['parked'][number]) => void parked.push(stream)
   await prepareReadModels(db, ledger, { ...noProgress, onParked })
   const readModels = createReadModels(db, ledger, {
-    timeLimitMs: 10_000,
+    get timeLimitMs() {
+      return options.visible?.timeLimitMs ?? 10_000
+    },
     onParked,
-    onFailure: (error) => console.error('a projection round failed', error),
+    onFailure: (error) => {
+      if (!options.visible) console.error('a projection round failed', error)
+    },
   })
   const clock = createClock(beginning)
   const usage = createUsageCounter(db, clock.now, () => undefined, 3_600_000)
@@ -137,12 +159,15 @@ export async function openTestLedger(
   undo.push(() => limitHits.stop())
   const mailDirectory = temporaryDirectory()
   undo.push(() => rmSync(mailDirectory, { recursive: true, force: true }))
+  const untilVisible = (position: bigint) => readModels.advanceTo(position)
   const services: Services = {
     ledger,
     handle: createHandle(ledger, readModels, createTurns()),
-    untilVisible: (position) => readModels.advanceTo(position),
+    untilVisible,
     db,
     ...createLookups(db),
+    keyTypes: createKeyTypeUse(locks, ledger),
+    planRoom: createPlanRoom({ turnsDb, db, ledger, untilVisible }),
     subjects: createSubjects(db, masterKey),
     secrets,
     machines: createMachines(secrets, randomBytes),
@@ -177,16 +202,6 @@ export async function openTestLedger(
       for (const step of undo.splice(0).reverse()) await step()
     },
   }
-}
-
-async function eventStoreFor(undo: (() => unknown)[]): Promise<string> {
-  const given = process.env.KEYLEDGER_TEST_EVENTSTORE_URL
-  if (given) return given
-  const directory = temporaryDirectory()
-  undo.push(() => rmSync(directory, { recursive: true, force: true }))
-  const store = await startEventStore({ directory })
-  undo.push(() => store.close())
-  return store.url
 }
 
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), 'keyledger-test-'))
@@ -247,7 +262,7 @@ export async function appendRaw(
   events: EventData[],
   expectedRevision: bigint | typeof NO_STREAM = NO_STREAM,
 ): Promise<bigint> {
-  const client = EventStoreDBClient.connectionString(eventStoreUrl)
+  const client = clientOf(eventStoreUrl)
   try {
     const credentials = { username: 'admin', password: 'changeit' }
     await client.appendToStream(stream, events, { expectedRevision, credentials })

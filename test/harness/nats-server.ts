@@ -1,6 +1,6 @@
 import { delimiter, join } from 'node:path'
 import { programAt } from './debian.ts'
-import type { Host, Running } from './process.ts'
+import { freePort, type Host, type Running } from './process.ts'
 
 const inPath = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, 'nats-server'))
 const advice =
@@ -14,6 +14,26 @@ export const natsServer = (): string =>
   programAt([...inPath, '/usr/sbin/nats-server'], ['nats-server'], advice)
 
 /** A real NATS with JetStream in a process of its own, which ends with the test. */
-export function startNats(host: Host, port: number, directory: string): Running {
-  return host.start([natsServer(), '-a', '127.0.0.1', '-p', String(port), '-js', '-sd', directory], {})
+export function startNats(
+  host: Host,
+  port: number,
+  directory: string,
+  more: readonly string[] = [],
+): Running {
+  return host.start(
+    [natsServer(), '-a', '127.0.0.1', '-p', String(port), '-js', '-sd', directory, ...more],
+    {},
+  )
+}
+
+/**
+ * A NATS that is there for the whole test, which shares it: the one that KEYLEDGER_TEST_NATS_URL names, or one of its own.
+ * @returns its address
+ */
+export async function natsFor(host: Host): Promise<string> {
+  const given = process.env.KEYLEDGER_TEST_NATS_URL
+  if (given) return given
+  const port = await freePort()
+  startNats(host, port, host.path('nats'))
+  return `nats://127.0.0.1:${port}`
 }

@@ -3,9 +3,11 @@
  * holds the other end, however that process ends. So nothing is left behind, not even by a killed test run.
  */
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { startPostgres } from '../../infra/local/postgres/postgres.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'keyledger-test-postgres-'))
@@ -13,6 +15,31 @@ process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
 const inputEnded = once(process.stdin.resume(), 'end')
 
 const postgres = await startPostgres({ directory: join(directory, 'postgres'), durability: 'none' })
-process.stdout.write(`${JSON.stringify({ url: postgres.url })}\n`)
+process.stdout.write(`${JSON.stringify({ url: await letTestsIn() })}\n`)
 await inputEnded
 await postgres.stop()
+
+/**
+ * Tests make databases of their own, which the product's roles may not. Theirs is no superuser either, so that what
+ * needs one fails here and not only in production.
+ */
+async function letTestsIn(): Promise<string> {
+  const socketDirectory = join(directory, 'postgres', 'socket')
+  appendFileSync(join(directory, 'postgres', 'data', 'pg_hba.conf'), 'local all keyledger,tester trust\n')
+  process.kill(postgres.pid, 'SIGHUP')
+  for (;;) {
+    const superuser = new pg.Client({ host: socketDirectory, user: 'keyledger', database: 'postgres' })
+    superuser.on('error', () => undefined)
+    try {
+      await superuser.connect()
+      await superuser.query('create role tester login createdb')
+      return `postgresql://tester@/postgres?host=${encodeURIComponent(socketDirectory)}`
+    } catch (error) {
+      // It reads its file again in its own time.
+      if (!(error instanceof pg.DatabaseError) || error.code !== '28000') throw error
+      await sleep(20)
+    } finally {
+      await superuser.end()
+    }
+  }
+}

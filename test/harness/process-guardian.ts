@@ -1,7 +1,8 @@
 /**
  * Ends every process and removes every file of a test file, as soon as its standard input ends: that happens with
  * the process which holds the other end, however that process ends. Its first line of input names the directory
- * that holds the files and that the command line or the environment of every process mentions.
+ * that holds the files and that the command line or the environment of every process mentions. A later line `keep`
+ * leaves the files where they are.
  */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,8 +12,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const lines = createInterface({ input: process.stdin })
 let directory = ''
-lines.once('line', (line) => {
-  directory = line
+let kept = false
+lines.on('line', (line) => {
+  if (line === 'keep') kept = true
+  else directory = line
 })
 await once(lines, 'close')
 if (directory !== '') {
@@ -23,7 +26,17 @@ if (directory !== '') {
     quiet = found.length === 0 ? quiet + 1 : 0
     await sleep(20)
   }
-  rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+  for (const place of mountedIn(directory)) execFileSync('umount', ['--lazy', place])
+  if (!kept) rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+}
+
+/** File systems of a test's own, on which its disk is full. */
+function mountedIn(path: string): string[] {
+  if (process.platform !== 'linux') return []
+  return readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .flatMap((line) => line.split(' ')[1] ?? [])
+    .filter((place) => place.startsWith(`${path}/`))
 }
 
 function mentioning(text: string): number[] {

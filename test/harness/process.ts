@@ -1,5 +1,5 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,16 +9,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
 import { z } from 'zod'
-import { isPortFree } from '../../infra/local/stack/port.ts'
 import { limitVariables } from '../../src/config.ts'
 import { type Environment, type Finished, startCommands } from './commands.ts'
 import { createTestDatabase } from './database.ts'
+import { openTestEventStore } from './event-store.ts'
+import { freePort } from './port.ts'
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 /** The command, as `npm start` runs it. */
 export const program = fileOf('src/bin/keyledger.ts')
 
 export type { Environment, Finished } from './commands.ts'
+export { freePort } from './port.ts'
 
 const limitsOff = Object.fromEntries(limitVariables.map((name) => [name, 'off']))
 
@@ -91,6 +93,8 @@ export function createHost(): Host {
     NODE_COMPILE_CACHE: fileOf('node_modules/.cache/keyledger'),
     // Tests ask as fast as they can; those that are about the limits give them.
     ...limitsOff,
+    // Several workers take longer to start; the tests that are about them say how many.
+    KEYLEDGER_WORKERS: '1',
   }
 
   function start([first = '', ...rest]: readonly string[], environment: Environment): Running {
@@ -117,6 +121,18 @@ export function createHost(): Host {
       KEYLEDGER_PORT: String(port),
     })
 
+  /** Of a store that is no part of this process: a container in `npm run test:containers`, if its image is to be had. */
+  async function eventStoreUrl(): Promise<string> {
+    if (process.env.KEYLEDGER_TEST_EVENTSTORE === 'container') {
+      const { url, stop } = await openTestEventStore()
+      ended.push(async () => void (await stop()))
+      return url
+    }
+    const script = fileOf('infra/local/eventstore/main.ts')
+    const store = start(['node', script, '--directory', host.path('events'), '--port', '0'], {})
+    return Endpoint.parse(JSON.parse(await firstLine(store))).url
+  }
+
   let names = 0
   const host: Host = {
     directory,
@@ -128,9 +144,7 @@ export function createHost(): Host {
     async stores() {
       const database = await createTestDatabase()
       ended.push(() => database.drop())
-      const script = fileOf('infra/local/eventstore/main.ts')
-      const store = start(['node', script, '--directory', host.path('events')], {})
-      const { url } = Endpoint.parse(JSON.parse(await firstLine(store)))
+      const url = await eventStoreUrl()
       const environment = {
         KEYLEDGER_DATA_DIR: host.path('unused'),
         KEYLEDGER_DATABASE_URL: database.url,
@@ -206,14 +220,3 @@ async function answering(address: string, server: Running): Promise<void> {
 }
 
 export const hasEnded = ({ child }: Running): boolean => child.exitCode !== null || child.signalCode !== null
-
-/**
- * A port that nobody listens on, and that no system gives out by itself: those begin at 32768. Another test is all but
- * sure to be given another one.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 32_768)
-    if (await isPortFree(port)) return port
-  }
-}

@@ -16,6 +16,8 @@ type StripeStandIn = StandIn & {
   prices: Map<string, StripePrice>
   /** Other keys than the platform's: a vendor's own test keys. */
   keys: Set<string>
+  /** Which invoice a payment has paid. */
+  invoices: Map<string, string>
 }
 
 type StripePrice = {
@@ -38,7 +40,19 @@ async function startStripe(): Promise<StripeStandIn> {
   const accounts: StripeStandIn['accounts'] = new Map()
   const prices: StripeStandIn['prices'] = new Map()
   const keys: StripeStandIn['keys'] = new Set([platformKey])
+  const invoices: StripeStandIn['invoices'] = new Map()
   const byIdempotencyKey = new Map<string, string>()
+
+  /** @see https://docs.stripe.com/api/invoice-payment/list */
+  function invoicePayments({ headers, query }: Asked): Answered {
+    const connected = String(headers['stripe-account'])
+    if (!accounts.has(connected)) return noAccess(connected)
+    const payment = query.get('payment[payment_intent]') ?? ''
+    const invoice = invoices.get(payment)
+    const found = { id: 'inpay_1', object: 'invoice_payment', invoice, status: 'paid' }
+    const data = invoice === undefined ? [] : [found]
+    return { status: 200, body: { object: 'list', data, has_more: false, url: '/v1/invoice_payments' } }
+  }
 
   const account = (id: string): Answered => {
     const { detailsSubmitted, chargesEnabled } = accounts.get(id) ?? {
@@ -144,13 +158,14 @@ async function startStripe(): Promise<StripeStandIn> {
     if (method === 'POST' && path === '/v1/account_links') return linkTo(asked)
     if (method === 'GET' && what === 'accounts' && id) return accounts.has(id) ? account(id) : noAccess(id)
     if (method === 'POST' && path === '/v1/checkout/sessions') return checkoutSession(asked)
+    if (method === 'GET' && path === '/v1/invoice_payments') return invoicePayments(asked)
     if (method === 'GET' && what === 'prices' && id) return price(decodeURIComponent(id), asked)
     return stripeError(404, {
       message: `Unrecognized request URL (${method}: ${path}).`,
       type: 'invalid_request_error',
     })
   })
-  return Object.assign(standIn, { accounts, prices, keys })
+  return Object.assign(standIn, { accounts, prices, keys, invoices })
 }
 
 /** @see https://developer.paddle.com/api-reference/customers/get-customer */

@@ -7,6 +7,8 @@ export type TcpProxy = {
   port: number
   /** `pass`; `deaf`: what the server says is lost; `mute`: nothing reaches the server either. */
   mode: 'pass' | 'deaf' | 'mute'
+  /** How much later everything arrives, in both directions. */
+  delayMs: number
   /** Ends every connection that there is; new ones are taken. */
   cut(): void
   close(): Promise<void>
@@ -22,11 +24,13 @@ export async function startTcpProxy(target: number | string): Promise<TcpProxy> 
   const listener = createServer((client) => {
     const server = typeof target === 'string' ? connect(target) : connect(target, '127.0.0.1')
     for (const socket of [client, server]) track(socket)
+    const toServer = inOrder((bytes) => server.write(bytes))
+    const toClient = inOrder((bytes) => client.write(bytes))
     client.on('data', (bytes) => {
-      if (proxy.mode !== 'mute') server.write(bytes)
+      if (proxy.mode !== 'mute') toServer(bytes, proxy.delayMs)
     })
     server.on('data', (bytes) => {
-      if (proxy.mode === 'pass') client.write(bytes)
+      if (proxy.mode === 'pass') toClient(bytes, proxy.delayMs)
     })
     client.on('close', () => server.destroy())
     server.on('close', () => client.destroy())
@@ -38,6 +42,7 @@ export async function startTcpProxy(target: number | string): Promise<TcpProxy> 
   const proxy: TcpProxy = {
     port: (listener.address() as AddressInfo).port,
     mode: 'pass',
+    delayMs: 0,
     cut,
     async close() {
       cut()
@@ -46,4 +51,20 @@ export async function startTcpProxy(target: number | string): Promise<TcpProxy> 
     },
   }
   return proxy
+}
+
+/** Hands on everything in the order in which it came, also while the delay changes. */
+function inOrder(write: (bytes: Buffer) => void): (bytes: Buffer, delayMs: number) => void {
+  const waiting: Buffer[] = []
+  return (bytes, delayMs) => {
+    if (delayMs === 0 && waiting.length === 0) {
+      write(bytes)
+      return
+    }
+    waiting.push(bytes)
+    setTimeout(() => {
+      const first = waiting.shift()
+      if (first) write(first)
+    }, delayMs)
+  }
 }

@@ -49,7 +49,11 @@ test('its command serves the ledger, the description and the dashboard, and ends
   const port = await freePort()
   // What npx runs. A terminal tells all of its processes of a Ctrl-C; npx alone would keep it to itself.
   const command = [join(project, 'node_modules/.bin/keyledger'), 'serve']
-  const server = start(command, { KEYLEDGER_PORT: String(port), KEYLEDGER_DATA_DIR: host.path('data') })
+  const server = start(command, {
+    KEYLEDGER_PORT: String(port),
+    KEYLEDGER_DATA_DIR: host.path('data'),
+    KEYLEDGER_WORKERS: '2',
+  })
   await expect.poll(() => server.stderr()).toContain('"msg":"Ready"')
   const address = `http://localhost:${port}`
   const token = /^ {2}(kl_pat_\w+)$/m.exec(server.stdout())?.[1] ?? ''

@@ -30,24 +30,30 @@ export function toldAgain<T>(told: readonly T[]): T[] {
     .map(({ one }) => one)
 }
 
-/** What the license comes to of which all this was told, in whatever order: a monthly one, issued at that time. */
+/**
+ * What the license comes to of which all this was told, in whatever order: a monthly one, issued at that time. Refunds and
+ * disputes are of the first payment, so that a renewal leaves something that is paid.
+ */
 export function wantedOf(told: readonly PaymentNotification[], createdAt: string) {
   const types = told.map(({ type }) => type)
   const fully = told.some((one) => one.type === 'refunded' && one.full)
   const lost = types.includes('dispute_lost') && !types.includes('dispute_won')
+  const isUnpaid = (fully || lost) && !types.includes('renewed')
   const ends = told.flatMap((one) => ('paidUntil' in one && one.paidUntil ? [one.paidUntil] : []))
   return {
     told: types,
-    refunded: fully || lost,
-    reason: fully || lost ? 'refunded' : null,
+    refunded: isUnpaid,
+    cause: isUnpaid ? 'sale' : null,
     expiresAt: ends.sort().at(-1) ?? firstEnd(createdAt),
   }
 }
 
 /** What a license has come to, to be compared with {@link wantedOf}. */
 export function foundOf(told: readonly PaymentNotification[], license: IssuedLicense) {
-  const { refundedAt, revokedReason: reason, expiresAt } = license
-  return { told: told.map(({ type }) => type), refunded: refundedAt !== null, reason, expiresAt }
+  const { refundedAt, revokedCause, expiresAt } = license
+  const isBySale = revokedCause === 'refund' || revokedCause === 'dispute'
+  const cause = isBySale ? 'sale' : revokedCause
+  return { told: told.map(({ type }) => type), refunded: refundedAt !== null, cause, expiresAt }
 }
 
 /** A month after it was issued, in whole seconds. */

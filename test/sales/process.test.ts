@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { saleKeyName } from '../../src/commands/sale-key.ts'
+import { changeSale } from '../../src/commands/sale-streams.ts'
 import { replaySale } from '../../src/commands/sales.ts'
 import { closeTenant, reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
@@ -12,6 +13,7 @@ import { statusAt } from '../../src/domain/license/license.ts'
 import { licenseStream, noticeStream, saleStream } from '../../src/ledger/streams.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { beginning, eventsIn, origin } from '../harness/ledger.ts'
+import { makeProduct } from '../http/samples.ts'
 import { month, purchase } from './notifications.ts'
 import { openShop, type Shop } from './shop.ts'
 
@@ -159,16 +161,29 @@ describe('a sale that nobody can license yet', () => {
   test.each([
     ['product_not_found', { sold: { productId: 'player' } }, 'player'],
     ['key_type_not_found', { sold: { productId: 'editor', keyTypeId: 'pro' } }, 'pro'],
-    ['quantity_not_allowed', { quantity: 2 }, '2 of monthly'],
-    [
-      'quantity_too_large',
-      { sold: { productId: 'editor', keyTypeId: 'forever' }, quantity: 11 },
-      '11 of forever',
-    ],
   ])('says why: %s', async (reason, own, detail) => {
     expect(await shop.tell(purchase('ada', own).sold())).toStrictEqual({ outcome: 'parked', reason, detail })
     expect(await onlySale()).toMatchObject({ status: 'parked', parked: { reason, detail } })
   })
+
+  test.each(['quantity_not_allowed', 'quantity_too_large'] as const)(
+    'for %s, as an older version did, is licensed by its replay',
+    async (reason) => {
+      const { services } = api.ledger
+      const { sold } = purchase('ada', { quantity: 3 })
+      await shop.tell(sold({ sold: { productId: 'unknown' } }))
+      const place = { tenantId: shop.tenantId, provider: 'stripe', saleId: 'cs_ada' } as const
+      await changeSale(services, place, origin, (at) => ({
+        type: 'ResolveSale',
+        resolution: { reason, detail: '3 of monthly' },
+        at,
+      }))
+      await makeProduct(api.ask, shop.token, 'unknown')
+      const replayed = await replaySale(services, shop.tenantId, (await onlySale()).id, origin)
+      expect(replayed).toMatchObject({ status: 'licensed', exceeded: { sold: 1 } })
+      expect(await shop.licenseOf(replayed)).toMatchObject({ quantity: 3, deviceLimit: 3 })
+    },
+  )
 
   test('since the tenant may not sell is kept too, and licensed when it may again', async () => {
     const { services } = api.ledger
@@ -190,6 +205,43 @@ describe('a sale that nobody can license yet', () => {
     await closeTenant(api.ledger.services, shop.tenantId, null, origin)
     await expect(shop.tell(purchase('ada').sold())).rejects.toMatchObject({ code: 'tenant_closed' })
     expect(await onlySale()).toMatchObject({ status: 'parked', parked: { reason: 'tenant_closed' } })
+  })
+})
+
+describe('more than is sold at once', () => {
+  test.each([
+    ['of what is not sold in multiples', undefined, 2, 2, 1],
+    ['above the most', 'forever', 11, 22, 10],
+    ['than anybody has', 'forever', 999_999_999_999, 1_000_000_000, 10],
+  ])('%s is licensed as it is paid, and noted', async (_, keyTypeId, quantity, deviceLimit, sold) => {
+    const { license } = await issuedFor('ada', {
+      sold: { productId: 'editor', ...(keyTypeId && { keyTypeId }) },
+      quantity,
+    })
+    expect(license).toMatchObject({ quantity: Math.min(quantity, 1_000_000_000), deviceLimit })
+    expect(await onlySale()).toMatchObject({ status: 'licensed', quantity, exceeded: { sold } })
+  })
+
+  test('of an unlimited key type stays unlimited', async () => {
+    const keyTypes = [{ name: 'Everywhere', deviceLimit: null }]
+    await makeProduct(api.ask, shop.token, 'player', { keyTypes })
+    const { license } = await issuedFor('ada', { sold: { productId: 'player' }, quantity: 2 })
+    expect(license).toMatchObject({ quantity: 2, deviceLimit: null })
+    expect(await onlySale()).toMatchObject({ exceeded: { sold: 1 } })
+  })
+})
+
+describe('a sale to nobody known', () => {
+  test('is licensed without a holder, once, also when it is told again and refunded', async () => {
+    const { services } = api.ledger
+    const { sold, refunded, license, licenseKey } = await issuedFor('ada', { customer: null })
+    expect(license).toMatchObject({ holder: null, customerId: null })
+    expect(await onlySale()).toMatchObject({ status: 'licensed', customer: null })
+    expect(await shop.tell(sold())).toStrictEqual({ outcome: 'duplicate' })
+    await shop.tell(refunded('re_1', 100))
+    const name = `notification.stripe.${sha256('evt_ada_re_1')}`
+    expect(await services.secrets.open(shop.tenantId, name)).toContain('re_1')
+    expect(await services.secrets.open(shop.tenantId, saleKeyName(license.licenseId))).toBe(licenseKey)
   })
 })
 
@@ -258,9 +310,10 @@ describe('what is told later', () => {
     await shop.tell(refunded('re_1', 4900, 'in_1'))
     expect(await licenseNow()).toMatchObject({ revokedAt: null })
     await shop.tell(renewed('in_1', month.second))
-    expect(await licenseNow()).toMatchObject({ revokedReason: 'refunded', expiresAt: month.second })
+    expect(await licenseNow()).toMatchObject({ revokedAt: null, expiresAt: month.first })
     await shop.tell(renewed('in_2', month.third))
     await shop.tell(refunded('re_2', 100, 'in_2'))
+    expect(await licenseNow()).toMatchObject({ revokedAt: null, expiresAt: month.third })
     expect(await onlySale()).toMatchObject({
       facts: { refunds: [{ refundId: 're_1' }, { refundId: 're_2' }] },
       factCount: 4,
@@ -278,7 +331,7 @@ describe('what is told later', () => {
     ])
     expect(await shop.tell(sold())).toMatchObject({ outcome: 'issued' })
     const sale = await onlySale()
-    expect(await shop.licenseOf(sale)).toMatchObject({ revokedReason: 'refunded', expiresAt: month.second })
+    expect(await shop.licenseOf(sale)).toMatchObject({ revokedAt: null, expiresAt: month.second })
     expect(sale).toMatchObject({ factCount: 2, settledThrough: 2 })
   })
 

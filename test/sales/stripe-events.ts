@@ -39,7 +39,7 @@ function contentOf(told: PaymentNotification): { type: string; object: object; b
         amount_paid: told.amount,
         currency: told.currency,
         subscription: bare(told.link),
-        lines: { data: [{ period: { end: seconds(told.paidUntil) } }] },
+        lines: { data: [{ period: { end: seconds(told.paidUntil ?? told.at) } }] },
       }
       return { type: 'invoice.paid', object }
     }
@@ -61,6 +61,23 @@ function contentOf(told: PaymentNotification): { type: string; object: object; b
         current_period_end: told.paidUntil && seconds(told.paidUntil),
       }
       return { type: 'customer.subscription.deleted', object }
+    }
+    case 'payment named': {
+      const [invoice = '', payment = ''] = told.names.map(bare)
+      const object = { invoice, payment: { type: 'payment_intent', payment_intent: payment } }
+      return { type: 'invoice_payment.paid', object }
+    }
+    case 'subscription': {
+      const { sold, quantity = 1, paused = false } = told
+      const items = (price: string) => ({ data: [{ price: { id: price }, quantity }] })
+      const object = {
+        id: bare(told.link),
+        object: 'subscription',
+        pause_collection: paused ? { behavior: 'void' } : null,
+        items: items(sold?.providerProduct ?? 'price_1'),
+      }
+      const before = { pause_collection: null, ...(sold && { items: items('price_before') }) }
+      return { type: 'customer.subscription.updated', object, before }
     }
     default: {
       const { type, disputeId, amount, currency, link } = told

@@ -1,0 +1,68 @@
+/**
+ * `npm run test:containers`: every test that uses a store, on stores that run in containers, and the tests of the image
+ * and of compose.yaml. Words after it choose among them, as for vitest.
+ *
+ * Where the image of the event store cannot be had, the embedded one stands in, in processes of its own.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { images, label, openEngine } from '../harness/container-engine.ts'
+import { letTestsIn, startNatsContainer, startPostgresContainer } from '../harness/containers.ts'
+import { freePort } from '../harness/process.ts'
+
+/** Whatever imports one of these uses a store. */
+const storeFiles = [
+  'test/harness/database.ts',
+  'test/harness/event-store.ts',
+  'test/harness/nats-server.ts',
+  'test/harness/container-engine.ts',
+]
+
+async function main(words: readonly string[]): Promise<number> {
+  const engine = await openEngine()
+  if (!engine) return fail('No container engine answers: start one, or name it in DOCKER_HOST.')
+  try {
+    for (const image of [images.postgres, images.nats]) {
+      if (!(await engine.has(image))) return fail(`The image ${image} is not here and cannot be pulled.`)
+    }
+    const eventStore = (await engine.has(images.eventStore)) ? 'container' : 'process'
+    if (eventStore === 'process') {
+      say(`The image ${images.eventStore} cannot be pulled: the embedded event store stands in for it.`)
+    }
+    const postgres = await startPostgresContainer(engine, await freePort())
+    const nats = await startNatsContainer(engine, await freePort())
+    return await vitest(words, {
+      KEYLEDGER_TEST_CONTAINERS: engine.labels[label] ?? '',
+      KEYLEDGER_TEST_DATABASE_URL: await letTestsIn(postgres.url),
+      KEYLEDGER_TEST_NATS_URL: nats.url,
+      KEYLEDGER_TEST_EVENTSTORE: eventStore,
+    })
+  } finally {
+    await engine.close()
+  }
+}
+
+async function vitest(words: readonly string[], environment: Record<string, string>): Promise<number> {
+  const program = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
+  const chosen = words.length > 0 ? ['run', ...words] : ['related', '--run', ...storeFiles]
+  const running = spawn(process.execPath, [program, ...chosen], {
+    stdio: 'inherit',
+    env: { ...process.env, ...environment },
+  })
+  const [code] = (await once(running, 'exit')) as [number | null]
+  return code ?? 1
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+function fail(line: string): number {
+  say(line)
+  return 1
+}
+
+// The tests are told by the terminal, too, and this waits for their end to tidy up.
+process.on('SIGINT', () => undefined)
+process.exitCode = await main(process.argv.slice(2))

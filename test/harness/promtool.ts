@@ -1,0 +1,13 @@
+import { delimiter, join } from 'node:path'
+import { programAt } from './debian.ts'
+
+const inPath = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, 'promtool'))
+
+/** Prometheus' checker of rules, installed if need be; undefined where it cannot be. */
+export function promtool(): string | undefined {
+  try {
+    return programAt([...inPath, '/usr/bin/promtool'], ['prometheus'], 'no promtool')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * The same as `orders`, through the service itself: notifications that the five providers signed, each sent twice and in
+ * any order, by several at once. And that Stripe is asked whose payment went back, where nothing has told it.
+ */
+import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
+import { Stripe } from 'stripe'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { findLicense } from '../../projections/licenses/queries.ts'
+import { listSales } from '../../projections/sales/queries.ts'
+import { makeTenant, type TestTenant } from '../harness/api.ts'
+import { uniqueId } from '../harness/ledger.ts'
+import { platformWebhookSecret } from '../harness/providers.ts'
+import { connectAccount, openSellingApi, type SellingApi } from '../harness/selling-api.ts'
+import { makeProduct } from '../http/samples.ts'
+import { saleIdOf, sentOf } from './five-providers.ts'
+import { type Life, lifeOf, limits, type Sent, wantedOf } from './lives.ts'
+import { stripeAccount } from './told-by-stripe.ts'
+
+const wantedNotifications = Number(process.env.KEYLEDGER_TEST_NOTIFICATIONS ?? 60)
+const secret = 'whsec_canary_of_the_provider'
+
+let api: SellingApi
+let tenant: TestTenant
+let accountId: string
+let pingPath: string
+beforeAll(async () => {
+  api = await openSellingApi()
+})
+afterAll(() => api.close())
+
+const manage = (url: string, body?: object) => api.ask('POST', url, { token: tenant.token, body })
+
+beforeEach(async () => {
+  tenant = await makeTenant(api.ledger)
+  const day = { count: 1, unit: 'day' }
+  await makeProduct(api.ask, tenant.token, 'editor', {
+    keyTypes: [
+      { name: 'Solo', keyTypeId: 'solo', deviceLimit: limits.solo, duration: day, sellInMultiples: true },
+      { name: 'Team', keyTypeId: 'team', deviceLimit: limits.team, duration: day, sellInMultiples: true },
+    ],
+  })
+  accountId = uniqueId('acct')
+  api.standIns.stripe.accounts.set(accountId, { detailsSubmitted: true, chargesEnabled: true })
+  await connectAccount(api.ledger.services, tenant.tenantId, accountId)
+  const recurring = { interval: 'month', interval_count: 1 }
+  for (const id of ['price_solo', 'price_team'])
+    api.standIns.stripe.prices.set(id, { owner: accountId, recurring })
+  const prices = { solo: 'price_solo', team: 'price_team' }
+  expect((await manage('/v1/products/editor/integrations/stripe', { prices })).status).toBe(200)
+  for (const [provider, mapping] of [
+    ['lemonsqueezy', { variants: { variant_solo_month: 'solo', variant_team: 'team' } }],
+    ['paddle', { prices: { pri_solo_month: 'solo', pri_team: 'team' } }],
+    ['polar', { products: { prod_solo_month: 'solo', prod_team: 'team' } }],
+  ] as const) {
+    expect((await manage(`/v1/integrations/${provider}/connect`, { webhookSecret: secret })).status).toBe(200)
+    await manage(`/v1/products/editor/integrations/${provider}`, mapping)
+  }
+  const { body } = await manage('/v1/integrations/gumroad/connect')
+  pingPath = new URL(/https?:[^"]+token=[^"]+/.exec(JSON.stringify(body))?.[0] ?? '').href.replace(
+    /^https?:\/\/[^/]+/,
+    '',
+  )
+  await manage('/v1/products/editor/integrations/gumroad', { permalinks: ['monthly'] })
+})
+
+const mac = (text: string, encoding: 'hex' | 'base64') =>
+  createHmac('sha256', secret).update(text).digest(encoding)
+
+/** As the provider sends it: where, and signed. */
+function requestOf({ provider }: Life, { raw: bare, address }: Sent, id: number) {
+  const raw = bare.replaceAll(stripeAccount, accountId).replaceAll('"solo-month"', '"solo"')
+  const now = Math.floor(api.ledger.clock.now().getTime() / 1000)
+  const url = `/webhooks/${provider}/${tenant.tenantId}`
+  switch (provider) {
+    case 'stripe': {
+      const signed = { payload: raw, timestamp: now, secret: platformWebhookSecret }
+      const headers = { 'stripe-signature': Stripe.webhooks.generateTestHeaderString(signed) }
+      return { url: '/api/stripe/webhook/connect', raw, headers }
+    }
+    case 'gumroad':
+      return {
+        url: address === 'resource' ? pingPath.replace('?', '/resources?') : pingPath,
+        raw,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      }
+    case 'lemonsqueezy':
+      return { url, raw, headers: { 'x-signature': mac(raw, 'hex') } }
+    case 'paddle':
+      return { url, raw, headers: { 'paddle-signature': `ts=${now};h1=${mac(`${now}:${raw}`, 'hex')}` } }
+    case 'polar': {
+      const signature = `v1,${mac(`msg_${id}.${now}.${raw}`, 'base64')}`
+      const headers = {
+        'webhook-id': `msg_${id}`,
+        'webhook-timestamp': String(now),
+        'webhook-signature': signature,
+      }
+      return { url, raw, headers }
+    }
+  }
+}
+
+async function send(life: Life, sent: Sent, id: number): Promise<void> {
+  const { url, raw, headers } = requestOf(life, sent, id)
+  const { status } = await api.ask('POST', url, { raw, headers })
+  expect({ url, raw, status: status === 204 ? 200 : status }).toStrictEqual({ url, raw, status: 200 })
+}
+
+async function licenseOf(life: Life) {
+  const { services } = api.ledger
+  const { items } = await listSales(services.db, tenant.tenantId, {}, { after: undefined, limit: 100 })
+  const sale = items.find(({ saleId, provider }) => saleId === saleIdOf(life) && provider === life.provider)
+  const entry = sale && (await findLicense(services.db, tenant.tenantId, sale.licenseId))
+  if (!entry) throw new Error(`${saleIdOf(life)} has no license`)
+  const { revokedAt, refundedPayments, keyTypeId, quantity, deviceLimit, expiresAt, createdAt } =
+    entry.license
+  const refunded = refundedPayments.length
+  const shown = { isAlive: revokedAt === null, refunded, keyTypeId, quantity, deviceLimit, expiresAt }
+  return { shown, createdAt }
+}
+
+/** When a license of a day ends that was issued then; the clock of these tests is far ahead of the payments. */
+const dayAfter = (moment: string) => {
+  const end = new Date(Date.parse(moment) + 24 * 60 * 60 * 1000)
+  end.setUTCMilliseconds(0)
+  return end.toISOString()
+}
+
+test(`${wantedNotifications} signed notifications of five providers, twice and in any order`, {
+  timeout: 120_000 + wantedNotifications * 500,
+}, async () => {
+  let told = 0
+  for (let round = 0; told < wantedNotifications; round++) {
+    const lives = Array.from({ length: 6 }, (_, index) => `h${round}x${index}`).map((name) => {
+      const [life] = fc.sample(lifeOf(name), 1)
+      if (!life) throw new Error('there is one')
+      return { ...life, isPerpetual: false }
+    })
+    const all = lives.flatMap((life) => sentOf(life).map((sent) => ({ life, sent })))
+    told += all.length
+    const waiting = [...all, ...all]
+      .map((one, index) => ({ ...one, id: index % all.length, order: Math.random() }))
+      .sort((a, b) => a.order - b.order)
+    const lane = async () => {
+      for (let next = waiting.pop(); next; next = waiting.pop()) await send(next.life, next.sent, next.id)
+    }
+    await Promise.all([lane(), lane(), lane()])
+    for (const life of lives) {
+      const { shown, createdAt } = await licenseOf(life)
+      const wanted = wantedOf(life, dayAfter(createdAt))
+      const isFirstLeft =
+        life.fates[0] !== 'parts' && life.fates[0] !== 'refunded' && life.fates[0] !== 'lost'
+      // Never shorter than it was issued, while what it was issued for is paid, or nothing is left.
+      const own = isFirstLeft || !wanted.isAlive ? dayAfter(createdAt) : ''
+      const expiresAt = [wanted.expiresAt ?? '', life.hasEnded ? '' : own].sort().at(-1)
+      expect({ life, shown }).toStrictEqual({ life, shown: { ...wanted, expiresAt } })
+    }
+  }
+})
+
+describe('a refund of a payment that nothing has named', () => {
+  const life: Life = {
+    name: 'asked',
+    provider: 'stripe',
+    isSubscription: true,
+    isPerpetual: false,
+    amount: 4900,
+    fates: ['refunded'],
+    changes: [],
+    hasEnded: false,
+  }
+  const typeOf = ({ raw }: Sent) => z.object({ type: z.string() }).parse(JSON.parse(raw)).type
+  /** Of a vendor who has not chosen the event that names it. */
+  const told = sentOf(life).filter((sent) => typeOf(sent) !== 'invoice_payment.paid')
+  let stripe: SellingApi['standIns']['stripe']
+
+  beforeEach(() => {
+    ;({ stripe } = api.standIns)
+    stripe.health = 'well'
+    stripe.invoices.clear()
+    stripe.asked.length = 0
+  })
+
+  test.each([false, true])('finds its sale by asking stripe, also before the sale: %s', async (before) => {
+    stripe.invoices.set('pi_asked_0', 'in_asked_0')
+    for (const sent of before ? told.toReversed() : told) await send(life, sent, 0)
+    expect((await licenseOf(life)).shown).toMatchObject({ isAlive: false, refunded: 1 })
+    expect(stripe.asked.filter(({ path }) => path === '/v1/invoice_payments')).toHaveLength(1)
+    for (const sent of told) await send(life, sent, 0)
+    expect(stripe.asked.filter(({ path }) => path === '/v1/invoice_payments')).toHaveLength(1)
+  })
+
+  test('is to be sent again while stripe does not answer', async () => {
+    const [session, invoice, refund] = told
+    if (!session || !invoice || !refund) throw new Error('there are three')
+    await send(life, session, 0)
+    stripe.health = 503
+    const { url, raw, headers } = requestOf(life, refund, 0)
+    expect(await api.ask('POST', url, { raw, headers })).toMatchObject({ status: 503 })
+    stripe.health = 'well'
+    stripe.invoices.set('pi_asked_0', 'in_asked_0')
+    await send(life, refund, 0)
+    expect((await licenseOf(life)).shown).toMatchObject({ isAlive: false })
+  })
+
+  test('is kept where stripe knows no invoice, and found when its payment is named', async () => {
+    for (const sent of told) await send(life, sent, 0)
+    expect((await licenseOf(life)).shown).toMatchObject({ isAlive: true, refunded: 0 })
+    for (const sent of sentOf(life)) await send(life, sent, 0)
+    expect((await licenseOf(life)).shown).toMatchObject({ isAlive: false, refunded: 1 })
+  })
+})
