@@ -1,6 +1,7 @@
 /** Whoever waits for the read models pushes them, and those who wait at once share the work. */
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { projectionLock } from '../../projections/database/advisory-locks.ts'
 import type { LogPage, LogReader } from '../../projections/runner/log.ts'
 import { keepProjecting } from '../../projections/runner/projector-role.ts'
 import { createReadModels, ReadModelsBehind } from '../../projections/runner/read-models.ts'
@@ -53,6 +54,17 @@ function countedLog(): { log: LogReader; pages: () => number } {
 
 const readModelsOn = (log: LogReader, timeLimitMs = 10_000) =>
   createReadModels(ledger.db, log, { timeLimitMs, onParked: () => undefined, onFailure: () => undefined })
+
+/** The sessions that hold or await the lock of this database's read models. */
+async function holdersOfProjectionLock(): Promise<unknown[]> {
+  const { rows } = await ledger.db.query(
+    `select pid, granted from pg_locks
+     where locktype = 'advisory' and objid = $1
+       and database = (select oid from pg_database where datname = current_database())`,
+    [projectionLock],
+  )
+  return rows
+}
 
 test('a command is visible when it returns, with no projector running', async () => {
   const tenantId = uniqueId('visible')
@@ -113,11 +125,12 @@ test('tables that somebody else has moved are folded into from where they stand'
   expect(pages()).toBe(6)
 })
 
-test('a process whose event store hangs keeps no other one from moving the tables', async () => {
+test('a process whose event store hangs holds no lock, and keeps no other one from moving the tables', async () => {
   const { tenantId, position } = await appendTenant()
   const { log } = countedLog()
   const asked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<LogPage>()
+  onTestFinished(() => answer.resolve({ entries: [], through: undefined }))
   const hanging: LogReader = {
     head: log.head,
     readPage: () => {
@@ -127,6 +140,8 @@ test('a process whose event store hangs keeps no other one from moving the table
   }
   const stuck = readModelsOn(hanging, 60_000).advanceTo(position)
   await asked.promise
+  // Postgres ends a transaction that stays idle: the other process would go on in the end even if the lock was held.
+  expect(await holdersOfProjectionLock()).toStrictEqual([])
   await readModelsOn(log).advanceTo(position)
   expect(await findTenant(ledger.db, tenantId)).toBeDefined()
   answer.resolve({ entries: [], through: undefined })
