@@ -8,10 +8,11 @@ import { newId } from '../credentials/id.ts'
 import type { Gate } from '../ledger/gate.ts'
 import { identify } from '../ledger/identity.ts'
 import { connectLedger, type Ledger } from '../ledger/ledger.ts'
-import { checkLog, type WrongLog } from '../ledger/log-check.ts'
+import { checkLog, WrongLog } from '../ledger/log-check.ts'
 import { explainRefusal, refuseUnusable } from '../ledger/refused-at-start.ts'
 import { LedgerFrozen } from '../ledger/unavailable.ts'
 import { watchLog } from '../ledger/watch.ts'
+import { tell } from './output.ts'
 import { showProgress } from './progress.ts'
 
 export type OpenOptions = {
@@ -20,7 +21,7 @@ export type OpenOptions = {
    * models each time that the connection to it is made anew. `onWrongLog` is told when they do not belong together.
    */
   supervise?: { onWrongLog: (error: WrongLog) => void } | undefined
-  /** The read models are about to be built from whatever log there is, so the two are not compared. */
+  /** The read models are about to be built from whatever log there is: that it is another one is no refusal, but told. */
   toRebuild?: boolean
 }
 
@@ -59,8 +60,9 @@ export async function prepareLog(
   { connected, ledger, url, db, foldingDb, onParked }: Parts,
   { supervise, toRebuild = false }: OpenOptions,
 ): Promise<void> {
+  const compared = checkLog(ledger, await readKnownLog(db))
+  await (toRebuild ? compared.catch(tellOfAdoption) : compared)
   if (toRebuild) await makeMissingTables(foldingDb)
-  else await checkLog(ledger, await readKnownLog(db))
   // A log with an identity takes no other, so this also tells whether the user may write, and writes nothing.
   if ((await ledger.identity()) === undefined) await identifyLog(ledger, url)
   else if (supervise) await identifyLog(connected, url)
@@ -68,6 +70,14 @@ export async function prepareLog(
   const progress = showProgress('Rebuilding the read models')
   await prepareReadModels(foldingDb, ledger, { onParked, onProgress: progress.update })
   progress.done()
+}
+
+/** A rebuild takes the log that is there, and says so when the read models were built from another one. */
+function tellOfAdoption(error: unknown): void {
+  if (!(error instanceof WrongLog)) throw error
+  tell(
+    `${error.difference} Rebuilding from this log as it is: what it does not hold is gone from the read models.`,
+  )
 }
 
 async function identifyLog(ledger: Ledger, url: string): Promise<void> {

@@ -11,9 +11,13 @@ type KnownLog = {
 
 /** The log is not the one that the read models were built from; the message says which is older and what to do. */
 export class WrongLog extends LedgerUnavailable {
-  constructor(what: string, todo: string) {
-    super(`${what} ${todo}`, undefined, 'wrong_log')
+  /** The message without what to do. */
+  readonly difference: string
+
+  constructor(difference: string, todo: string) {
+    super(`${difference} ${todo}`, undefined, 'wrong_log')
     this.name = 'WrongLog'
+    this.difference = difference
   }
 }
 
@@ -49,7 +53,7 @@ function anotherLog(
 ): WrongLog {
   return new WrongLog(
     `The event store holds ${ledgerId === undefined ? 'a log without an identity, or none' : `the log ${ledgerId}`}` +
-      `${endOf(last)}, and the read models were built from the log ${knownId}${endOfTables(known)}. ` +
+      `${endOf(last)}, and the read models were built from the log ${knownId}${endOfTables(known)}.` +
       older(last, known),
     'Point KEYLEDGER_EVENTSTORE_URL at the log that they were built from, or restore the backup of the database that ' +
       `belongs to this log. Only when this log is the right one for this database: ${rebuild}.`,
@@ -68,7 +72,7 @@ function otherPast(last: LogPlace, position: bigint, known: KnownLog): WrongLog 
   return new WrongLog(
     `The log${endOf(last)} does not hold at position ${position} what the read models were built from` +
       `${endOfTables(known)}: an older backup of the event store was restored and written to since, or it is a copy, ` +
-      `whose positions are others. ${older(last, known)}`,
+      `whose positions are others.${older(last, known)}`,
     `Restore the backup of the event store that belongs to this database. To go on with this log as it is: ${rebuild}.`,
   )
 }
@@ -81,6 +85,6 @@ const endOfTables = ({ movedAt }: KnownLog): string =>
 function older(last: LogPlace | undefined, { movedAt }: KnownLog): string {
   if (movedAt === undefined) return ''
   return last === undefined || last.created.getTime() < Date.parse(movedAt)
-    ? 'The log is the older one.'
-    : 'The read models are the older ones.'
+    ? ' The log is the older one.'
+    : ' The read models are the older ones.'
 }

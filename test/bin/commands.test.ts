@@ -325,10 +325,16 @@ describe('projections', () => {
     const { code, stdout } = await keyledger('audit', 'replay')
     const rows = ['live', 'replay'].map((side) => `devices: only in ${side}: {"license_id":"${id}".+\n`)
     expect(`${code} ${stdout}`).toMatch(RegExp(`^1 ${rows.join('')}[^]+ 2 differences\n$`))
-    expect((await keyledger('projections', 'rebuild')).stdout).toMatch(/^Rebuilt from \d+ events\.\n$/)
+    expect((await keyledger('projections', 'rebuild')).stdout).toMatch(
+      /^Rebuilt from \d+ events of the log [0-9a-f-]{36}\.\n$/,
+    )
     const status = await host.json(z.unknown(), ['projections', 'status'], environment)
     expect(status).toMatchObject({ lagEvents: 0, parked: [] })
-    const Rebuilt = z.strictObject({ events: z.int().positive() })
+    const Rebuilt = z.strictObject({
+      events: z.int().positive(),
+      ledgerId: z.uuid(),
+      formerLedgerId: z.uuid(),
+    })
     const { events } = await host.json(Rebuilt, ['projections', 'rebuild'], environment)
     // The page of the system shows it to everybody.
     expect(await findLastRebuild(db)).toMatchObject({

@@ -15,7 +15,7 @@ import { client, createVendor } from './vendor.ts'
 
 const host = createHost()
 const Tenants = z.array(z.looseObject({ tenantId: z.string() }))
-const Rebuilt = z.object({ events: z.int() })
+const Rebuilt = z.object({ ledgerId: z.uuid(), formerLedgerId: z.uuid() })
 
 let port: number
 let store: RunningEventStore | undefined
@@ -141,16 +141,33 @@ describe('a start with a log that is not the one of the read models is refused',
     expect(await logLength(environment)).toBe(0)
   })
 
-  test('and a rebuild takes the log that is there', async () => {
+  test('and a rebuild takes the log that is there, and says which one it is', async () => {
     const copy = await copyOf(older)
     await hold(copy)
     await refusal(environment)
-    await host.json(Rebuilt, ['projections', 'rebuild'], environment)
+    const adopted = await rebuild()
+    expect(adopted.told).toMatch(
+      /^The log is older than the read models: .* Rebuilding from this log as it is: /m,
+    )
+    expect(adopted.formerLedgerId).toBe(adopted.ledgerId)
     expect(await tenantsOf(environment)).toStrictEqual(['first'])
     await create(environment, 'third')
     const verified = await host.run(['projections', 'verify'], environment)
     expect(verified).toMatchObject({ code: 0 })
+    expect((await rebuild()).told).not.toContain('Rebuilding from this log as it is')
+
+    await hold(anotherLog)
+    const other = await rebuild()
+    expect(other.told).toMatch(RegExp(`the log ${other.ledgerId} .* from the log ${adopted.ledgerId} `))
+    expect(other.formerLedgerId).toBe(adopted.ledgerId)
+    expect(await tenantsOf(environment)).toStrictEqual(['elsewhere'])
   })
+
+  async function rebuild() {
+    const { code, stdout, stderr } = await host.run(['projections', 'rebuild', '--json'], environment)
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+    return { ...Rebuilt.parse(JSON.parse(stdout)), told: stderr }
+  }
 
   async function lengthOf(directory: string): Promise<number> {
     await hold(await copyOf(directory))

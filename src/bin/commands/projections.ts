@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { readKnownLog } from '../../../projections/runner/known-log.ts'
 import { projectionStatus } from '../../../projections/runner/status.ts'
 import { verify } from '../../../projections/runner/verify.ts'
 import { runRebuild } from '../../commands/rebuilds.ts'
@@ -35,17 +36,18 @@ export function projectionCommands(program: Command): void {
   projections
     .command('rebuild')
     .description('Fold the whole log again, beside the live tables, and swap the two')
-    .option('--json', 'print {events}')
+    .option('--json', 'print {events, ledgerId, formerLedgerId}')
     .action((options: OutputOptions) =>
       withStores(
         async ({ services }) => {
+          const former = await readKnownLog(services.db)
           const progress = showProgress('Rebuilding')
           const events = await runRebuild(services, {
             onParked: ({ stream, problem }) => tell(`${stream} is set aside: ${problem}`),
             onProgress: progress.update,
           })
           progress.done()
-          print(options, { events }, () => [`Rebuilt from ${events} events.`])
+          printRebuilt(options, events, await services.ledger.identity(), former.ledgerId)
         },
         { toRebuild: true },
       ),
@@ -71,4 +73,20 @@ export function projectionCommands(program: Command): void {
         if (found.differences.length > 0) process.exitCode = exitCode.refused
       }),
     )
+}
+
+/** Names the log that the read models are of from now on, and the one before, which may have been another. */
+function printRebuilt(
+  options: OutputOptions,
+  events: number,
+  ledgerId: string | undefined,
+  formerLedgerId: string | undefined,
+): void {
+  const found = { events, ledgerId: ledgerId ?? null, formerLedgerId: formerLedgerId ?? null }
+  print(options, found, () => [
+    `Rebuilt from ${events} events of the log ${ledgerId ?? 'without an identity'}.`,
+    ...(formerLedgerId === undefined || formerLedgerId === ledgerId
+      ? []
+      : [`Before, the read models were of the log ${formerLedgerId}.`]),
+  ])
 }
