@@ -153,15 +153,15 @@ function runReactions(
   reactions.push(...more, keyReaction(services))
   reactions.push(
     expiryReaction(services, ({ license, error: err }) =>
-      log.error({ err, license }, 'license.end_not_recorded'),
+      log.error({ err, license }, 'license.expiry_not_recorded'),
     ),
   )
   reactions.push(
     saleReaction(services, {
-      onTrouble: ({ sale, error: err }) => log.error({ err, sale }, 'sale.not_carried_on'),
+      onTrouble: ({ sale, error: err }) => log.error({ err, sale }, 'sale.not_advanced'),
     }),
     erasureReaction(services, {
-      onTrouble: ({ subject, error: err }) => log.error({ err, subject }, 'erasure.not_ended'),
+      onTrouble: ({ subject, error: err }) => log.error({ err, subject }, 'erasure.not_finished'),
     }),
   )
   const onFailure = ({ reaction, error: err }: { reaction: string; error: unknown }) =>

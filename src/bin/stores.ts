@@ -167,7 +167,7 @@ export async function connectStores(
     const ownReadModels = createReadModels(foldingDb, rounds.log, {
       timeLimitMs: readModelsTimeLimitMs,
       onParked,
-      onFailure: (err) => log.warn({ err }, 'projection.round_failed'),
+      onFailure: (err) => log.warn({ err }, 'projection.batch_failed'),
       onRound: rounds.onRound,
     })
     const readModels = use.advancing?.(ownReadModels, ledger) ?? ownReadModels

@@ -25,7 +25,7 @@ export type SetUp = { done: true } | { done: false; problem: SetUpProblem; messa
 type SetUpProblem = 'password' | 'code' | 'link' | 'passkey'
 
 const refused = (problem: SetUpProblem, message: string): SetUp => ({ done: false, problem, message })
-const linkIsUsed = refused('link', 'This link has been used. Ask for another one.')
+const linkIsUsed = refused('link', 'This link was already used. Ask for a new one.')
 
 /** @param enrolment tells this attempt to connect an authenticator app from the member's others */
 const totpNameOf = (memberId: string, enrolment: string): string => `member-totp.${memberId}.${enrolment}`
@@ -56,7 +56,7 @@ export async function setUpPassword(
   const now = services.now()
   const step = totpStep(await secrets.open(tenantId, totpName), chosen.code, now)
   if (step === undefined)
-    return refused('code', 'That code is not the one that the app shows now. Check that the clocks agree.')
+    return refused('code', 'This code is wrong. Check that the clock of your device is correct.')
   const passwordHash = await hashPassword(chosen.password)
   const emailIndex = fingerprint('email', sameMailbox(email))
   const before = await findCredentials(db, memberId)
@@ -88,7 +88,7 @@ export async function setUpPasskey(
     if (who.linkHash !== undefined) await endSessionsOf(client, memberId, now)
     return { done: true } as const
   }).catch((error: unknown) => {
-    if (error instanceof PasskeyTaken) return refused('passkey', 'This passkey is registered already.')
+    if (error instanceof PasskeyTaken) return refused('passkey', 'This passkey is already registered.')
     throw error
   })
   return outcome

@@ -40,7 +40,7 @@ export function asciiEmail(email: string): string | undefined {
 export const EmailAddress = z
   .string()
   .max(longestEmail)
-  .refine((email) => asciiEmail(email) !== undefined, 'must be an e-mail address')
+  .refine((email) => asciiEmail(email) !== undefined, 'must be an email address')
   .meta({ format: 'idn-email' })
   .transform((email) => asciiEmail(email) ?? email)
 

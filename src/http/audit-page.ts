@@ -19,9 +19,7 @@ export async function auditPageOf(
   keyset: Keyset,
 ): Promise<PageOf<AuditEntry>> {
   if (keyset.after && !(await isAuditPlace(db, tenantId, keyset.after))) {
-    throw invalid(
-      'cursor leads to a place that the log no longer has: it was moved or restored; begin again without it',
-    )
+    throw invalid('this cursor is from before the log was moved or restored; start again without it')
   }
   return listAudit(db, tenantId, filter, keyset)
 }

@@ -87,12 +87,12 @@ export async function admitAs(
   const lacking = lackingScope(caller, scope)
   if (lacking !== undefined) {
     const why = caller.lostScopes.includes(lacking)
-      ? `the token was made with the scope ${lacking}, which its member’s role no longer allows`
-      : `the token lacks the scope ${lacking}; make one that has it`
+      ? `the role of the member who created the token no longer allows the scope ${lacking}`
+      : `the token lacks the scope ${lacking}; create one that has it`
     throw new Problem(403, 'forbidden', why)
   }
   if (issues && caller.tenantStatus === 'suspended') {
-    throw new Problem(403, 'forbidden', 'the tenant is suspended: licenses are neither issued nor activated')
+    throw new Problem(403, 'forbidden', 'the tenant is suspended; it cannot issue or activate licenses')
   }
   authority.tokenUse.note(caller.tokenId)
   request.caller = caller
@@ -108,11 +108,11 @@ function lackingScope({ scopes }: Caller, needed: FastifyContextConfig['scope'])
 function callerFrom(tokenHash: string, known: KnownToken | undefined, now: string): Caller {
   // The look-up goes by hash already; comparing once more in constant time costs nothing and leaves no doubt.
   if (!known || !sameDigest(known.token.tokenHash, tokenHash)) throw unauthorized('the token is not valid')
-  if (known.uncertain) throw unavailable('the state of this token cannot be read at the moment')
+  if (known.uncertain) throw unavailable('the state of this token cannot be read right now; try again')
   const { token, tenantStatus, plan, memberRole } = known
   if (token.status === 'revoked') throw unauthorized('the token is revoked')
   if (token.memberId !== null && memberRole === null)
-    throw unauthorized('the token ended when the member who made it was removed; make another one')
+    throw unauthorized('the member who created the token was removed; create another token')
   if (token.expiresAt !== null && token.expiresAt <= now) throw unauthorized('the token has expired')
   if (memberRole === null) return { ...token, tenantStatus, plan, lostScopes: [] }
   const scopes = grantableOf(token.scopes, memberRole)
@@ -125,7 +125,7 @@ const unauthorized = (message: string): Problem =>
 
 /** The caller of a route that asked for a scope. */
 export function callerIn(request: FastifyRequest): Caller {
-  if (!request.caller) throw new Problem(401, 'unauthorized', 'this route needs a token')
+  if (!request.caller) throw new Problem(401, 'unauthorized', 'this route requires a token')
   return request.caller
 }
 

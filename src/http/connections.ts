@@ -80,9 +80,9 @@ export function boundConnections(app: FastifyInstance, { stallMs, idleMs, most }
   })
 }
 
-const late = ['408 Request Timeout', 'the request did not arrive in time; send it again'] as const
+const late = ['408 Request Timeout', 'the request did not arrive in time; retry it'] as const
 const tooLong = ['431 Request Header Fields Too Large', 'the headers are too long; send fewer'] as const
-const unreadable = ['400 Bad Request', 'this is not HTTP/1.1 that can be read'] as const
+const unreadable = ['400 Bad Request', 'the request is not valid HTTP/1.1'] as const
 
 /** Answers where no request is known that could be answered, and closes the connection. */
 function end(socket: Socket, [status, message]: readonly [status: string, message: string]): void {

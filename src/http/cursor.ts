@@ -36,7 +36,7 @@ export function createCursors(key: KeyObject): Cursors {
       const place = bytes.subarray(tagLength).toString()
       const given = bytes.subarray(0, tagLength)
       if (given.length < tagLength || !timingSafeEqual(given, tag(boundTo, place))) {
-        throw invalid('cursor is not one of this list; begin again without it')
+        throw invalid('this cursor does not belong to this list; start again without it')
       }
       return Place.parse(JSON.parse(place))
     },

@@ -7,19 +7,19 @@ type Description = NonNullable<FastifyDynamicSwaggerOptions['openapi']>
 type Webhooks = NonNullable<Extract<Description, { webhooks?: unknown }>['webhooks']>
 
 const whenSent: Record<WebhookEventName, string> = {
-  'license.created': 'A paid checkout or a marketplace sale has minted a license',
-  'license.activated': 'A device has taken a seat',
-  'license.deactivated': 'A device has given its seat back',
-  'license.expired': 'A license has expired, or fallen back',
-  'license.renewed': 'A license runs longer',
+  'license.created': 'A license was minted for a paid checkout or a marketplace sale',
+  'license.activated': 'A device was activated',
+  'license.deactivated': 'A device was deactivated',
+  'license.expired': 'A license expired or fell back',
+  'license.renewed': 'A license was renewed',
   'license.updated':
-    "A license's key type, quantity or end changed, other than by a renewal: its subscription was changed, paused or has " +
-    'ended, or a period was taken back',
+    "A license's key type, quantity or expiry changed other than by a renewal: its subscription was changed, paused or " +
+    'ended, or the payment of a period was refunded',
   'license.refunded':
-    'A payment was refunded in full, or lost in a dispute. When nothing that was paid is left, `license.revoked` follows',
-  'license.reinstated': 'A payment is valid again, such as after a dispute that was won',
+    'A payment was refunded in full or lost in a dispute. If no payment is left, `license.revoked` follows',
+  'license.reinstated': 'A payment is valid again, for example after a dispute was won',
   'license.revoked': 'A license was revoked',
-  'license.reminted': 'A license has got a new key',
+  'license.reminted': 'A license was reminted',
 }
 
 const header = (name: string, description: string) => ({
@@ -35,9 +35,12 @@ const headers = [
     'X-Service-Signature',
     't=<unix>,v1=<hex HMAC-SHA256 of "<t>.<body>">; two v1 while a secret rotates',
   ),
-  header('webhook-id', 'The id of the payload, as Standard Webhooks have it'),
-  header('webhook-timestamp', 'Unix seconds of this try'),
-  header('webhook-signature', "v1,<base64>, as Standard Webhooks sign, with the same secret's bytes"),
+  header('webhook-id', 'The id of the payload, as in Standard Webhooks'),
+  header('webhook-timestamp', 'Unix seconds of this attempt'),
+  header(
+    'webhook-signature',
+    'v1,<base64>: the Standard Webhooks signature, made with the bytes of the same secret',
+  ),
 ]
 
 /** What is sent to the address of `PUT /v1/webhook`, as the `webhooks` of an OpenAPI 3.1 description. */
@@ -56,7 +59,7 @@ export function describedWebhooks(): Webhooks {
             parameters: headers,
             requestBody: { required: true, content: { 'application/json': { schema } } },
             responses: {
-              '2XX': { description: 'Taken. Anything else, or nothing within 15 s, is tried again' },
+              '2XX': { description: 'Accepted. Any other response, or none within 15 s, is retried' },
             },
           },
         },

@@ -13,8 +13,7 @@ import { OutOfTime } from './time-limit.ts'
 /** Paths whose errors carry a stable code: `{"error": {"code", "message"}}`; all others `{"error": "message"}`. */
 const runtimePath = /^\/v1\/licenses\/(?:activate|validate|deactivate)(?:$|\?)/
 
-const frozen =
-  'the ledger is frozen while its operator moves it; reads go on, and nothing was changed: try again later'
+const frozen = 'the ledger is frozen: it accepts reads but no writes; nothing was changed, so retry later'
 const frozenRetrySeconds = 5
 
 /**
@@ -57,18 +56,18 @@ export function problemOf(error: FastifyError): Problem {
   if (error.validation) return invalid(firstIssue(error))
   if (error instanceof LedgerFrozen) return unavailable(frozen, frozenRetrySeconds)
   if (error instanceof LedgerUnavailable)
-    return unavailable('the ledger does not answer; try again, it is harmless')
+    return unavailable('the ledger does not respond; it is safe to retry')
   if (error instanceof ReadModelsBehind) {
-    return unavailable('recorded, but not yet visible everywhere; try again, it is harmless')
+    return unavailable('recorded, but not yet visible everywhere; it is safe to retry')
   }
-  if (error instanceof NotInTime) return unavailable('a store does not answer; try again, it is harmless')
+  if (error instanceof NotInTime) return unavailable('a store does not respond; it is safe to retry')
   if (error instanceof OutOfTime)
-    return unavailable('not done in time, and it may still be done; try again, it is harmless')
-  if (isDatabaseTrouble(error)) return unavailable('the database does not answer; try again')
+    return unavailable('the request timed out and may still complete; it is safe to retry')
+  if (isDatabaseTrouble(error)) return unavailable('the database does not respond; retry')
   // What is not Fastify's may have a number for a code, as gRPC's errors do.
   if (String(error.code).startsWith('FST_ERR_CTP_')) return invalid(`the body must be JSON: ${error.message}`)
   if (error.statusCode === 400) return invalid(error.message)
-  return new Problem(500, 'internal', 'an internal error; its Request-Id tells support which')
+  return new Problem(500, 'internal', 'internal error; quote the Request-Id to support')
 }
 
 function firstIssue(error: FastifyError): string {

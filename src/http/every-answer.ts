@@ -9,12 +9,12 @@ const Operation = z.looseObject({ responses: z.record(z.string(), Response) })
 const Paths = z.record(z.string(), z.record(z.string(), Operation))
 
 const requestId = {
-  description: 'Names this request in logs and in the history of what it changed; tell it to support',
+  description: 'Identifies this request in the logs and in the events that it caused; quote it to support',
   schema: { type: 'string' },
   example: 'req_06f5w3k8hx7vq2m4n9t1r0s5zc',
 }
 const retryAfter = { description: 'Seconds to wait', schema: { type: 'integer' } }
-const allow = { description: 'The methods that the path has', schema: { type: 'string' } }
+const allow = { description: 'The methods that this path supports', schema: { type: 'string' } }
 
 /** Statuses after which it is worth trying again; of 409 only while the first request of a key is still running. */
 const passing = new Set(['409', '429', '503'])
@@ -29,7 +29,7 @@ export function withEveryAnswer(transform: SwaggerTransformObject): SwaggerTrans
         'application/json': { schema: { $ref: '#/components/schemas/Error' } },
       }
       operation.responses['405'] = {
-        description: 'The path has other methods; see Allow',
+        description: 'The path does not support this method; see Allow',
         headers: { Allow: allow },
         content: structuredClone(envelope),
       }

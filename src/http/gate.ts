@@ -28,21 +28,21 @@ const pendingOut = z
     confirmation: z.object({
       id: z.string().meta({ example: 'cnf_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
       status: z.literal('pending'),
-      approveUrl: z.string().meta({ description: 'Where a person approves it, signed in to the dashboard' }),
+      approveUrl: z.string().meta({ description: 'The dashboard page where a person approves it' }),
       expiresInSeconds: z.int().meta({ example: 600 }),
     }),
   })
   .meta({ id: 'PendingConfirmation' })
 
-const explanation = `Needs the scope \`danger\` besides, and a person's approval. Without \`${confirmationHeader}\` \
-nothing is executed, and the answer is 202 with a confirmation to approve. Once it is approved, send exactly the same \
-request again with its id in \`${confirmationHeader}\`: it is executed once. An approval that is not used within 60 \
-minutes expires, and can be withdrawn until it is used. An \`Idempotency-Key\` is ignored: the confirmation already \
-makes it run once.`
+const explanation = `Also requires the scope \`danger\` and a person's approval. Without \`${confirmationHeader}\` \
+nothing is executed, and the response is 202 with a confirmation to approve. Once it is approved, repeat exactly the same \
+request with its id in \`${confirmationHeader}\`: it is executed once. An approval that is not used within 60 \
+minutes expires; until it is used, it can be withdrawn. An \`Idempotency-Key\` is ignored: the confirmation already \
+ensures that it runs once.`
 
 const forbidden =
-  'The token lacks a scope, or the confirmation does not allow this: it is pending, denied, expired or used already, ' +
-  'was asked for by another token, or for a request with other parameters'
+  'The token lacks a scope, or the confirmation does not allow this request: it is pending, denied, expired or already used, ' +
+  'belongs to another token, or is for a request with other parameters'
 
 /** How a gated operation is answered, and described. */
 export type GatedRoute<Result> = {
@@ -96,7 +96,7 @@ export function gatedRoute<Result>(
       ...(query && { querystring: query }),
       ...(body && { body }),
       response: {
-        202: answer('Nothing was executed; a person has to approve it first', pendingOut),
+        202: answer('Nothing was executed; a person has to approve the request first', pendingOut),
         ...errors(400, 403),
         403: { ...errors(403)[403], description: forbidden },
         ...route.response,
@@ -126,7 +126,7 @@ function pass<Result>(services: Services, operation: GatedOperation<Result>, req
   const { tenantId, tokenId } = callerIn(request)
   const { headers, gatedInput } = request
   if (gatedInput === undefined) throw new Error('a gated call was not read')
-  if (!isCanonical(gatedInput)) throw invalid('input: must be well-formed Unicode and not nested deeply')
+  if (!isCanonical(gatedInput)) throw invalid('input: must be well-formed Unicode and not deeply nested')
   const given = headers[confirmationHeader.toLowerCase()]
   return passGate(services, operation, {
     tenantId,

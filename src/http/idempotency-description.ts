@@ -28,15 +28,15 @@ const parameter = {
   in: 'header',
   required: false,
   description:
-    'Makes the request safe to send again: for 24 hours the same key with the same request gets the first answer, ' +
-    'byte for byte and with `Idempotent-Replay: true`, and nothing is done a second time. With another request it ' +
-    'is 422; while the first is still running, 409 with `Retry-After: 1`.',
+    'Makes the request safe to retry: for 24 hours, the same request with the same key gets the first response, ' +
+    'byte for byte and with `Idempotent-Replay: true`, and is not executed again. A different request with the same key ' +
+    'gets 422; while the first request is still running, 409 with `Retry-After: 1`.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   example: '7c5b1f5e-order-1017',
 } as const
 
 const replayHeader = {
-  description: 'There when this is the answer to an earlier request with the same Idempotency-Key',
+  description: 'Present when this is the stored response to an earlier request with the same Idempotency-Key',
   schema: { type: 'string', enum: ['true'] },
 } as const
 

@@ -42,7 +42,7 @@ function noteKey(request: FastifyRequest, _reply: FastifyReply, done: () => void
   const key = request.headers['idempotency-key']
   if (key !== undefined) {
     if (typeof key !== 'string' || !isIdempotencyKey(key)) {
-      throw invalid('headers Idempotency-Key: must be 1 to 255 visible ASCII characters, once')
+      throw invalid('headers Idempotency-Key: must be 1 to 255 visible ASCII characters, sent once')
     }
     // Before validation fills in what was left out, and drops what nobody knows.
     request.keyed = { key, body: request.body }
@@ -67,14 +67,14 @@ function reserveRun(idempotency: Idempotency): preHandlerAsyncHookHandler {
         throw new Problem(
           409,
           'idempotency_in_progress',
-          'the first request with this Idempotency-Key is still running; send it again in a second',
+          'the first request with this Idempotency-Key is still running; retry in a second',
           { 'retry-after': '1' },
         )
       case 'mismatch':
         throw new Problem(
           422,
           'idempotency_mismatch',
-          'this Idempotency-Key was used for another request; choose a new one for each request',
+          'this Idempotency-Key was used for a different request; use a new key for each request',
         )
       case 'answered': {
         const { status, contentType, body } = reservation.reply
@@ -116,7 +116,7 @@ async function keepAnswer(request: FastifyRequest, reply: FastifyReply, payload:
     await (nothingDone ? end.forget() : end.leaveOpen())
   } catch (err) {
     // The next request makes the same answer again, from what was reserved.
-    request.log.warn({ err, request_id: request.id }, 'idempotency.answer_not_kept')
+    request.log.warn({ err, request_id: request.id }, 'idempotency.response_not_stored')
   }
   return payload
 }

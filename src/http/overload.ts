@@ -28,7 +28,7 @@ export async function refuseWhenLate(app: FastifyInstance, maxDelayMs: number): 
     sampleInterval: sampleMs,
     pressureHandler: async ({ routeOptions }) => {
       if (performance.now() < from || routeOptions.config.probe) return
-      throw unavailable('too much to do at this moment; try again')
+      throw unavailable('the server is overloaded; retry')
     },
   })
 }

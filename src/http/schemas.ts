@@ -6,7 +6,7 @@ export { keyText, text } from '../domain/values.ts'
 /** Up to fifty pairs of text, for the caller's own purposes. */
 export const metadataIn = Metadata.refine(
   (pairs) => Object.entries(pairs).every(([key, value]) => isPlain(key) && isStorable(value)),
-  'must be well-formed text without NUL, and its keys without control characters',
+  'must be well-formed text without NUL, with keys without control characters',
 )
 
 /** The log writes four-digit years; some days that look like days, as 30 February, are none. */
@@ -18,22 +18,22 @@ function isKeepable(value: string): boolean {
 /** A moment in any offset, whole or with a fraction; a four-digit year even in UTC. */
 export const momentIn = z.iso
   .datetime({ offset: true })
-  .refine(isKeepable, 'must be a real moment between the years 0000 and 9999')
+  .refine(isKeepable, 'must be a valid time between the years 0000 and 9999')
   .meta({ example: '2027-11-21T00:00:00.000Z', description: 'ISO 8601' })
 
 export const momentOut = z
   .string()
-  .meta({ example: '2026-11-21T09:30:00.000Z', description: 'ISO 8601, UTC, milliseconds' })
+  .meta({ example: '2026-11-21T09:30:00.000Z', description: 'ISO 8601 in UTC, with milliseconds' })
 
 /** The same moment as the log writes it. */
 export const inUtc = (moment: string): string => new Date(moment).toISOString()
 
 export const errorBody = z
-  .object({ error: z.string().meta({ description: 'For humans; says what to do.' }) })
+  .object({ error: z.string().meta({ description: 'For people: what is wrong and what to do' }) })
   .meta({ id: 'Error', example: { error: 'product not found' } })
 
 export const pageQuery = {
-  cursor: z.string().min(1).max(1000).optional().meta({ description: '`nextCursor` of the page before' }),
+  cursor: z.string().min(1).max(1000).optional().meta({ description: '`nextCursor` of the previous page' }),
   limit: z.coerce.number().int().min(1).max(100).default(25).meta({ description: 'At most 100' }),
 }
 
@@ -55,15 +55,15 @@ export function answer(description: string, schema: z.ZodType): Answer {
 
 const meanings = {
   400: 'Malformed input: bad JSON or invalid parameters',
-  401: 'Missing, bad, expired or revoked token',
-  402: 'Needs a higher plan',
-  403: 'The token lacks the scope, or the tenant may not do this',
-  404: "Absent; another tenant's is indistinguishable from that",
-  409: 'Conflicts with the present state',
-  422: 'Well-formed, but makes no sense',
+  401: 'The token is missing, invalid, expired or revoked',
+  402: 'The plan does not allow this',
+  403: 'The token lacks the scope, or the tenant is suspended or closed',
+  404: 'It does not exist, or belongs to another tenant',
+  409: 'Conflicts with the current state',
+  422: 'Well-formed but not acceptable',
   429: 'Rate limited; see Retry-After',
-  500: 'An internal error; its Request-Id tells support which',
-  503: 'A store does not answer or there is too much to do; see Retry-After. Trying again is harmless',
+  500: 'Internal error; quote the Request-Id to support',
+  503: 'A store does not respond, or the server is overloaded; see Retry-After. It is safe to retry',
 } as const
 
 export type ErrorStatus = keyof typeof meanings

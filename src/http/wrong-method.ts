@@ -34,7 +34,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const allowed = new Set((concrete.length > 0 ? concrete : matching).flatMap(({ methods }) => methods))
     if (allowed.size === 0) return sendProblem(request, reply, noSuchPath())
     const allow = [...allowed].sort().join(', ')
-    const message = `${request.method} is not possible here; allowed: ${allow}`
+    const message = `${request.method} is not allowed here; allowed: ${allow}`
     return sendProblem(request, reply, new Problem(405, 'invalid_request', message, { allow }))
   })
 }

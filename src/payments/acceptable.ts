@@ -46,10 +46,10 @@ function first(entries: [name: string, value: unknown][]): string | undefined {
 function faultOfText(value: string, name: string): string | undefined {
   if (shown.has(name)) return isStorable(value) ? undefined : `${name} must be well-formed text without NUL`
   if (moments.has(name)) {
-    return moment.test(value) ? undefined : `${name} must be a moment between the years 0000 and 9999`
+    return moment.test(value) ? undefined : `${name} must be a time between the years 0000 and 9999`
   }
   if (name === 'currency') {
-    return /^[a-z]{3,10}$/i.test(value) ? undefined : 'currency must be a code of letters, as usd'
+    return /^[a-z]{3,10}$/i.test(value) ? undefined : 'currency must be a code of letters, such as usd'
   }
   if (value === '') return `${name} must not be empty`
   if (value.length > (longest.get(name) ?? longestId)) return `${name} is too long`

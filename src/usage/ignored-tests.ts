@@ -99,14 +99,14 @@ export async function listIgnoredTests(
 export function ignoredWords({ reason, detail }: Pick<IgnoredTest, 'reason' | 'detail'>): string {
   switch (reason) {
     case 'product_not_in_test_mode':
-      return `the product ${detail ?? ''} is not in test mode; turn it on: POST /v1/products/${detail ?? '{productId}'}/test-mode`
+      return `the product ${detail ?? ''} is not in test mode; turn it on with POST /v1/products/${detail ?? '{productId}'}/test-mode`
     case 'nothing_mapped':
-      return `no product is mapped to ${detail ?? 'it'}; map one: POST /v1/products/{productId}/integrations/{provider}`
+      return `no product is mapped to ${detail ?? 'it'}; map one with POST /v1/products/{productId}/integrations/{provider}`
     case 'product_not_found':
-      return `it names the product ${detail ?? ''}, which does not exist`
+      return `the product ${detail ?? ''} does not exist`
     case 'no_product_in_test_mode':
-      return 'no product is in test mode; turn it on: POST /v1/products/{productId}/test-mode'
+      return 'no product is in test mode; turn it on with POST /v1/products/{productId}/test-mode'
     case 'gumroad_test':
-      return "Gumroad's tests have no effect; play a purchase through instead: POST /v1/test-purchase"
+      return "Gumroad's tests have no effect; run a test purchase instead with POST /v1/test-purchase"
   }
 }

@@ -8,7 +8,8 @@ const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_795_0
 
 const common = {
   id: z.string().meta({
-    description: 'The delivery, the same over all its tries: whoever has seen it has nothing more to do',
+    description:
+      'The id of the delivery, the same in all attempts: ignore an id that you have already handled',
     example: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc',
   }),
   created: unixSeconds,
@@ -18,11 +19,11 @@ const common = {
   product_id: z.string().meta({ example: 'editor' }),
   key_type_id: z.string().meta({ example: 'pro' }),
   customer_email: z.string().nullable().meta({ example: 'ada@example.com' }),
-  test: z.boolean().meta({ description: 'Whether it is a test license: nothing was paid for it' }),
+  test: z.boolean().meta({ description: 'Whether this is a test license, which nobody paid for' }),
   sequence: z
     .int()
     .positive()
-    .meta({ description: '1, 2, 3… within a license, so that a gap is seen', example: 1 }),
+    .meta({ description: '1, 2, 3… within a license, so that a receiver can detect a gap', example: 1 }),
 }
 
 const device = {
@@ -39,8 +40,8 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
       .nullable()
       .meta({
         description:
-          'The raw key. It is kept until the delivery succeeded, for at most 30 days after it was given up: null when ' +
-          'the delivery is asked for again after that',
+          'The raw key. It is kept until the delivery succeeds, at most 30 days after the delivery was abandoned; null when ' +
+          'the delivery is retried after that',
         example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y',
       }),
     session_id: z.string().nullable().meta({ description: 'The payment session', example: 'cs_test_a1b2c3' }),
@@ -52,17 +53,17 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
   'license.updated': {
     quantity: z.int().positive(),
     device_limit: z.int().positive().nullable().meta({
-      description: 'How many devices it allows; null for any number. Seats in use stay in use',
+      description: 'The new device limit; null is unlimited. Seats in use stay in use',
       example: 5,
     }),
-    expires_at: unixSeconds.nullable().meta({ description: 'When it ends; null for never' }),
+    expires_at: unixSeconds.nullable().meta({ description: 'The new expiry; null is perpetual' }),
   },
   'license.refunded': {
     sale_id: z.string().meta({ example: 'pi_3OaBcD' }),
-    amount: z.int().meta({ description: 'This refund, in minor units', example: 4900 }),
+    amount: z.int().meta({ description: 'The amount of this refund, in minor units', example: 4900 }),
     total_refunded: z
       .int()
-      .meta({ description: 'Everything refunded of the sale so far, in minor units', example: 4900 }),
+      .meta({ description: 'The total refunded of the sale so far, in minor units', example: 4900 }),
     currency: z.string().meta({ description: 'ISO 4217, lower case', example: 'usd' }),
   },
   'license.reinstated': { sale_id: z.string().meta({ example: 'pi_3OaBcD' }) },
@@ -90,7 +91,8 @@ export const payloads = WebhookEventName.options.map((event) => ({ event, payloa
 const fedEventOf = (event: WebhookEventName) =>
   payloadOf(event).extend({
     sequence: common.sequence.nullable().meta({
-      description: '1, 2, 3… within a license over what the webhook is owed; null of what it is not',
+      description:
+        '1, 2, 3… within a license, counting the events that the webhook gets; null for the others',
     }),
     ...(event === 'license.created' && {
       key: z.string().meta({ description: 'The key, masked', example: 'ACME…HJ6C' }),

@@ -35,7 +35,7 @@ describe('tenant', () => {
       await keyledger('tenant', 'create', 'globex', '--name', 'Globex Ltd', '--plan', 'team'),
     ).toStrictEqual(ended(0, 'Tenant globex is there, on the plan team.\n'))
     expect(await keyledger('tenant', 'create', 'globex')).toStrictEqual(
-      ended(1, '', 'a tenant with this id exists already; choose another tenantId\n'),
+      ended(1, '', 'a tenant with this id already exists; choose another tenantId\n'),
     )
     expect(await keyledger('tenant', 'suspend', 'globex', '--reason', 'unpaid')).toStrictEqual(
       ended(0, 'Tenant globex is suspended.\n'),
@@ -72,7 +72,7 @@ describe('tenant', () => {
   })
 
   test.each([
-    ['create', 'v1', 1, 'this tenant id is reserved for the service itself; choose another'],
+    ['create', 'v1', 1, 'this tenant id is reserved; choose another'],
     ['create', 'Not A Slug', 2, 'the tenant id is not usable'],
     ['suspend', 'nobody', 1, 'tenant not found'],
     ['close', 'nobody', 1, 'tenant not found'],

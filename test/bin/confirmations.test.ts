@@ -86,7 +86,7 @@ test('an approval under a name is recorded under that name, and lets the request
   expect(await keyledger('deny', id)).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: 'the confirmation was used already; send the request without it for a new one\n',
+    stderr: 'the confirmation was already used; send the request without it to get a new one\n',
   })
 })
 

@@ -38,7 +38,7 @@ test('a member is added with a link, listed, changed and removed', async () => {
   expect(page.text).toContain('ada@example.com')
   expect(await keyledger(...args)).toMatchObject({
     code: 1,
-    stderr: 'somebody with this e-mail address is a member already\n',
+    stderr: 'a member with this email address already exists\n',
   })
   await host.json(z.unknown(), ['member', 'add', 'grace@example.com', ...of], environment)
   expect((await keyledger('member', 'role', 'ADA@example.com', 'auditor', ...of)).code).toBe(0)
@@ -52,7 +52,7 @@ test('a member is added with a link, listed, changed and removed', async () => {
   )
   expect(await keyledger('member', 'role', 'grace@example.com', 'support', ...of)).toMatchObject({
     code: 1,
-    stderr: 'a tenant keeps at least one owner; make somebody else an owner first\n',
+    stderr: 'a tenant needs at least one owner; promote another member first\n',
   })
   expect(await keyledger('member', 'remove', memberId, ...of)).toMatchObject({ code: 0 })
   expect((await opened(link)).status).toBe(404)

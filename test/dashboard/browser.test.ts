@@ -142,7 +142,7 @@ describe.each([
     await page.getByLabel('New password').fill('correct horse battery staple')
     await page.getByLabel('Code').fill('000000')
     await page.getByRole('button', { name: 'Sign in with a password' }).click()
-    await page.getByText('That code is not the one').waitFor()
+    await page.getByText('This code is wrong').waitFor()
     await page.getByLabel('New password').fill('correct horse battery staple')
     await page.getByLabel('Code').fill(newCode())
     await page.getByRole('button', { name: 'Sign in with a password' }).click()

@@ -145,7 +145,7 @@ test('a program is denied, and what was decided stays so', async () => {
   expect((await one.post('/dashboard/device/deny')).text).toContain('was denied')
   const late = await two.post('/dashboard/device/approve', { scopes: ['usage:read'], lifetime: '7' })
   expect(late.status).toBe(422)
-  expect(late.text).toContain('approved or denied already')
+  expect(late.text).toContain('was already approved or denied')
   expect(await fetched(device_code)).toStrictEqual({ error: 'access_denied' })
 })
 

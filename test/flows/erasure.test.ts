@@ -240,13 +240,13 @@ test('what a provider tells of somebody afterwards counts, and its words are not
   expect(kept.filter((text) => text?.includes(email))).toStrictEqual([])
 })
 
-test('a member of the dashboard is not erased', async () => {
+test('a member of the workspace is not erased', async () => {
   const email = 'member.canary@canary-mail.example'
   const customer = await makeCustomer(api.ask, shop.token, { email })
   await addMember(api.ledger.services, { tenantId: shop.tenantId, role: 'support', email }, origin)
   const answer = await api.ask('DELETE', `/v1/customers/${customer}`, { token: shop.token })
   expect(answer.status).toBe(409)
-  expect(answer.text).toContain('member of the dashboard')
+  expect(answer.text).toContain('member of the workspace')
 })
 
 test('killed at each single write, it is carried on to its end', async () => {

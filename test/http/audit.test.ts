@@ -154,6 +154,6 @@ test('a cursor whose place the log no longer has is refused, since it was moved 
   const { status, body } = await api.ask('GET', `/v1/audit${query}`, { token: own.token })
   expect({ status, body }).toMatchObject({
     status: 400,
-    body: { error: expect.stringContaining('begin again without it') as string },
+    body: { error: expect.stringContaining('start again without it') as string },
   })
 })

@@ -121,7 +121,7 @@ describe('connecting', () => {
       const answer = await api.ask('POST', '/v1/integrations/stripe/connect', { token: tenant.token })
       expect({ status: answer.status, body: answer.body }).toStrictEqual({
         status: 503,
-        body: { error: 'stripe does not answer; nothing was changed, try again' },
+        body: { error: 'stripe does not respond; nothing was changed, so retry' },
       })
       expect(answer.headers['retry-after']).toMatch(/^\d+$/)
       expect(await events()).toStrictEqual([])
@@ -135,8 +135,8 @@ describe('connecting', () => {
   })
 
   test.each([
-    [undefined, 'its operator has to set KEYLEDGER_STRIPE_SECRET_KEY'],
-    ['sk_test_wrong', 'its operator has to set a valid KEYLEDGER_STRIPE_SECRET_KEY'],
+    [undefined, 'ask its operator to set KEYLEDGER_STRIPE_SECRET_KEY'],
+    ['sk_test_wrong', 'ask its operator to set a valid KEYLEDGER_STRIPE_SECRET_KEY'],
   ])("with the platform's key %s says what to set", async (stripeSecretKey, message) => {
     api.ledger.services.providers = createProviders({ ...standIns.settings, stripeSecretKey })
     expect(await connect()).toStrictEqual({

@@ -189,7 +189,7 @@ test('in test mode without test keys it is 409 and says so, also on a connected 
     status: 409,
     body: {
       error:
-        "the product is in test mode without the card provider's test keys; give them: POST /v1/products/{productId}/test-mode",
+        'the product is in test mode without Stripe test keys; set them with POST /v1/products/{productId}/test-mode',
     },
   })
   expect(standIns.stripe.asked).toStrictEqual([])

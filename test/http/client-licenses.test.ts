@@ -150,7 +150,7 @@ describe('an activation', () => {
     const instance_id = instanceOf(await own.post('activate', asked))
     await suspendTenant(api.ledger.services, tenantId, null, origin)
     expect(told(await own.post('activate', asked))).toStrictEqual(
-      refusal(403, 'the tenant is suspended: licenses are not activated'),
+      refusal(403, 'the tenant is suspended; it cannot activate licenses'),
     )
     const held = { license_key: licenseKey, instance_id }
     expect((await own.post('validate', held)).body).toMatchObject({ valid: true })
@@ -194,7 +194,7 @@ describe('a license that is not good', () => {
     const { token } = tenant
     const reminted = await api.ask('POST', `/v1/licenses/${id}/remint`, { token })
     const { licenseKey: newKey } = z.object({ licenseKey: z.string() }).parse(reminted.body)
-    const message = 'this license has another key now; ask the vendor for it'
+    const message = 'this license was reminted; ask the vendor for its new key'
     expect(told(await activate(licenseKey))).toStrictEqual(refusal(422, message))
     expect(told(await validate(licenseKey, instanceId))).toStrictEqual(refusal(422, message, settings))
     expect((await validate(newKey, instanceId)).status).toBe(422)
@@ -202,7 +202,7 @@ describe('a license that is not good', () => {
 
   test('an unknown or deactivated instance is 422 on validate; on deactivate 404 and 200', async () => {
     const { licenseKey } = await make()
-    const message = 'instance not found or deactivated; activate it again'
+    const message = 'this instance does not exist or is deactivated; activate it again'
     const unknown = { license_key: licenseKey, instance_id: 'ins_00000000000000000000000000' }
     expect(told(await validate(licenseKey, unknown.instance_id))).toStrictEqual(
       refusal(422, message, settings),

@@ -249,7 +249,7 @@ test('when the vault has lost the key, settings come unsigned, leases not at all
   const activated = await app.post('activate', { license_key: licenseKey, instance_name: 'Mac' })
   expect({ status: activated.status, body: activated.body }).toStrictEqual({
     status: 500,
-    body: { error: 'tenant not fully configured: its signing key cannot be used' },
+    body: { error: 'the tenant is not fully configured: its signing key cannot be used' },
   })
   await other.close()
   const { body: usage } = await api.ask('GET', '/v1/licenses', { token: own.token })

@@ -140,7 +140,9 @@ describe('the list of customers', () => {
       made.map((_, index) => `c${index}@example.com`).reverse(),
     )
     const foreign = await asks('GET', `/v1/customers${query}`)
-    expect(foreign).toStrictEqual(error(400, 'cursor is not one of this list; begin again without it'))
+    expect(foreign).toStrictEqual(
+      error(400, 'this cursor does not belong to this list; start again without it'),
+    )
   })
 })
 

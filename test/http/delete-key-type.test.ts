@@ -52,7 +52,7 @@ const inUse = {
 }
 const only = {
   status: 409,
-  body: { error: 'this is the only key type of the product, which needs one; add another first' },
+  body: { error: 'a product needs at least one key type; add another first' },
 }
 
 async function keyTypeIds(): Promise<string[]> {

@@ -38,7 +38,7 @@ const edges: Record<string, { ask(email: string): Promise<number>; taken: number
     ask: async (email) => {
       const body = { productId: 'editor', licenses: [{ licenseKey: uniqueId('IMPORTED'), email }] }
       const { status, text } = await api.ask('POST', '/v1/licenses/import', { token: tenant.token, body })
-      return text.includes('must be an e-mail address') ? 400 : status
+      return text.includes('must be an email address') ? 400 : status
     },
     taken: 200,
     refused: 400,

@@ -97,7 +97,7 @@ describe('nothing is executed', () => {
   test('while the confirmation is pending', async () => {
     const id = await license()
     const confirmation = pendingId(await revoke(id))
-    await refused('the confirmation awaits its approval; poll it until it is approved', id, { confirmation })
+    await refused('the confirmation is not approved yet; poll it until it is', id, { confirmation })
     await approved(confirmation)
     expect(await revoke(id, { confirmation })).toMatchObject({ status: 200 })
   })
@@ -121,7 +121,7 @@ describe('nothing is executed', () => {
     expect((await poll(confirmation)).body).toMatchObject({ status: 'pending', expiresInSeconds: 1 })
     api.ledger.clock.advance(1)
     expect((await poll(confirmation)).body).toMatchObject({ status: 'expired', expiresInSeconds: 0 })
-    await refused('the confirmation has expired; send the request without it for a new one', id, {
+    await refused('the confirmation has expired; send the request without it to get a new one', id, {
       confirmation,
     })
     await expect(approved(confirmation)).rejects.toMatchObject({ code: 'confirmation_expired' })
@@ -138,7 +138,7 @@ describe('nothing is executed', () => {
       status: 'expired',
       expiresInSeconds: 0,
     })
-    await refused('the confirmation has expired; send the request without it for a new one', id, {
+    await refused('the confirmation has expired; send the request without it to get a new one', id, {
       confirmation,
     })
   })
@@ -176,7 +176,7 @@ describe('nothing is executed', () => {
   ])('when the request has %s', async (_, options) => {
     const id = await license()
     const confirmation = await approved(pendingId(await revoke(id, { body: { reason: 'one' } })))
-    const message = 'the confirmation is for another request; send exactly the one it was asked with'
+    const message = 'the confirmation is for a different request; repeat the original request exactly'
     await refused(message, id, { ...options, confirmation })
     const again = await revoke(id, { body: { reason: 'one' }, confirmation })
     expect(again.status).toBe(200)
@@ -185,11 +185,11 @@ describe('nothing is executed', () => {
   test('when the request is about another license', async () => {
     const [asked, other] = [await license(), await license()]
     const confirmation = await approved(pendingId(await revoke(asked)))
-    const message = 'the confirmation is for another request; send exactly the one it was asked with'
+    const message = 'the confirmation is for a different request; repeat the original request exactly'
     await refused(message, other, { confirmation })
   })
 
-  const unknown = 'no confirmation of this token has this id; send the request without one'
+  const unknown = 'this token has no confirmation with this id; send the request without one'
   test('when another token of the same tenant asked', async () => {
     const id = await license()
     const confirmation = await approved(pendingId(await revoke(id)))
@@ -212,7 +212,7 @@ describe('nothing is executed', () => {
     expect(await revoke(id, { confirmation })).toMatchObject({ status: 200 })
     expect(answered(await revoke(id, { confirmation }))).toStrictEqual({
       status: 403,
-      body: { error: 'the confirmation was used already; send the request without it for a new one' },
+      body: { error: 'the confirmation was already used; send the request without it to get a new one' },
     })
   })
 })
@@ -223,11 +223,11 @@ describe('the order of refusals', () => {
     const id = 'lic_00000000000000000000000000'
     expect(answered(await revoke(id, { token, body: { nobody: 1 } }))).toStrictEqual({
       status: 403,
-      body: { error: 'the token lacks the scope danger; make one that has it' },
+      body: { error: 'the token lacks the scope danger; create one that has it' },
     })
     const dangerous = await tenant.tokenWith('danger')
     expect((await revoke(id, { token: dangerous })).body).toStrictEqual({
-      error: 'the token lacks the scope licenses:write; make one that has it',
+      error: 'the token lacks the scope licenses:write; create one that has it',
     })
   })
 

@@ -94,7 +94,7 @@ describe('a refusal', () => {
 })
 
 describe('another request under the same key', () => {
-  const mismatch = 'this Idempotency-Key was used for another request; choose a new one for each request'
+  const mismatch = 'this Idempotency-Key was used for a different request; use a new key for each request'
 
   test('is refused on the management interface', async () => {
     const key = newKey()
@@ -163,7 +163,7 @@ test('a request meanwhile hears that the first is running, with the code of its 
       return services.handle(command)
     },
   })
-  const message = 'the first request with this Idempotency-Key is still running; send it again in a second'
+  const message = 'the first request with this Idempotency-Key is still running; retry in a second'
   const cases: [Request, unknown][] = [
     [
       { url: '/v1/licenses/activate', body: onDevice(licenseKey) },
@@ -214,7 +214,7 @@ test('a customer that was recorded before an answer broke off is the one that th
 
 test.each(['', ' ', 'a b', 'x'.repeat(256), 'é', 'a\tb'])('a key like %j is malformed', async (key) => {
   const body = { productId: 'editor' }
-  const error = 'headers Idempotency-Key: must be 1 to 255 visible ASCII characters, once'
+  const error = 'headers Idempotency-Key: must be 1 to 255 visible ASCII characters, sent once'
   expect(await send({ url: '/v1/licenses', body }, key)).toMatchObject({ status: 400, body: { error } })
   expect(await send({ url: '/v1/licenses/activate', body: onDevice('A') }, key)).toMatchObject({
     status: 400,

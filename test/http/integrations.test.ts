@@ -182,8 +182,8 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
   })
 
   test.each([
-    ['key_nobody_knows', `${provider} does not accept the key`],
-    [poorKey, `${provider} does not let this key do that`],
+    ['key_nobody_knows', `${provider} rejects the key`],
+    [poorKey, `${provider} denies this key the permission`],
   ])('refuses the API key %s, and nothing has changed', async (apiKey, message) => {
     expect(await connect(provider, { webhookSecret, apiKey })).toStrictEqual(
       refused(422, expect.stringContaining(message)),
@@ -199,7 +199,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
       const answer = await connect(provider, { webhookSecret, apiKey: goodKey })
       expect(answer).toStrictEqual({
         status: 503,
-        body: { error: `${provider} does not answer; nothing was changed, try again` },
+        body: { error: `${provider} does not respond; nothing was changed, so retry` },
         retryAfter: expect.stringMatching(/^\d+$/) as string,
       })
       expect(await eventTypes(provider)).toStrictEqual([])
@@ -227,7 +227,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
     await connect(provider, { webhookSecret })
     const before = await secrets()
     expect(await connect(provider, { webhookSecret: 'another' })).toStrictEqual(
-      refused(409, 'the provider is connected already; disconnect it first'),
+      refused(409, 'the provider is already connected; disconnect it first'),
     )
     expect(await secrets()).toStrictEqual(before)
     expect(await eventTypes(provider)).toStrictEqual(['MarketplaceConnected'])

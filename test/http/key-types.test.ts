@@ -53,7 +53,7 @@ test('a key type is added under the id that its name gives, and listed after the
 test('an id that the product has already is a conflict', async () => {
   expect(await asks('POST', path, { name: 'Pro' })).toStrictEqual({
     status: 409,
-    body: { error: 'a key type with this keyTypeId exists already; choose another' },
+    body: { error: 'a key type with this keyTypeId already exists; choose another' },
   })
 })
 
@@ -76,7 +76,7 @@ test('a change keeps what it leaves out, and null takes away what may be absent'
 test('its id cannot be changed', async () => {
   expect(await asks('PATCH', `${path}/pro`, { keyTypeId: 'max' })).toStrictEqual({
     status: 422,
-    body: { error: 'keyTypeId cannot change; add another key type instead' },
+    body: { error: 'keyTypeId cannot be changed; add another key type instead' },
   })
 })
 

@@ -41,22 +41,22 @@ describe('a row', () => {
     [
       'with an e-mail address that is none',
       { licenseKey: 'OLD-000002', email: 'ada' },
-      'email: must be an e-mail address',
+      'email: must be an email address',
     ],
     [
       'with a key of hyphens',
       { licenseKey: '------ -' },
-      'licenseKey is too short: at least 6 letters or digits',
+      'licenseKey is too short; it needs at least 6 letters or digits',
     ],
     [
       'with a key of five letters',
       { licenseKey: 'A-B-C-D-E' },
-      'licenseKey is too short: at least 6 letters or digits',
+      'licenseKey is too short; it needs at least 6 letters or digits',
     ],
     [
       'with a wrong check character',
       { licenseKey: badChecksum },
-      'licenseKey has the form of keys made here, but a wrong check character: it would never be found',
+      'licenseKey has the format of keys minted here but a wrong check character; check it for typos',
     ],
     [
       'with a key type that is not there',
@@ -66,27 +66,27 @@ describe('a row', () => {
     [
       'with more units than sold',
       { licenseKey: 'OLD-000004', quantity: 2 },
-      'this key type is not sold in multiples; leave quantity out',
+      'this key type is not sold in multiples; omit quantity',
     ],
     [
       'with too many units',
       { licenseKey: 'OLD-000005', quantity: 6, keyTypeId: 'year' },
-      "quantity is above what the key type allows; see the key type's maxQuantity",
+      "quantity is greater than the key type's maxQuantity; choose a smaller one",
     ],
     [
       'from the future',
       { licenseKey: 'OLD-000006', createdAt: '2026-03-01T12:00:00.001Z' },
-      'createdAt must not lie in the future',
+      'createdAt must not be in the future',
     ],
     [
       'that ended before it began',
       { licenseKey: 'OLD-000007', createdAt: '2026-02-01T00:00:00Z', expiresAt: '2026-01-01T00:00:00Z' },
-      'expiresAt must lie after createdAt',
+      'expiresAt must be after createdAt',
     ],
     [
       'that has expired but not ended',
       { licenseKey: 'OLD-000008', status: 'expired' },
-      'a license with the status expired or fallback needs an expiresAt that has passed',
+      'a license with the status expired or fallback needs an expiresAt in the past',
     ],
     [
       'with more devices than seats',

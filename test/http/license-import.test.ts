@@ -308,7 +308,7 @@ describe('a call', () => {
     const answer = await api.ask('POST', '/v1/licenses/import', { token: own.token, body })
     expect(answer).toMatchObject({
       status: 403,
-      body: { error: 'the tenant is suspended: licenses are neither issued nor activated' },
+      body: { error: 'the tenant is suspended; it cannot issue or activate licenses' },
     })
   })
 
@@ -353,7 +353,7 @@ describe('the plan', () => {
     )
     const beyond = {
       status: 'invalid',
-      error: 'the plan allows no more active devices; move to a higher plan',
+      error: 'the plan allows no more active devices; upgrade to a higher plan',
     }
     expect(results).toMatchObject([
       { status: 'imported' },
@@ -370,7 +370,7 @@ describe('the plan', () => {
     const body = { productId: 'editor', licenses: [withDevices(101)] }
     expect(await api.ask('POST', '/v1/licenses/import', { token, body })).toMatchObject({
       status: 402,
-      body: { error: 'the plan allows no more active devices; move to a higher plan' },
+      body: { error: 'the plan allows no more active devices; upgrade to a higher plan' },
     })
     expect((await api.ask('GET', '/v1/licenses', { token })).body).toStrictEqual({
       items: [],

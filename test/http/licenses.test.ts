@@ -181,12 +181,12 @@ describe('a request to mint', () => {
   })
 
   test.each([
-    [{ quantity: 2 }, 'this key type is not sold in multiples; leave quantity out'],
+    [{ quantity: 2 }, 'this key type is not sold in multiples; omit quantity'],
     [
       { keyTypeId: 'team', quantity: 6 },
-      "quantity is above what the key type allows; see the key type's maxQuantity",
+      "quantity is greater than the key type's maxQuantity; choose a smaller one",
     ],
-    [{ expiresAt: '2001-01-01T00:00:00Z' }, 'expiresAt must lie in the future'],
+    [{ expiresAt: '2001-01-01T00:00:00Z' }, 'expiresAt must be in the future'],
   ])('with %j makes no sense', async (asked, error) => {
     const answered = await asks('POST', '/v1/licenses', { productId: 'editor', ...asked })
     expect(answered).toStrictEqual({ status: 422, body: { error } })

@@ -170,7 +170,7 @@ describe('a program', () => {
     expect([...scopes].sort()).toStrictEqual(
       Scope.options.filter((scope) => scope !== 'licenses:runtime').sort(),
     )
-    expect(clientName).toBe('A program without a name')
+    expect(clientName).toBe('Unnamed API client')
   })
 
   test.each([

@@ -82,7 +82,7 @@ describe('a mapping', () => {
   ])('of %s that another product has is a conflict', async (provider, first, second) => {
     await configure('editor', provider, first)
     expect(await configure('player', provider, second)).toStrictEqual(
-      refused(409, 'another product is mapped to one of these ids already; take it out there first'),
+      refused(409, 'one of these ids is already mapped to another product; remove that mapping first'),
     )
     expect(await configure('editor', provider, second)).toMatchObject({ status: 200 })
   })

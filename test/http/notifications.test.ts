@@ -255,7 +255,7 @@ describe('stripe', () => {
       notificationId: expect.stringMatching(/^evt_/) as string,
       kind: 'sold',
       reason: 'product_not_in_test_mode',
-      message: 'the product editor is not in test mode; turn it on: POST /v1/products/editor/test-mode',
+      message: 'the product editor is not in test mode; turn it on with POST /v1/products/editor/test-mode',
       times: 2,
       receivedAt: beginning,
       lastAt: beginning,

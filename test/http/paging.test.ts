@@ -107,7 +107,10 @@ test('a list of products shows every product once, newest first, those of one mo
 })
 
 describe('a cursor', () => {
-  const malformed = { status: 400, body: { error: 'cursor is not one of this list; begin again without it' } }
+  const malformed = {
+    status: 400,
+    body: { error: 'this cursor does not belong to this list; start again without it' },
+  }
   const asked = async (url: string, token = tenant.token) => {
     const { status, body } = await api.ask('GET', url, { token })
     return { status, body }

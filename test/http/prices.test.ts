@@ -148,7 +148,7 @@ describe('verifying prices', () => {
     await asks('POST', '/v1/products/editor/test-mode', keys)
     expect(await verify()).toMatchObject({
       status: 422,
-      body: { error: expect.stringContaining('stripe does not accept the key') as string },
+      body: { error: expect.stringContaining('stripe rejects the key') as string },
     })
   })
 
@@ -176,7 +176,7 @@ describe('verifying prices', () => {
       try {
         expect(await verify()).toStrictEqual({
           status: 503,
-          body: { error: 'stripe does not answer; nothing was changed, try again' },
+          body: { error: 'stripe does not respond; nothing was changed, so retry' },
         })
       } finally {
         Reflect.deleteProperty(asked, 'push')
@@ -269,7 +269,7 @@ describe('mapping prices', () => {
     async (priceId) => {
       expect(await map({ pro: 'price_1', team: priceId })).toStrictEqual({
         status: 422,
-        body: { error: 'the mapping names a price that the card provider does not have, or has archived' },
+        body: { error: 'the mapping names a price that Stripe does not have or has archived' },
       })
       expect(await recorded()).toHaveLength(3)
     },

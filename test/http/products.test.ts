@@ -115,7 +115,7 @@ describe('a product', () => {
     const taken = await asks('POST', '/v1/products', { name: 'Another', productId: 'acme-editor' })
     expect(taken).toStrictEqual({
       status: 409,
-      body: { error: 'a product with this productId exists already; choose another' },
+      body: { error: 'a product with this productId already exists; choose another' },
     })
     expect(await asks('GET', '/v1/products/acme-editor')).toMatchObject({ body: { product: editor } })
   })
@@ -219,7 +219,7 @@ describe('a plan with three products', () => {
   test('refuses the fourth, whether or not its id is free', async () => {
     const refused = {
       status: 402,
-      body: { error: 'the plan allows no more products; move to a higher plan' },
+      body: { error: 'the plan allows no more products; upgrade to a higher plan' },
     }
     expect(await asks('POST', '/v1/products', { name: 'Four' })).toStrictEqual(refused)
     expect(await asks('POST', '/v1/products', { name: 'One' })).toStrictEqual(refused)

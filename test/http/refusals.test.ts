@@ -75,7 +75,7 @@ describe.each(guarded)('%s %s', (method, path, scope, body) => {
       const answer = await api.ask(method, path, { token, ...(body !== undefined && { raw: '{malformed' }) })
       expect({ status: answer.status, body: answer.body }).toStrictEqual({
         status: 403,
-        body: errorOf(path, 'forbidden', `the token lacks the scope ${scope}; make one that has it`),
+        body: errorOf(path, 'forbidden', `the token lacks the scope ${scope}; create one that has it`),
       })
       const allowed = await api.ask(method, path, { token: await tenant.tokenWith(scope), body })
       // Let in; what it then meets, a missing thing or a conflict, is for other tests.
@@ -172,7 +172,7 @@ describe('a tenant', () => {
     expect(await send('/v1/licenses/activate', device)).toMatchObject({ body: { activated: true } })
     await suspendTenant(ledger.services, own.tenantId, 'unpaid', origin)
 
-    const message = 'the tenant is suspended: licenses are neither issued nor activated'
+    const message = 'the tenant is suspended; it cannot issue or activate licenses'
     // Malformed besides: that nothing is issued is said first.
     expect(await send('/v1/licenses', { nonsense: 1 })).toMatchObject({
       status: 403,
@@ -266,7 +266,7 @@ describe('a path', () => {
       if (allow.split(', ').includes(method)) continue
       for (const query of ['', '?a=b']) {
         const answer = await api.ask(method, path + query, { token: tenant.token })
-        const message = `${method} is not possible here; allowed: ${allow}`
+        const message = `${method} is not allowed here; allowed: ${allow}`
         expect({ method, status: answer.status, body: answer.body }).toStrictEqual({
           method,
           status: 405,
@@ -281,7 +281,7 @@ describe('a path', () => {
     '%s is not there',
     async (path) => {
       const { status, body } = await api.ask('GET', path, { token: tenant.token })
-      expect({ status, body }).toStrictEqual({ status: 404, body: { error: 'no such path' } })
+      expect({ status, body }).toStrictEqual({ status: 404, body: { error: 'this path does not exist' } })
     },
   )
 })

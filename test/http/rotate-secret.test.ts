@@ -92,9 +92,9 @@ test.each(['lemonsqueezy', 'paddle', 'polar'] as const)(
 
 test.each([
   ['ebay', undefined, 404, 'provider not found'],
-  ['stripe', undefined, 422, 'its operator sets KEYLEDGER_STRIPE_WEBHOOK_SECRET'],
+  ['stripe', undefined, 422, 'ask its operator to set KEYLEDGER_STRIPE_WEBHOOK_SECRET'],
   ['gumroad', undefined, 409, 'connect it first'],
-  ['gumroad', { webhookSecret: 'mine' }, 400, 'gumroad has none'],
+  ['gumroad', { webhookSecret: 'mine' }, 400, 'Gumroad has no webhook secret'],
   ['paddle', undefined, 400, 'webhookSecret: required'],
   ['paddle', {}, 400, 'webhookSecret: required'],
   ['paddle', { webhookSecret: 'a b' }, 400, 'visible characters'],

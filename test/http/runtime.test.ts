@@ -328,7 +328,7 @@ describe('a call', () => {
       expect(await call(what, asked)).toStrictEqual({
         status: 404,
         body: {
-          error: { code: 'product_not_found', message: 'no product with this product_id on this account' },
+          error: { code: 'product_not_found', message: 'this account has no product with this product_id' },
         },
       })
     }

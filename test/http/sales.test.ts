@@ -96,7 +96,7 @@ test('a sale is read with all that was told of it', async () => {
   })
   expect(await asks('POST', `/v1/sales/${items[0]?.id}/replay`)).toStrictEqual({
     status: 409,
-    body: { error: 'the sale has its license already; there is nothing to replay' },
+    body: { error: 'the sale already has its license; there is nothing to replay' },
   })
 })
 
@@ -115,7 +115,7 @@ test('a parked sale says why, and is licensed when it is replayed after that was
   expect(await asks('POST', `/v1/sales/${id}/replay`)).toStrictEqual({
     status: 409,
     body: {
-      error: 'the sale cannot be licensed yet; read it for the reason, put that right and replay it again',
+      error: 'the sale still cannot be licensed; fix the reason it gives, then replay it',
     },
   })
   await makeProduct(api.ask, shop.token, 'unknown')

@@ -117,7 +117,7 @@ describe('test mode', () => {
     const { status, body: said } = await asks('POST', url, body)
     expect({ status, said }).toStrictEqual({
       status: 422,
-      said: { error: expect.stringContaining('test mode takes test keys only') as string },
+      said: { error: expect.stringContaining('test mode accepts test keys only') as string },
     })
     expect(await recorded()).toHaveLength(2)
     expect(await secrets()).toStrictEqual([])

@@ -204,7 +204,7 @@ describe('the provider', () => {
   test('that is not there is a conflict that says what to do', async () => {
     const nothing = {
       status: 409,
-      body: { error: expect.stringContaining('connect a provider') as string },
+      body: { error: expect.stringContaining('connect one') as string },
       retryAfter: undefined,
     }
     expect(await start({ productId: 'editor' })).toStrictEqual(nothing)

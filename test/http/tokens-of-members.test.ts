@@ -53,7 +53,7 @@ const validate = (token: string) =>
 const ended = {
   status: 401,
   body: {
-    error: 'the token ended when the member who made it was removed; make another one',
+    error: 'the member who created the token was removed; create another token',
   },
 }
 const answered = ({ status, body }: Answer) => ({ status, body })
@@ -131,7 +131,7 @@ describe('a token may do no more than its member', () => {
     await changeRole(services(), tenant.tenantId, memberId, 'auditor', origin)
     const refused = await create()
     expect(refused.status).toBe(403)
-    expect(refused.text).toContain('which its member’s role no longer allows')
+    expect(refused.text).toContain('the role of the member who created the token no longer allows')
     expect((await verify(token)).body).toMatchObject({ scopes: ['products:read'] })
     expect((await api.ask('GET', '/v1/products', { token })).status).toBe(200)
     await changeRole(services(), tenant.tenantId, memberId, 'owner', origin)

@@ -89,7 +89,7 @@ describe('a revoked license', () => {
     await commandLicense(api.ledger, refunded.id, { type: 'FollowSale', ...wish })
     const answer = await post(`${refunded.id}/reinstate`)
     expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 409 })
-    expect(answer.text).toContain('the money for the license went back')
+    expect(answer.text).toContain('the payment was refunded or lost in a dispute')
 
     const { token } = tenant
     await api.ask('POST', '/v1/products/editor/key-types', { token, body: { name: 'Gone' } })

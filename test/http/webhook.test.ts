@@ -296,8 +296,8 @@ describe('settings that could never be', () => {
     [{ url: 'https://localhost:8443/' }, 422, /public address/],
     [{ url: 'https://private.example.com/' }, 422, /public address/],
     [{ url: 'https://rebinding.example.com/' }, 422, /public address/],
-    [{ url: null, rotateSecret: true }, 422, /leave events and rotateSecret out/],
-    [{ url: null, events: ['license.created'] }, 422, /leave events and rotateSecret out/],
+    [{ url: null, rotateSecret: true }, 422, /omit events and rotateSecret/],
+    [{ url: null, events: ['license.created'] }, 422, /omit events and rotateSecret/],
   ])('%j are refused with %i', async (body, status, message) => {
     const answer = await put(body)
     expect(answer.status).toBe(status)

@@ -149,7 +149,7 @@ test('a cursor is good in a copy of the log, where every position is another', a
     const { status, body } = await api.ask('GET', `/v1/events?after=${withPosition}`, { token: tenant.token })
     expect({ status, body }).toMatchObject({
       status: 400,
-      body: { error: expect.stringContaining('Read from the first event on') as string },
+      body: { error: expect.stringContaining('read from the first event') as string },
     })
   } finally {
     await moveEverything(-7)

@@ -7,7 +7,7 @@ const Address = z
   .max(254)
   .refine(
     (email) => asciiEmail(email) !== undefined || z.regexes.email.test(email),
-    'must be an e-mail address',
+    'must be an email address',
   )
 const Sender = z.strictObject({ name: z.string().max(200).nullable(), email: Address })
 

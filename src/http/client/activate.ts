@@ -32,13 +32,13 @@ export function activateRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'activateInstance',
         tags: ['Client'],
-        summary: 'Seat the device that the app runs on; the same device again takes no second seat',
+        summary: 'Activate the device that the app runs on; repeating it takes no second seat',
         description:
-          'The same device is one with the same `free_tier_instance_id`, else with the same `instance_name`, among the ' +
-          'active ones. A license that fell back is seated too, with a lease of status `fallback`.',
+          'The same device means an active instance with the same `free_tier_instance_id`, or else the same ' +
+          '`instance_name`. A license that has fallen back can be activated too, with a lease of status `fallback`.',
         params: clientPlace,
         body: activateIn,
-        response: { 200: answer('It is seated', activateOut), ...clientErrors(400, 402, 422) },
+        response: { 200: answer('The device has a seat', activateOut), ...clientErrors(400, 402, 422) },
       },
     },
     async (request) => {
@@ -79,6 +79,6 @@ export async function requireLicense(services: Services, question: InstanceQuest
   const found: InstanceFinding = await services.findInstance(question)
   if (found.found === 'no license') throw notFound('license')
   if (found.found === 'old key') return refuse(new Refusal('license_reminted'))
-  if (found.uncertain) throw unavailable('the state of this license cannot be read at the moment')
+  if (found.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
   return found
 }

@@ -57,7 +57,7 @@ export async function admitClientAs(
   known: KnownClient | undefined,
 ): Promise<Client> {
   if (!known) throw notFound('tenant')
-  if (known.uncertain) throw unavailable('the state of this tenant cannot be read at the moment')
+  if (known.uncertain) throw unavailable('the state of this tenant cannot be read right now; try again')
   if (known.sdkKeyHash === null || !sameDigest(known.sdkKeyHash, keyHash)) {
     throw unauthorized('the SDK key is not valid for this tenant')
   }
@@ -66,7 +66,7 @@ export async function admitClientAs(
   const { tenantStatus, plan, product, signing } = known
   if (tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
   if (tenantStatus === 'suspended' && request.routeOptions.config.issues) {
-    throw new Problem(403, 'forbidden', 'the tenant is suspended: licenses are not activated')
+    throw new Problem(403, 'forbidden', 'the tenant is suspended; it cannot activate licenses')
   }
   if (!product) throw notFound('product')
   const client: Client = { ...place, tenantStatus, plan, product, signing }
@@ -78,7 +78,7 @@ const unauthorized = (message: string): Problem => new Problem(401, 'unauthorize
 
 /** The app of a client route that does not admit its callers itself. */
 export function clientIn(request: FastifyRequest): Client {
-  if (!request.client) throw unauthorized('this route needs an SDK key')
+  if (!request.client) throw unauthorized('this route requires an SDK key')
   return request.client
 }
 

@@ -14,7 +14,7 @@ import { type TelemetryIn, telemetryFrom, telemetryShape } from './telemetry.ts'
 
 const freeTierIn = z.object({
   instance_id: text(128).meta({
-    description: "The install's own anonymous id, the same each time",
+    description: 'A stable anonymous id of the install',
     example: '2f6d1c1e-8a44-4a6c-9a0e-6a2f9b0c7d11',
   }),
   ...telemetryShape,
@@ -27,7 +27,7 @@ const keylessIn = freeTierIn.extend({
     .regex(/^[A-Za-z0-9+/=_-]{16,128}$/, 'must be 16 to 128 of A-Z a-z 0-9 + / = _ -')
     .optional()
     .meta({
-      description: 'By what the app tells machines apart, hashed by the app; kept as a keyed hash only',
+      description: 'An identifier of the machine, hashed by the app; stored only as a keyed hash',
       example: 'q1Zb0v3mTn8m4kW2Xw9yBQ==',
     }),
 })
@@ -37,10 +37,10 @@ const keylessOut = z.object({
   ...settingsShape,
   trial_started_at: z.int().optional().meta({
     description:
-      'Unix seconds. When this device first started a trial of the product; never moves. Absent means no opinion: keep what you have',
+      'Unix seconds when this device first started a trial of the product; never changes. Absent means unknown: keep the value you have',
   }),
   trial_already_used: z.boolean().optional().meta({
-    description: 'Whether this device has spent a trial that has since run out. Absent means no opinion',
+    description: 'Whether this device used a trial that has ended. Absent means unknown',
   }),
 })
 
@@ -50,7 +50,7 @@ export function beaconRoutes(app: ZodApp, services: Services, { creating }: Clie
     admitNew: creating,
     onShared: ({ tenantId, productId, machine, installs }) =>
       app.log.warn({ tenant: tenantId, product: productId, machine, installs }, 'trial.shared_machine'),
-    onTrouble: (err) => app.log.warn({ err }, 'trial.not_known'),
+    onTrouble: (err) => app.log.warn({ err }, 'trial.lookup_failed'),
   })
   const beaconOf = (
     request: FastifyRequest,
@@ -78,11 +78,11 @@ export function beaconRoutes(app: ZodApp, services: Services, { creating }: Clie
       schema: {
         operationId: 'reportFreeTier',
         tags: ['Client'],
-        summary: 'An install without a license is in use',
+        summary: 'Report that an install without a license is in use',
         params: clientPlace,
         body: freeTierIn,
         response: {
-          200: answer('It is counted', z.object({ received: z.literal(true) })),
+          200: answer('The report was counted', z.object({ received: z.literal(true) })),
           ...withLimits(errorsWith(errorBody, 400, 401, 403, 404)),
         },
       },
@@ -103,13 +103,13 @@ export function beaconRoutes(app: ZodApp, services: Services, { creating }: Clie
       schema: {
         operationId: 'reportKeyless',
         tags: ['Client'],
-        summary: 'An install without a license is on trial, on the free tier, or has run out of its trial',
+        summary: 'Report that an install without a license is on trial, on the free tier, or past its trial',
         description:
-          'Answered with the settings, and with what is known of the trial of the machine whose `machine_hash` is sent.',
+          'Returns the settings, and the trial of the machine whose `machine_hash` is sent, if known.',
         params: clientPlace,
         body: keylessIn,
         response: {
-          200: answer('The settings, and the trial as far as it is known', keylessOut),
+          200: answer('The settings, and the trial if known', keylessOut),
           ...withLimits(errorsWith(errorBody, 400, 401, 403, 404)),
         },
       },

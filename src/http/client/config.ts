@@ -22,10 +22,10 @@ export function configRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getClientConfig',
         tags: ['Client'],
-        summary: "The product's settings, signed once a trial length is configured",
+        summary: "Read the product's settings, signed if a trial length is configured",
         description:
-          'A signed answer may be kept until it is signed anew, which `Cache-Control` says and is 12 hours before ' +
-          '`expires_at`. Should signing fail, the settings come unsigned and without the trial length.',
+          'A signed response may be cached until it is signed again, as given by `Cache-Control`, which is 12 hours before ' +
+          '`expires_at`. If signing fails, the settings are returned unsigned and without the trial length.',
         params: clientPlace,
         response: { 200: answer('The settings', z.object(settingsShape)), ...clientErrors() },
       },

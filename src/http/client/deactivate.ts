@@ -22,10 +22,10 @@ export function deactivateRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'deactivateInstance',
         tags: ['Client'],
-        summary: 'Free the seat of an instance; one that has none any more is answered the same',
+        summary: 'Deactivate an instance; an instance without a seat gets the same response',
         params: clientPlace,
         body: deactivateIn,
-        response: { 200: answer('It has no seat', deactivateOut), ...clientErrors(400, 422) },
+        response: { 200: answer('The instance has no seat', deactivateOut), ...clientErrors(400, 422) },
       },
     },
     async (request) => {

@@ -30,12 +30,15 @@ export function keysetRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getKeyset',
         tags: ['Client'],
-        summary: 'The public keys that leases and settings of the tenant are signed with',
+        summary: "Read the public keys that verify the tenant's leases and settings",
         security: [],
         params: z.object({ tenantId: z.string().meta({ example: 'acme' }) }),
         response: {
-          200: answer('The keys that sign, will sign next, or whose signatures are still good', keyset),
-          304: { description: 'The keyset is still the one with the ETag that was sent' },
+          200: answer(
+            'The current and next signing keys, and those whose signatures are still valid',
+            keyset,
+          ),
+          304: { description: 'Unchanged since the ETag that was sent' },
           ...errorsWith(errorBody, 404),
         },
       },

@@ -48,5 +48,5 @@ export async function leaseFor(
 function refuse(err: unknown, { client, origin, log }: Asking): never {
   if (!(err instanceof SigningFailed)) throw err
   log.error({ err, tenant: client.tenantId, request_id: origin.requestId }, 'lease.signing_failed')
-  throw new Problem(500, 'internal', 'tenant not fully configured: its signing key cannot be used')
+  throw new Problem(500, 'internal', 'the tenant is not fully configured: its signing key cannot be used')
 }

@@ -5,7 +5,7 @@ import { Problem } from '../problem.ts'
 const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> = {
   license_revoked: [422, 'license revoked'],
   license_expired: [422, 'license expired'],
-  license_reminted: [422, 'this license has another key now; ask the vendor for it'],
+  license_reminted: [422, 'this license was reminted; ask the vendor for its new key'],
   seat_limit_reached: [422, 'activation limit reached; deactivate another device first'],
   plan_limit: [402, "the vendor's plan allows no more active devices"],
 }

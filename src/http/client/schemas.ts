@@ -13,10 +13,10 @@ export const clientPlace = z.object({
 export const settingsShape = {
   trial_duration_days: z.int().optional().meta({
     description:
-      'Days that a new install may run unlicensed; 0: trials are off. Absent: never configured, and then nothing is signed',
+      'Days that a new install may run without a license; 0 means trials are off. Absent if not configured, and then nothing is signed',
   }),
   free_tier_enabled: z.boolean(),
-  kid: z.string().optional().meta({ description: 'The signing key, to be looked up in the keyset' }),
+  kid: z.string().optional().meta({ description: 'The id of the signing key in the keyset' }),
   issued_at: z.int().optional().meta({ description: 'Unix seconds' }),
   expires_at: z.int().optional().meta({ description: 'Unix seconds; 24 hours after `issued_at`' }),
   signature: z.string().optional().meta({
@@ -30,11 +30,11 @@ const limitHeaders = {
     type: 'string',
     enum: scopes,
     description:
-      'Whose calls were too many: those of the address to this route, of the tenant, of this instance of the license, or those of new anonymous instances of the tenant',
+      'Which limit was exceeded: that of the address on this route, of the tenant, of this instance of the license, or of new anonymous instances of the tenant',
   },
   'X-Service-Limit': {
     type: 'integer',
-    description: 'Admitted steadily in a minute; of `new_instances` in an hour',
+    description: 'The steady rate per minute; for `new_instances`, per hour',
   },
   'X-Service-Remaining': { type: 'integer', description: '0' },
 } as const
@@ -59,14 +59,14 @@ export const clientErrors = (...statuses: ErrorStatus[]) =>
 
 const licenseKey = keyText.meta({ example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' })
 const instanceId = text(256).meta({
-  description: 'As activate has answered it',
+  description: 'The instance id that activate returned',
   example: 'ins_01k9m3v5q7e8ra9c1d3f5g7h9j',
 })
 
 /** Old and new apps send what they know; a field that means nothing here is passed over. */
 export const activateIn = z.object({
   license_key: licenseKey,
-  instance_name: text(200).meta({ description: "The device's label", example: 'MacBook' }),
+  instance_name: text(200).meta({ description: 'A label for the device', example: 'MacBook' }),
   free_tier_instance_id: text(128)
     .optional()
     .meta({ description: 'The anonymous id that the install had before' }),
@@ -109,7 +109,10 @@ export const activateOut = z.object({
 
 export const validateOut = z.object({
   valid: z.boolean(),
-  error: z.string().optional().meta({ description: 'Only for a license that has expired for good' }),
+  error: z
+    .string()
+    .optional()
+    .meta({ description: 'Only for a license that has expired without a fallback' }),
   license_expires_at: licenseExpiresAt,
   lease,
   ...settingsShape,

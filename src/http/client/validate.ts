@@ -37,14 +37,14 @@ export function validateRoute(app: ZodApp, services: Services, authority: Client
       schema: {
         operationId: 'validateInstance',
         tags: ['Client'],
-        summary: 'Is this license good on this device, now?',
+        summary: 'Validate a license on this device',
         description:
-          'Reads authoritative state. The answer carries a lease, to be checked offline, and the settings; so do refusals ' +
-          'of a license.',
+          'Reads the authoritative state. The response has a lease that can be verified offline, and the settings; refusals ' +
+          'of a license have the settings too.',
         params: clientPlace,
         body: validateIn,
         response: {
-          200: answer('The verdict', validateOut),
+          200: answer('The result', validateOut),
           ...errorsWith(validateRefusal, 404, 422),
           ...withLimits(errorsWith(errorBody, 400, 401, 403)),
         },
@@ -112,7 +112,7 @@ function verdictOn(
 ): { status: LicenseStatus; found: StandingInstance } | Problem {
   if (standing.found === 'no license') return notFound('license')
   if (standing.found === 'old key') return refused('license_reminted')
-  if (standing.uncertain) throw unavailable('the state of this license cannot be read at the moment')
+  if (standing.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
   const status = statusAt(standing.license, now)
   if (status === 'revoked') return refused('license_revoked')
   if (!standing.seated) return refused('device_not_found')
@@ -122,6 +122,6 @@ function verdictOn(
 function refused(code: 'license_reminted' | 'license_revoked' | 'device_not_found'): Problem {
   return (
     clientProblemOf(code) ??
-    new Problem(422, 'invalid_request', 'instance not found or deactivated; activate it again')
+    new Problem(422, 'invalid_request', 'this instance does not exist or is deactivated; activate it again')
   )
 }

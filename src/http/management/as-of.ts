@@ -8,8 +8,8 @@ export const asOf = z
   .optional()
   .meta({
     description:
-      'As it was then: an ISO 8601 time, or the sequence of an event in its history. What was recorded at that very ' +
-      'moment counts',
+      'Return the state at this moment: an ISO 8601 time, or the sequence of an event in its history. Events recorded exactly ' +
+      'at that time are included',
     example: '2026-11-21T09:30:00.000Z',
   })
 

@@ -18,17 +18,23 @@ const entryOut = z
     }),
     action: z.string().meta({
       description:
-        '`viewed`, `searched`, `exported`, `revealed` or `rebuilt`; of dangerous requests `asked`, `approved`, ' +
-        '`denied`, `withdrawn`, `executed` or `refused`; of the rule that another member approves `required` or ' +
-        '`no_longer_required`. There may be more',
+        '`viewed`, `searched`, `exported`, `revealed` or `rebuilt`; for dangerous requests `asked`, `approved`, ' +
+        '`denied`, `withdrawn`, `executed` or `refused`; for the rule that another member has to approve, `required` or ' +
+        '`no_longer_required`. More may be added',
       example: 'viewed',
     }),
     target: z.object({
       kind: z.string().meta({ example: 'license' }),
       id: z.string().nullable().meta({ example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
     }),
-    asOf: z.string().nullable().meta({ description: 'What was looked back to; null for the present' }),
-    operation: z.string().nullable().meta({ description: 'What a dangerous request asked for' }),
+    asOf: z
+      .string()
+      .nullable()
+      .meta({ description: 'The past moment that was viewed; null for the current state' }),
+    operation: z
+      .string()
+      .nullable()
+      .meta({ description: 'The operation that a dangerous request asked for' }),
     confirmationId: z.string().nullable(),
     requestId: z.string(),
   })
@@ -38,7 +44,7 @@ const listQuery = z.strictObject({
   ...pageQuery,
   actor: text(200).optional(),
   action: text(40).optional(),
-  target: text(200).optional().meta({ description: 'The id of what it was done with' }),
+  target: text(200).optional().meta({ description: 'The id of the target' }),
 })
 
 /** Who looked at what, took what away and decided over what. */
@@ -50,9 +56,8 @@ export function auditRoutes(app: ZodApp, services: Services, cursors: Cursors): 
       schema: {
         operationId: 'listAudit',
         tags: ['Audit'],
-        summary: 'List who looked at what, took what away and decided over what, newest first',
-        description:
-          'What people look at in the dashboard and operators on the host, and what became of dangerous requests.',
+        summary: 'List who viewed, exported and decided what, newest first',
+        description: 'Views in the dashboard and on the host, and the outcomes of dangerous requests.',
         querystring: listQuery,
         response: { 200: answer('A page of entries', pageOf(entryOut)), ...errors(400, 403) },
       },

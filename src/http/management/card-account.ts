@@ -16,11 +16,11 @@ const statusOut = z
     account: z
       .object({
         detailsSubmitted: z.boolean(),
-        chargesEnabled: z.boolean().meta({ description: 'Until then nothing can be sold through it' }),
+        chargesEnabled: z.boolean().meta({ description: 'Stripe accepts no payments until this is true' }),
         payoutsEnabled: z.boolean(),
       })
       .nullable()
-      .meta({ description: 'As stripe says now; null without an account that it lets us see' }),
+      .meta({ description: 'As Stripe reports it now; null if there is no account, or no access to it' }),
   })
   .meta({ id: 'CardAccountStatus' })
 
@@ -37,13 +37,13 @@ function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
       schema: {
         operationId: 'connectStripe',
         tags: ['Integrations'],
-        summary: "Begin, or go on, to connect the tenant's own stripe account",
+        summary: "Start or continue to connect the tenant's own Stripe account",
         description:
-          'A person opens `url` and goes through Stripe Connect Onboarding; coming back finishes it. The address is good once and for some minutes: ask for another at any time.',
+          'A person opens `url` and completes Stripe Connect Onboarding; returning from it finishes the connection. The URL works once and for a few minutes; request a new one at any time.',
         body: z.strictObject({}).nullish(),
         response: {
           200: answer(
-            'Where to go on',
+            'The onboarding URL',
             z.object({
               url: z
                 .url()
@@ -70,7 +70,7 @@ function statusRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getStripeStatus',
         tags: ['Integrations'],
-        summary: 'Say how far the stripe account is connected, and what stripe lets it do',
+        summary: 'Read the state of the connected Stripe account',
         response: { 200: answer('The connection', statusOut), ...errors(403, 422) },
       },
     },

@@ -16,9 +16,9 @@ const polled = z
   .object({
     id: z.string(),
     status: z.enum(['pending', 'approved', 'denied', 'expired']).meta({
-      description: '`approved` stays so when it has been used',
+      description: 'Stays `approved` after it was used',
     }),
-    expiresInSeconds: z.int().meta({ description: '0 once it is settled' }),
+    expiresInSeconds: z.int().meta({ description: '0 once it is decided' }),
   })
   .meta({
     id: 'ConfirmationStatus',
@@ -42,11 +42,11 @@ export function confirmationRoutes(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getConfirmation',
         tags: ['Confirmations'],
-        summary: 'Poll a confirmation that this token asked for',
+        summary: 'Poll a confirmation of this token',
         params: z.strictObject({ id: z.string() }),
         response: {
           200: {
-            ...answer('Where it stands', polled),
+            ...answer('The status of the confirmation', polled),
             headers: {
               'Retry-After': { type: 'integer', description: 'Seconds to wait before the next poll' },
             },

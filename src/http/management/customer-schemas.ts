@@ -7,8 +7,8 @@ import type { Person } from '../../vault/subjects.ts'
 import { metadataIn, momentIn, momentOut, text } from '../schemas.ts'
 
 const overrideOut = EntitlementOverride.extend({
-  productId: EntitlementOverride.shape.productId.meta({ description: 'Of this product alone' }),
-  expiresAt: momentOut.optional().meta({ description: 'Without effect from this moment on' }),
+  productId: EntitlementOverride.shape.productId.meta({ description: 'Applies to this product only' }),
+  expiresAt: momentOut.optional().meta({ description: 'The override has no effect from this time on' }),
 }).meta({ id: 'EntitlementOverride' })
 
 export const customerOut = z
@@ -20,9 +20,7 @@ export const customerOut = z
     licenseIds: z.array(z.string()).meta({ description: 'Newest first' }),
     entitlementOverrides: z.array(overrideOut),
     createdAt: momentOut,
-    erasedAt: momentOut
-      .nullable()
-      .meta({ description: 'When the person was erased; null for one who is there' }),
+    erasedAt: momentOut.nullable().meta({ description: 'When the person was erased; null if they were not' }),
   })
   .meta({ id: 'Customer' })
 
@@ -37,11 +35,13 @@ export const customerIn = z
 const overrideIn = z.strictObject({
   entitlement: EntitlementOverride.shape.entitlement,
   effect: EntitlementOverride.shape.effect,
-  productId: EntitlementOverride.shape.productId.meta({ description: 'Every product when absent' }),
-  expiresAt: momentIn
-    .optional()
-    .meta({ description: 'Without effect from then on, and harmless in the past; kept to the second' }),
-  reason: text(500).optional().meta({ description: 'For people; do not name a person here' }),
+  productId: EntitlementOverride.shape.productId.meta({
+    description: 'Applies to every product when absent',
+  }),
+  expiresAt: momentIn.optional().meta({
+    description: 'The override has no effect from this time on; may be in the past; truncated to the second',
+  }),
+  reason: text(500).optional().meta({ description: 'A note for people; do not put personal data here' }),
 })
 
 export const overridesIn = z.strictObject({ overrides: z.array(overrideIn).max(mostOverrides) }).meta({

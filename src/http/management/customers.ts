@@ -83,7 +83,8 @@ function createRoute(app: ZodApp, services: Services): void {
         operationId: 'createCustomer',
         tags: ['Customers'],
         summary: 'Create a customer',
-        description: 'Two customers may have the same e-mail address. Its e-mail and name are kept sealed.',
+        description:
+          'Two customers may have the same email address. The email address and the name are stored encrypted.',
         body: customerIn,
         response: { 201: answer('The customer', oneCustomer), ...errors(400, 403) },
       },
@@ -106,7 +107,7 @@ function readRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getCustomer',
         tags: ['Customers'],
-        summary: 'Read a customer, as they are or as they were',
+        summary: 'Read a customer, now or at a past moment',
         params: onlyId,
         querystring: asOfQuery,
         response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404) },
@@ -132,7 +133,7 @@ function linkRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'linkLicense',
         tags: ['Customers'],
-        summary: 'Give a license to a customer, for good; again the same changes nothing',
+        summary: 'Link a license to a customer, permanently; repeating it changes nothing',
         params: onlyId,
         body: z
           .strictObject({ licenseId: text(100) })
@@ -161,10 +162,10 @@ function entitlementsRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'replaceEntitlementOverrides',
         tags: ['Customers'],
-        summary: "Replace a customer's entitlement overrides; the next validate sees them",
+        summary: "Replace a customer's entitlement overrides; they apply from the next validate",
         description:
-          "A license grants its key type's entitlements (or the fallback ones), and what its customer is granted, " +
-          'but nothing that its customer is revoked, in whatever order the overrides stand.',
+          "A license grants its key type's entitlements (or the fallback ones) and those granted to its customer, " +
+          'except those revoked from its customer, whatever the order of the overrides.',
         params: onlyId,
         body: overridesIn,
         response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404) },
@@ -187,9 +188,9 @@ function eraseRoute(app: ZodApp, services: Services): void {
   gatedRoute(app, services, eraseCustomer, {
     operationId: 'eraseCustomer',
     tags: ['Customers'],
-    summary: 'Erase the person of a customer everywhere; licenses stay, and say so',
+    summary: 'Erase the person behind a customer everywhere; their licenses stay and are marked',
     description:
-      "The person's address and name become unreadable in the log, the tables and everything sealed, at once. Every " +
+      "The person's address and name become unreadable in the log, the tables and everything encrypted, immediately. Every " +
       'customer with the same address is the same person. The customer stays, with `erasedAt`.',
     response: { 200: answer('The customer, erased', oneCustomer), ...errors(404, 409) },
     reply: async (entry) => shown(services, entry.customer.tenantId, entry),

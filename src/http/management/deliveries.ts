@@ -21,9 +21,9 @@ const attemptOut = z.object({
   attempt: z.int().meta({ description: '1, 2, 3…' }),
   at: momentOut,
   durationMs: z.int(),
-  status: z.int().nullable().meta({ description: 'null when the receiver did not answer' }),
+  status: z.int().nullable().meta({ description: 'null when the receiver did not respond' }),
   error: AttemptError.nullable().meta({ description: 'null when it succeeded' }),
-  excerpt: z.string().nullable().meta({ description: 'The beginning of the answer' }),
+  excerpt: z.string().nullable().meta({ description: 'The first 1 KiB of the response' }),
   nextAttemptAt: momentOut.nullable(),
 })
 
@@ -35,7 +35,7 @@ const deliveryOut = z
     sequence: z.int().nullable().meta({ description: '1, 2, 3… within the license' }),
     status: Status,
     attempts: z.array(attemptOut),
-    nextAttemptAt: momentOut.nullable().meta({ description: 'null when it has ended' }),
+    nextAttemptAt: momentOut.nullable().meta({ description: 'null when no attempt will follow' }),
     createdAt: momentOut,
     endedAt: momentOut.nullable(),
   })
@@ -46,7 +46,7 @@ const withPayload = z.object({
   delivery: deliveryOut.extend({
     payload: z
       .record(z.string(), z.unknown())
-      .meta({ description: 'What is sent, with the license key masked' }),
+      .meta({ description: 'The payload, with the license key masked' }),
   }),
 })
 const onlyId = z.strictObject({ id: z.string() })
@@ -65,7 +65,7 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
       schema: {
         operationId: 'listDeliveries',
         tags: ['Webhook'],
-        summary: 'List deliveries to the webhook with every try, newest first',
+        summary: 'List deliveries to the webhook with all attempts, newest first',
         querystring: z.strictObject({
           ...pageQuery,
           status: Status.optional(),
@@ -119,12 +119,12 @@ function redeliverRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'redeliver',
         tags: ['Webhook'],
-        summary: 'Deliver once more, now',
+        summary: 'Redeliver now',
         description:
-          'Under the same id, to the webhook as it is set now, with as many tries as at first. A `license.created` that ' +
-          'had ended goes out with `key: null`, since the key is kept no longer than until then.',
+          'Uses the same id, the current webhook settings and a full set of attempts. A `license.created` whose delivery ' +
+          'succeeded, or was abandoned more than 30 days ago, is sent with `key: null`, since the key is no longer stored.',
         params: onlyId,
-        response: { 202: answer('It is due now', oneDelivery), ...errors(400, 403, 404) },
+        response: { 202: answer('The delivery, due now', oneDelivery), ...errors(400, 403, 404) },
       },
     },
     async (request, reply) => {

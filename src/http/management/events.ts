@@ -14,9 +14,10 @@ const cursorOut = z.string().nullable()
 
 const eventsOut = z.object({
   items: z.array(FedEvent),
-  nextCursor: cursorOut.meta({ description: 'Where to read on now; null when these were the last so far' }),
+  nextCursor: cursorOut.meta({ description: 'The cursor of the next page; null on the last page so far' }),
   cursor: cursorOut.meta({
-    description: 'Where to read on whenever: behind the last event here; null while there has been none',
+    description:
+      'The cursor to continue from later: after the last event here; null if there are no events yet',
   }),
 })
 
@@ -29,15 +30,16 @@ export function eventRoutes(app: ZodApp, services: Services, cursors: Cursors): 
       schema: {
         operationId: 'listEvents',
         tags: ['Webhook'],
-        summary: "Read the tenant's events in the order in which they happened, oldest first",
+        summary: "Read the tenant's events in log order, oldest first",
         description:
-          'Every event that a webhook can be sent, with the same id and the same body, whether or not a webhook takes it; ' +
-          'of a key only its masked form. Keep `cursor`, and ask with `after` for what has happened since: nothing is ' +
-          'left out, and a cursor is good for ever, also when the installation moves to other servers. A cursor whose event ' +
-          'the log does not have, since it was restored from a backup, is answered 400.',
+          'Every event that a webhook can receive, with the same id and body, whether or not a webhook subscribes to it; ' +
+          'keys are masked. Store `cursor` and pass it as `after` to get what has happened since: no event is ' +
+          'left out, and a cursor never expires, even when the installation moves to other servers. A cursor whose event ' +
+          'is missing because the log was restored from a backup gets 400.',
         querystring: z.strictObject({
           after: pageQuery.cursor.meta({
-            description: '`cursor` or `nextCursor` of an answer; the first events when absent',
+            description:
+              '`cursor` or `nextCursor` of an earlier response; starts at the first event when absent',
           }),
           limit: pageQuery.limit,
         }),
@@ -85,7 +87,7 @@ async function positionOf({ db }: Services, tenantId: string, { id, createdAt: a
     if (position !== undefined) return position
   }
   throw invalid(
-    'after leads to an event that the log does not have: it was moved or restored. Read from the first event on; an ' +
-      'event that you have already has the same id',
+    'querystring after: the log no longer has this event because it was moved or restored; read from the first event, and ' +
+      'skip events whose id you already have',
   )
 }

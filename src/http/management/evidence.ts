@@ -22,11 +22,11 @@ export function evidenceRoutes(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getEvidence',
         tags: ['Licenses'],
-        summary: 'Take everything that is known of a license, as one signed archive',
+        summary: 'Download all evidence about a license as one signed archive',
         description:
-          'For a dispute: the notification of its sale, payments, refunds, mails and webhook calls with every try, devices, ' +
-          'and every event with stream and revision, as JSON lines, with a summary to be read. The archive says in ' +
-          'README.txt how to verify it with nothing but the public key. It is streamed: one that breaks off is no archive.',
+          'For a dispute: the payment notifications, payments, refunds, mails and webhook calls with all attempts, devices, ' +
+          'and every event with its stream and revision, as JSON lines, with a readable summary. README.txt in the archive ' +
+          'explains how to verify it with only the public key. The archive is streamed; a truncated download is not a valid archive.',
         params: z.strictObject({ id: z.string() }),
         response: {
           200: {

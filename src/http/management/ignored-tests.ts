@@ -11,8 +11,10 @@ import { answerPage } from './page.ts'
 const ignoredTestOut = z
   .object({
     provider: Provider,
-    notificationId: z.string().meta({ description: "The provider's own id of it, or a hash of its body" }),
-    kind: z.string().meta({ description: 'What it told', example: 'sold' }),
+    notificationId: z
+      .string()
+      .meta({ description: "The provider's id of the notification, or a hash of its body" }),
+    kind: z.string().meta({ description: 'What it reported', example: 'sold' }),
     reason: z.enum(ignoredReasons),
     message: z.string().meta({ description: 'Why it had no effect, and what to do' }),
     times: z.int().meta({ description: 'How often it was sent' }),
@@ -31,7 +33,7 @@ export function ignoredTestsRoute(app: ZodApp, services: Services, cursors: Curs
         operationId: 'listIgnoredTests',
         tags: ['Sales'],
         summary: 'List the test notifications that had no effect, newest first',
-        description: 'Each says why. They are listed for 30 days, at most 200 of a tenant.',
+        description: 'Each entry gives the reason. Entries are kept for 30 days, at most 200 per tenant.',
         querystring: z.strictObject(pageQuery),
         response: { 200: answer('A page of ignored tests', pageOf(ignoredTestOut)), ...errors(400, 403) },
       },

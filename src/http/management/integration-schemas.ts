@@ -40,7 +40,7 @@ export const integrationOut = z
 export const oneIntegration = z.object({ integration: integrationOut })
 
 export const pingUrlOut = z.string().optional().meta({
-  description: 'gumroad only: the address for its ping, shown in this answer and never again',
+  description: 'Gumroad only: the ping URL, shown only in this response',
   example: 'https://licenses.example.com/webhooks/gumroad/acme?token=…',
 })
 
@@ -79,10 +79,10 @@ export function requireProvider(name: string): Provider {
 export const connectIn = z
   .strictObject({
     webhookSecret: ProviderCredential.optional().meta({
-      description: 'By which its notifications are verified',
+      description: "The secret that verifies the provider's notifications",
     }),
     apiKey: ProviderCredential.optional().meta({
-      description: 'Tried at the provider before anything is kept',
+      description: 'Checked with the provider before it is stored',
     }),
   })
   .nullish()
@@ -99,7 +99,7 @@ export function connectionFrom(provider: Marketplace, body: z.infer<typeof conne
     return { provider, webhookSecret, apiKey }
   }
   if (webhookSecret !== undefined) throw new Refusal('webhook_secret_unwanted')
-  if (apiKey !== undefined) throw invalid('body apiKey: gumroad is not asked; leave it out')
+  if (apiKey !== undefined) throw invalid('body apiKey: Gumroad needs no API key; omit it')
   return { provider }
 }
 
@@ -118,8 +118,7 @@ export const mappingIn = z
     products: soldAs.optional(),
   })
   .meta({
-    description:
-      'The one field of the provider; it takes the place of what was there, and empty takes it away',
+    description: "The provider's field; replaces the current mapping, and an empty one removes it",
     example: { permalinks: ['editor'] },
   })
 
@@ -138,7 +137,7 @@ export function checkMappingField(provider: Provider, body: MappingIn): void {
   const field = fieldOf[provider]
   const given = Object.keys(body)
   if (given.length !== 1 || given[0] !== field) {
-    throw invalid(`body: ${provider} is configured with the field ${field}, and no other`)
+    throw invalid(`body: ${provider} accepts only the field ${field}`)
   }
 }
 

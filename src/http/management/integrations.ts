@@ -56,7 +56,7 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
       schema: {
         operationId: 'listIntegrations',
         tags: ['Integrations'],
-        summary: 'List the five payment providers, connected or not, with what is mapped at each',
+        summary: 'List the five payment providers, connected or not, with their mappings',
         querystring: z.strictObject(pageQuery),
         response: { 200: answer('A page of providers', pageOf(integrationOut)), ...errors(400, 403) },
       },
@@ -107,7 +107,7 @@ function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
         tags: ['Integrations'],
         summary: 'Connect a marketplace',
         description:
-          'gumroad needs nothing and gets the address for its ping, once. The others need `webhookSecret`; an `apiKey` is tried at the provider first. stripe has an operation of its own.',
+          'Gumroad needs nothing and returns the ping URL once. The others need `webhookSecret`; an `apiKey` is checked with the provider first. Stripe has its own operation.',
         params: providerParam,
         body: connectIn,
         response: {
@@ -143,7 +143,7 @@ function disconnectRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'disconnectIntegration',
         tags: ['Integrations'],
-        summary: 'Disconnect a provider and destroy its secrets; what is mapped stays',
+        summary: 'Disconnect a provider and destroy its secrets; its mappings stay',
         params: providerParam,
         response: { 200: answer('Not connected', oneIntegration), ...errors(400, 403, 404) },
       },
@@ -162,9 +162,9 @@ function rotateRoute(app: ZodApp, services: Services, baseUrl: string): void {
   gatedRoute(app, services, rotateProviderSecret, {
     operationId: 'rotateIntegrationSecret',
     tags: ['Integrations'],
-    summary: "Replace the secret by which a marketplace's notifications are known to be its own",
+    summary: "Replace the secret that verifies a marketplace's notifications",
     description:
-      'The former one is refused at once. gumroad gets a new address for its ping, shown in this answer and never again; the others send the new `webhookSecret`. stripe has no secret of its own here.',
+      'The previous secret is rejected immediately. Gumroad gets a new ping URL, shown only in this response; for the others, send the new `webhookSecret`. Stripe has no secret of its own here.',
     response: {
       200: answer('Rotated', oneIntegration.extend({ pingUrl: pingUrlOut })),
       ...errors(404, 409, 422),
@@ -185,9 +185,9 @@ function configureRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'configureProductIntegration',
         tags: ['Integrations'],
-        summary: 'Say as what a provider sells a product',
+        summary: "Map a provider's products to a product's key types",
         description:
-          'gumroad `{permalinks}`; lemonsqueezy `{variants: {id: keyTypeId}}`; paddle `{prices: {id: keyTypeId}}`; polar `{products: {id: keyTypeId}}`; stripe `{prices: {keyTypeId: priceId}}`, whose prices are looked up there and stand with the key types.',
+          'gumroad `{permalinks}`; lemonsqueezy `{variants: {id: keyTypeId}}`; paddle `{prices: {id: keyTypeId}}`; polar `{products: {id: keyTypeId}}`; stripe `{prices: {keyTypeId: priceId}}`, whose prices are read from Stripe and shown with the key types.',
         params: z.strictObject({ productId: Slug, ...providerParam.shape }),
         body: mappingIn,
         response: { 200: answer('The provider', oneIntegration), ...errors(400, 403, 404, 409, 422) },

@@ -89,9 +89,9 @@ function changeRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'updateKeyType',
         tags: ['Key types'],
-        summary: 'Change a key type; fields left out keep their value',
+        summary: 'Change a key type; omitted fields keep their value',
         description:
-          'Licenses that were already issued keep their device limit and expiry; their entitlements follow.',
+          'Existing licenses keep their device limit and expiry; their entitlements change with the key type.',
         params: z.strictObject({ productId: Slug, keyTypeId: Slug }),
         body: keyTypeChange,
         response: {
@@ -106,7 +106,7 @@ function changeRoute(app: ZodApp, services: Services): void {
       const { keyTypeId: asked, ...fields } = request.body
       if (asked !== undefined && asked !== keyTypeId) {
         requireKeyType(await requireProduct(services, tenantId, productId), keyTypeId)
-        throw new Problem(422, 'invalid_request', 'keyTypeId cannot change; add another key type instead')
+        throw new Problem(422, 'invalid_request', 'keyTypeId cannot be changed; add another key type instead')
       }
       const change = keyTypeChangeFrom(fields)
       const product = await changeKeyType(services, tenantId, productId, keyTypeId, change, originOf(request))
@@ -120,9 +120,10 @@ function deleteRoute(app: ZodApp, services: Services): void {
     operationId: 'deleteKeyType',
     tags: ['Key types'],
     summary: 'Delete a key type that no live license references',
-    description: 'Revoked and expired licenses keep what they had. A product always keeps one key type.',
+    description:
+      'Revoked and expired licenses keep their entitlements. A product needs at least one key type.',
     response: {
-      200: answer('It is deleted', z.object({ deleted: z.literal(true) })),
+      200: answer('The key type is deleted', z.object({ deleted: z.literal(true) })),
       ...errors(404, 409),
     },
     reply: () => ({ deleted: true }),

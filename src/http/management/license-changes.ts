@@ -15,7 +15,7 @@ const remintIn = z
     keepDevices: z
       .boolean()
       .default(false)
-      .meta({ description: 'Whether the devices keep their seats; otherwise all of them are freed' }),
+      .meta({ description: 'Whether the devices keep their seats; otherwise all seats are freed' }),
   })
   .nullish()
 
@@ -32,8 +32,8 @@ function remintRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'remintLicense',
         tags: ['Licenses'],
-        summary: 'Give a license a new key; it is shown in this answer and never again',
-        description: 'From now on the old key answers `reminted` on runtime calls. A revoked license is 409.',
+        summary: 'Remint a license; its new key is shown only in this response',
+        description: 'The old key then gets `reminted` on runtime calls. A revoked license gets 409.',
         params: oneLicense,
         body: remintIn,
         response: { 200: answer('The license and its new key', mintedOut), ...errors(400, 403, 404, 409) },
@@ -57,8 +57,8 @@ function remintRoute(app: ZodApp, services: Services): void {
 
 const deviceIn = z
   .strictObject({
-    deviceId: text(256).optional().meta({ description: 'As the caller of activate named it' }),
-    instanceId: text(256).optional().meta({ description: 'As it was named when it was activated' }),
+    deviceId: text(256).optional().meta({ description: 'The id that was passed to activate' }),
+    instanceId: text(256).optional().meta({ description: 'The instance id that activate returned' }),
   })
   .refine(
     ({ deviceId, instanceId }) => (deviceId === undefined) !== (instanceId === undefined),
@@ -74,7 +74,7 @@ function deactivateDeviceRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'deactivateDeviceOfLicense',
         tags: ['Licenses'],
-        summary: "Free a device's seat; a device that has left already is answered the same",
+        summary: 'Deactivate a device; repeating it gets the same response',
         params: oneLicense,
         body: deviceIn,
         response: {

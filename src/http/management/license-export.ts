@@ -54,13 +54,13 @@ export function licenseExportRoutes(app: ZodApp, services: Services): void {
     tags: ['Licenses'],
     summary: 'Export licenses as JSON lines or CSV, newest first; keys are masked',
     description:
-      'Streamed: any number of licenses. An answer that breaks off ends without its last chunk; it has used up its ' +
-      'confirmation all the same. In CSV lists are separated by spaces, metadata is JSON, and a text that a ' +
-      'spreadsheet would take for a formula begins with an apostrophe.',
+      'Streams any number of licenses. An interrupted response ends without its last chunk and still uses up its ' +
+      'confirmation. In CSV, lists are separated by spaces, metadata is JSON, and text that a ' +
+      'spreadsheet would read as a formula is prefixed with an apostrophe.',
     streams: true,
     response: {
       200: {
-        description: 'A license a line; in CSV after a line with the names of the fields',
+        description: 'One license per line; CSV begins with a header line',
         content: {
           'application/x-ndjson': { schema: z.string() },
           'text/csv': { schema: z.string() },

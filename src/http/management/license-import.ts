@@ -21,30 +21,30 @@ const mostRowBytes = 256 * 1024
 const mostDevices = 500
 
 /** Before this nobody sold licenses, and the stores tell time differently. */
-const momentOfSale = momentIn.refine((value) => Date.parse(value) >= 0, 'must not lie before 1970')
+const momentOfSale = momentIn.refine((value) => Date.parse(value) >= 0, 'must not be before 1970')
 
 const rowIn = z
   .strictObject({
-    licenseKey: keyText.meta({ description: 'In whatever form; at least 6 letters or digits' }),
-    keyTypeId: Slug.optional().meta({ description: "The product's first one when absent" }),
+    licenseKey: keyText.meta({ description: 'In any format; at least 6 letters or digits' }),
+    keyTypeId: Slug.optional().meta({ description: "Defaults to the product's first key type" }),
     email: EmailAddress.nullish(),
-    name: text(200).nullish().meta({ description: 'Kept only together with an e-mail address' }),
+    name: text(200).nullish().meta({ description: 'Stored only together with an email address' }),
     quantity: z.int().min(1).max(100_000).optional(),
     expiresAt: momentOfSale.nullable().optional().meta({
       description:
-        "May have passed. null is perpetual; absent, the key type's duration counts from createdAt",
+        "May be in the past. null is perpetual; when absent, the key type's duration counts from createdAt",
     }),
     status: z.enum(['active', 'fallback', 'expired', 'revoked']).optional().meta({
       description:
-        'What it was there. `revoked` is taken over; `expired` and `fallback` need an expiresAt that has passed',
+        'The status in the previous system. `revoked` is kept; `expired` and `fallback` need an expiresAt in the past',
     }),
-    createdAt: momentOfSale.optional().meta({ description: 'When it was issued there; now when absent' }),
+    createdAt: momentOfSale.optional().meta({ description: 'When the license was issued; defaults to now' }),
     metadata: Metadata.refine(wellFormedMetadata, 'must be well-formed text without NUL').optional(),
     devices: z
       .array(z.strictObject({ deviceId: text(256), name: text(200).optional() }))
       .max(mostDevices)
       .optional()
-      .meta({ description: 'Devices that hold a seat of it; the name is the id when absent' }),
+      .meta({ description: 'Devices that have a seat; the name defaults to the id' }),
   })
   .refine((row) => Buffer.byteLength(JSON.stringify(row)) <= mostRowBytes, 'the row is larger than 256 KiB')
 
@@ -68,9 +68,9 @@ const importOut = z.object({
   skipped: z.int().meta({ description: 'Duplicates and invalid rows' }),
   results: z.array(
     z.object({
-      index: z.int().meta({ description: 'Of the row, from 0' }),
+      index: z.int().meta({ description: 'The index of the row, from 0' }),
       status: z.enum(['imported', 'duplicate', 'invalid']),
-      id: z.string().optional().meta({ description: 'Of the license that has the key' }),
+      id: z.string().optional().meta({ description: 'The id of the license that has the key' }),
       displayKey: z.string().optional(),
       error: z.string().optional().meta({ description: 'Why the row is invalid' }),
     }),
@@ -89,14 +89,14 @@ export function licenseImportRoutes(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'importLicenses',
         tags: ['Licenses'],
-        summary: 'Take in licenses that were issued somewhere else, at most 1,000 in a call',
+        summary: 'Import licenses from another system, at most 1,000 per call',
         description:
-          'Each row stands for itself: one that is invalid keeps no other from being imported. A key that any ' +
-          'license of the tenant has, or once had, is a duplicate, so an import that is sent again imports nothing ' +
-          'twice. Rows whose devices are more than the plan allows are invalid; when nothing can be imported for ' +
-          'that reason, the call is 402.',
+          'Rows are independent: an invalid row does not stop the others. A key that any ' +
+          'license of the tenant has or once had is a duplicate, so repeating an import imports nothing ' +
+          'twice. Rows with more devices than the plan allows are invalid; if no row can be imported for ' +
+          'that reason, the call gets 402.',
         body: importIn,
-        response: { 200: answer('What became of each row', importOut), ...errors(400, 402, 403, 404) },
+        response: { 200: answer('The outcome of each row', importOut), ...errors(400, 402, 403, 404) },
       },
     },
     async (request) => {

@@ -51,7 +51,7 @@ export const licenseDetailOut = License.extend({
         .nullable()
         .meta({
           description:
-            'What the app on it last said of itself; noted within seconds, once a day or on change',
+            'What the app on the device last reported about itself; updated within seconds, once a day or on change',
         }),
     }),
   ),
@@ -59,9 +59,7 @@ export const licenseDetailOut = License.extend({
 
 export const mintedOut = z.object({
   license: licenseOut,
-  licenseKey: z
-    .string()
-    .meta({ description: 'The raw key: this answer is the only place where it is shown' }),
+  licenseKey: z.string().meta({ description: 'The raw key, shown only in this response' }),
 })
 
 const wellFormed = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
@@ -72,14 +70,17 @@ export const wellFormedMetadata = (pairs: Record<string, string>): boolean =>
 export const licenseIn = z
   .strictObject({
     productId: Slug,
-    keyTypeId: Slug.optional().meta({ description: "The product's first one when absent" }),
+    keyTypeId: Slug.optional().meta({ description: "Defaults to the product's first key type" }),
     quantity: z.int().min(1).max(100_000).optional(),
     email: EmailAddress.optional(),
     name: text(200)
       .optional()
-      .meta({ description: 'Of the person; kept only together with an e-mail address' }),
+      .meta({ description: 'The name of the person; stored only together with an email address' }),
     customerId: text(100).optional(),
-    expiresAt: momentIn.nullable().optional().meta({ description: 'null is perpetual; kept to the second' }),
+    expiresAt: momentIn
+      .nullable()
+      .optional()
+      .meta({ description: 'null is perpetual; truncated to the second' }),
     deviceLimit: DeviceLimit.nullable().optional().meta({ description: 'null is unlimited' }),
     metadata: metadataIn.optional(),
   })

@@ -17,21 +17,23 @@ import { asOf, asOfFrom } from './as-of.ts'
 import { requireLicenseId } from './licenses.ts'
 import { answerPage } from './page.ts'
 
-const sequence = z.int().meta({ description: 'Its place in the history of the license; 0 is the first' })
+const sequence = z.int().meta({ description: 'The position in the history of the license; 0 is the first' })
 
 const actorOut = z.object({
   kind: z.enum(actorKinds),
   id: z.string(),
-  name: z.string().meta({ description: 'The name of a token, the e-mail address of a member, else the id' }),
+  name: z
+    .string()
+    .meta({ description: 'The name of the token, the email address of the member, or else the id' }),
 })
 
 const event = z
   .enum(Object.values(publicNames))
-  .meta({ description: 'Where webhooks have a name for it, it is theirs' })
+  .meta({ description: 'The event name that webhooks use, where they have one' })
 
 const summary = z
   .string()
-  .meta({ description: 'What happened, in one line for people; its wording may change' })
+  .meta({ description: 'What happened, in one line for people; the wording may change' })
 
 const entryOut = z
   .object({
@@ -52,10 +54,7 @@ const entryOut = z
     links: z.object({
       saleId: z.string().nullable(),
       customerId: z.string().nullable(),
-      confirmationId: z
-        .string()
-        .nullable()
-        .meta({ description: 'The confirmation by which a person allowed it' }),
+      confirmationId: z.string().nullable().meta({ description: 'The confirmation that a person approved' }),
       deliveries: z.array(
         z.object({
           id: z.string(),
@@ -86,29 +85,29 @@ const entryOut = z
 const reasoned = {
   succeeds: z.boolean(),
   httpStatus: z.union([z.literal(200), z.literal(403)]).meta({
-    description: '403 where the interface refuses before it looks at the license',
+    description: '403 where the interface refuses the call before it looks up the license',
   }),
-  status: runtimeStatus.nullable().meta({ description: 'As the runtime interface tells it; null for a 403' }),
-  rule: z.enum(rules).meta({ description: 'Why; stable, for programs' }),
-  because: z.string().meta({ description: 'Why, in words; their wording may change' }),
+  status: runtimeStatus
+    .nullable()
+    .meta({ description: 'The status that the runtime interface returns; null for a 403' }),
+  rule: z.enum(rules).meta({ description: 'The reason as a stable code' }),
+  because: z.string().meta({ description: 'The reason in words; the wording may change' }),
   events: z
     .array(z.object({ sequence, event, time: momentOut, actor: actorOut, summary }))
-    .meta({ description: 'The events that decide' }),
+    .meta({ description: 'The events that the answer rests on' }),
 }
 
 const explanationOut = z
   .object({
-    at: momentOut.meta({ description: 'The moment that it is true of' }),
-    sequence: z.int().meta({ description: 'The last event of the license until then' }),
+    at: momentOut.meta({ description: 'The moment that the answer is for' }),
+    sequence: z.int().meta({ description: 'The last event of the license at that moment' }),
     deviceId: z.string().nullable(),
     validate: z.object({
       ...reasoned,
-      expires_at: z.int().nullable().meta({ description: 'Unix seconds, as validate tells it' }),
+      expires_at: z.int().nullable().meta({ description: 'Unix seconds, as validate returns it' }),
       entitlements: z.array(z.string()),
     }),
-    activate: z
-      .object(reasoned)
-      .meta({ description: 'Of the device asked about, or of one that has never been there' }),
+    activate: z.object(reasoned).meta({ description: 'For the given device, or for a new one' }),
     seats: z.object({
       used: z.int(),
       limit: z.int().nullable(),
@@ -122,7 +121,7 @@ const explanationOut = z
             activatedAt: momentOut,
           }),
         )
-        .meta({ description: 'The devices in seats, longest first, at most 20 of them' }),
+        .meta({ description: 'The devices that have seats, oldest first, at most 20' }),
     }),
   })
   .meta({ id: 'LicenseExplanation' })
@@ -143,11 +142,11 @@ function historyRoute(app: ZodApp, services: Services, cursors: Cursors): void {
       schema: {
         operationId: 'getLicenseHistory',
         tags: ['Licenses'],
-        summary: 'Read everything that happened to a license: when, by whom, and what it changed',
-        description: 'A page costs the same however long the history is.',
+        summary: 'Read the history of a license: what happened, when, by whom, and what it changed',
+        description: 'The cost of a page does not depend on the length of the history.',
         params,
         querystring: z.strictObject({ ...pageQuery, order: z.enum(['oldest', 'newest']).default('newest') }),
-        response: { 200: answer('A page of its history', pageOf(entryOut)), ...errors(400, 403, 404) },
+        response: { 200: answer('A page of the history', pageOf(entryOut)), ...errors(400, 403, 404) },
       },
     },
     async (request) => {
@@ -181,19 +180,17 @@ function explainRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'explainLicense',
         tags: ['Licenses'],
-        summary: 'Say what validate and activate would answer, now or then, and why',
+        summary: 'Explain what validate and activate would return, now or at a past moment',
         description:
-          'Decided by the code that answers them. Nothing is counted, recorded or activated by asking. It says what is ' +
-          'true of the license by its own key: an older key answers `reminted`.',
+          'Uses the same code as validate and activate, but counts, records and activates nothing. The answer is for ' +
+          "the license's current key: an older key gets `reminted`.",
         params,
         querystring: z.strictObject({
-          device_id: text(256)
-            .optional()
-            .meta({ description: 'Without it the license alone is asked about' }),
+          device_id: text(256).optional().meta({ description: 'When absent, only the license is checked' }),
           asOf,
         }),
         response: {
-          200: answer('What would be answered', z.object({ explanation: explanationOut })),
+          200: answer('The explanation', z.object({ explanation: explanationOut })),
           ...errors(400, 403, 404),
         },
       },

@@ -19,8 +19,8 @@ export function licenseUndoRoutes(app: ZodApp, services: Services): void {
   gatedRoute(app, services, reinstateLicense, {
     operationId: 'reinstateLicense',
     tags: ['Licenses'],
-    summary: 'Reinstate a license that was revoked',
-    description: 'Refused for one whose money went back, and for one whose key type is deleted.',
+    summary: 'Reinstate a revoked license',
+    description: 'Refused if the payment was refunded or lost in a dispute, or if the key type was deleted.',
     issues: true,
     response: { 200: license, ...errors(404, 409) },
     reply,
@@ -28,7 +28,7 @@ export function licenseUndoRoutes(app: ZodApp, services: Services): void {
   gatedRoute(app, services, reseatDevice, {
     operationId: 'reseatDevice',
     tags: ['Licenses'],
-    summary: 'Give a device that was deactivated its seat back, under the name that it had',
+    summary: 'Give a deactivated device its seat back, with the name that it had',
     issues: true,
     response: { 200: license, ...errors(402, 404, 409) },
     reply: async (entry) => {
@@ -39,10 +39,10 @@ export function licenseUndoRoutes(app: ZodApp, services: Services): void {
   gatedRoute(app, services, takeBackImport, {
     operationId: 'takeBackImport',
     tags: ['Licenses'],
-    summary: 'Take back the import of a license that nothing has become of',
+    summary: 'Take back the import of an unused license',
     description:
-      'It is revoked, its devices lose their seats, and its key can be imported again, as another license; this one stays ' +
-      'with its history. Refused once it was activated, reminted, linked or renewed.',
+      'The license is revoked, its devices lose their seats, and its key can be imported again as another license; this one stays ' +
+      'with its history. Refused if the license was activated, reminted, linked or renewed.',
     response: { 200: license, ...errors(404, 409) },
     reply,
   })

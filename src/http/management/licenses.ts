@@ -87,7 +87,7 @@ function mintRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'mintLicense',
         tags: ['Licenses'],
-        summary: 'Mint a license; its raw key is shown in this answer and never again',
+        summary: 'Mint a license; its raw key is shown only in this response',
         body: licenseIn,
         response: { 201: answer('The license and its key', mintedOut), ...errors(400, 403, 404, 422) },
       },
@@ -126,8 +126,8 @@ function readRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getLicense',
         tags: ['Licenses'],
-        summary: 'Read a license with its devices, as it is or as it was',
-        description: 'What devices said of themselves is not recorded, so of then `telemetry` is null.',
+        summary: 'Read a license with its devices, now or at a past moment',
+        description: 'Telemetry is not recorded as events, so `telemetry` is null for past moments.',
         params: z.strictObject({ id: z.string() }),
         querystring: asOfQuery,
         response: {
@@ -164,7 +164,7 @@ function revokeRoute(app: ZodApp, services: Services): void {
   gatedRoute(app, services, revokeLicense, {
     operationId: 'revokeLicense',
     tags: ['Licenses'],
-    summary: 'Revoke a license for good',
+    summary: 'Revoke a license permanently',
     response: {
       200: answer('The license', z.object({ license: licenseOut })),
       ...errors(404, 409),

@@ -29,7 +29,7 @@ const polling: Allowance = { burst: 120, intervalMs: 500 }
 const managementScopes = Scope.options.filter((scope) => scope !== 'licenses:runtime')
 
 const clientId = text(200).optional().meta({
-  description: 'What an OAuth library calls itself; any. Shown to the person where there is no name',
+  description: 'The client id of an OAuth library; any text. Shown to the person if client_name is absent',
   example: 'build-1',
 })
 
@@ -37,7 +37,7 @@ const loginIn = z.strictObject({
   client_id: clientId,
   client_name: text(100)
     .optional()
-    .meta({ description: 'Shown to the person who decides', example: 'keyledger on build-1' }),
+    .meta({ description: 'Shown to the person who approves', example: 'keyledger on build-1' }),
   scopes: z
     .array(Scope)
     .min(1)
@@ -45,12 +45,12 @@ const loginIn = z.strictObject({
     .optional()
     .meta({
       description:
-        'What to ask for; all of the management interface when absent. `danger` is only granted if the person ' +
+        'The requested scopes; defaults to all of the management interface. `danger` is granted only if the person ' +
         'turns it on.',
     }),
   scope: text(1000)
     .optional()
-    .meta({ description: 'The same in words of OAuth: scopes in one text, with spaces between them' }),
+    .meta({ description: 'The scopes as in OAuth: one string, separated by spaces' }),
 })
 
 const tokenIn = z.strictObject({
@@ -58,13 +58,13 @@ const tokenIn = z.strictObject({
   client_id: clientId,
   grant_type: text(200)
     .optional()
-    .meta({ description: 'OAuth libraries send it; a form needs it', example: deviceGrant }),
+    .meta({ description: 'Sent by OAuth libraries; required in a form', example: deviceGrant }),
 })
 
 const loginOut = z
   .object({
-    device_code: z.string().meta({ description: 'To poll with; keep it to yourself' }),
-    user_code: z.string().meta({ description: 'To show to the person', example: 'BDWP-HQZK' }),
+    device_code: z.string().meta({ description: 'Used to poll; keep it secret' }),
+    user_code: z.string().meta({ description: 'Show it to the person', example: 'BDWP-HQZK' }),
     verification_uri: z.string(),
     verification_uri_complete: z.string(),
     expires_in: z.int().meta({ description: 'Seconds', example: loginLifetimeSeconds }),
@@ -74,10 +74,10 @@ const loginOut = z
 
 const tokenOut = z
   .object({
-    access_token: z.string().meta({ description: 'This answer is the only place where it is shown' }),
+    access_token: z.string().meta({ description: 'Shown only in this response' }),
     token_type: z.literal('Bearer'),
     scopes: z.array(Scope),
-    scope: z.string().meta({ description: 'The scopes in one text, with spaces between them' }),
+    scope: z.string().meta({ description: 'The scopes in one string, separated by spaces' }),
     tenant_id: z.string(),
     expires_at: momentOut.nullable(),
     expires_in: z.int().optional().meta({ description: 'Seconds; absent for a token that does not expire' }),
@@ -102,7 +102,7 @@ function scopesAsked({ scopes, scope }: z.infer<typeof loginIn>): readonly Scope
   if (scopes !== undefined) throw new OAuthError('invalid_request', 'send scope or scopes, not both')
   const asked = z.array(Scope).min(1).safeParse(scope.split(' ').filter(Boolean))
   if (asked.success) return [...new Set(asked.data)]
-  throw new OAuthError('invalid_scope', `scope may hold ${Scope.options.join(' ')}`)
+  throw new OAuthError('invalid_scope', `scope may contain ${Scope.options.join(' ')}`)
 }
 
 /** @throws OAuthError `invalid_request`, `unsupported_grant_type` */
@@ -122,7 +122,7 @@ function startRoute(app: ZodApp, services: Services, baseUrl: string): void {
       schema: {
         operationId: 'startDeviceLogin',
         tags: ['Login'],
-        summary: 'Begin to sign in a program: get a code that a person confirms in the dashboard',
+        summary: 'Start a device authorization: get a code that a person approves in the dashboard',
         security: [],
         consumes,
         body: loginIn,
@@ -137,7 +137,7 @@ function startRoute(app: ZodApp, services: Services, baseUrl: string): void {
       await allow(services, 'login start', addressOf(request), starting)
       const { client_id: clientId, client_name: clientName } = request.body
       const scopes = scopesAsked(request.body)
-      const named = clientName ?? clientId?.slice(0, 100) ?? 'A program without a name'
+      const named = clientName ?? clientId?.slice(0, 100) ?? 'Unnamed API client'
       const asked = { clientName: named, scopes, address: addressOf(request) }
       const { deviceCode, userCode } = await openLoginRequest(
         services.db,
@@ -165,7 +165,7 @@ function pollRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'pollDeviceLogin',
         tags: ['Login'],
-        summary: 'Ask for the token, no faster than the interval; it is given out once',
+        summary: 'Poll for the token, no faster than the interval; it is returned once',
         security: [],
         consumes,
         body: tokenIn,
@@ -180,7 +180,7 @@ function pollRoute(app: ZodApp, services: Services): void {
       await allow(services, 'login poll', addressOf(request), polling)
       const { device_code: deviceCode, grant_type: grantType } = request.body
       checkGrant(request, grantType)
-      if (!isDeviceCode(deviceCode)) throw new OAuthError('invalid_grant', 'this is no device_code')
+      if (!isDeviceCode(deviceCode)) throw new OAuthError('invalid_grant', 'this is not a device_code')
       const deviceCodeHash = sha256(deviceCode)
       const poll = await notePoll(services.db, deviceCodeHash, services.now())
       if (!poll) return reply.code(400).send({ error: 'expired_token' })
@@ -216,8 +216,11 @@ function logoutRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'logout',
         tags: ['Login'],
-        summary: 'Revoke the token that this is called with',
-        response: { 200: answer('It is revoked', z.object({ revoked: z.literal(true) })), ...errors(403) },
+        summary: 'Revoke the token of this request',
+        response: {
+          200: answer('The token is revoked', z.object({ revoked: z.literal(true) })),
+          ...errors(403),
+        },
       },
     },
     async (request) => {
@@ -231,7 +234,7 @@ function logoutRoute(app: ZodApp, services: Services): void {
 async function allow(services: Services, what: string, address: string, allowance: Allowance): Promise<void> {
   const attempt = await services.attempts.take([{ bucket: `${what} ${callerOf(address)}`, allowance }])
   if (attempt.allowed) return
-  throw new Problem(429, 'rate_limited', 'too many requests from this address; wait and try again', {
+  throw new Problem(429, 'rate_limited', 'too many requests from this address; wait and retry', {
     'retry-after': String(attempt.retryAfterSeconds),
   })
 }

@@ -20,7 +20,7 @@ const filled = (template: string | null) => template === null || unknownPlacehol
 const withKey = (template: string | null) => template === null || holdsKey(template)
 const keepable = (value: string | null) => value === null || isStorable(value)
 const inOneLine = (value: string | null) => value === null || !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value)
-const noSuchPlace = `may only fill in ${known}`
+const noSuchPlace = `may only contain ${known}`
 const noText = 'must be well-formed text without NUL'
 
 const { shape } = MailSettings
@@ -28,16 +28,16 @@ const template = (field: 'text' | 'html') =>
   shape[field]
     .refine(keepable, noText)
     .refine(filled, noSuchPlace)
-    .refine(withKey, 'must hold {{license_key}}, or customers would never read their key')
+    .refine(withKey, 'must contain {{license_key}}, or customers would never get their key')
 
 const isEmail = (value: string | null) => value === null || asciiEmail(value) !== undefined
-const noEmail = 'must be an e-mail address'
+const noEmail = 'must be an email address'
 
 const fromIn = shape.from
   .refine((from) => isEmail(from?.email ?? null), { path: ['email'], message: noEmail })
   .refine(
     (from) => from === null || (keepable(from.name) && inOneLine(from.name)),
-    'must have a name of one line',
+    'must have a one-line name',
   )
 
 const mailIn = z
@@ -50,12 +50,12 @@ const mailIn = z
       .refine(inOneLine, 'must be one line')
       .refine(filled, noSuchPlace)
       .default(null),
-    text: template('text').default(null).meta({ description: 'null: words of the service itself' }),
-    html: template('html').default(null).meta({ description: 'null beside a text: the text is sent alone' }),
+    text: template('text').default(null).meta({ description: 'null uses the default template' }),
+    html: template('html').default(null).meta({ description: 'null with a text sends plain text only' }),
   })
   .refine(({ text, html }) => html === null || text !== null, {
     path: ['text'],
-    message: 'must be sent beside html, for mail programs that show none',
+    message: 'must be sent with html, for mail programs that show plain text only',
   })
   .meta({
     example: {
@@ -69,10 +69,10 @@ const mailIn = z
 const mailOut = z.object({ mail: MailSettings.meta({ id: 'ProductMail' }) })
 
 const described =
-  'The mail by which a customer is sent the key after a sale. It always comes from the address of the installation. ' +
-  'The name of `from` stands before the name of the workspace in the sender’s display name, and answers go to ' +
-  '`replyTo`, or else to the address of `from`. What is null is as the service does it by itself. ' +
-  `Templates may fill in ${known}; values are escaped in HTML.`
+  'The mail that sends the customer their key after a sale. It is always sent from the address of the installation. ' +
+  'The name of `from` precedes the name of the workspace in the sender’s display name, and replies go to ' +
+  '`replyTo`, or else to the address of `from`. A field that is null has its default. ' +
+  `Templates may contain ${known}; values are escaped in HTML.`
 
 export function mailRoutes(app: ZodApp, services: Services): void {
   app.get(
@@ -82,7 +82,7 @@ export function mailRoutes(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getProductMail',
         tags: ['Products'],
-        summary: 'Read how the customers of a product are sent their keys',
+        summary: 'Read the mail settings of a product',
         description: described,
         params: onlyProductId,
         response: { 200: answer('The settings', mailOut), ...errors(400, 403, 404) },
@@ -101,7 +101,7 @@ export function mailRoutes(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'setProductMail',
         tags: ['Products'],
-        summary: 'Say how the customers of a product are sent their keys; a field left out is as usual again',
+        summary: 'Set the mail settings of a product; an omitted field returns to its default',
         description: described,
         params: onlyProductId,
         body: mailIn,

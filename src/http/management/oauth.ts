@@ -24,9 +24,9 @@ export const oauthRefusal = z
   .object({
     error: z.string().meta({
       description:
-        '`authorization_pending`: nobody has decided yet; `slow_down`: polled faster than the interval; ' +
-        '`access_denied`; `expired_token`: unknown, expired, or the token was given out already; `invalid_grant`: ' +
-        'no device code; `invalid_request`, `invalid_scope`, `unsupported_grant_type`: see `error_description`',
+        '`authorization_pending`: not decided yet; `slow_down`: polled faster than the interval; ' +
+        '`access_denied`; `expired_token`: unknown, expired, or the token was already returned; `invalid_grant`: ' +
+        'not a device code; `invalid_request`, `invalid_scope`, `unsupported_grant_type`: see `error_description`',
     }),
     error_description: z.string().optional(),
   })

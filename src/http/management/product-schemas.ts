@@ -18,7 +18,7 @@ import { momentOut, text } from '../schemas.ts'
 const entitlementsIn = z
   .array(Entitlement)
   .max(100)
-  .meta({ description: 'A set: order and repeats do not matter', example: ['export', 'sync'] })
+  .meta({ description: 'A set: order and duplicates do not matter', example: ['export', 'sync'] })
 
 export const keyTypeOut = z
   .object({
@@ -57,14 +57,14 @@ export const keyTypeIn = keyTypeFields
 export const keyTypeChange = keyTypeFields
   .partial()
   .extend({
-    keyTypeId: Slug.optional().meta({ description: 'Cannot change; only the present one is taken' }),
+    keyTypeId: Slug.optional().meta({ description: 'Cannot be changed; only the current value is accepted' }),
   })
   .meta({ example: { deviceLimit: 5 } })
 
 /** @throws Problem 400 when the name gives no id and none was given */
 export function keyTypeFrom({ keyTypeId, ...fields }: z.infer<typeof keyTypeIn>): KeyType {
   const id = keyTypeId ?? slugOf(fields.name)
-  if (id === '') throw invalid('body keyTypeId: the name gives none; send one')
+  if (id === '') throw invalid('body keyTypeId: no id can be made from the name; send one')
   return { ...defaultKeyType, ...keyTypeChangeFrom(fields), name: fields.name, keyTypeId: id }
 }
 
@@ -118,7 +118,7 @@ const settingsFields = ProductSettings.omit({ testMode: true })
       .min(0)
       .max(3650)
       .nullable()
-      .meta({ description: '0 means trials are off, null takes it back to never configured' }),
+      .meta({ description: '0 turns trials off, null returns to not configured' }),
   })
   .partial()
 
@@ -127,14 +127,14 @@ const settingsIn = {
   settings: z
     .strictObject(settingsFields.shape)
     .optional()
-    .meta({ description: 'The same fields as beside it, in the shape in which answers print them' }),
+    .meta({ description: 'The same fields as at the top level, in the shape of responses' }),
 }
 
 export const productIn = z
   .strictObject({
     name: text(200),
-    productId: Slug.optional().meta({ description: 'Made from the name when absent' }),
-    keyPrefix: KeyPrefix.optional().meta({ description: 'Made from the name when absent' }),
+    productId: Slug.optional().meta({ description: 'Derived from the name when absent' }),
+    keyPrefix: KeyPrefix.optional().meta({ description: 'Derived from the name when absent' }),
     ...settingsIn,
     keyTypes: z.array(keyTypeIn).max(100).optional(),
   })
@@ -148,7 +148,7 @@ export const productChange = z
 export function settingsFrom(body: z.infer<typeof productChange>): SettingsChange {
   const { name: _, keyPrefix: __, settings, ...beside } = body
   for (const field of Object.keys(settings ?? {})) {
-    if (Object.hasOwn(beside, field)) throw invalid(`body ${field}: given twice; send it once`)
+    if (Object.hasOwn(beside, field)) throw invalid(`body ${field}: sent twice; send it once`)
   }
   return defined({ ...beside, ...settings })
 }

@@ -94,7 +94,7 @@ function createRoute(app: ZodApp, services: Services): void {
       const { tenantId, plan } = callerIn(request)
       const { name, keyTypes = [], ...body } = request.body
       const productId = body.productId ?? slugOf(name)
-      if (productId === '') throw invalid('body productId: the name gives none; send one')
+      if (productId === '') throw invalid('body productId: no id can be made from the name; send one')
       const product = await createProduct(
         servicesFor(request, services),
         {
@@ -121,7 +121,7 @@ function readRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getProduct',
         tags: ['Products'],
-        summary: 'Read a product, as it is or as it was',
+        summary: 'Read a product, now or at a past moment',
         params: onlyProductId,
         querystring: asOfQuery,
         response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
@@ -147,7 +147,7 @@ function changeRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'updateProduct',
         tags: ['Products'],
-        summary: 'Change a product; fields left out keep their value',
+        summary: 'Change a product; omitted fields keep their value',
         params: onlyProductId,
         body: productChange,
         response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },

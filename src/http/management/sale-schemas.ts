@@ -9,45 +9,45 @@ import { momentOut } from '../schemas.ts'
 
 export const SaleStatus = z
   .enum(['received', 'parked', 'licensed'])
-  .meta({ description: '`received` until its license exists; `parked` when nobody knows yet what to issue' })
+  .meta({ description: '`received` until its license exists; `parked` while it is unknown what to issue' })
 
 const money = { amount: z.int().meta({ description: 'Minor units' }), currency: z.string() }
 
 const Sale = z.object({
   id: z.string().meta({ example: 'sal_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
   provider: Provider,
-  saleId: z.string().meta({ description: "The provider's own id of the sale", example: 'cs_live_a1b2c3' }),
+  saleId: z.string().meta({ description: "The provider's id of the sale", example: 'cs_live_a1b2c3' }),
   sessionId: z.string(),
   status: SaleStatus,
   parked: z
     .object({ reason: ParkedReason, detail: z.string(), at: momentOut })
     .nullable()
-    .meta({ description: 'Why it has no license yet' }),
+    .meta({ description: 'Why the sale has no license yet' }),
   productId: z.string().nullable(),
   keyTypeId: z.string().nullable(),
   licenseId: z.string().nullable().meta({ description: 'null until the license exists' }),
   quantity: z.int(),
-  email: z
-    .string()
-    .nullable()
-    .meta({ description: 'null when the provider named none, or after an erasure' }),
+  email: z.string().nullable().meta({ description: 'null when the provider sent none, or after an erasure' }),
   needsHolder: z.boolean().meta({
-    description: 'The provider named no email address, and the license is linked to no customer yet',
+    description: 'The provider sent no email address, and the license has no customer yet',
   }),
   notices: z
     .array(z.object({ code: z.enum(['quantity_exceeded', 'plan_not_mapped']), message: z.string() }))
     .meta({
       description:
-        '`quantity_exceeded`: more was paid for than the key type sells at once. `plan_not_mapped`: the subscription was ' +
-        'changed to something that no key type is mapped to, and the license stays as it was',
+        '`quantity_exceeded`: the quantity paid for is greater than the key type allows. `plan_not_mapped`: the subscription was ' +
+        'changed to a plan that is not mapped to a key type, so the license did not change',
     }),
   name: z.string().nullable(),
   ...money,
   productName: z.string(),
   test: z.boolean(),
   refunded: z.enum(['no', 'partly', 'fully']),
-  dispute: z.enum(['open', 'lost', 'won']).nullable().meta({ description: 'The worst for the seller' }),
-  duplicates: z.int().meta({ description: 'How often it was told again' }),
+  dispute: z
+    .enum(['open', 'lost', 'won'])
+    .nullable()
+    .meta({ description: 'The worst outcome of its disputes' }),
+  duplicates: z.int().meta({ description: 'How often the notification was repeated' }),
   receivedAt: momentOut,
   licensedAt: momentOut.nullable(),
 })
@@ -63,7 +63,7 @@ export const saleDetailOut = Sale.extend({
       paymentId: z.string(),
       paidUntil: momentOut
         .nullable()
-        .meta({ description: 'null where the provider tells the end of the period separately' }),
+        .meta({ description: 'null where the provider reports the end of the period separately' }),
       ...money,
     }),
   ),

@@ -36,7 +36,7 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
       schema: {
         operationId: 'listSales',
         tags: ['Sales'],
-        summary: 'List what payment providers have told of as sold, newest first',
+        summary: 'List sales, newest first',
         querystring: z.strictObject({
           ...pageQuery,
           status: SaleStatus.optional(),
@@ -65,8 +65,9 @@ function parkedRoute(app: ZodApp, services: Services, cursors: Cursors): void {
       schema: {
         operationId: 'listParkedSales',
         tags: ['Sales'],
-        summary: 'List the sales that are paid and have no license yet, newest first',
-        description: 'Each says why. Put that right, for instance by a mapping, and replay it.',
+        summary: 'List parked sales, which are paid but have no license yet, newest first',
+        description:
+          'Each sale gives the reason. Fix it, for example by adding a mapping, then replay the sale.',
         querystring: z.strictObject(pageQuery),
         response: { 200: answer('A page of parked sales', pageOf(saleOut)), ...errors(400, 403) },
       },
@@ -104,7 +105,7 @@ function readRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getSale',
         tags: ['Sales'],
-        summary: 'Read a sale with everything that was told of it',
+        summary: 'Read a sale with its payments and history',
         params: onlyId,
         response: { 200: answer('The sale', oneSale), ...errors(400, 403, 404) },
       },
@@ -127,12 +128,12 @@ function replayRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'replaySale',
         tags: ['Sales'],
-        summary: 'License a parked sale, once what it waited for is there',
+        summary: 'Replay a parked sale once the reason is fixed',
         description:
-          'The license begins now. Its key goes the way of every sale: by mail and `license.created`; it is not in the answer. ' +
-          'A sale with the notice `plan_not_mapped` is replayed as well: its license is changed as its subscription was.',
+          'The license starts now. Its key is sent by mail and `license.created`, as for every sale; it is not in the response. ' +
+          'A sale with the notice `plan_not_mapped` can be replayed too: its license then changes to the plan of its subscription.',
         params: onlyId,
-        response: { 200: answer('The sale, licensed', oneSale), ...errors(400, 403, 404, 409) },
+        response: { 200: answer('The sale with its license', oneSale), ...errors(400, 403, 404, 409) },
       },
     },
     async (request) => {

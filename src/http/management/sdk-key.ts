@@ -17,14 +17,14 @@ export function sdkKeyRoutes(app: ZodApp, services: Services): void {
   gatedRoute(app, services, revealSdkKey, {
     operationId: 'getSdkKey',
     tags: ['SDK key'],
-    summary: 'Show the live SDK key; a tenant without one gets its first',
+    summary: 'Show the SDK key; creates the first one if there is none',
     response: { 200: answer('The key', shown), ...errors(409) },
     reply: sendKey,
   })
   gatedRoute(app, services, rotateSdkKey, {
     operationId: 'rotateSdkKey',
     tags: ['SDK key'],
-    summary: 'Replace the SDK key; the former one is refused from now on',
+    summary: 'Replace the SDK key; the previous one is rejected immediately',
     response: { 200: answer('The new key', shown), ...errors(409) },
     reply: sendKey,
   })

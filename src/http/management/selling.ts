@@ -27,11 +27,11 @@ function enableTestModeRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'enableTestMode',
         tags: ['Products'],
-        summary: "Put a product into test mode, with or without the card provider's test keys",
+        summary: 'Turn on test mode for a product, with or without Stripe test keys',
         description:
-          "In test mode the tests of all providers have an effect. The keys are for the card provider's test checkout; " +
-          'without them, `{}` is the switch alone, and keys given before stay. The secret key is sealed and never shown ' +
-          'again. Other keys take the place of the first.',
+          "In test mode, test notifications of all providers take effect. The keys are for Stripe's test checkout; " +
+          'an empty body `{}` only turns test mode on and keeps existing keys. The secret key is stored encrypted and never shown ' +
+          'again. New keys replace the existing ones.',
         params: onlyProductId,
         body: z
           .strictObject({
@@ -42,7 +42,7 @@ function enableTestModeRoute(app: ZodApp, services: Services): void {
           })
           .refine(
             ({ publishableKey, secretKey }) => (publishableKey === undefined) === (secretKey === undefined),
-            'publishableKey and secretKey: send both, or neither to turn test mode on without keys',
+            'publishableKey and secretKey: send both, or neither to turn on test mode without keys',
           )
           .meta({ example: { publishableKey: 'pk_test_…', secretKey: 'rk_test_…' } }),
         response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404, 422) },
@@ -70,7 +70,7 @@ function disableTestModeRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'disableTestMode',
         tags: ['Products'],
-        summary: 'End test mode and destroy its secret key',
+        summary: 'Turn off test mode and destroy its secret key',
         params: onlyProductId,
         response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
       },
@@ -115,17 +115,17 @@ function verifyPricesRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'verifyPrices',
         tags: ['Key types'],
-        summary: 'Ask the card provider for the price of every key type that has one',
+        summary: 'Read the price of every key type with a price from Stripe',
         description:
-          'In test mode with the test keys, else on the connected account. A price that is missing or archived there is not verified.',
+          'Uses the test keys in test mode, and the connected account otherwise. A price that is missing or archived at Stripe is not verified.',
         params: onlyProductId,
         response: {
           200: answer(
-            'The key types as they now are',
+            'The updated key types',
             z.object({
               keyTypes: z.array(keyTypeOut),
               skipped: z.boolean().meta({
-                description: 'There is no connection to the card provider, or no price to verify',
+                description: 'True if Stripe is not connected or there is no price to verify',
               }),
             }),
           ),

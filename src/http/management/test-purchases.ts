@@ -31,7 +31,7 @@ const testPurchaseOut = z
         detail: z.string().nullable(),
       }),
     ),
-    licenseId: z.string().optional().meta({ description: 'Once it has succeeded' }),
+    licenseId: z.string().optional().meta({ description: 'Present once the test purchase has succeeded' }),
     startedAt: momentOut,
   })
   .meta({ id: 'TestPurchase' })
@@ -58,20 +58,20 @@ function startRoute(app: ZodApp, services: Services, run: RunTestPurchase): void
       schema: {
         operationId: 'startTestPurchase',
         tags: ['Test purchases'],
-        summary: 'Play a purchase through, to see that a product is sold as it should be',
+        summary: 'Run a test purchase to check that a product can be sold',
         description:
-          'Nothing is paid. A notification in the shape of the provider, signed as the provider signs, is sent to the address that takes its own; the license that it leads to is marked as a test. Its key is mailed to the owner of the workspace.',
+          "No payment is made. A notification in the provider's format, with the provider's signature, is sent to the provider's webhook route; the license that it creates is marked as a test. Its key is mailed to the owner of the workspace.",
         body: z
           .strictObject({
             productId: Slug,
-            keyTypeId: Slug.optional().meta({ description: "The product's first when absent" }),
+            keyTypeId: Slug.optional().meta({ description: "Defaults to the product's first key type" }),
             provider: Provider.optional().meta({
-              description: 'When absent, the first connected one that the product is mapped at',
+              description: 'Defaults to the first connected provider with a mapping for the product',
             }),
           })
           .meta({ example: { productId: 'acme-editor' } }),
         response: {
-          202: { ...answer('It has begun', oneTestPurchase), headers: pollLater },
+          202: { ...answer('The test purchase has started', oneTestPurchase), headers: pollLater },
           ...errors(400, 403, 404, 409),
         },
       },
@@ -102,11 +102,11 @@ function pollRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getTestPurchase',
         tags: ['Test purchases'],
-        summary: 'Say how far a test purchase has got',
+        summary: 'Read the progress of a test purchase',
         params: z.strictObject({ id: z.string() }),
         response: {
           200: {
-            ...answer('How far it has got', oneTestPurchase),
+            ...answer('The progress of the test purchase', oneTestPurchase),
             headers: pollLater,
           },
           ...errors(400, 403, 404),

@@ -23,7 +23,7 @@ export function tokenRoutes(app: ZodApp): void {
       schema: {
         operationId: 'verifyToken',
         tags: ['Tokens'],
-        summary: 'Say whose token this is and what it may do',
+        summary: 'Read the tenant and the scopes of this token',
         response: { 200: answer('The token', identity), ...errors(403) },
       },
     },

@@ -17,25 +17,25 @@ const askAgainSeconds = 10
 const counts = {
   activations: z.int(),
   deactivations: z.int(),
-  validations: z.int().meta({ description: 'Validates whose answer was yes' }),
-  rejected: z.int().meta({ description: 'Validates whose answer was no' }),
+  validations: z.int().meta({ description: 'Validations that returned valid' }),
+  rejected: z.int().meta({ description: 'Validations that returned not valid' }),
 }
 
 const granularity = z.enum(['hour', 'day'])
 
 const usageOut = z
   .object({
-    from: momentOut.meta({ description: 'Where the first point begins' }),
-    to: momentOut.meta({ description: 'Where the last point ends' }),
+    from: momentOut.meta({ description: 'The start of the first point' }),
+    to: momentOut.meta({ description: 'The end of the last point' }),
     granularity,
     totals: z.object({
       ...counts,
-      activeDevices: z.int().meta({ description: 'In seats at this moment, whatever the range' }),
+      activeDevices: z.int().meta({ description: 'Devices that have a seat now, independent of the range' }),
     }),
-    series: z.array(z.object({ at: momentOut.meta({ description: 'Where the point begins' }), ...counts })),
+    series: z.array(z.object({ at: momentOut.meta({ description: 'The start of the point' }), ...counts })),
     limits: z.object({
       devices: z.object({
-        used: z.int().meta({ description: 'Of the whole tenant, as the plan counts' }),
+        used: z.int().meta({ description: 'Active devices of the whole tenant, as counted by the plan' }),
         max: z.int().nullable().meta({ description: 'null for a plan without a limit' }),
       }),
     }),
@@ -44,10 +44,12 @@ const usageOut = z
 
 const usageQuery = z.strictObject({
   product: Slug.optional(),
-  from: momentIn.optional().meta({ description: 'The hour or day of this moment is the first' }),
-  to: momentIn
+  from: momentIn
     .optional()
-    .meta({ description: 'What begins at this moment or ahead of now is left out; now when absent' }),
+    .meta({ description: 'The hour or day that contains this time is the first point' }),
+  to: momentIn.optional().meta({
+    description: 'Points that start at or after this time, or in the future, are left out; defaults to now',
+  }),
   granularity: granularity.default('day'),
 })
 
@@ -61,14 +63,14 @@ export function usageRoutes(app: ZodApp, services: Services): void {
         tags: ['Usage'],
         summary: 'Count activations and validations by hour or day, in UTC',
         description:
-          `Whole hours or days, at most ${mostPoints} of them: the last 30 days, or the last 24 hours, unless asked otherwise. ` +
-          'What another process counted less than a second ago may be missing.',
+          `Whole hours or days, at most ${mostPoints} points; defaults to the last 30 days, or the last 24 hours. ` +
+          'Counts of the last second from another process may be missing.',
         querystring: usageQuery,
         response: {
           200: {
             ...answer('The counts', usageOut),
             headers: {
-              'Retry-After': { type: 'integer', description: 'Seconds to wait before asking again' },
+              'Retry-After': { type: 'integer', description: 'Seconds to wait before the next request' },
             },
           },
           ...errors(400, 403, 404, 422),
@@ -110,5 +112,5 @@ function rangeOf({ from, to, granularity: by }: z.infer<typeof usageQuery>, now:
 const whyNot = {
   empty: 'from must lie before to, and not ahead of now',
   'too early': 'from must not lie before 1970',
-  'too long': `that is more than ${mostPoints} points; take a shorter range, or a coarser granularity`,
+  'too long': `the range has more than ${mostPoints} points; choose a shorter range or a coarser granularity`,
 }

@@ -11,18 +11,18 @@ const settings = z
     url: z.string(),
     events: z.array(WebhookEventName),
     secret: z.string().meta({ description: 'The signing secret, masked', example: 'whsec_…9fQw' }),
-    version: z.string().meta({ description: 'Of the payloads', example: payloadVersion }),
+    version: z.string().meta({ description: 'The version of the payloads', example: payloadVersion }),
     updatedAt: momentOut,
   })
   .meta({ id: 'Webhook' })
 
 export const webhookOut = z.object({
-  webhook: settings.nullable().meta({ description: 'null when nothing is delivered' }),
+  webhook: settings.nullable().meta({ description: 'null when no webhook is set' }),
 })
 
 export const webhookSetOut = webhookOut.extend({
   secret: z.string().optional().meta({
-    description: 'The signing secret when it is new: this answer is the only place where it is shown',
+    description: 'The signing secret if it is new; shown only in this response',
   }),
 })
 

@@ -15,7 +15,7 @@ export function webhookRoutes(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'getWebhook',
         tags: ['Webhook'],
-        summary: 'Read where license events are delivered',
+        summary: 'Read the webhook settings',
         response: { 200: answer('The settings', webhookOut), ...errors(403) },
       },
     },
@@ -27,12 +27,12 @@ export function webhookRoutes(app: ZodApp, services: Services): void {
   gatedRoute(app, services, setWebhook, {
     operationId: 'setWebhook',
     tags: ['Webhook'],
-    summary: 'Set where license events are delivered, or end deliveries',
+    summary: 'Set or remove the webhook',
     description:
-      'Only https on a public address is taken: neither the URL nor what its name resolves to may be a loopback, ' +
-      'private, link-local or otherwise special address.',
+      'Only https URLs with public addresses are accepted: neither the host nor an address that it resolves to may be loopback, ' +
+      'private, link-local or otherwise special.',
     response: {
-      200: answer('The settings, and the signing secret when it is new', webhookSetOut),
+      200: answer('The settings, and the signing secret if it is new', webhookSetOut),
       ...errors(422),
     },
     reply: ({ webhook, secret }) => ({

@@ -31,7 +31,7 @@ const checkoutIn = z.object({
     .min(1)
     .max(100_000)
     .default(1)
-    .meta({ description: 'Seats, for key types that are sold in multiples' }),
+    .meta({ description: 'The number of seats, for key types that are sold in multiples' }),
 })
 
 /** A vendor's own server sends a customer to pay. */
@@ -44,16 +44,16 @@ export function checkoutRoute(app: ZodApp, services: Services, limits: Limits): 
       schema: {
         operationId: 'createCheckout',
         tags: ['Checkout'],
-        summary: 'Open a page at which a customer pays for a key type',
+        summary: 'Create a checkout page for a key type',
         description:
-          "The page is the card provider's, on the tenant's connected account; a platform fee goes off what the account " +
-          'gets. The license is issued when the provider says that it was paid. 20 a minute of one tenant.',
+          "The page is hosted by Stripe on the tenant's connected account; a platform fee is deducted from what the account " +
+          'receives. The license is issued when Stripe reports the payment. Limited to 20 requests a minute per tenant.',
         security: [{ checkoutKey: [] }],
         params: z.object({ tenantId: z.string().meta({ example: 'acme' }) }),
         body: checkoutIn,
         response: {
           200: answer(
-            'Send the customer there',
+            'Redirect the customer to this URL',
             z.object({ url: z.string().meta({ example: 'https://checkout.stripe.com/c/pay/cs_live_a1' }) }),
           ),
           ...errors(400, 403, 404, 409, 422),
@@ -87,7 +87,7 @@ function admitting({ db, limitHits }: Services, limiter: Limiter | undefined): o
         'www-authenticate': 'Bearer',
       })
     }
-    if (known.uncertain) throw unavailable('the state of this key cannot be read at the moment')
+    if (known.uncertain) throw unavailable('the state of this key cannot be read right now; try again')
     const waitMs = await limiter?.take(tenantId)
     if (waitMs) {
       limitHits.count(tenantId, 'checkout')
@@ -103,5 +103,6 @@ function admitting({ db, limitHits }: Services, limiter: Limiter | undefined): o
 /** @throws Problem 403 where no licenses are sold */
 export function refuseInactive(status: 'active' | 'suspended' | 'closed'): void {
   if (status === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
-  if (status === 'suspended') throw new Problem(403, 'forbidden', 'the tenant is suspended: nothing is sold')
+  if (status === 'suspended')
+    throw new Problem(403, 'forbidden', 'the tenant is suspended; it cannot sell licenses')
 }

@@ -19,21 +19,24 @@ import type { ZodApp } from '../zod-app.ts'
 
 const received = z.object({
   received: z.literal(true),
-  duplicate: z.literal(true).optional().meta({ description: 'The sale had been issued before' }),
-  parked: z.literal(true).optional().meta({ description: 'Kept, until it is known what to issue for it' }),
+  duplicate: z.literal(true).optional().meta({ description: 'The sale already had its license' }),
+  parked: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'The sale is parked until it is known what to issue' }),
 })
 const issued = received.extend({
   license_id: z.string().optional().meta({ example: 'lic_01m7y9kcqbebn8xnyp0ja0sn44' }),
   license_key: z.string().optional().meta({
     example: 'ACME-KHFGN-MH4R5-QM12N-WQVSA-AQJ41-K',
-    description: 'The raw key, in this answer once',
+    description: 'The raw key, shown only in this response',
   }),
 })
 
 const common = { tags: ['Notifications'], security: [] }
 /** A provider on a slow line is waited for as long as it sends. */
 const config = { slowBody: true }
-const nothing = { description: 'Nothing that is acted on' }
+const nothing = { description: 'The notification has no effect' }
 const tenantPath = z.object({ tenantId: z.string().meta({ example: 'acme' }) })
 
 /**
@@ -59,11 +62,11 @@ function stripeRoute(app: ZodApp, services: Services): void {
         ...common,
         security: [{ stripeSignature: [] }],
         operationId: 'receiveStripeEvent',
-        summary: 'An event of a connected account, as stripe sends it',
+        summary: 'Receive an event of a connected account from Stripe',
         description:
-          'The header `Stripe-Signature` vouches for it. The tenant is the one whose account it names.',
+          'Authenticated by the header `Stripe-Signature`. The event names the account, and so the tenant.',
         response: {
-          200: answer('Taken in', received),
+          200: answer('Accepted', received),
           204: nothing,
           ...errorsWith(errorBody, 400, 401, 403),
         },
@@ -71,7 +74,8 @@ function stripeRoute(app: ZodApp, services: Services): void {
     },
     async (request, reply) => {
       const secret = services.providers.cardWebhookSecret
-      if (secret === undefined) throw unavailable('notifications of stripe are not set up here', 60)
+      if (secret === undefined)
+        throw unavailable('Stripe notifications are not set up on this installation', 60)
       const trusting = async () => {
         const trusted = await trustStripe(services, secret, incomingOf(request))
         if (trusted === 'untrusted') throw new Problem(401, 'unauthorized', 'Invalid signature')
@@ -85,7 +89,7 @@ function stripeRoute(app: ZodApp, services: Services): void {
 
 function gumroadRoutes(app: ZodApp, services: Services): void {
   const query = z.object({
-    token: z.string().optional().meta({ description: 'The token of the ping address' }),
+    token: z.string().optional().meta({ description: 'The token of the ping URL' }),
   })
   const shown = { ...common, params: tenantPath, querystring: query }
   app.post(
@@ -97,9 +101,9 @@ function gumroadRoutes(app: ZodApp, services: Services): void {
       schema: {
         ...shown,
         operationId: 'receiveGumroadPing',
-        summary: "Gumroad's ping of a sale",
+        summary: 'Receive a sale from Gumroad',
         response: {
-          200: answer('Issued, or known already', issued),
+          200: answer('Issued, or already known', issued),
           204: nothing,
           ...errorsWith(errorBody, 400, 403),
         },
@@ -123,8 +127,8 @@ function gumroadRoutes(app: ZodApp, services: Services): void {
         ...shown,
         operationId: 'receiveGumroadResource',
         summary:
-          'What gumroad sends to addresses that are subscribed through its API: refunds, disputes, endings',
-        response: { 200: answer('Taken in', received), 204: nothing, ...errorsWith(errorBody, 400, 403) },
+          'Receive refunds, disputes and ended subscriptions from Gumroad, which sends them to URLs subscribed through its API',
+        response: { 200: answer('Accepted', received), 204: nothing, ...errorsWith(errorBody, 400, 403) },
       },
     },
     async (request, reply) => {
@@ -149,18 +153,18 @@ async function gumroadTrusts(
 const operations: Record<SigningMarketplace, { operationId: string; summary: string; vouches: string }> = {
   lemonsqueezy: {
     operationId: 'receiveLemonSqueezyEvent',
-    summary: 'An event as Lemon Squeezy sends it',
-    vouches: 'The header `X-Signature` vouches',
+    summary: 'Receive an event from Lemon Squeezy',
+    vouches: 'Authenticated by the header `X-Signature`',
   },
   paddle: {
     operationId: 'receivePaddleNotification',
-    summary: 'A notification as Paddle sends it',
-    vouches: 'The header `Paddle-Signature` vouches',
+    summary: 'Receive a notification from Paddle',
+    vouches: 'Authenticated by the header `Paddle-Signature`',
   },
   polar: {
     operationId: 'receivePolarEvent',
-    summary: 'An event as Polar sends it',
-    vouches: 'The headers of Standard Webhooks vouch',
+    summary: 'Receive an event from Polar',
+    vouches: 'Authenticated by the headers of Standard Webhooks',
   },
 }
 
@@ -175,11 +179,11 @@ function signedRoute(app: ZodApp, services: Services, provider: SigningMarketpla
         operationId,
         summary,
         description:
-          `${vouches} for it, made with the secret that the provider was connected with. A sale of which nobody knows ` +
-          'what to issue is kept, and answered with `parked`.',
+          `${vouches}, made with the secret that the provider was connected with. A sale for which it is unknown ` +
+          'what to issue is parked, and the response says `parked`.',
         params: tenantPath,
         response: {
-          200: answer('Taken in', received),
+          200: answer('Accepted', received),
           204: nothing,
           ...errorsWith(errorBody, 400, 403, 422),
         },
@@ -273,5 +277,5 @@ function acknowledge(reply: FastifyReply, outcome: ReceivedOutcome | undefined) 
 function whyParked({ reason, detail }: Extract<ReceivedOutcome, { outcome: 'parked' }>): string {
   if (reason === 'no_mapping') return `No product mapping for permalink '${detail}'`
   if (reason === 'product_not_found') return `Product '${detail}' not found`
-  return `Kept, and not issued: ${reason.replaceAll('_', ' ')}`
+  return `Kept, but not licensed: ${reason.replaceAll('_', ' ')}`
 }

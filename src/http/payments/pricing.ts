@@ -21,17 +21,20 @@ const pricing = z.object({
       price: z.object({
         amount: z.int().meta({ description: 'Minor units' }),
         currency: z.string().meta({ example: 'usd' }),
-        interval: z.string().nullable().meta({ description: 'Such as `month`; null for what is paid once' }),
+        interval: z
+          .string()
+          .nullable()
+          .meta({ description: 'For example `month`; null for a one-time payment' }),
       }),
       term: z
         .object({ count: z.int(), unit: z.enum(['day', 'month', 'year']) })
         .nullable()
-        .meta({ description: 'How long a license lasts; null for ever' }),
-      devicesPerSeat: z.int().nullable().meta({ description: 'null for any number' }),
+        .meta({ description: 'How long a license lasts; null is perpetual' }),
+      devicesPerSeat: z.int().nullable().meta({ description: 'null is unlimited' }),
       maxSeats: z
         .int()
         .nullable()
-        .meta({ description: 'null for any number; 1 where it is not sold in multiples' }),
+        .meta({ description: 'null is unlimited; 1 if it is not sold in multiples' }),
       buyUrl: z.string(),
     }),
   ),
@@ -47,15 +50,14 @@ export function pricingRoute(app: ZodApp, services: Services, baseUrl: string): 
       schema: {
         operationId: 'getPricing',
         tags: ['Checkout'],
-        summary: 'What of a product can be bought, and where',
-        description:
-          'Key types whose price the card provider has confirmed, as long as there is somebody to sell them.',
+        summary: 'List the prices of a product and where to buy it',
+        description: 'Key types whose price was verified at Stripe, as long as the product can be sold.',
         security: [],
         params: z.object({
           tenantId: z.string().meta({ example: 'acme' }),
           productId: z.string().meta({ example: 'editor' }),
         }),
-        response: { 200: answer('What can be bought', pricing), ...errorsWith(errorBody, 403, 404) },
+        response: { 200: answer('The prices', pricing), ...errorsWith(errorBody, 403, 404) },
       },
     },
     async (request, reply) => {

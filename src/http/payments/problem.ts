@@ -5,15 +5,15 @@ import { Problem, unavailable } from '../problem.ts'
 export function problemOfProvider(error: ProviderRefused | ProviderUnavailable): Problem {
   const { provider } = error
   if ('retryAfterSeconds' in error) {
-    const message = `${provider} does not answer; nothing was changed, try again`
+    const message = `${provider} does not respond; nothing was changed, so retry`
     return unavailable(message, error.retryAfterSeconds)
   }
   return new Problem(422, 'invalid_request', refusals[error.reason](provider))
 }
 
 const refusals: Record<ProviderRefused['reason'], (provider: string) => string> = {
-  key: (provider) => `${provider} does not accept the key; check it, and whether it is for this environment`,
-  permission: (provider) => `${provider} does not let this key do that; give it the permission, or reconnect`,
-  missing: (provider) => `${provider} does not know what was asked for; reconnect`,
-  request: (provider) => `${provider} refused the request; its dashboard tells why`,
+  key: (provider) => `${provider} rejects the key; check it and its environment (test or live)`,
+  permission: (provider) => `${provider} denies this key the permission; grant it, or reconnect`,
+  missing: (provider) => `${provider} cannot find the requested object; reconnect`,
+  request: (provider) => `${provider} rejected the request; see the reason in its dashboard`,
 }

@@ -40,12 +40,12 @@ const defaultRevalidateSeconds = 3600
  */
 export function verdictOn(finding: Standing, seatNeeded: boolean, now: string): Verdict {
   if (finding.found === 'no product') {
-    throw new Problem(404, 'product_not_found', 'no product with this product_id on this account')
+    throw new Problem(404, 'product_not_found', 'this account has no product with this product_id')
   }
   const later = unixSeconds(now) + finding.revalidateAfterSeconds
   if (finding.found === 'no license') return nothing('not_found', later)
   if (finding.found === 'old key') return nothing('reminted', later)
-  if (finding.uncertain) throw unavailable('the state of this license cannot be read at the moment')
+  if (finding.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
   const { license } = finding
   const status = statusAt(license, now)
   if (status === 'revoked') return nothing('revoked', later)

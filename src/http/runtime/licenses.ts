@@ -58,11 +58,11 @@ function validateRoute(app: ZodApp, services: Services, authority: Authority): v
       schema: {
         operationId: 'validateLicense',
         tags: ['Runtime'],
-        summary: 'Is this key good on this device, now?',
+        summary: 'Validate a license key on a device',
         description:
-          'Reads authoritative state: a revoked or expired key is never valid once that was answered.',
+          'Reads the authoritative state: once a revocation or expiry was acknowledged, the key is never valid again.',
         body: validateIn,
-        response: { 200: answer('The verdict', validateOut), ...runtimeErrors() },
+        response: { 200: answer('The result', validateOut), ...runtimeErrors() },
       },
     },
     async (request) => {
@@ -104,12 +104,12 @@ function activateRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'activateDevice',
         tags: ['Runtime'],
-        summary: 'Seat a device; the same device_id again takes no second seat',
+        summary: 'Activate a device; repeating the same device_id takes no second seat',
         description:
-          'A license past its paid period that falls back is activated with `status: fallback` and its fallback ' +
+          'A license that has fallen back is activated with `status: fallback` and its fallback ' +
           'entitlements.',
         body: activateIn,
-        response: { 200: answer('Whether it is seated', activateOut), ...runtimeErrors() },
+        response: { 200: answer('Whether the device has a seat', activateOut), ...runtimeErrors() },
       },
     },
     async (request) => {
@@ -150,7 +150,7 @@ function deactivateRoute(app: ZodApp, services: Services): void {
       schema: {
         operationId: 'deactivateDevice',
         tags: ['Runtime'],
-        summary: "Free a device's seat; a device without one is answered the same",
+        summary: 'Deactivate a device; a device without a seat gets the same response',
         body: deactivateIn,
         response: { 200: answer('Whether the device has no seat', deactivateOut), ...runtimeErrors() },
       },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { errorsWith, keyText, text } from '../schemas.ts'
 
-const deviceId = text(256).meta({ description: 'Chosen by the caller, stable', example: 'machine-7f3a' })
+const deviceId = text(256).meta({ description: 'A stable id, chosen by the caller', example: 'machine-7f3a' })
 
 /** Old and new callers send what they know; a field that means nothing here is passed over. */
 const keyOfProduct = z.object({
@@ -13,11 +13,11 @@ export const activateIn = keyOfProduct.extend({
   device_id: deviceId,
   name: text(200)
     .optional()
-    .meta({ description: "The device's label; its id when absent", example: 'MacBook' }),
+    .meta({ description: 'A label for the device; defaults to its id', example: 'MacBook' }),
 })
 
 export const validateIn = keyOfProduct.extend({
-  device_id: deviceId.optional().meta({ description: 'Without it the license alone is asked about' }),
+  device_id: deviceId.optional().meta({ description: 'When absent, only the license is checked' }),
 })
 
 export const deactivateIn = keyOfProduct.extend({ device_id: deviceId })
@@ -39,8 +39,8 @@ const verdict = {
   expires_at: z.int().nullable().meta({ description: 'Unix seconds; null for a perpetual license' }),
   entitlements: z.array(z.string()),
   device_id: z.string().nullable(),
-  revalidate_after: z.int().meta({ description: 'Unix seconds; do not validate again before this' }),
-  reason: z.string().optional().meta({ description: 'Why not; stable, for programs' }),
+  revalidate_after: z.int().meta({ description: 'Unix seconds; do not validate again before this time' }),
+  reason: z.string().optional().meta({ description: 'The reason as a stable code' }),
 }
 
 export const activateOut = z.object({ activated: z.boolean(), ...verdict })
@@ -67,7 +67,7 @@ const runtimeError = z
   .meta({
     id: 'RuntimeError',
     example: {
-      error: { code: 'product_not_found', message: 'no product with this product_id on this account' },
+      error: { code: 'product_not_found', message: 'this account has no product with this product_id' },
     },
   })
 

@@ -51,9 +51,9 @@ async function situationNow(services: Services, question: Question): Promise<Sit
   if (takenBackAt !== null) return situationThen(services, question, { time: at })
   const found = await services.findForRuntime({ tenantId, productId, keyHash, deviceId: deviceId ?? '' })
   if (found.found !== 'license' || found.license.licenseId !== licenseId)
-    throw unavailable('the license is being changed at this moment; try again')
+    throw unavailable('the license is changing right now; try again')
   const tenant = await findTenant(db, tenantId)
-  if (!tenant) throw unavailable('the state of this tenant cannot be read at the moment')
+  if (!tenant) throw unavailable('the state of this tenant cannot be read right now; try again')
   const seated = await listSeated(db, licenseId, mostTold)
   const devices = [...(deviceId === undefined ? [] : [deviceId]), ...seated.map((seat) => seat.deviceId)]
   const deciding = await readDeciding(db, licenseId, found.revision, devices)

@@ -9,12 +9,12 @@ import { readBackupHistory } from '../../backup/history.ts'
 export function measureBackups(db: Pool, registry: Registry): () => Promise<void> {
   const lastGood = new Gauge({
     name: 'keyledger_backup_last_success_timestamp_seconds',
-    help: 'When the last scheduled backup that ended well was begun; 0 when there is none',
+    help: 'Start time of the last successful scheduled backup; 0 if there is none',
     registers: [registry],
   })
   const failed = new Gauge({
     name: 'keyledger_backup_failed',
-    help: '1 when the last scheduled backup failed',
+    help: '1 if the last scheduled backup failed',
     registers: [registry],
   })
   return async () => {

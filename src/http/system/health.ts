@@ -18,7 +18,7 @@ const readiness = z.object({
     lag_events: z.int().meta({ description: 'Events not yet in the read models, counted up to 1,000' }),
     parked: z.int().meta({
       description:
-        'Streams set aside, counted up to 1,000; they keep nothing from being ready. See `keyledger projections status`',
+        'Parked streams, counted up to 1,000; they do not affect readiness. See `keyledger projections status`',
     }),
   }),
 })
@@ -32,9 +32,9 @@ export function healthRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>)
       schema: {
         operationId: 'live',
         tags: ['System'],
-        summary: 'Whether the process lives',
+        summary: 'Liveness: whether the process runs',
         security: [],
-        response: { 200: answer('It lives', z.object({ live: z.literal(true) })) },
+        response: { 200: answer('The process runs', z.object({ live: z.literal(true) })) },
       },
     },
     async () => ({ live: true as const }),
@@ -47,9 +47,12 @@ export function healthRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>)
       schema: {
         operationId: 'ready',
         tags: ['System'],
-        summary: 'Whether every part answers, and how far the read models are behind',
+        summary: 'Readiness: whether every part responds, and how far the read models are behind',
         security: [],
-        response: { 200: answer('It can work', readiness), 503: answer('A part does not answer', readiness) },
+        response: {
+          200: answer('Every required part responds', readiness),
+          503: answer('A required part does not respond', readiness),
+        },
       },
     },
     async (_request, reply) => {

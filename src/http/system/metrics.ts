@@ -41,7 +41,7 @@ export function metricsRoutes(
   const installation = new Registry()
   const duration = new Histogram({
     name: 'keyledger_request_duration_seconds',
-    help: 'From the request line to the last byte of the answer',
+    help: 'Duration of a request, from the request line to the last byte of the response',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     registers: [registry],
@@ -53,17 +53,17 @@ export function metricsRoutes(
   })
   const parked = new Gauge({
     name: 'keyledger_projection_parked_streams',
-    help: 'Streams set aside because an event of theirs cannot be applied, counted up to 1,000',
+    help: 'Parked streams, which have an event that cannot be applied, counted up to 1,000',
     registers: [installation],
   })
   const overdue = new Gauge({
     name: 'keyledger_expiry_overdue_seconds',
-    help: 'How long the oldest end of a license has been waiting to be recorded',
+    help: 'Age of the oldest license expiry that is not recorded yet',
     registers: [installation],
   })
   const sharedMachines = new Gauge({
     name: 'keyledger_trial_shared_machines',
-    help: 'Machines behind more installs than one machine has, whose trials count against nobody',
+    help: 'Machine hashes shared by implausibly many installs; their trials are not counted',
     registers: [installation],
   })
   const takeBackups = measureBackups(services.db, installation)
@@ -82,12 +82,12 @@ export function metricsRoutes(
       schema: {
         operationId: 'metrics',
         tags: ['System'],
-        summary: 'Prometheus metrics, for a monitor that shows the token of the installation',
+        summary: "Prometheus metrics, for requests with the installation's metrics token",
         security: [{ metricsToken: [] }],
         response: {
           200: { description: 'Text', content: { 'text/plain': { schema: z.string() } } },
           401: answer('Missing or wrong token', errorBody),
-          404: answer('The installation has no such token, and shows its metrics to nobody', errorBody),
+          404: answer('The installation has no metrics token, so its metrics are not served', errorBody),
           ...limited(),
         },
       },
