@@ -1,5 +1,6 @@
 // Guarantee: an installation moves to other stores with nothing lost and nothing changed: the log is copied while it
-// serves, then it is frozen for the rest, and on the other side everything verifies.
+// serves, then it is frozen for the rest, and on the other side everything verifies. A backup of the copy restores elsewhere
+// to the same.
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -9,12 +10,12 @@ import { z } from 'zod'
 import { fillLicenses, fillTenants, keyOf, productId } from '../../bench/fill.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { newToken } from '../../src/credentials/token.ts'
-import { createHost, hasEnded, program, type Running } from '../harness/process.ts'
+import { createHost, type Environment, hasEnded, program, type Running } from '../harness/process.ts'
 import { client } from './vendor.ts'
 
 const host = createHost()
 /** `KEYLEDGER_TEST_MOVE_EVENTS=100000` for the long drill. */
-const events = Number(process.env.KEYLEDGER_TEST_MOVE_EVENTS ?? 3000)
+const events = Number(process.env.KEYLEDGER_TEST_MOVE_EVENTS ?? 2000)
 /** `KEYLEDGER_TEST_KILLS=100` for the long proof: so often the copy is killed. */
 const kills = Math.min(20, Number(process.env.KEYLEDGER_TEST_KILLS ?? 1))
 
@@ -24,6 +25,7 @@ const Copied = z.object({
   verified: z.boolean().nullable(),
 })
 const Verified = z.object({ events: z.int(), differences: z.array(z.unknown()) })
+const Kept = z.object({ events: z.int() })
 const Fed = z.object({ items: z.array(z.unknown()), cursor: z.string().nullable() })
 const Minted = z.object({ licenseKey: z.string(), license: z.object({ id: z.string() }) })
 
@@ -81,6 +83,7 @@ test('embedded stores move to an event store and a database of one’s own while
   expect((await fed(moved.address, cursor, 20)).items).toStrictEqual(next.items)
   const verified = await host.json(Verified, ['projections', 'verify'], target)
   expect(verified).toStrictEqual({ ...verified, differences: [] })
+  expect(await restoredFromBackup(target, masterKey)).toBe(verified.events)
   await moved.end('SIGTERM')
 
   // From the cluster's place back into a data directory.
@@ -94,6 +97,22 @@ test('embedded stores move to an event store and a database of one’s own while
   })
   expect(returned).toStrictEqual({ ...returned, differences: [] })
 })
+
+/**
+ * Backs up what is being served, verifies the file, and restores it into an empty data directory.
+ * @returns how many events the read models there were verified with
+ */
+async function restoredFromBackup(served: Environment, masterKey: string): Promise<number> {
+  const file = host.path('backup')
+  const made = await host.json(Kept, ['backup', '--full-speed', file], served)
+  const checked = await host.json(Verified, ['backup', 'verify', file], served)
+  expect(checked).toStrictEqual({ events: made.events, differences: [] })
+  const elsewhere = { KEYLEDGER_DATA_DIR: host.path('elsewhere'), KEYLEDGER_MASTER_KEY: masterKey }
+  expect(await host.json(Kept, ['restore', file], elsewhere)).toStrictEqual(made)
+  const verified = await host.json(Verified, ['projections', 'verify'], elsewhere)
+  expect(verified.differences).toStrictEqual([])
+  return verified.events
+}
 
 test('what stands in the way of a copy is said in a sentence', async () => {
   const [source, other] = [await host.stores(), await host.stores()]
