@@ -32,10 +32,10 @@ export function problemOfPassword(password: string, email: string | null): strin
   const length = [...normalised(password)].length
   if (length < shortestPassword) return `Choose a password of at least ${shortestPassword} characters.`
   if (length > longestPassword) return `Choose a password of at most ${longestPassword} characters.`
-  if (new Set(normalised(password)).size < 5) return 'Choose a password with more distinct characters.'
+  if (new Set(normalised(password)).size < 5) return 'Choose a password with at least 5 different characters.'
   const name = email?.split('@')[0]?.toLowerCase() ?? ''
   if (name.length > 3 && normalised(password).toLowerCase().includes(name))
-    return 'Choose a password that does not contain your email address.'
+    return 'Choose a password that does not contain the name in your email address.'
   return undefined
 }
 

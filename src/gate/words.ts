@@ -7,4 +7,4 @@ export function counted(count: number, one: string, many: string): string {
 
 /** The reason that a caller gives, as theirs; no sentence when they give none. */
 export const reasonGiven = (reason: string | undefined): string[] =>
-  reason === undefined ? [] : [`The reason that the caller gives: ${quoted(reason)}`]
+  reason === undefined ? [] : [`Reason given by the requester: ${quoted(reason)}`]

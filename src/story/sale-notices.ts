@@ -10,14 +10,14 @@ export function noticesOf(sale: KnownSale): SaleNotice[] {
 
 function planNotices({ unmappedPlan }: KnownSale): SaleNotice[] {
   if (unmappedPlan === null) return []
-  const message = `The subscription was changed to ${unmappedPlan}, which is not mapped to a key type of this product. The license stays as it was: map it, then replay the sale.`
+  const message = `The subscription was changed to ${unmappedPlan}, which is not mapped to a key type of this product. The license has not changed. Map the plan, then replay the sale.`
   return [{ code: 'plan_not_mapped', message }]
 }
 
 function exceededNotices({ exceeded, keyTypeId, quantity }: KnownSale): SaleNotice[] {
   if (exceeded === null) return []
   const { sold } = exceeded
-  const most = sold === 1 ? 'is not sold in multiples' : `is sold at most ${sold} at once`
-  const message = `${quantity} were paid for, though the key type ${keyTypeId ?? ''} ${most}. The license is for ${quantity}.`
+  const most = sold === 1 ? 'is not sold in multiples' : `allows at most ${sold} per purchase`
+  const message = `${quantity} were paid for, but the key type ${keyTypeId ?? ''} ${most}. The license covers ${quantity}.`
   return [{ code: 'quantity_exceeded', message }]
 }

@@ -34,25 +34,25 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'LicenseMinted':
       return issuedWords[event.data.source]
     case 'LicenseImported':
-      return 'Taken over from elsewhere'
+      return 'Imported'
     case 'DeviceActivated':
-      return `${quoted(event.data.name)} took a seat`
+      return `${quoted(event.data.name)} activated`
     case 'DeviceDeactivated':
-      return `${quoted(deviceName ?? event.data.deviceId)} gave back its seat`
+      return `${quoted(deviceName ?? event.data.deviceId)} deactivated`
     case 'LicenseReminted':
       return event.data.keepDevices
-        ? 'Got a new key; its devices kept their seats'
-        : 'Got a new key; all seats were freed'
+        ? 'Reminted; its devices kept their seats'
+        : 'Reminted; all seats were freed'
     case 'LicenseRevoked':
       return event.data.reason === null ? 'Revoked' : `Revoked: ${event.data.reason}`
     case 'CustomerLinked':
-      return `Given to the customer ${event.data.customerId}`
+      return `Linked to the customer ${event.data.customerId}`
     case 'LicenseRenewed':
       return `Renewed until ${momentWords(event.data.expiresAt)}`
     case 'LicenseExpired':
       return 'Expired'
     case 'LicenseFellBack':
-      return 'The paid period ended; it goes on with its fallback entitlements'
+      return 'Paid period ended; the fallback entitlements apply'
     case 'LicenseRefunded':
       return refundWords(event.data)
     case 'LicenseReinstated':
@@ -60,33 +60,31 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'LicenseTermsChanged':
       return `Changed to ${event.data.keyTypeId}, quantity ${event.data.quantity}; ${endWords(event.data.expiresAt)}`
     case 'SubscriptionEnded':
-      return `Its subscription ended; it runs until ${momentWords(event.data.expiresAt)}`
+      return `Subscription ended; expires on ${momentWords(event.data.expiresAt)}`
     case 'SaleFollowed':
-      return 'Brought to where its sale wants it'
+      return 'Synchronized with its sale'
     case 'HolderErased':
-      return 'The person whom it is for was erased'
+      return 'License holder erased'
     case 'RevocationUndone':
       return event.data.reason === null ? 'Reinstated' : `Reinstated: ${event.data.reason}`
     case 'ImportTakenBack':
-      return event.data.reason === null
-        ? 'Its import was taken back'
-        : `Its import was taken back: ${event.data.reason}`
+      return event.data.reason === null ? 'Import taken back' : `Import taken back: ${event.data.reason}`
   }
 }
 
 function refundWords(refund: Extract<LicenseEvent, { type: 'LicenseRefunded' }>['data']): string {
   const { cause, amount, totalRefunded, currency, paidLeft } = refund
   const what = cause === 'refund' ? 'Payment refunded' : 'Payment lost in a dispute'
-  const all = totalRefunded === amount ? '' : ` (${money(totalRefunded, currency)} in all)`
-  return `${what}: ${money(amount, currency)}${all}${paidLeft ? '; its period was taken back' : ''}`
+  const all = totalRefunded === amount ? '' : ` (${money(totalRefunded, currency)} in total)`
+  return `${what}: ${money(amount, currency)}${all}${paidLeft ? '; the paid period was removed' : ''}`
 }
 
 const endWords = (expiresAt: string | null): string =>
-  expiresAt === null ? 'it has no end' : `it runs until ${momentWords(expiresAt)}`
+  expiresAt === null ? 'never expires' : `expires on ${momentWords(expiresAt)}`
 
 const issuedWords = {
   api: 'Issued',
-  import: 'Taken over from elsewhere',
+  import: 'Imported',
   sale: 'Issued for a sale',
   test: 'Issued for a test purchase',
 }

@@ -101,12 +101,12 @@ export function ignoredWords({ reason, detail }: Pick<IgnoredTest, 'reason' | 'd
     case 'product_not_in_test_mode':
       return `the product ${detail ?? ''} is not in test mode; turn it on with POST /v1/products/${detail ?? '{productId}'}/test-mode`
     case 'nothing_mapped':
-      return `no product is mapped to ${detail ?? 'it'}; map one with POST /v1/products/{productId}/integrations/{provider}`
+      return `no product is mapped to ${detail ?? 'the item'}; map one with POST /v1/products/{productId}/integrations/{provider}`
     case 'product_not_found':
       return `the product ${detail ?? ''} does not exist`
     case 'no_product_in_test_mode':
       return 'no product is in test mode; turn it on with POST /v1/products/{productId}/test-mode'
     case 'gumroad_test':
-      return "Gumroad's tests have no effect; run a test purchase instead with POST /v1/test-purchase"
+      return 'Gumroad test notifications have no effect; run a test purchase instead with POST /v1/test-purchase'
   }
 }

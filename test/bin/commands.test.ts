@@ -203,7 +203,7 @@ describe('license', () => {
     const lines = stdout.trimEnd().split('\n')
     expect(lines.map((line) => line.trim().split(/ {2,}/).toSpliced(1, 1))).toStrictEqual([
       ['0', expect.stringMatching(/^Issued, by token “.+”$/)],
-      ['1', expect.stringMatching(/^“laptop” took a seat, seats 0 → 1, by token “.+”$/)],
+      ['1', expect.stringMatching(/^“laptop” activated, seats 0 → 1, by token “.+”$/)],
       ['2', expect.stringMatching(/^Revoked: payment disputed, by operator /)],
     ])
   })
@@ -261,10 +261,10 @@ describe('license', () => {
     expect(first).toMatch(/^at \S+Z, after event 2$/)
     expect(lines).toStrictEqual([
       'validate: inactive',
-      expect.stringMatching(/^ {2}denied: “laptop” gave back its seat on /),
-      expect.stringMatching(/^ {2}2 {2}\S+Z {2}“laptop” gave back its seat, by token “.+”$/),
+      expect.stringMatching(/^ {2}denied: “laptop” was deactivated on /),
+      expect.stringMatching(/^ {2}2 {2}\S+Z {2}“laptop” deactivated, by token “.+”$/),
       'activate: active',
-      expect.stringMatching(/^ {2}allowed: 0 of \d+ seats are taken$/),
+      expect.stringMatching(/^ {2}allowed: 0 of \d+ seats are in use$/),
       expect.stringMatching(/^ {2}0 {2}\S+Z {2}Issued, by token “.+”$/),
     ])
     expect(Explained.parse(JSON.parse(then.stdout)).validate.rule).toBe('seated')

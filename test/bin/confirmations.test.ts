@@ -35,7 +35,7 @@ test('what waits is listed and shown in plain words', async () => {
     stdout: 'Nothing waits for an approval.\n',
   })
   const { licenseId, id } = await asked()
-  const summary = /Revoke EDITOR….{4} of ada@example\.com, a license of “Editor”/
+  const summary = /Revoke EDITOR….{4} of ada@example\.com, a license for “Editor”/
   const listed = await keyledger('list')
   expect(listed.stdout).toMatch(/^CONFIRMATION +TENANT +LEFT +TOKEN +WHAT\n/)
   expect(listed.stdout).toMatch(new RegExp(`^${id} +acme +\\d+ s +test +${summary.source}$`, 'm'))
@@ -44,8 +44,8 @@ test('what waits is listed and shown in plain words', async () => {
   expect(shown.stdout.split('\n')).toStrictEqual([
     expect.stringMatching(summary),
     '  - 1 active device fails its next validate',
-    '  - It can be undone only by another approval',
-    '  - The reason that the caller gives: “stolen”',
+    '  - Undoing this needs another approval',
+    '  - Reason given by the requester: “stolen”',
     '',
     expect.stringMatching(/^status +pending, \d+ s left$/),
     expect.stringMatching(`^request +POST /v1/licenses/{id}/revoke {"id":"${licenseId}"}$`),

@@ -73,7 +73,7 @@ describe('an approval', () => {
     expect((await client.get(path)).text).toContain(`by ${owner.email}`)
     expect((await run()).status).toBe(200)
     expect((await run()).status).toBe(403)
-    expect((await client.get(path)).text).toContain('approved and done')
+    expect((await client.get(path)).text).toContain('>executed<')
   })
 
   test('counts only for what was read: what has changed since has to be read again', async () => {
@@ -83,9 +83,9 @@ describe('an approval', () => {
     await activate('laptop')
     const stale = await client.post(`${path}/approve`, { seen: seenIn(read.text) })
     expect(stale.status).toBe(409)
-    expect(stale.text).toContain('has changed while you were reading')
+    expect(stale.text).toContain('has changed since you opened the page')
     expect(stale.text).toContain('1 active device')
-    expect(stale.text).toContain('has changed since it was asked')
+    expect(stale.text).toContain('has changed since it was requested')
     expect(await poll()).toBe('pending')
     expect((await client.post(`${path}/approve`, { seen: seenIn(stale.text) })).status).toBe(303)
     expect(await poll()).toBe('approved')
@@ -97,7 +97,7 @@ describe('an approval', () => {
     const seen = seenIn((await client.get(path)).text)
     api.ledger.clock.advance(5 * 60_000)
     const asked = await client.get(path)
-    expect(asked.text).toContain('Confirm that it is you to approve')
+    expect(asked.text).toContain('Confirm your identity to approve')
     expect(seenIn(asked.text)).toBe('')
     const late = await client.post(`${path}/approve`, { seen }, { referer: `http://localhost:8080${path}` })
     expect(late.location).toBe(`/dashboard/confirm?return=${encodeURIComponent(path)}`)
@@ -129,7 +129,7 @@ describe('an approval', () => {
     expect((await again.get(path)).text).toContain('expired')
     for (const decision of ['approve', 'deny'])
       expect((await again.post(`${path}/${decision}`, { seen })).status).toBe(409)
-    expect((await again.get('/dashboard/approvals')).text).toContain('Nothing waits for you')
+    expect((await again.get('/dashboard/approvals')).text).toContain('No pending requests')
   })
 
   test('can be withdrawn until it is used', async () => {
@@ -157,7 +157,7 @@ describe('an approval', () => {
     await client.post(`${path}/approve`, { seen: seenIn(text) })
     expect((await run()).status).toBe(200)
     expect((await client.post(`${path}/withdraw`)).status).toBe(409)
-    expect((await client.get(path)).text).toContain('approved and done')
+    expect((await client.get(path)).text).toContain('>executed<')
   })
 
   test('is for another member, where the workspace wants that: whoever asked, also with their token, cannot', async () => {
@@ -165,7 +165,7 @@ describe('an approval', () => {
     expect((await client.get('/dashboard/settings')).text).toContain('Any owner or approver')
     await client.get('/dashboard/settings/approvals')
     expect((await client.post('/dashboard/settings/approvals', { rule: 'another' })).status).toBe(303)
-    expect((await client.get('/dashboard/settings')).text).toContain('Another member than the one who asked')
+    expect((await client.get('/dashboard/settings')).text).toContain('A member other than the requester')
     const { token } = await createToken(
       api.ledger.services,
       { tenantId: tenant.tenantId, name: 'CI', scopes: Scope.options, expiresAt: null },
@@ -175,10 +175,10 @@ describe('an approval', () => {
     const path = `/dashboard/approvals/${Pending.parse(asked.body).confirmation.id}`
     const approver = await makeMember(api.ledger, tenant.tenantId, 'approver')
     const own = await client.get(path)
-    expect(own.text).toContain('You asked for this, so another member has to approve it.')
+    expect(own.text).toContain('You made this request, so another member must approve it.')
     expect(own.text).not.toContain(`${path}/approve`)
     expect(own.text).toMatch(
-      new RegExp(`Who may approve</h2> *<div class="sheet"><div[^>]*><p>${approver.email}</p>`),
+      new RegExp(`Approvers</h2> *<div class="sheet"><div[^>]*><p>${approver.email}</p>`),
     )
     const other = await signedIn(approver)
     const seen = seenIn((await other.get(path)).text)
@@ -222,8 +222,8 @@ describe('an approval', () => {
     })
     const client = await signedIn()
     const { text } = await client.get(`/dashboard/approvals/${Pending.parse(asked.body).confirmation.id}`)
-    expect(text).toContain('says it is “curl&quot; by ada”')
-    expect(text).toContain('called “CI&quot; of ada” by whoever made it')
+    expect(text).toContain('“curl&quot; by ada”, self-reported')
+    expect(text).toContain('named “CI&quot; of ada” by its creator')
     expect(text).toContain('Delete the key type “Pro” (pro) of “Editor” (editor)')
     for (const page of [text, (await client.get('/dashboard/products')).text])
       expect(page).not.toMatch(/[\u200b\u202e\u2066]/)
@@ -238,7 +238,7 @@ describe('an approval', () => {
       /<dt>Host<\/dt> *<dd><code class="host">good\.example\.xn--vil-[a-z0-9]+\.example<\/code><\/dd>/,
     )
     expect(text).toMatch(
-      /<dt>Whole URL<\/dt> *<dd><code class="whole">https:\/\/good\.example\.еvil\.example\/https:/,
+      /<dt>Full URL<\/dt> *<dd><code class="whole">https:\/\/good\.example\.еvil\.example\/https:/,
     )
     expect(text).not.toContain('<a href="https://good')
   })

@@ -76,7 +76,7 @@ function watch(page: Page): string[] {
 
 /** Fills in the page to sign in, which is there. */
 export async function signIn(page: Page, member: TestMember): Promise<void> {
-  await page.getByLabel('E-mail').fill(member.email)
+  await page.getByLabel('Email').fill(member.email)
   await page.getByLabel('Password').fill(member.password)
   await page.getByLabel('Code', { exact: true }).fill(member.newCode())
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
@@ -84,7 +84,7 @@ export async function signIn(page: Page, member: TestMember): Promise<void> {
 
 /** Fills in the page to confirm who one is, which is there. */
 export async function confirmIdentity(page: Page, member: TestMember): Promise<void> {
-  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor()
+  await page.getByRole('heading', { name: 'Confirm your identity' }).waitFor()
   await page.getByLabel('Password').fill(member.password)
   await page.getByLabel('Code', { exact: true }).fill(member.newCode())
   await page.getByRole('button', { name: 'Confirm', exact: true }).click()

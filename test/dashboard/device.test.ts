@@ -64,11 +64,11 @@ test('what a program calls itself is told as its own words, without anything tha
   const { user_code } = await start(['licenses:read'], 'Acme\u202e\u200b CLI”, checked by “keyledger')
   const client = await signedIn()
   const { text } = await enter(client, user_code)
-  expect(text).toContain('says it is “Acme CLI&quot;, checked by &quot;keyledger”')
+  expect(text).toContain('calls itself “Acme CLI&quot;, checked by &quot;keyledger”')
   expect(text).not.toMatch(/[\u202e\u200b]/)
   const done = await client.post('/dashboard/device/deny')
   expect(done.text).toContain(
-    'The program that says it is “Acme CLI&quot;, checked by &quot;keyledger” was denied',
+    'The device that calls itself “Acme CLI&quot;, checked by &quot;keyledger” was denied',
   )
   expect(done.text).not.toMatch(/[\u202e\u200b]/)
 })

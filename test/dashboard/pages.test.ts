@@ -102,7 +102,7 @@ describe('members', () => {
       /value="http:\/\/localhost:8080(\/dashboard\/welcome\/[\w-]{43})"/.exec(added.text)?.[1] ?? ''
     expect((await clientOf(api.app, '198.51.100.1').get(link)).text).toContain('grace@example.com')
     const { text } = await client.get('/dashboard/members')
-    expect(text).toContain('has a link that works until')
+    expect(text).toContain('one-time link valid until')
     const again = await client.post('/dashboard/members', { email: 'GRACE@example.com', role: 'owner' })
     expect(again.status).toBe(422)
     expect((await client.post('/dashboard/members', { email: 'no address', role: 'owner' })).status).toBe(422)
@@ -125,7 +125,7 @@ describe('members', () => {
     await client.post(`${path}/remove`)
     expect((await client.get(path)).status).toBe(404)
     const own = `/dashboard/members/${owner.memberId}`
-    expect((await client.get(own)).text).toContain('This is you')
+    expect((await client.get(own)).text).toContain('Your membership')
     for (const what of ['role', 'remove', 'sessions/end'])
       expect((await client.post(`${own}/${what}`, { role: 'support' })).status).toBe(409)
     expect((await client.get('/dashboard/account')).status).toBe(200)
@@ -251,7 +251,9 @@ describe('lists', () => {
     const second = await client.get(next)
     expect([...linked(first.text), ...linked(second.text)]).toStrictEqual(ids.reverse())
     expect(second.text).not.toContain('rel="next"')
-    expect((await client.get('/dashboard/licenses?product=player')).text).toContain('No license is like that')
+    expect((await client.get('/dashboard/licenses?product=player')).text).toContain(
+      'No licenses match these filters',
+    )
     expect(linked((await client.get('/dashboard/licenses?status=revoked')).text)).toStrictEqual([])
     expect((await client.get(`/dashboard/licenses/${ids[0]}`)).text).toContain('<strong>Issued</strong>')
     expect((await client.get('/dashboard/licenses?cursor=made-up')).status).toBe(400)

@@ -23,24 +23,24 @@ afterAll(() => api.close())
 async function shown(): Promise<string> {
   await api.ledger.services.installs.flush()
   const { text } = await client.get('/dashboard/products/editor')
-  const part = /<h2>Without a license<\/h2>.*?<\/section>/s.exec(text)?.[0] ?? ''
+  const part = /<h2>Unlicensed installs<\/h2>.*?<\/section>/s.exec(text)?.[0] ?? ''
   return part.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
 }
 
 test('installs by what they said last', async () => {
-  expect(await shown()).toContain('On trial 0 On the free tier 0 Trial over 0')
+  expect(await shown()).toContain('On trial 0 On the free tier 0 Trial expired 0')
   await app.post('keyless', { instance_id: 'one', state: 'trial' })
   await app.post('free-tier', { instance_id: 'two' })
   await app.post('free-tier', { instance_id: 'three' })
-  expect(await shown()).toContain('On trial 1 On the free tier 2 Trial over 0')
+  expect(await shown()).toContain('On trial 1 On the free tier 2 Trial expired 0')
   await app.post('keyless', { instance_id: 'one', state: 'expired' })
-  expect(await shown()).toContain('On trial 0 On the free tier 2 Trial over 1')
+  expect(await shown()).toContain('On trial 0 On the free tier 2 Trial expired 1')
 })
 
 test('machines that too many say they are on', async () => {
-  expect(await shown()).not.toContain('Not told apart')
+  expect(await shown()).not.toContain('Unattributed')
   for (let install = 0; install <= 20; install++) {
     await app.post('keyless', { instance_id: `crowd ${install}`, machine_hash: 'one-machine-hash' })
   }
-  expect(await shown()).toContain('Not told apart 1 machine with more than 20 installs each')
+  expect(await shown()).toContain('Unattributed 1 machine with more than 20 installs each')
 })

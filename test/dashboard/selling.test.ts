@@ -40,18 +40,20 @@ async function shown(name: string): Promise<string> {
 
 describe('integrations', () => {
   test('say what is missing until nothing is', async () => {
-    expect(await shown('Polar')).toMatch(/not connected.*It is not connected\. Send/)
+    expect(await shown('Polar')).toMatch(/not connected.*Not connected\. Send/)
     await post('/v1/integrations/polar/connect', { webhookSecret: 'polar_whs_1' })
-    expect(await shown('Polar')).toMatch(/connected, not ready.*Nothing tells which product a sale is of/)
+    expect(await shown('Polar')).toMatch(/connected, not ready.*No product is mapped/)
     await post('/v1/products/editor/integrations/polar', { products: { one: 'pro', two: 'team' } })
-    expect(await shown('Polar')).toMatch(/ready.*\/webhooks\/polar\/.*Sells.*one, two/)
-    expect(await shown('Polar')).not.toContain('What is missing')
+    expect(await shown('Polar')).toMatch(/ready.*\/webhooks\/polar\/.*Products.*one, two/)
+    expect(await shown('Polar')).not.toContain('Missing setup')
     await decided(api.ledger.services, tenant.tenantId, 'editor', origin, (at) => ({
       type: 'DeleteKeyType',
       keyTypeId: 'team',
       at,
     }))
-    expect(await shown('Polar')).toContain('editor: what is mapped leads to something that is gone')
+    expect(await shown('Polar')).toContain(
+      'The mapping of editor points to a product or key type that no longer exists',
+    )
   })
 
   test('tell an operator what the card provider needs of them', async () => {
@@ -59,19 +61,19 @@ describe('integrations', () => {
     for (const words of [
       'KEYLEDGER_STRIPE_SECRET_KEY',
       'KEYLEDGER_STRIPE_WEBHOOK_SECRET',
-      'It is not connected',
+      'Not connected',
       'No key type has a price',
-      'no key to begin a checkout with',
+      'Your website has no checkout key',
     ]) {
       expect(text).toContain(words)
     }
     await issueCheckoutKey(api.ledger.services, tenant.tenantId, origin)
-    expect(await shown('Stripe')).not.toContain('no key to begin a checkout with')
+    expect(await shown('Stripe')).not.toContain('Your website has no checkout key')
   })
 
   test('say that paddle has to be asked for addresses', async () => {
     await post('/v1/integrations/paddle/connect', { webhookSecret: 'pdl_1' })
-    expect(await shown('Paddle')).toContain('without an API key')
+    expect(await shown('Paddle')).toContain('needs an API key')
   })
 })
 

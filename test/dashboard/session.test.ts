@@ -96,7 +96,7 @@ describe('a session', () => {
     await client.get('/dashboard/tokens?show=all')
     const { location } = await client.post('/dashboard/account/sessions/end-others')
     expect(location).toBe('/dashboard/account')
-    expect((await client.get('/dashboard/account')).text).toContain('You are signed in nowhere else now.')
+    expect((await client.get('/dashboard/account')).text).toContain('All other sessions have ended.')
     await app.close()
   })
 
@@ -256,7 +256,7 @@ test('a failure before anything of the request was read has a page too', async (
   const client = clientOf(app)
   const { status, text } = await client.get('/dashboard/sign-in', { 'x-fail': 'yes' })
   expect(status).toBe(500)
-  expect(text).toContain('Something does not answer')
+  expect(text).toContain('Something went wrong')
   expect(text).not.toContain('a secret of the house')
   expect((await client.get('/dashboard/sign-in')).status).toBe(200)
   await app.close()

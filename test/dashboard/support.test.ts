@@ -87,13 +87,13 @@ test('an e-mail address leads to the reason of a refusal, and to the evidence, b
   await page.getByText('Would it validate now?').waitFor()
   expect(page.url()).toContain(licenseId)
 
-  await tabTo(page, 'textbox', /Ask about a device/)
+  await tabTo(page, 'textbox', /Device ID/)
   await keyboard.type('phone')
   await keyboard.press('Enter')
   await page.getByText('Could phone be activated now?').waitFor()
   await tabTo(page, 'slider', /After event/)
   await keyboard.press('ArrowLeft')
-  const reason = 'Denied: 2 of 2 seats; seat 1 taken by “MacBook” on'
+  const reason = 'Denied: 2 of 2 seats are in use; seat 1 taken by “MacBook” on'
   await page.getByText(reason).waitFor()
   expect(page.url()).toMatch(/asOf=2/)
   expect(page.url()).toContain('device=phone')
@@ -109,7 +109,7 @@ test('an e-mail address leads to the reason of a refusal, and to the evidence, b
   await page.getByText('2 of 2 in use').waitFor()
 
   await page.locator('main').focus()
-  await tabTo(page, 'link', /Take the evidence/)
+  await tabTo(page, 'link', /Download evidence/)
   const taking = page.waitForEvent('download')
   await keyboard.press('Enter')
   const archive = await readFile(await (await taking).path())

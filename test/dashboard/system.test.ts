@@ -34,15 +34,15 @@ const system = async (client: Client) => wordsOf((await client.get('/dashboard/s
 test('every page says how old what it shows is, and what is newer', async () => {
   const { services } = api.ledger
   const fresh = wordsOf((await owner.get('/dashboard/products')).text)
-  expect(fresh).toMatch(/Data as of event [\d,]+, \d+\.\d s ago; nothing is newer\s?\./)
+  expect(fresh).toMatch(/Data as of event [\d,]+, \d+\.\d s ago; up to date\s?\./)
   // Nobody projects in this process but those who wait for an answer.
   const stream = 'tenant-somebody-elses'
   await appendRaw(api.ledger, stream, [nonsense])
-  expect(wordsOf((await owner.get('/dashboard/products')).text)).toContain('1 newer event is on its way')
+  expect(wordsOf((await owner.get('/dashboard/products')).text)).toContain('1 newer event is being processed')
   expect(wordsOf((await owner.get('/dashboard')).text)).toContain('1 event behind')
-  expect(await system(owner)).toContain('Behind 1 event')
+  expect(await system(owner)).toContain('Lag 1 event')
   await api.ledger.readModels.catchUp()
-  expect(await system(owner)).toMatch(/Behind by nothing/)
+  expect(await system(owner)).toMatch(/Lag none/)
   expect(await services.ledger.head()).toBe(await api.ledger.readModels.checkpoint())
 })
 
@@ -64,11 +64,11 @@ test('a history that is set aside is named to its own workspace, and to no other
   await appendRaw(api.ledger, `license-${id}`, [nonsense], 0n)
   await api.ledger.readModels.catchUp()
   expect(await system(owner)).toContain(`license-${id} Nonsense does not fit its schema`)
-  expect(wordsOf((await owner.get('/dashboard')).text)).toContain('1 history set aside')
+  expect(wordsOf((await owner.get('/dashboard')).text)).toContain('1 stream parked')
   const theirs = await system(stranger)
-  expect(theirs).toContain('Set aside 2 histories')
+  expect(theirs).toContain('Parked streams 2')
   expect(theirs).not.toContain(id)
-  expect(wordsOf((await stranger.get('/dashboard')).text)).not.toContain('set aside')
+  expect(wordsOf((await stranger.get('/dashboard')).text)).not.toContain('parked')
 })
 
 test('a limit that is spent shows as hit, to the workspace whose limit it is', async () => {
@@ -83,10 +83,10 @@ test('a limit that is spent shows as hit, to the workspace whose limit it is', a
   try {
     const there = clientOf(app, '192.0.2.1')
     for (const [name, value] of owner.cookies) there.cookies.set(name, value)
-    expect(await system(there)).toContain('Runtime calls the workspace 6 a minute 0 %')
+    expect(await system(there)).toContain('Runtime API the workspace 6 per minute 0 %')
     for (let calls = 0; calls < 2; calls++) await limits.runtime?.take(tenant.tenantId)
     await limits.runtime?.flush()
-    expect(await system(there)).toMatch(/Runtime calls the workspace 6 a minute (?:100|9\d) %/)
+    expect(await system(there)).toMatch(/Runtime API the workspace 6 per minute (?:100|9\d) %/)
     const validate = { product_id: 'editor', license_key: 'none', device_id: 'laptop' }
     const refused = await app.inject({
       method: 'POST',
@@ -95,7 +95,7 @@ test('a limit that is spent shows as hit, to the workspace whose limit it is', a
       payload: validate,
     })
     expect(refused.statusCode).toBe(429)
-    const hits = '0 of management and checkouts, 1 of the runtime interface, 0 of apps'
+    const hits = '0 management and checkout, 1 runtime, 0 apps'
     expect(await system(there)).toContain(hits)
     expect(await system(stranger)).not.toContain(hits)
   } finally {
@@ -119,7 +119,7 @@ test('a rebuild shows how far it is while it runs', async () => {
       'create schema read_models_next; create table read_models_next.checkpoint as table checkpoint',
     )
     await client.query('update read_models_next.checkpoint set position = position / 2')
-    expect(await system(owner)).toContain('Rebuild none is running')
+    expect(await system(owner)).toContain('Rebuild not running')
     await client.query('select pg_advisory_lock(7214502)')
     expect(await system(owner)).toMatch(/Rebuild running, (?:4\d|50) %/)
     const part = await owner.get('/dashboard/system', { 'hx-request': 'true', 'hx-trigger': 'read-models' })
@@ -139,7 +139,7 @@ test('nobody rebuilds what all workspaces share from here, and the page says who
 test('how the last rebuild went is told', async () => {
   const { db, services } = api.ledger
   await db.query('insert into usage.rebuilds (id, started_at) values (gen_random_uuid(), $1)', ['2026-01-01'])
-  expect(await system(owner)).toMatch(/none is running the last one began .* and was cut off/)
+  expect(await system(owner)).toMatch(/not running last rebuild: started .* and was interrupted/)
   await runRebuild(services, noProgress)
-  expect(await system(owner)).toMatch(/the last one was done .*: \d+ events in/)
+  expect(await system(owner)).toMatch(/last rebuild: finished .*, \d+ events in/)
 })

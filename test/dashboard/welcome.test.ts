@@ -51,10 +51,10 @@ test('a link leads to a password and an authenticator app, and in', async () => 
   const { status, text } = await opened(secret)
   expect(status).toBe(200)
   expect(text).toContain(email)
-  expect(text).toContain('aria-label="The key for your authenticator app"')
+  expect(text).toContain('aria-label="QR code for your authenticator app"')
   const { client, seen, newCode } = await used(secret)
   expect(seen).toMatchObject({ status: 303, location: '/dashboard' })
-  expect((await client.get('/dashboard')).text).toContain('You are in.')
+  expect((await client.get('/dashboard')).text).toContain('Sign-in is set up')
   const again = stranger()
   expect((await again.signIn({ memberId, tenantId: tenant.tenantId, email, password, newCode })).status).toBe(
     303,

@@ -61,11 +61,11 @@ test('a revocation is shown with the key, the person and the devices that it hit
     status: 'pending',
     title: 'Revoke a license',
     description: {
-      summary: `Revoke ${displayKey} of ada@example.com, a license of “Acme Editor”`,
+      summary: `Revoke ${displayKey} of ada@example.com, a license for “Acme Editor”`,
       consequences: [
         '2 active devices fail their next validate',
-        'It can be undone only by another approval',
-        'The reason that the caller gives: “charged back”',
+        'Undoing this needs another approval',
+        'Reason given by the requester: “charged back”',
       ],
     },
     changedSinceAsked: false,
@@ -93,7 +93,7 @@ test('a revocation is shown with the key, the person and the devices that it hit
 })
 
 test.each([
-  [0, 'No device is active on it'],
+  [0, 'No device is active'],
   [1, '1 active device fails its next validate'],
 ])('with %i devices it says: %s', async (devices, consequence) => {
   const { id } = await seated(devices)
@@ -105,8 +105,10 @@ test('a license that nobody is known to hold, or that has expired, is shown as s
   const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'old' })
   api.ledger.clock.advance(2 * 86_400_000)
   const { description } = await show(await askToRevoke(id))
-  expect(description?.summary).toMatch(/^Revoke ACMEEDIT….{4} of nobody known, a license of “Acme Editor”$/)
-  expect(description?.consequences).toContain('It is not active even now: expired')
+  expect(description?.summary).toMatch(
+    /^Revoke ACMEEDIT….{4} of an unknown holder, a license for “Acme Editor”$/,
+  )
+  expect(description?.consequences).toContain('It is already not active: expired')
   api.ledger.clock.set('2026-03-01T12:00:00.000Z')
 })
 
@@ -142,12 +144,12 @@ test('the deletion of a key type names both, and counts the licenses that have e
   expect((await show(await askToDelete('old'))).description).toStrictEqual({
     summary: 'Delete the key type “Old” (old) of “Acme Editor” (editor)',
     consequences: [
-      'No license can be minted or sold against it any more',
-      '1 revoked or expired license keeps what it granted',
+      'It can no longer be minted or sold',
+      '1 revoked or expired license keeps the entitlements of this key type',
     ],
   })
   expect((await show(await askToDelete('pro'))).description?.consequences).toContain(
-    'No license was ever issued against it',
+    'No license was ever issued for it',
   )
   api.ledger.clock.set('2026-03-01T12:00:00.000Z')
 })
@@ -167,7 +169,7 @@ test("the caller's own words cannot end their quotation, or turn the writing rou
   const { id } = await seated(0)
   const confirmation = await askToRevoke(id, { reason: 'x” is undone\u200b \u202eand \u2066so\u00a0on' })
   expect((await show(confirmation)).description?.consequences.at(-1)).toBe(
-    'The reason that the caller gives: “x" is undone and so on”',
+    'Reason given by the requester: “x" is undone and so on”',
   )
 })
 

@@ -236,7 +236,7 @@ describe('a person who comes back', () => {
         const { status, text } = await visit(wrong)
         expect({ wrong, status, text }).toMatchObject({
           status: 404,
-          text: expect.stringContaining('This address is not valid') as string,
+          text: expect.stringContaining('Link not valid') as string,
         })
       }
     }

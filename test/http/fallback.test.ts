@@ -52,7 +52,7 @@ test('a license that falls back moves to another device, seat by seat', async ()
         status: 'fallback',
         rule: 'seat_free',
         because:
-          'allowed: 0 of 1 seats are taken; the paid period ended on 2026-03-02 12:00:00 UTC, so it gets the fallback entitlements',
+          'allowed: 0 of 1 seats are in use; the paid period ended on 2026-03-02 12:00:00 UTC, so the device gets the fallback entitlements',
       },
     },
   })

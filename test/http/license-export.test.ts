@@ -141,17 +141,21 @@ describe('its approval', () => {
       description: {
         summary: 'Export the active licenses of “Acme Editor” as CSV',
         consequences: [
-          'Licenses that come, or change into this selection, after the approval are not sent',
-          'License keys are masked: nobody can use them',
+          'Licenses that are added to this selection after the approval are not exported',
+          'License keys are masked and cannot be used',
         ],
       },
       changedSinceAsked: false,
     })
     const counted = async () =>
       (await showApproval(api.ledger.services, tenant.tenantId, confirmation)).counted
-    expect(await counted()).toBe("Now 3 licenses leave with their customers' e-mail addresses")
+    expect(await counted()).toBe(
+      "At present 3 licenses would be exported with their customers' email addresses",
+    )
     await mint(api.ask, token, 'editor')
-    expect(await counted()).toBe("Now 4 licenses leave with their customers' e-mail addresses")
+    expect(await counted()).toBe(
+      "At present 4 licenses would be exported with their customers' email addresses",
+    )
     await approve(api.ledger.services, tenant.tenantId, confirmation, approver)
     const otherFormat = await confirmed(api.ask, tenant, 'GET', url.replace('csv', 'ndjson'), confirmation)
     expect(otherFormat.status).toBe(403)

@@ -94,7 +94,7 @@ test('says what happened, when, by whom, and what it changed', async () => {
       time: at(1),
       actor: byToken(),
       requestId,
-      summary: '“MacBook” took a seat',
+      summary: '“MacBook” activated',
       device: { deviceId: 'laptop', name: 'MacBook' },
       changes: [
         { field: 'seatsUsed', before: 0, after: 1 },
@@ -102,14 +102,14 @@ test('says what happened, when, by whom, and what it changed', async () => {
       ],
       links: noLinks,
     },
-    expect.objectContaining({ sequence: 2, summary: '“Tower” took a seat' }),
+    expect.objectContaining({ sequence: 2, summary: '“Tower” activated' }),
     {
       sequence: 3,
       event: 'license.deactivated',
       time: at(3),
       actor: byToken(),
       requestId,
-      summary: '“MacBook” gave back its seat',
+      summary: '“MacBook” deactivated',
       device: { deviceId: 'laptop', name: 'MacBook' },
       changes: [
         { field: 'seatsUsed', before: 2, after: 1 },
@@ -119,7 +119,7 @@ test('says what happened, when, by whom, and what it changed', async () => {
     },
     expect.objectContaining({
       event: 'license.reminted',
-      summary: 'Got a new key; all seats were freed',
+      summary: 'Reminted; all seats were freed',
       changes: [
         expect.objectContaining({ field: 'displayKey' }),
         { field: 'seatsUsed', before: 1, after: 0 },
@@ -207,7 +207,7 @@ test('a refused activation names the seats and the events that took them', async
     status: 'seat_limit_reached',
     rule: 'seat_limit_reached',
     because:
-      'denied: 2 of 2 seats; seat 1 taken by “MacBook” on 2026-03-01 12:00:01 UTC; seat 2 taken by “Tower” on 2026-03-01 12:00:02 UTC',
+      'denied: 2 of 2 seats are in use; seat 1 taken by “MacBook” on 2026-03-01 12:00:01 UTC; seat 2 taken by “Tower” on 2026-03-01 12:00:02 UTC',
   })
   expect(sequences(activate)).toStrictEqual([1, 2])
   expect(validate).toMatchObject({ status: 'inactive', rule: 'never_activated', events: [] })
@@ -232,7 +232,7 @@ test('an end names the event that set it, and the one that recorded it', async (
   const { validate } = await explained('', id)
   expect(validate).toMatchObject({
     status: 'expired',
-    because: 'denied: it ended on 2026-03-02 00:00:00 UTC',
+    because: 'denied: the license expired on 2026-03-02 00:00:00 UTC',
   })
   expect(sequences(validate)).toStrictEqual([0])
   expect((await explained(`?asOf=${before}`, id)).validate).toMatchObject({ status: 'active' })

@@ -129,7 +129,7 @@ test('the approver reads what follows from it, and no secret', async () => {
     description: {
       summary: 'Rotate the secret of the connection to paddle',
       consequences: [
-        'Notifications that paddle signs with the former secret are refused at once',
+        'Notifications that paddle signs with the previous secret are rejected immediately',
         '1 product is sold through it',
       ],
     },

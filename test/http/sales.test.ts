@@ -154,8 +154,7 @@ test('a sale to nobody known needs a holder until its license is linked to a cus
   const { licenseId } = outcome.license
   await shop.tell(purchase('parked', { customer: null, sold: { productId: 'missing' } }).sold())
   const needing = () => list('?needs=holder')
-  const message =
-    '2 were paid for, though the key type monthly is not sold in multiples. The license is for 2.'
+  const message = '2 were paid for, but the key type monthly is not sold in multiples. The license covers 2.'
   expect((await needing()).items).toMatchObject([
     {
       saleId: 'cs_ghost',

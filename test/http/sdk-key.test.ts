@@ -84,7 +84,7 @@ describe('the SDK key', () => {
     expect(asked.text).not.toContain('kl_sdk_')
     const approval = await showApproval(services(), tenant.tenantId, pendingId(asked))
     expect(approval).toMatchObject({
-      description: { summary: 'Make the first SDK key of “A tenant”, and show it' },
+      description: { summary: 'Create the first SDK key of “A tenant” and show it' },
       changedSinceAsked: false,
     })
     expect(await keyEvents()).toStrictEqual([])
@@ -103,13 +103,13 @@ describe('the SDK key', () => {
     }
     expect(await told('GET', '/v1/sdk-key')).toStrictEqual({
       summary: `Show the SDK key ${masked} of “A tenant”`,
-      consequences: ['The key is sent once, to the token that asked', 'It stays as it is'],
+      consequences: ['The key is returned once, to the token that requested it', 'The key does not change'],
     })
     expect(await told('POST', '/v1/sdk-key/rotate')).toStrictEqual({
       summary: `Rotate the SDK key ${masked} of “A tenant”`,
       consequences: [
-        'Every app that was built with the present key is refused from then on',
-        'The key is sent once, to the token that asked',
+        'Apps that were built with the current key are rejected from then on',
+        'The key is returned once, to the token that requested it',
       ],
     })
   })

@@ -221,9 +221,9 @@ describe('the approver', () => {
       summary: `Deliver license events to ${host}`,
       target: { host, url },
       consequences: [
-        'These events: license.created',
-        'license.created carries the raw license key of each sale',
-        'The token that asked is sent the new signing secret, once',
+        'Events: license.created',
+        'license.created contains the raw license key of each sale',
+        'The new signing secret is returned once, to the token that requested it',
       ],
     })
     const secret = masked(secretIn(await approved({ url })))
@@ -231,9 +231,9 @@ describe('the approver', () => {
       summary: `Deliver license events to ${host}`,
       target: { host, url: `${url}2` },
       consequences: [
-        'These events: license.revoked',
-        `Nothing is delivered any more to ${host}, at ${url}`,
-        `The token that asked is sent a new signing secret, once; the present one, ${secret}, goes on for 24 hours`,
+        'Events: license.revoked',
+        `Deliveries to ${host}, at ${url}, stop`,
+        `A new signing secret is returned once, to the token that requested it; the current one, ${secret}, also signs for another 24 hours`,
       ],
     })
   })
@@ -262,8 +262,8 @@ describe('the approver', () => {
   test('is told that deliveries end', async () => {
     await approved({ url })
     expect(await told({ url: null })).toStrictEqual({
-      summary: `End the deliveries of license events to ${host}`,
-      consequences: ['License events are delivered nowhere', 'The signing secret is destroyed'],
+      summary: `Stop delivering license events to ${host}`,
+      consequences: ['License events are no longer delivered', 'The signing secret is destroyed'],
     })
   })
 

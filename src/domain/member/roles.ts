@@ -25,7 +25,7 @@ const reading = Scope.options.filter((scope) => scope.endsWith(':read'))
 /** The whole matrix. Whoever only reads may sign in a program that only reads. */
 export const rightsOf: Record<Role, RoleRights> = {
   owner: {
-    summary: 'Everything: tokens, members, settings and approvals',
+    summary: 'Full access, including tokens, members, settings and approvals',
     permissions: [
       'ask_for_changes',
       'decide_confirmations',
@@ -36,16 +36,16 @@ export const rightsOf: Record<Role, RoleRights> = {
     grantable: Scope.options,
   },
   approver: {
-    summary: 'Approves or denies dangerous requests, and reads everything',
+    summary: 'Reads everything and approves or denies dangerous requests',
     permissions: ['ask_for_changes', 'decide_confirmations'],
     grantable: reading,
   },
   support: {
-    summary: 'Reads everything, and asks for changes of licenses that somebody else approves',
+    summary: 'Reads everything and requests license changes, which an owner or an approver approves',
     permissions: ['ask_for_changes'],
     grantable: reading,
   },
-  auditor: { summary: 'Reads everything, to look into what happened', permissions: [], grantable: reading },
+  auditor: { summary: 'Reads everything', permissions: [], grantable: reading },
 }
 
 export const may = (role: Role, permission: Permission): boolean =>

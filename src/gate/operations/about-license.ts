@@ -13,6 +13,6 @@ export async function aboutLicense(
   const { displayKey, holder, productId } = entry.license
   const [person] = await services.subjects.openPeople(tenantId, [holder])
   const product = await services.findProduct(tenantId, productId)
-  const subject = `${displayKey} of ${person?.email ?? 'nobody known'}, a license of ${quoted(product?.name ?? productId)}`
+  const subject = `${displayKey} of ${person?.email ?? 'an unknown holder'}, a license for ${quoted(product?.name ?? productId)}`
   return { ...entry, subject }
 }

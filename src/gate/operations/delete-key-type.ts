@@ -36,10 +36,10 @@ export const deleteKeyType = gatedOperation({
     return {
       summary: `Delete the key type ${quoted(keyType.name)} (${keyType.keyTypeId}) of ${quoted(product.name)} (${product.productId})`,
       consequences: [
-        'No license can be minted or sold against it any more',
+        'It can no longer be minted or sold',
         ended === 0
-          ? 'No license was ever issued against it'
-          : `${counted(ended, 'revoked or expired license keeps', 'revoked or expired licenses keep')} what it granted`,
+          ? 'No license was ever issued for it'
+          : `${counted(ended, 'revoked or expired license keeps', 'revoked or expired licenses keep')} the entitlements of this key type`,
       ],
       state: { keyType, live, ended, keyTypes: product.keyTypes.length },
     }

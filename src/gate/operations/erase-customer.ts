@@ -27,13 +27,13 @@ export const eraseCustomer = gatedOperation({
     const [person] = await services.subjects.openPeople(tenantId, [customer])
     const { licenseIds, customerIds, sales } = await findTraces(services.db, tenantId, customer.subjectId)
     return {
-      summary: `Erase ${person?.email ?? 'nobody known'}, the person of the customer ${customer.customerId}`,
+      summary: `Erase ${person?.email ?? 'an unknown person'}, the person of the customer ${customer.customerId}`,
       consequences: [
-        'Their address and name become unreadable everywhere, at once and for good',
+        'Their email address and name become unreadable everywhere, immediately and permanently',
         `${counted(licenseIds.length, 'license', 'licenses')}, ${counted(customerIds.length, 'customer', 'customers')} ` +
-          `and ${counted(sales.length, 'sale', 'sales')} say so, and work as before`,
-        'What payment providers told of them, and mails kept for them, are destroyed',
-        'It cannot be undone',
+          `and ${counted(sales.length, 'sale', 'sales')} are marked as erased and keep working`,
+        'Their payment notifications and stored emails are destroyed',
+        'This cannot be undone',
       ],
       state: {
         erased: customer.erasedAt !== null,

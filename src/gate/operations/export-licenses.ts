@@ -23,7 +23,7 @@ export type LicenseExport = {
   pages: AsyncIterable<OpenedLicense[]>
 }
 
-const theyLeave = "licenses leave with their customers' e-mail addresses"
+const theyLeave = "licenses would be exported with their customers' email addresses"
 const names = { ndjson: 'JSON lines', csv: 'CSV' }
 
 export const exportLicenses = gatedOperation({
@@ -44,8 +44,8 @@ export const exportLicenses = gatedOperation({
     return {
       summary: `Export ${found ? `the ${which} of ${quoted(found.name)}` : `all ${which}`} as ${names[format]}`,
       consequences: [
-        'Licenses that come, or change into this selection, after the approval are not sent',
-        'License keys are masked: nobody can use them',
+        'Licenses that are added to this selection after the approval are not exported',
+        'License keys are masked and cannot be used',
       ],
       // Licenses are minted all the time; a few more or less are no reason to think again.
       state: null,
@@ -58,7 +58,7 @@ export const exportLicenses = gatedOperation({
       { productId: product, status },
       momentOf(services),
     )
-    return `Now ${counted(count, "license leaves with its customer's e-mail address", theyLeave)}`
+    return `At present ${counted(count, "license would be exported with its customer's email address", theyLeave)}`
   },
   async run(services, tenantId, { query: { format, product, status } }, { id }): Promise<LicenseExport> {
     const now = momentOf(services)

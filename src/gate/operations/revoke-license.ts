@@ -38,10 +38,10 @@ export const revokeLicense = gatedOperation({
       summary: `Revoke ${subject}`,
       consequences: [
         seatsUsed === 0
-          ? 'No device is active on it'
+          ? 'No device is active'
           : `${counted(seatsUsed, 'active device fails its', 'active devices fail their')} next validate`,
-        ...(status === 'active' ? [] : [`It is not active even now: ${status}`]),
-        'It can be undone only by another approval',
+        ...(status === 'active' ? [] : [`It is already not active: ${status}`]),
+        'Undoing this needs another approval',
         ...reasonGiven(body?.reason),
       ],
       state: { revision, status },

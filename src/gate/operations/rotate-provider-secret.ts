@@ -41,8 +41,8 @@ export const rotateProviderSecret = gatedOperation({
       summary: `Rotate the secret of the connection to ${provider}`,
       consequences: [
         rotation.provider === 'gumroad'
-          ? "Sales are lost until the new ping address, which is shown once, stands in gumroad's settings: the former one is refused at once"
-          : `Notifications that ${provider} signs with the former secret are refused at once`,
+          ? "Sales are lost until you enter the new ping URL, which is shown once, in gumroad's settings: the previous URL is rejected immediately"
+          : `Notifications that ${provider} signs with the previous secret are rejected immediately`,
         mappings.length === 0
           ? 'No product is sold through it'
           : `${counted(mappings.length, 'product is', 'products are')} sold through it`,

@@ -6,7 +6,7 @@ import type { Services } from '../../commands/services.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import { gatedOperation } from '../operation.ts'
 
-const whoGetsIt = 'The key is sent once, to the token that asked'
+const whoGetsIt = 'The key is returned once, to the token that requested it'
 
 export const revealSdkKey = gatedOperation({
   name: 'sdk-key.reveal',
@@ -22,7 +22,7 @@ export const revealSdkKey = gatedOperation({
     const { sdkKey, tenant } = await present(services, tenantId)
     return {
       summary: sdkKey ? `Show the SDK key ${sdkKey.displayKey} of ${tenant}` : firstKeyOf(tenant),
-      consequences: [whoGetsIt, ...(sdkKey ? ['It stays as it is'] : [])],
+      consequences: [whoGetsIt, ...(sdkKey ? ['The key does not change'] : [])],
       state: { issuedAt: sdkKey?.issuedAt ?? null },
     }
   },
@@ -44,7 +44,7 @@ export const rotateSdkKey = gatedOperation({
     return {
       summary: sdkKey ? `Rotate the SDK key ${sdkKey.displayKey} of ${tenant}` : firstKeyOf(tenant),
       consequences: [
-        ...(sdkKey ? ['Every app that was built with the present key is refused from then on'] : []),
+        ...(sdkKey ? ['Apps that were built with the current key are rejected from then on'] : []),
         whoGetsIt,
       ],
       state: { issuedAt: sdkKey?.issuedAt ?? null },
@@ -53,7 +53,7 @@ export const rotateSdkKey = gatedOperation({
   run: (services, tenantId, _, { id, origin }) => rotate(services, tenantId, id, origin),
 })
 
-const firstKeyOf = (tenant: string): string => `Make the first SDK key of ${tenant}, and show it`
+const firstKeyOf = (tenant: string): string => `Create the first SDK key of ${tenant} and show it`
 
 async function present(services: Services, tenantId: string) {
   const [{ sdkKey }, tenant] = await Promise.all([

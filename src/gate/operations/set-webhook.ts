@@ -33,7 +33,7 @@ type Settings = z.infer<typeof settings>
 
 export const setWebhook = gatedOperation({
   name: 'webhook.set',
-  title: 'Set where license events are delivered',
+  title: 'Set the webhook',
   method: 'PUT',
   path: '/v1/webhook',
   scope: 'integrations:write',
@@ -72,10 +72,10 @@ function wordsFor(
   endpoint: WebhookEndpoint | null,
 ): Pick<Description, 'summary' | 'consequences' | 'target'> {
   if (url === null) {
-    const from = endpoint ? ` to ${hostIn(endpoint.url)}` : ', of which there are none'
+    const from = endpoint ? ` to ${hostIn(endpoint.url)}` : ' (no webhook is set up)'
     return {
-      summary: `End the deliveries of license events${from}`,
-      consequences: ['License events are delivered nowhere', 'The signing secret is destroyed'],
+      summary: `Stop delivering license events${from}`,
+      consequences: ['License events are no longer delivered', 'The signing secret is destroyed'],
     }
   }
   const asked = events ?? endpoint?.events ?? WebhookEventName.options
@@ -83,17 +83,19 @@ function wordsFor(
     summary: `Deliver license events to ${hostIn(url)}`,
     target: { host: hostIn(url), url },
     consequences: [
-      `These events: ${[...new Set(asked)].join(', ')}`,
+      `Events: ${[...new Set(asked)].join(', ')}`,
       ...(asked.includes('license.created')
-        ? ['license.created carries the raw license key of each sale']
+        ? ['license.created contains the raw license key of each sale']
         : []),
       ...(endpoint && endpoint.url !== url
-        ? [`Nothing is delivered any more to ${hostIn(endpoint.url)}, at ${endpoint.url}`]
+        ? [`Deliveries to ${hostIn(endpoint.url)}, at ${endpoint.url}, stop`]
         : []),
-      ...(endpoint === null ? ['The token that asked is sent the new signing secret, once'] : []),
+      ...(endpoint === null
+        ? ['The new signing secret is returned once, to the token that requested it']
+        : []),
       ...(endpoint !== null && rotateSecret
         ? [
-            `The token that asked is sent a new signing secret, once; the present one, ${endpoint.secret.displaySecret}, goes on for 24 hours`,
+            `A new signing secret is returned once, to the token that requested it; the current one, ${endpoint.secret.displaySecret}, also signs for another 24 hours`,
           ]
         : []),
     ],

@@ -30,13 +30,13 @@ export const reinstateLicense = gatedOperation({
   async describe(services, tenantId, { params: { id }, body }) {
     const { license, subject, revision } = await aboutLicense(services, tenantId, id)
     const after = statusAt({ ...license, revokedAt: null }, momentOf(services))
-    const devices = counted(license.seatsUsed, 'device is', 'devices are')
+    const devices = counted(license.seatsUsed, 'device keeps its seat', 'devices keep their seats')
     return {
       summary: `Reinstate ${subject}`,
       consequences: [
         after === 'active'
-          ? `It is good again, and ${devices} in their seats`
-          : `It will be ${after}, as its time is over`,
+          ? `It becomes active again, and ${devices}`
+          : `It becomes ${after}, because its term has ended`,
         ...reasonGiven(body?.reason),
       ],
       state: { revision, after },
@@ -48,7 +48,7 @@ export const reinstateLicense = gatedOperation({
 
 export const reseatDevice = gatedOperation({
   name: 'license.reseat-device',
-  title: 'Give a device its seat back',
+  title: 'Reseat a device',
   method: 'POST',
   path: '/v1/licenses/{id}/reseat-device',
   scope: 'licenses:write',
@@ -65,12 +65,12 @@ export const reseatDevice = gatedOperation({
     const seat = (await listDevices(services.db, id)).find(({ deviceId }) => deviceId === body.deviceId)
     const { seatsUsed, deviceLimit } = license
     return {
-      summary: `Give ${quoted(seat?.name ?? body.deviceId)} its seat on ${subject} back`,
+      summary: `Reseat ${quoted(seat?.name ?? body.deviceId)} on ${subject}`,
       consequences: [
         deviceLimit === null
-          ? 'The license has seats without limit'
-          : `${seatsUsed} of ${deviceLimit} seats are taken now`,
-        'The device validates again, with the key that it has',
+          ? 'The license has unlimited seats'
+          : `${seatsUsed} of ${deviceLimit} seats are in use`,
+        'The device validates again with the key that it has',
       ],
       state: { revision, seat: seat?.status ?? null },
     }
@@ -93,11 +93,11 @@ export const takeBackImport = gatedOperation({
     return {
       summary: `Take back the import of ${subject}`,
       consequences: [
-        'Its key is answered as revoked, until it is imported again',
+        'Its key is reported as revoked until it is imported again',
         ...(license.seatsUsed === 0
           ? []
           : [
-              `${counted(license.seatsUsed, 'device that came with it loses its seat', 'devices that came with it lose their seats')}`,
+              `${counted(license.seatsUsed, 'imported device loses its seat', 'imported devices lose their seats')}`,
             ]),
         ...reasonGiven(body?.reason),
       ],

@@ -39,7 +39,7 @@ const path = '/dashboard/account'
 /** Who changes how they sign in; a person who has been erased can no longer set anything up. */
 function settingUpOf(request: FastifyRequest): SettingUp {
   const { memberId, tenantId, email, sessionHash } = signedOf(request)
-  if (email === null) throw new Problem(409, 'invalid_request', 'Your e-mail address has been erased.')
+  if (email === null) throw new Problem(409, 'invalid_request', 'Your email address has been erased.')
   return { memberId, tenantId, email, sessionHash }
 }
 
@@ -67,14 +67,14 @@ export function accountRoutes(app: FastifyInstance, rooms: Rooms): void {
   app.post('/account/sessions/end', member, async (request, reply) => {
     const { session } = formOf(OneSession, request)
     await endSessionOf(services.db, signedOf(request).memberId, session, services.now())
-    return done(request, reply, 'That session has ended.')
+    return done(request, reply, 'Session ended.')
   })
 
   app.post('/account/sessions/end-others', member, async (request, reply) => {
     const { memberId, sessionHash } = signedOf(request)
     await endSessionsOf(services.db, memberId, services.now(), sessionHash)
     await browsers.remember(request, reply, memberId)
-    return done(request, reply, 'You are signed in nowhere else now.')
+    return done(request, reply, 'All other sessions have ended.')
   })
 
   passwordRoutes(app, rooms)
@@ -91,7 +91,7 @@ function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Room
     const { session } = request
     session.enrolment ??= Buffer.from(services.randomBytes(12)).toString('hex')
     const secret = await beginTotp(services, who, session.enrolment)
-    const qr = qrCode(totpUri(secret, who.email, who.tenantId), 'The key for your authenticator app')
+    const qr = qrCode(totpUri(secret, who.email, who.tenantId), 'QR code for your authenticator app')
     return show(
       reply,
       {
@@ -113,11 +113,7 @@ function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Room
     if (!setUp.done) return page(request, reply, setUp)
     request.session.enrolment = undefined
     await browsers.remember(request, reply, signedOf(request).memberId)
-    return done(
-      request,
-      reply,
-      'The new password and authenticator app count from now on, and every other session has ended.',
-    )
+    return done(request, reply, 'Password and authenticator app saved. All other sessions have ended.')
   })
 }
 
@@ -125,8 +121,11 @@ function passkeyRoutes(app: FastifyInstance, { services, party, show }: Rooms): 
   app.post('/account/passkeys/remove', freshForm, async (request, reply) => {
     const { passkey } = formOf(OnePasskey, request)
     if (await removePasskey(services, signedOf(request).memberId, passkey))
-      return done(request, reply, 'The passkey is removed.')
-    request.session.notice = { kind: 'wrong', text: 'That is the last way for you to sign in, so it stays.' }
+      return done(request, reply, 'Passkey removed.')
+    request.session.notice = {
+      kind: 'wrong',
+      text: 'You cannot remove your only sign-in method. Add another one first.',
+    }
     return reply.redirect(path, 303)
   })
 
@@ -159,8 +158,6 @@ function passkeyRoutes(app: FastifyInstance, { services, party, show }: Rooms): 
     const passkey = challenge && (await checkNewPasskey(party, credential, challenge))
     if (!passkey) return page(reply, notProven.message)
     const setUp = await setUpPasskey(services, settingUpOf(request), passkey, name || 'Passkey')
-    return setUp.done
-      ? done(request, reply, 'You can sign in with the new passkey.')
-      : page(reply, setUp.message)
+    return setUp.done ? done(request, reply, 'Passkey added.') : page(reply, setUp.message)
   })
 }

@@ -43,8 +43,8 @@ export function approvalRulePages(app: FastifyInstance, { services, show }: Room
       kind: 'done',
       text:
         rule === 'another'
-          ? 'From now on another member has to approve than the one who asked.'
-          : 'Owners and approvers may now approve their own requests.',
+          ? 'Requests must now be approved by a member other than the requester.'
+          : 'Owners and approvers can now approve their own requests.',
     }
     return reply.redirect('/dashboard/settings', 303)
   })

@@ -75,14 +75,14 @@ export function approvalPages(app: FastifyInstance, rooms: Rooms): void {
     const { id } = request.params
     const { seen } = formOf(ApproveForm, request)
     if (!sameDigest(seen, seenHashOf(await showApproval(services, tenantId, id)))) {
-      return page(request, reply, 'What would happen has changed while you were reading. Read it again.', 409)
+      return page(request, reply, 'This request has changed since you opened the page. Review it again.', 409)
     }
     const work = async () => {
       await approve(services, tenantId, id, originOfMember(request))
       const ran = await runApproved(services, id, originOfMember(request))
       return ran
-        ? 'Approved, and done.'
-        : 'Approved. It runs once, when the program asks again within 60 minutes.'
+        ? 'Approved and executed.'
+        : 'Approved. It runs once, when the API client repeats the request within 60 minutes.'
     }
     return settle(request, reply, work)
   })
@@ -91,7 +91,7 @@ export function approvalPages(app: FastifyInstance, rooms: Rooms): void {
     const { tenantId } = signedOf(request)
     return settle(request, reply, async () => {
       await withdraw(services, tenantId, request.params.id, originOfMember(request))
-      return 'The approval is withdrawn. Nothing has happened, and nothing will.'
+      return 'Approval withdrawn. The request will not run.'
     })
   })
 
@@ -99,7 +99,7 @@ export function approvalPages(app: FastifyInstance, rooms: Rooms): void {
     const { tenantId } = signedOf(request)
     return settle(request, reply, async () => {
       await deny(services, tenantId, request.params.id, originOfMember(request))
-      return 'Denied. Nothing has happened, and nothing will.'
+      return 'Denied. The request will not run.'
     })
   })
 }

@@ -20,7 +20,7 @@ const PasswordForm = z.object({
 })
 const PasskeyForm = z.object({ credential: z.string().max(20_000), return: z.string().max(600).optional() })
 
-const noMatch = 'That did not match. Check the password and the code; each code works once.'
+const noMatch = 'Confirmation failed. Check the password and the code; each code works once.'
 
 /** Before something dangerous a member says once more who they are, in the session that they have. */
 export function confirmRoutes(app: FastifyInstance, rooms: Rooms): void {
@@ -40,7 +40,7 @@ export function confirmRoutes(app: FastifyInstance, rooms: Rooms): void {
     return show(
       reply,
       {
-        title: 'Confirm that it is you',
+        title: 'Confirm your identity',
         content: ({ token }) => confirmView({ token, returnTo, problem, email, password, passkeys: usable }),
       },
       status,

@@ -98,7 +98,7 @@ function redeliverForm(app: FastifyInstance, { services }: Rooms): void {
   app.post('/deliveries/:id/redeliver', manage, async (request: OneRequest, reply) => {
     const { deliveryId, tenantId } = await deliveryOf(services, request)
     await askRedelivery(services, tenantId, deliveryId, originOfMember(request))
-    request.session.notice = { kind: 'done', text: 'It is delivered once more, now.' }
+    request.session.notice = { kind: 'done', text: 'Redelivery started.' }
     return reply.redirect(`/dashboard/deliveries/${deliveryId}`, 303)
   })
 }

@@ -38,7 +38,7 @@ export function devicePages(app: FastifyInstance, rooms: Rooms): void {
   const codePage = (reply: FastifyReply, code: string, problem?: string, status = 200) =>
     show(
       reply,
-      { title: 'Sign in a program', content: ({ token }) => codeView({ token, code, problem }) },
+      { title: 'Authorize a device', content: ({ token }) => codeView({ token, code, problem }) },
       status,
     )
 
@@ -52,12 +52,7 @@ export function devicePages(app: FastifyInstance, rooms: Rooms): void {
     const bucket = `codes of ${memberId}`
     const allowed = await services.attempts.take([{ bucket, allowance: perMember }])
     if (!allowed.allowed || !(await takeCodeTry(services.db, sessionHash))) {
-      return codePage(
-        reply,
-        '',
-        'That were too many wrong codes. Sign out, and begin again in a few minutes.',
-        429,
-      )
+      return codePage(reply, '', 'Too many wrong codes. Sign out and try again in a few minutes.', 429)
     }
     const letters = userCodeLetters(code)
     const { db, fingerprint } = services
@@ -66,7 +61,7 @@ export function devicePages(app: FastifyInstance, rooms: Rooms): void {
       return codePage(
         reply,
         code,
-        `No program waits with this code. Codes expire after ten minutes, and after ${mostWrongCodes} wrong ones in a session none is taken any more.`,
+        `No device is waiting with this code. Codes expire after ten minutes. After ${mostWrongCodes} wrong codes, a session accepts no more.`,
         422,
       )
     }
@@ -80,11 +75,11 @@ export function devicePages(app: FastifyInstance, rooms: Rooms): void {
 }
 
 const nothingWaits = {
-  title: 'Nothing waits here',
+  title: 'No pending authorization',
   content: () =>
     messageView(
-      'Nothing waits here',
-      'The program’s code has expired, or you have not entered one. Begin again.',
+      'No pending authorization',
+      'The code has expired, or you have not entered one. Start again on the device.',
     ),
 }
 
@@ -98,7 +93,7 @@ function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
     return show(
       reply,
       {
-        title: 'Sign in a program',
+        title: 'Authorize a device',
         content: (view) => reviewView(view, { login, signed, problem }),
       },
       problem ? 422 : 200,
@@ -121,7 +116,7 @@ function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
       return review(request, reply, login, `${problemOfRefusal(error.code).message}.`)
     }
     request.session.login = undefined
-    return show(reply, { title: 'Sign in a program', content: () => messageView('That is done', text) })
+    return show(reply, { title: 'Authorize a device', content: () => messageView('Done', text) })
   }
 
   app.get('/device/review', member, async (request, reply) => {
@@ -138,7 +133,7 @@ function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
     if (scopes.includes('danger') && !isFresh(services, signed))
       return reply.redirect(leadingTo('/dashboard/confirm', `${path}/review`), 303)
     if (scopes.length === 0)
-      return review(request, reply, login, 'Choose at least one thing that it may do, or deny it.')
+      return review(request, reply, login, 'Choose at least one scope, or deny the request.')
     const granted = { scopes, tokenExpiresAt: expiryOf(lifetime, services.now()) }
     const work = () => approveLogin(services, login, deciderOf(signed), granted, originOfMember(request))
     return settle(
@@ -146,7 +141,7 @@ function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
       reply,
       login,
       work,
-      `The program that says it is ${quoted(login.clientName)} is signed in. Go back to it: it goes on by itself within seconds.`,
+      `The device that calls itself ${quoted(login.clientName)} is authorized. Return to it: it continues within seconds.`,
     )
   })
 
@@ -159,7 +154,7 @@ function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
       reply,
       login,
       work,
-      `The program that says it is ${quoted(login.clientName)} was denied, and has got nothing.`,
+      `The device that calls itself ${quoted(login.clientName)} was denied and received no token.`,
     )
   })
 }

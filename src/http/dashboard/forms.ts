@@ -19,7 +19,7 @@ export async function readForms(app: FastifyInstance): Promise<void> {
           .every((value) => value === undefined || isTyped(value))
       )
         return form
-      throw new Problem(400, 'invalid_request', 'A field holds characters that cannot be used.')
+      throw new Problem(400, 'invalid_request', 'A field contains characters that are not allowed.')
     },
   })
 }
@@ -40,7 +40,7 @@ export function formOf<S extends z.ZodType>(schema: S, request: FastifyRequest):
     throw new Problem(
       400,
       'invalid_request',
-      'That form cannot be read. Go back, load the page again and try once more.',
+      'The form could not be read. Go back, reload the page and try again.',
     )
   return data
 }

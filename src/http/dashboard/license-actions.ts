@@ -53,7 +53,7 @@ const actions: readonly Action[] = [
   },
   {
     name: 'take-back-import',
-    label: 'Take back the import',
+    label: 'Take back import',
     operation: takeBackImport,
     ofDevice: false,
     fits: ({ source, takenBackAt, revokedAt }) =>
@@ -62,7 +62,7 @@ const actions: readonly Action[] = [
   },
   {
     name: 'reseat',
-    label: 'Give the device its seat back',
+    label: 'Reseat device',
     operation: reseatDevice,
     ofDevice: true,
     fits: ({ revokedAt }, device) => revokedAt === null && device?.status === 'deactivated',

@@ -102,7 +102,7 @@ function queryIn(request: FastifyRequest): Query {
     throw new Problem(
       400,
       'invalid_request',
-      'The address of this page names no moment. Begin with the license itself.',
+      'The page address contains an invalid moment. Open the license again.',
     )
   return data
 }
@@ -167,7 +167,7 @@ async function comparisonOf(
     throw new Problem(
       400,
       'invalid_request',
-      'Two moments are compared like this: ?compare=3..7, by the numbers of two events.',
+      'The comparison in the page address is invalid. Give two event numbers, such as ?compare=3..7.',
     )
   }
   return compareMoments(services, place, asOfIn(from), asOfIn(to))

@@ -11,7 +11,7 @@ export const lifetimes: readonly (readonly [value: Lifetime, label: string])[] =
   ['30', '30 days'],
   ['90', '90 days'],
   ['365', 'One year'],
-  ['never', 'It does not expire'],
+  ['never', 'No expiration'],
 ]
 
 export const expiryOf = (lifetime: Lifetime, now: Date): string | null =>

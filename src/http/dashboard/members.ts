@@ -93,14 +93,14 @@ export function memberPages(app: FastifyInstance, rooms: Rooms): void {
   app.post('/members', manageForm, async (request, reply) => {
     const { email, role } = formOf(NewMember, request)
     if (!EmailAddress.safeParse(email).success)
-      return form(reply, { email, role }, 'That is no e-mail address.')
+      return form(reply, { email, role }, 'Enter a valid email address.')
     const { tenantId } = signedOf(request)
     try {
       const memberId = await addMember(services, { tenantId, role, email }, originOfMember(request))
       return await showLink(request, reply, memberId, 'invitation')
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'member_exists') throw error
-      return form(reply, { email, role }, 'Somebody with this address is a member already.')
+      return form(reply, { email, role }, 'A member with this email address already exists.')
     }
   })
 
@@ -127,7 +127,7 @@ function oneMember(
   const another = async (request: MemberRequest): Promise<PresentMember> => {
     const member = await required(request)
     if (member.memberId !== signedOf(request).memberId) return member
-    throw new Problem(409, 'invalid_request', 'You cannot do this to yourself. Ask another owner.')
+    throw new Problem(409, 'invalid_request', 'You cannot change your own membership. Ask another owner.')
   }
 
   app.get('/members/:id', manage, async (request: MemberRequest, reply) => {
@@ -148,7 +148,7 @@ function oneMember(
     const { memberId, tenantId } = await another(request)
     const { role } = formOf(RoleForm, request)
     await changeRole(services, tenantId, memberId, role, originOfMember(request))
-    return done(request, reply, `${path}/${memberId}`, `The member’s role is ${role} now.`)
+    return done(request, reply, `${path}/${memberId}`, `Role changed to ${role}.`)
   })
 
   app.post('/members/:id/link', manageForm, async (request: MemberRequest, reply) => {
@@ -159,12 +159,12 @@ function oneMember(
   app.post('/members/:id/sessions/end', manageForm, async (request: MemberRequest, reply) => {
     const { memberId } = await another(request)
     await endSessionsOf(services.db, memberId, services.now())
-    return done(request, reply, `${path}/${memberId}`, 'The member is signed in nowhere now.')
+    return done(request, reply, `${path}/${memberId}`, 'Member signed out everywhere.')
   })
 
   app.post('/members/:id/remove', manageForm, async (request: MemberRequest, reply) => {
     const { memberId, tenantId } = await another(request)
     await removeMember(services, tenantId, memberId, originOfMember(request))
-    return done(request, reply, path, 'The member is removed, and signed out everywhere.')
+    return done(request, reply, path, 'Member removed and signed out everywhere.')
   })
 }

@@ -122,7 +122,7 @@ function replayForm(app: FastifyInstance, { services }: Rooms): void {
 async function outcomeOf(services: Services, request: FastifyRequest, id: string): Promise<Notice> {
   try {
     await replaySale(services, signedOf(request).tenantId, id, originOfMember(request))
-    return { kind: 'done', text: 'The sale has its license now.' }
+    return { kind: 'done', text: 'Sale replayed. Its license is up to date.' }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return { kind: 'wrong', text: `${problemOfRefusal(error.code).message}.` }

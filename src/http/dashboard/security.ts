@@ -33,6 +33,6 @@ export function refuseForeignForms(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const site = request.headers['sec-fetch-site']
     const foreign = request.method === 'POST' && site !== undefined && site !== 'same-origin'
-    done(foreign ? new Problem(403, 'forbidden', 'a form of another site is not taken here') : undefined)
+    done(foreign ? new Problem(403, 'forbidden', 'forms from other sites are not accepted') : undefined)
   })
 }

@@ -81,7 +81,7 @@ function checkoutKeyPages(app: FastifyInstance, { services, show }: Rooms): void
     const { replaces } = formOf(CheckoutForm, request)
     if (replaces !== ((await present(tenantId))?.issuedAt ?? 'none')) {
       const text =
-        'A new checkout key was made meanwhile, and is shown only once. Make another if it is lost.'
+        'A new checkout key was created in the meantime and is shown only once. If it is lost, create another.'
       request.session.notice = { kind: 'wrong', text }
       return reply.redirect(path, 303)
     }
@@ -141,7 +141,7 @@ function webhookPages(app: FastifyInstance, { services, show }: Rooms): void {
   app.post('/settings/webhook', manageForm, async (request, reply) => {
     const { operation, url, events, rotate } = formOf(WebhookForm, request)
     if (!/^https?:\/\/\S+$/.test(url) || !URL.canParse(url))
-      return form(request, reply, { url, events }, 'That is no address: begin with https://.')
+      return form(request, reply, { url, events }, 'Enter a valid URL that starts with https://.')
     if (events.length === 0) return form(request, reply, { url, events }, 'Choose at least one event.')
     try {
       const { secret } = await run(request, operation, { url, events, rotateSecret: rotate.length > 0 })
@@ -156,12 +156,12 @@ function webhookPages(app: FastifyInstance, { services, show }: Rooms): void {
       if (!(error instanceof Refusal)) throw error
       return form(request, reply, { url, events }, `${problemOfRefusal(error.code).message}.`)
     }
-    return done(request, reply, 'License events are delivered as you said.')
+    return done(request, reply, 'Webhook saved.')
   })
 
   app.post('/settings/webhook/remove', manageForm, async (request, reply) => {
     await run(request, formOf(RemoveForm, request).operation, { url: null })
-    return done(request, reply, 'License events are delivered nowhere now.')
+    return done(request, reply, 'Webhook removed.')
   })
 }
 

@@ -29,8 +29,8 @@ const PasskeyForm = z.object({ credential: z.string().max(20_000), return: z.str
 
 /** The same for everybody who does not get in, so that nobody learns who is a member. */
 const noMatch =
-  'That did not match. Check the e-mail address, the password and the code, which works once. If your address ' +
-  'belongs to several workspaces, name the one that you mean.'
+  'Sign-in failed. Check the email address, the password and the code; each code works once. If your address ' +
+  'belongs to several workspaces, enter the workspace.'
 
 export function signInRoutes(app: FastifyInstance, rooms: Rooms): void {
   const { services, party, show, browsers } = rooms
@@ -119,7 +119,7 @@ async function takeTurnOf(services: Services, { address, deviceHash }: Caller): 
   const attempt = await services.attempts.take([{ bucket, allowance: { burst: 60, intervalMs: 5000 } }])
   if (attempt.allowed) return
   const headers = { 'retry-after': String(attempt.retryAfterSeconds) }
-  throw new Problem(429, 'rate_limited', 'Too many tries. Wait a minute and try again.', headers)
+  throw new Problem(429, 'rate_limited', 'Too many attempts. Wait a minute and try again.', headers)
 }
 
 /** Opens a new session for somebody who has just proved who they are, in a browser that is theirs from now on. */
@@ -139,7 +139,7 @@ export async function admit(
 export function waitProblem(reply: FastifyReply, retryAfterSeconds: number): string {
   reply.header('retry-after', String(retryAfterSeconds))
   const minutes = Math.ceil(retryAfterSeconds / 60)
-  return `Too many tries. Wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and try again.`
+  return `Too many attempts. Wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and try again.`
 }
 
 export function signOutRoute(app: FastifyInstance, { endSession }: Rooms): void {

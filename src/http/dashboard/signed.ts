@@ -62,11 +62,7 @@ export function guardRoutes(app: FastifyInstance, services: Services): void {
     if (!signed) return leadTo(request, reply, '/dashboard/sign-in')
     if (signed.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'This workspace is closed.')
     if (page !== 'member' && !may(signed.role, page)) {
-      throw new Problem(
-        403,
-        'forbidden',
-        'Your role does not let you do this. Ask an owner of the workspace.',
-      )
+      throw new Problem(403, 'forbidden', 'Your role does not allow this. Ask an owner of the workspace.')
     }
     if (within !== undefined && !isFresh(services, signed, within))
       return leadTo(request, reply, '/dashboard/confirm')

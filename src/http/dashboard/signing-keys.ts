@@ -36,9 +36,9 @@ export function signingKeyPages(app: FastifyInstance, { services, show }: Rooms)
       const present = (await newest(tenantId))?.kid ?? 'none'
       if (replaces === present) {
         await rotateSigningKey(services, tenantId, originOfMember(request))
-        request.session.notice = { kind: 'done', text: 'The next signing key is published.' }
+        request.session.notice = { kind: 'done', text: 'Next signing key published.' }
       } else {
-        request.session.notice = { kind: 'wrong', text: 'Another signing key was published meanwhile.' }
+        request.session.notice = { kind: 'wrong', text: 'Another signing key was published in the meantime.' }
       }
       return reply.redirect('/dashboard/settings', 303)
     },

@@ -70,7 +70,7 @@ export function tokenPages(app: FastifyInstance, rooms: Rooms): void {
       await revokeToken(services, signedOf(request).tenantId, request.params.id, originOfMember(request))
       request.session.notice = {
         kind: 'done',
-        text: 'The token is revoked: the next request with it is refused.',
+        text: 'Token revoked. Requests with it are now rejected.',
       }
       return reply.redirect(path, 303)
     },
@@ -104,9 +104,8 @@ function newTokenPages(app: FastifyInstance, { services, show }: Rooms): void {
     { config: { page: 'manage_tokens', freshMs: freshFormMs }, ...hidden },
     async (request, reply) => {
       const { tokenId, lifetime, ...asked } = formOf(NewToken, request)
-      if (asked.name === '') return form(reply, { ...asked, lifetime }, 'Say what the token is for.')
-      if (asked.scopes.length === 0)
-        return form(reply, { ...asked, lifetime }, 'Choose what the token may do.')
+      if (asked.name === '') return form(reply, { ...asked, lifetime }, 'Enter a name.')
+      if (asked.scopes.length === 0) return form(reply, { ...asked, lifetime }, 'Choose at least one scope.')
       const { tenantId } = signedOf(request)
       const expiresAt = expiryOf(lifetime, services.now())
       try {
@@ -116,14 +115,14 @@ function newTokenPages(app: FastifyInstance, { services, show }: Rooms): void {
           originOfMember(request),
         )
         return show(reply, {
-          title: 'The new token',
+          title: 'New token',
           nav: 'tokens',
           content: (view) => madeTokenView(view, made.token, asked.name, made.scopes, expiresAt),
         })
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'token_exists') throw error
         const text =
-          'That token was made before, and is shown only once. If it is lost, revoke it and make another.'
+          'This token was already created and is shown only once. If it is lost, revoke it and create another.'
         request.session.notice = { kind: 'wrong', text }
         return reply.redirect(path, 303)
       }

@@ -23,7 +23,7 @@ type LinkRequest = FastifyRequest<{ Params: { secret: string } }>
 export const notProven: Unfinished = {
   done: false,
   problem: 'passkey',
-  message: 'The browser did not prove that it made a passkey. Try again.',
+  message: 'The passkey could not be verified. Try again.',
 }
 
 const settingUp = ({ link, member: { memberId, tenantId }, email }: LinkHolder): SettingUp => ({
@@ -62,7 +62,7 @@ export function welcomeRoutes(app: FastifyInstance, rooms: Rooms): void {
     if (!setUp.done)
       return setUp.problem === 'link' ? gone(reply) : page(reply, request.params.secret, holder, setUp)
     await admit(rooms, request, reply, holder)
-    request.session.notice = { kind: 'done', text: 'You are in. This is how you sign in from now on.' }
+    request.session.notice = { kind: 'done', text: 'Sign-in is set up, and you are signed in.' }
     return reply.redirect(home, 303)
   }
 
@@ -112,11 +112,11 @@ export function welcomeRoutes(app: FastifyInstance, rooms: Rooms): void {
 }
 
 const gonePage = {
-  title: 'This link is of no use',
+  title: 'Link not valid',
   content: () =>
     messageView(
-      'This link is of no use',
-      'It has been used, has expired, or a newer one has taken its place. Ask for another one.',
+      'Link not valid',
+      'The link has been used, has expired or was replaced by a newer one. Ask for a new link.',
       html`<p><a href="/dashboard/sign-in">Sign in</a></p>`,
     ),
 }
@@ -143,9 +143,9 @@ function welcomeContent({ token, action, holder, totp, party, problem }: Welcome
           token,
           action: `${action}/passkey`,
           challenge: `${action}/challenge`,
-          label: 'Use a passkey',
+          label: 'Create passkey',
           makes: true,
-          or: 'or a password and an authenticator app',
+          or: 'or use a password and an authenticator app',
         })
       : null,
     setUp: passwordSetUp({
@@ -153,9 +153,9 @@ function welcomeContent({ token, action, holder, totp, party, problem }: Welcome
       action,
       email,
       secret: totp,
-      qr: qrCode(totpUri(totp, email, member.tenantId), 'The key for your authenticator app'),
+      qr: qrCode(totpUri(totp, email, member.tenantId), 'QR code for your authenticator app'),
       problem: problem && atField ? { field: atField, message: problem.message } : undefined,
-      button: 'Sign in with a password from now on',
+      button: 'Set up password',
     }),
   })
 }

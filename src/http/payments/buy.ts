@@ -81,18 +81,26 @@ async function bought(services: Services, request: FastifyRequest, baseUrl: stri
   })
 }
 
-const gone = { status: 404, title: 'Not for sale', text: '<p>This is not sold here at the moment.</p>' }
-const notSoLike = { status: 422, title: 'Not for sale', text: '<p>It is not sold in this quantity.</p>' }
+const gone = {
+  status: 404,
+  title: 'Not for sale',
+  text: '<p>This product is not for sale at the moment.</p>',
+}
+const notSoLike = {
+  status: 422,
+  title: 'Quantity not available',
+  text: '<p>This product is not sold in this quantity.</p>',
+}
 const later = {
   status: 503,
-  title: 'Not now',
-  text: '<p>It cannot be paid for right now. Please try again.</p>',
+  title: 'Checkout unavailable',
+  text: '<p>Payment is not possible right now. Please try again.</p>',
 }
-const tooMany = { status: 429, title: 'Not now', text: '<p>Please try again in a minute.</p>' }
+const tooMany = { status: 429, title: 'Too many requests', text: '<p>Please try again in a minute.</p>' }
 const thanks = {
   status: 200,
   title: 'Thank you',
-  text: '<p>Your license key is sent to you by e-mail as soon as the payment is through.</p>',
+  text: '<p>We email you the license key as soon as the payment is complete.</p>',
 }
 
 /** What people are told is a page, also when it is a refusal. */

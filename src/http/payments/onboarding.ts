@@ -71,13 +71,13 @@ type Words = { title: string; text: string }
 
 const connected = { title: 'Stripe is connected', text: 'You can close this window.' }
 const unknown = {
-  title: 'This address is not valid',
-  text: 'Ask for a new one: POST /v1/integrations/stripe/connect.',
+  title: 'Link not valid',
+  text: 'Request a new link: POST /v1/integrations/stripe/connect.',
 }
-const later = { title: 'Not finished yet', text: 'Stripe cannot be asked. Load this page again in a moment.' }
+const later = { title: 'Not finished yet', text: 'Stripe is not responding. Reload this page in a moment.' }
 const unfinished = (refreshUrl: string): Words => ({
-  title: 'Stripe still needs something',
-  text: `<a href="${refreshUrl.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">Go on at Stripe</a>.`,
+  title: 'Stripe onboarding is not complete',
+  text: `<a href="${refreshUrl.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">Continue at Stripe</a>.`,
 })
 
 function page(reply: FastifyReply, status: number, { title, text }: Words): FastifyReply {

@@ -30,7 +30,7 @@ export type Reason = { rule: (typeof rules)[number]; because: string; events: Hi
 export const tenantReasons = {
   suspended: {
     rule: 'tenant_suspended',
-    because: 'refused: the tenant is suspended, and licenses are not activated meanwhile',
+    because: 'refused: the tenant is suspended, and no licenses are activated until it is resumed',
     events: [],
   },
   closed: { rule: 'tenant_closed', because: 'refused: the tenant is closed', events: [] },
@@ -76,7 +76,7 @@ const setsEnd = (situation: Situation): HistoryEntry[] =>
   newest(situation, 'LicenseMinted', 'LicenseImported', 'LicenseRenewed', 'SubscriptionEnded')
 
 const endWords = ({ expiresAt }: IssuedLicense): string =>
-  expiresAt === null ? 'has no end' : `runs until ${momentWords(expiresAt)}`
+  expiresAt === null ? 'never expires' : `expires on ${momentWords(expiresAt)}`
 
 function activeReason(situation: Situation): Reason {
   const { found, deviceId = '' } = situation
@@ -85,7 +85,7 @@ function activeReason(situation: Situation): Reason {
   if (!seat) {
     return {
       rule: 'active',
-      because: `valid: it is active and ${endWords(license)}`,
+      because: `valid: the license is active and ${endWords(license)}`,
       events: setsEnd(situation),
     }
   }
@@ -101,7 +101,7 @@ function inactiveReason({ found, deviceId = '', deciding }: Situation): Reason {
   if (!seat || seat.deactivatedAt === null) {
     return {
       rule: 'never_activated',
-      because: `denied: ${quoted(deviceId)} has never been activated on it`,
+      because: `denied: ${quoted(deviceId)} has never been activated on this license`,
       events: [],
     }
   }
@@ -111,8 +111,8 @@ function inactiveReason({ found, deviceId = '', deciding }: Situation): Reason {
   return {
     rule: freedAll ? 'seats_freed' : 'deactivated',
     because: freedAll
-      ? `denied: a new key freed the seat of ${quoted(name)} on ${momentWords(deactivatedAt)}`
-      : `denied: ${quoted(name)} gave back its seat on ${momentWords(deactivatedAt)}`,
+      ? `denied: the license was reminted on ${momentWords(deactivatedAt)}, which freed the seat of ${quoted(name)}`
+      : `denied: ${quoted(name)} was deactivated on ${momentWords(deactivatedAt)}`,
     events: left.slice(-1),
   }
 }
@@ -129,12 +129,12 @@ export function admissionReason(situation: Situation): Reason {
   if (seat?.status === 'active') {
     return {
       rule: 'seated',
-      because: `allowed: ${quoted(seat.name)} has a seat already, and takes no second one${fallbackWords(situation)}`,
+      because: `allowed: ${quoted(seat.name)} already has a seat${fallbackWords(situation)}`,
       events: newestActivation(situation, deviceId),
     }
   }
   const taken =
-    deviceLimit === null ? 'it has seats without end' : `${seatsUsed} of ${deviceLimit} seats are taken`
+    deviceLimit === null ? 'seats are unlimited' : `${seatsUsed} of ${deviceLimit} seats are in use`
   const because = `allowed: ${taken}${fallbackWords(situation)}`
   return { rule: 'seat_free', because, events: setsEnd(situation) }
 }
@@ -143,7 +143,7 @@ export function admissionReason(situation: Situation): Reason {
 function fallbackWords({ found, at }: Situation): string {
   const { license } = found
   if (license.expiresAt === null || statusAt(license, at) !== 'fallback') return ''
-  return `; the paid period ended on ${momentWords(license.expiresAt)}, so it gets the fallback entitlements`
+  return `; the paid period ended on ${momentWords(license.expiresAt)}, so the device gets the fallback entitlements`
 }
 
 function fullReason(situation: Situation): Reason {
@@ -157,7 +157,7 @@ function fullReason(situation: Situation): Reason {
   return {
     rule: 'seat_limit_reached',
     because: [
-      `denied: ${seatsUsed} of ${deviceLimit ?? seatsUsed} seats`,
+      `denied: ${seatsUsed} of ${deviceLimit ?? seatsUsed} seats are in use`,
       ...holders,
       ...(untold > 0 ? [`and ${untold} more`] : []),
     ].join('; '),
@@ -169,7 +169,7 @@ function planReason({ tenant }: Situation): Reason {
   const most = planLimits[tenant.plan].activeDevices
   return {
     rule: 'plan_limit',
-    because: `denied: the plan ${quoted(tenant.plan)} allows ${most} active devices, and so many there are`,
+    because: `denied: the plan ${quoted(tenant.plan)} allows ${most} active devices, and all of them are in use`,
     events: [],
   }
 }
@@ -188,7 +188,7 @@ function revokedReason(situation: Situation): Reason {
 function takenBackReason(situation: Situation): Reason {
   return {
     rule: 'taken_back',
-    because: 'denied: its import was taken back; its key may be imported again',
+    because: 'denied: the import was taken back; the key can be imported again',
     events: newest(situation, 'ImportTakenBack'),
   }
 }
@@ -203,8 +203,8 @@ function endedReason(situation: Situation, rule: 'expired' | 'fallback'): Reason
     rule,
     because:
       rule === 'expired'
-        ? `denied: it ended on ${when}`
-        : `not valid any more: the paid period ended on ${when}; seated devices go on with the fallback entitlements`,
+        ? `denied: the license expired on ${when}`
+        : `no longer valid: the paid period ended on ${when}; active devices keep the fallback entitlements`,
     events: [...setsEnd(situation), ...recorded],
   }
 }

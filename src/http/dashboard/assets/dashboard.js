@@ -11,7 +11,7 @@ async function challengeFor(form) {
   })
   if (response.ok) return response.json()
   const { error } = await response.json().catch(() => ({}))
-  throw new Error(error ?? 'The server does not answer as expected. Load the page again.')
+  throw new Error(error ?? 'Unexpected response from the server. Reload the page.')
 }
 
 /** A form with `data-passkey` asks the browser for a passkey and sends what it gets as an ordinary form. */
@@ -31,7 +31,7 @@ function usePasskeys(form) {
     } catch (error) {
       problem.textContent =
         error.name === 'NotAllowedError'
-          ? 'The browser did not get a passkey. Try again, or use another way.'
+          ? 'The browser returned no passkey. Try again or use another sign-in method.'
           : error.message
     }
   })

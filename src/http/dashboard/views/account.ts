@@ -21,13 +21,13 @@ export function accountView(view: View, { signed, ways, sessions, passkeysPossib
     ${heading('Your account', `${rightsOf[signed.role].summary}.`)}
     <div class="sheet">
       ${facts([
-        ['E-mail', signed.email ?? 'erased'],
+        ['Email', signed.email ?? 'erased'],
         ['Role', signed.role],
         ['Workspace', `${signed.tenantName} (${signed.tenantId})`],
       ])}
     </div>
-    ${section('How you sign in', waysView(view, ways, passkeysPossible))}
-    ${section('Where you are signed in', sessionsView(view, sessions, signed.sessionHash))}
+    ${section('Sign-in methods', waysView(view, ways, passkeysPossible))}
+    ${section('Sessions', sessionsView(view, sessions, signed.sessionHash))}
   </div>`
 }
 
@@ -38,28 +38,28 @@ function waysView(view: View, { password, passkeys }: Account['ways'], passkeysP
     html`<a href="/dashboard/account/password">${password ? 'Change' : 'Set up'}</a>`,
   ]
   const passkeyRows = passkeys.map(({ credentialId, name, createdAt, lastUsedAt }): Content[] => [
-    html`<span>${name}<span class="sub">passkey, since ${dayOf(createdAt)}</span></span>`,
-    lastUsedAt === null ? 'never used yet' : html`<span>used ${ago(lastUsedAt, view.now)}</span>`,
+    html`<span>${name}<span class="sub">passkey, added ${dayOf(createdAt)}</span></span>`,
+    lastUsedAt === null ? 'never used' : html`<span>used ${ago(lastUsedAt, view.now)}</span>`,
     html`<form method="post" action="/dashboard/account/passkeys/remove">
       ${tokenField(view.token)}
       <input type="hidden" name="passkey" value=${credentialId} />
-      <button class="quiet" aria-label=${`Remove the passkey ${name}`}>Remove</button>
+      <button class="quiet" aria-label=${`Remove passkey ${name}`}>Remove</button>
     </form>`,
   ])
   return html`<div class="stack">
     <div class="sheeted">
       ${table({
-        caption: 'How you sign in',
-        columns: [{ label: 'Way' }, { label: 'Last used', wide: true }, { label: 'Change' }],
+        caption: 'Sign-in methods',
+        columns: [{ label: 'Method' }, { label: 'Last used', wide: true }, { label: 'Action' }],
         rows: [...passkeyRows, ...(password || passkeys.length === 0 ? [passwordRow] : [])],
       })}
     </div>
     <div class="actions">
-      ${passkeysPossible && html`<a class="button second" href="/dashboard/account/passkeys/new">Add a passkey</a>`}
+      ${passkeysPossible && html`<a class="button second" href="/dashboard/account/passkeys/new">Add passkey</a>`}
       ${
         !password &&
         passkeys.length > 0 &&
-        html`<a class="button second" href="/dashboard/account/password">Set up a password too</a>`
+        html`<a class="button second" href="/dashboard/account/password">Set up password</a>`
       }
     </div>
   </div>`
@@ -93,11 +93,11 @@ function sessionsView(view: View, sessions: readonly ListedSession[], own: strin
       ago(createdAt, view.now),
       ago(lastSeenAt, view.now),
       sessionHash === own
-        ? badge('good', 'this one')
+        ? badge('good', 'current')
         : html`<form method="post" action="/dashboard/account/sessions/end">
             ${tokenField(view.token)}
             <input type="hidden" name="session" value=${sessionHash} />
-            <button class="quiet">End</button>
+            <button class="quiet">End session</button>
           </form>`,
     ]
   })
@@ -109,7 +109,7 @@ function sessionsView(view: View, sessions: readonly ListedSession[], own: strin
           { label: 'Browser' },
           { label: 'Signed in', wide: true },
           { label: 'Last seen' },
-          { label: 'End' },
+          { label: 'Action' },
         ],
         rows,
       })}
@@ -137,7 +137,7 @@ export function newPasswordView({ token, email, secret, qr, setUp }: NewPassword
       ? { field: setUp.problem, message: setUp.message }
       : undefined
   return html`<div class="narrow">
-    ${heading('New password', 'Replaces the password and the authenticator app that you have, and ends your other sessions.')}
+    ${heading('New password', 'Replaces your current password and authenticator app, and ends your other sessions.')}
     <div class="sheet">
       ${passwordSetUp({
         token,
@@ -146,7 +146,7 @@ export function newPasswordView({ token, email, secret, qr, setUp }: NewPassword
         secret,
         qr,
         problem,
-        button: 'Use this from now on',
+        button: 'Save password',
       })}
     </div>
     <p class="notice-last"><a href="/dashboard/account">Go back</a></p>
@@ -155,24 +155,24 @@ export function newPasswordView({ token, email, secret, qr, setUp }: NewPassword
 
 export function newPasskeyView(token: string, problem: string | undefined): Html {
   return html`<div class="narrow stack">
-    ${heading('New passkey', 'Your browser asks for a finger, a face or a PIN, and keeps the key for you.')}
+    ${heading('New passkey', 'Your browser asks for a fingerprint, your face or a PIN, and stores the passkey.')}
     ${problem && notice('wrong', problem)}
     <div class="sheet">
       ${passkeyForm({
         token,
         action: '/dashboard/account/passkeys',
         challenge: '/dashboard/account/passkeys/challenge',
-        label: 'Make the passkey',
+        label: 'Create passkey',
         makes: true,
         extra: field({
           name: 'name',
           label: 'Name',
-          hint: 'So that you know it again: “MacBook”, “Blue security key”.',
+          hint: 'A name to recognize it by, such as “MacBook” or “Blue security key”.',
           maxlength: 60,
           value: 'Passkey',
         }),
       })}
-      <noscript><p>A passkey needs JavaScript, which this browser has turned off.</p></noscript>
+      <noscript><p>Passkeys need JavaScript, which is turned off in this browser.</p></noscript>
     </div>
     <p><a href="/dashboard/account">Go back</a></p>
   </div>`

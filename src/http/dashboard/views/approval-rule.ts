@@ -4,7 +4,7 @@ import { facts, heading, notice, select, tokenField } from './parts.ts'
 const path = '/dashboard/settings/approvals'
 
 const words = {
-  another: 'Another member than the one who asked',
+  another: 'A member other than the requester',
   anyone: 'Any owner or approver',
 } as const
 
@@ -13,7 +13,7 @@ const wordsFor = (anotherMember: boolean): string => words[anotherMember ? 'anot
 /** On the page of all settings. */
 export function approvalRuleSummary(anotherMember: boolean, mayManage: boolean): Html {
   return html`<div class="sheet stack">
-    ${facts([['Who approves', wordsFor(anotherMember)]])}
+    ${facts([['Approver', wordsFor(anotherMember)]])}
     ${mayManage && html`<div><a class="button second" href=${path}>Change</a></div>`}
   </div>`
 }
@@ -23,19 +23,19 @@ type Rule = { token: string; anotherMember: boolean; able: number }
 /** @param able how many members may approve by their role */
 export function approvalRuleView({ token, anotherMember, able }: Rule): Html {
   return html`<div class="narrow">
-    ${heading('Approvals', 'Who may approve dangerous requests of programs and members.')}
+    ${heading('Approvals', 'Who can approve dangerous requests from API clients and members.')}
     ${
       able < 2 &&
       notice(
         'warn',
-        'Only one member may approve. With another member required, nobody could approve what this member asks for: add an approver first.',
+        'Only one member can approve requests. If another member is required, requests from this member cannot be approved. Add an approver first.',
       )
     }
     <form class="sheet stack" method="post" action=${path}>
       ${tokenField(token)}
       ${select(
         'rule',
-        'Who approves',
+        'Approver',
         (['anyone', 'another'] as const).map((value) => ({
           value,
           label: words[value],
@@ -43,8 +43,8 @@ export function approvalRuleView({ token, anotherMember, able }: Rule): Html {
         })),
       )}
       <p class="hint">
-        What a program asks for counts as asked for by the member who made its token. What an operator on the host made
-        the token for may be approved by any owner or approver.
+        A request with an API token counts as a request from the member who created the token. If an operator on the host
+        created the token, any owner or approver can approve the request.
       </p>
       <div><button>Save</button></div>
     </form>

@@ -8,19 +8,19 @@ import { ago, moment, timeLeft } from './moments.ts'
 import { badge, empty, facts, heading, notice, section, type Tone, table, tokenField } from './parts.ts'
 
 const statusBadge: Record<Approval['status'], readonly [tone: Tone, text: string]> = {
-  pending: ['warn', 'waiting'],
+  pending: ['warn', 'pending'],
   approved: ['good', 'approved'],
   denied: ['bad', 'denied'],
   expired: ['plain', 'expired'],
-  consumed: ['good', 'approved, running'],
-  executed: ['good', 'approved and done'],
+  consumed: ['good', 'running'],
+  executed: ['good', 'executed'],
 }
 
 export function approvalsView(view: View, approvals: readonly Approval[], mayDecide: boolean): Html {
   return html`<div>
     ${heading(
       'Approvals',
-      'Dangerous requests of programs and members wait here until a member decides. They expire after ten minutes, approvals that are not used after an hour.',
+      'Dangerous requests from API clients and members wait here for a decision. Requests expire after ten minutes, unused approvals after an hour.',
     )}
     ${approvalsPart(view, approvals, mayDecide)}
   </div>`
@@ -32,16 +32,16 @@ export function approvalsPart(view: View, approvals: readonly Approval[], mayDec
     ${
       approvals.length === 0
         ? empty(
-            'Nothing waits for you',
+            'No pending requests',
             mayDecide
-              ? 'When a program or a member asks to revoke, export, delete or reveal something, it gets a link to this place, ' +
-                  'and the request shows up here.'
-              : 'Requests show up here. An owner or an approver of the workspace decides about them.',
+              ? 'When an API client or a member requests to revoke, export, delete or reveal something, the request ' +
+                  'appears here, and the requester gets a link to it.'
+              : 'Requests appear here. An owner or an approver of the workspace decides on them.',
           )
         : html`<div class="sheeted">
             ${table({
-              caption: 'Requests that wait',
-              columns: [{ label: 'Request' }, { label: 'Asked by', wide: true }, { label: 'Time left' }],
+              caption: 'Pending requests',
+              columns: [{ label: 'Request' }, { label: 'Requested by', wide: true }, { label: 'Time left' }],
               rows: approvals.map((approval) => row(view, approval)),
             })}
           </div>`
@@ -54,7 +54,7 @@ function row(view: View, approval: Approval): Content[] {
   return [
     html`<span
       ><a href=${`/dashboard/approvals/${id}`}>${description?.summary ?? title}</a>
-      <span class="sub">${title}, asked ${ago(askedAt, view.now)}</span></span
+      <span class="sub">${title}, requested ${ago(askedAt, view.now)}</span></span
     >`,
     html`<span>${token.name === null ? token.id : byMember ? token.name : quoted(token.name)}<span class="sub">${client.address}</span></span>`,
     timeLeft(expiresInSeconds),
@@ -79,11 +79,11 @@ export type ShownApproval = {
 export function approvalView(view: View, shown: ShownApproval): Html {
   const { approval } = shown
   return html`<div class="decision">
-    ${heading(approval.title, html`Asked ${ago(approval.askedAt, view.now)} by ${approval.byMember ? 'a member' : 'a program'}.`)}
+    ${heading(approval.title, html`Requested ${ago(approval.askedAt, view.now)} by ${approval.byMember ? 'a member' : 'an API client'}.`)}
     ${shown.problem && notice('wrong', shown.problem)} ${approvalPart(view, shown)}
-    ${section('Who asks', html`<div class="sheet">${whoAsks(shown)}</div>`)}
-    ${approval.approvers && section('Who may approve', html`<div class="sheet">${whoMayApprove(approval.approvers)}</div>`)}
-    ${section('The request itself', html`<div class="sheet">${theRequest(approval)}</div>`)}
+    ${section('Requester', html`<div class="sheet">${whoAsks(shown)}</div>`)}
+    ${approval.approvers && section('Approvers', html`<div class="sheet">${whoMayApprove(approval.approvers)}</div>`)}
+    ${section('API call', html`<div class="sheet">${theRequest(approval)}</div>`)}
   </div>`
 }
 
@@ -107,7 +107,7 @@ export function approvalPart(view: View, shown: ShownApproval): Html {
       ${settled(shown)}
     </p>
     <div class="stack-tight">
-      <h2 class="what">${description?.summary ?? 'What it asked for is no longer kept.'}</h2>
+      <h2 class="what">${description?.summary ?? 'The details of this request are no longer stored.'}</h2>
       ${description?.target && target(description.target)}
       ${
         sentences.length > 0 &&
@@ -125,14 +125,11 @@ function warnings({ status, changedSinceAsked, impossible }: Approval): Content 
   if (status !== 'pending') return null
   return [
     changedSinceAsked &&
-      notice(
-        'warn',
-        'Something about this has changed since it was asked. What stands above is how it is now.',
-      ),
+      notice('warn', 'This has changed since it was requested. The text above shows the current state.'),
     impossible !== undefined &&
       notice(
         'warn',
-        `As things stand it could not run, approved or not: ${problemOfRefusal(impossible).message}.`,
+        `This request would currently fail even if approved: ${problemOfRefusal(impossible).message}.`,
       ),
   ]
 }
@@ -142,7 +139,7 @@ const target = ({ host, url }: { host: string; url: string }): Html =>
   html`<div class="target">
     ${facts([
       ['Host', html`<code class="host">${host}</code>`],
-      ['Whole URL', html`<code class="whole">${url}</code>`],
+      ['Full URL', html`<code class="whole">${url}</code>`],
     ])}
   </div>`
 
@@ -152,16 +149,16 @@ function settled({ approval, decidedBy, withdrawnBy }: ShownApproval): Content {
     approval.executedAt === null
       ? null
       : html`<span>
-          ${approval.outcome === 'refused' ? 'It was refused when it ran, ' : 'It ran '}${moment(approval.executedAt)}.
+          ${approval.outcome === 'refused' ? 'Execution was refused ' : 'Executed '}${moment(approval.executedAt)}.
         </span>`
-  const by = html`<span>by ${decidedBy ?? 'an unknown person'}, ${moment(approval.decidedAt)}.</span>`
+  const by = html`<span>by ${decidedBy ?? 'an unknown member'}, ${moment(approval.decidedAt)}.</span>`
   if (approval.withdrawnAt !== null) {
     return html`<span class="lead-line">
-      Approved ${by} Withdrawn by ${withdrawnBy ?? 'an unknown person'}, ${moment(approval.withdrawnAt)}.
+      Approved ${by} Withdrawn by ${withdrawnBy ?? 'an unknown member'}, ${moment(approval.withdrawnAt)}.
     </span>`
   }
   if (approval.status === 'expired')
-    return html`<span class="lead-line">Approved ${by} Not used in time.</span>`
+    return html`<span class="lead-line">Approved ${by} Expired unused.</span>`
   const left =
     approval.status === 'approved' &&
     html`<span>${timeLeft(approval.usableForSeconds)} left to use it.</span>`
@@ -171,7 +168,7 @@ function settled({ approval, decidedBy, withdrawnBy }: ShownApproval): Content {
 function decideForms(view: View, { mayDecide, mayApprove, fresh, seen }: ShownApproval, at: string): Html {
   if (!mayDecide) return html`<p class="lead">Only an owner or an approver of the workspace can decide.</p>`
   return html`<div class="decide">
-    ${mayApprove ? approveForm(view, fresh, seen, at) : html`<p class="lead">You asked for this, so another member has to approve it.</p>`}
+    ${mayApprove ? approveForm(view, fresh, seen, at) : html`<p class="lead">You made this request, so another member must approve it.</p>`}
     <form method="post" action=${`${at}/deny`}>${tokenField(view.token)}<button class="second">Deny</button></form>
   </div>`
 }
@@ -183,13 +180,13 @@ const approveForm = (view: View, fresh: boolean, seen: string, at: string): Html
             <input type="hidden" name="seen" value=${seen} />
             <button class="dangerous">Approve</button>
           </form>`
-    : html`<a class="button" href=${leadingTo('/dashboard/confirm', at)}>Confirm that it is you to approve</a>`
+    : html`<a class="button" href=${leadingTo('/dashboard/confirm', at)}>Confirm your identity to approve</a>`
 
 function withdrawForm(view: View, { mayDecide }: ShownApproval, at: string): Content {
   if (!mayDecide) return null
   return html`<div class="decide">
     <form method="post" action=${`${at}/withdraw`}>
-      ${tokenField(view.token)}<button class="second">Withdraw the approval</button>
+      ${tokenField(view.token)}<button class="second">Withdraw approval</button>
     </form>
   </div>`
 }
@@ -199,26 +196,26 @@ function whoAsks({ approval, askedBy }: ShownApproval): Html {
   const { token, byMember, client, askedAt } = approval
   return facts([
     byMember ? ['Member', token.name ?? token.id] : ['Token', tokenWords(token)],
-    !byMember && approval.approvers && ['Token made by', askedBy ?? 'an operator on the host'],
-    ['Address', html`<code>${client.address}</code>`],
-    ['Program', client.userAgent === null ? 'does not say' : `says it is ${quoted(client.userAgent)}`],
-    ['Asked', moment(askedAt)],
+    !byMember && approval.approvers && ['Token created by', askedBy ?? 'an operator on the host'],
+    ['IP address', html`<code>${client.address}</code>`],
+    ['Client', client.userAgent === null ? 'not reported' : `${quoted(client.userAgent)}, self-reported`],
+    ['Requested', moment(askedAt)],
   ])
 }
 
 const tokenWords = ({ id, name }: Approval['token']): Html =>
   html`<a href=${`/dashboard/tokens/${id}`}><code>${id}</code></a>
-    ${name !== null && html`<span class="sub">called ${quoted(name)} by whoever made it</span>`}`
+    ${name !== null && html`<span class="sub">named ${quoted(name)} by its creator</span>`}`
 
 function whoMayApprove({ anotherMember, members }: Approvers): Html {
   const who = members.map(({ memberId, email }) => email ?? memberId).join(', ')
   return html`<div class="stack-tight">
-    <p>${who === '' ? 'No member of the workspace. An operator on the host may.' : who}</p>
+    <p>${who === '' ? 'No member of the workspace. An operator on the host can approve.' : who}</p>
     <p class="hint">
       ${
         anotherMember
-          ? 'In this workspace another member has to approve than the one who asked.'
-          : 'Owners and approvers of the workspace; whoever asked may approve it themselves.'
+          ? 'This workspace requires approval by a member other than the requester.'
+          : 'Owners and approvers of the workspace, including the requester.'
       }
     </p>
   </div>`

@@ -4,6 +4,7 @@ import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
 import { moment } from './moments.ts'
 import { asNamed, choicesOf, empty, filters, heading, pager, select, table } from './parts.ts'
+import { foundByWords } from './search.ts'
 
 type Filter = { actor: string | undefined; action: string | undefined; target: string | undefined }
 
@@ -15,19 +16,19 @@ type Audit = {
 }
 
 const actionWords: Record<string, string> = {
-  viewed: 'looked at',
-  searched: 'searched, and found by',
-  exported: 'took away',
-  revealed: 'was shown',
-  rebuilt: 'had folded again',
-  asked: 'asked to',
-  approved: 'approved to',
-  denied: 'denied to',
-  withdrawn: 'withdrew the approval to',
-  executed: 'had it done to',
-  refused: 'was refused to',
-  required: 'made it a rule:',
-  no_longer_required: 'ended the rule:',
+  viewed: 'viewed',
+  searched: 'searched:',
+  exported: 'exported',
+  revealed: 'revealed',
+  rebuilt: 'rebuilt',
+  asked: 'requested:',
+  approved: 'approved:',
+  denied: 'denied:',
+  withdrawn: 'withdrew approval:',
+  executed: 'executed:',
+  refused: 'execution refused:',
+  required: 'turned on the rule:',
+  no_longer_required: 'turned off the rule:',
 }
 
 const path = '/dashboard/audit'
@@ -45,20 +46,16 @@ export function auditView(_view: View, { entries, filter, cursor, next }: Audit)
     filter[name] === undefined ? [] : html`<input type="hidden" name=${name} value=${filter[name]} />`,
   )
   return html`<div>
-    ${heading('Audit log', 'Who looked at what, took what away, and decided over what; newest first. Looking here stands here too.')}
+    ${heading('Audit log', 'Views, searches, exports and decisions of members and API tokens, newest first. Views of this page are recorded too.')}
     ${filters(path, 'audit', [
       ...kept,
-      select(
-        'action',
-        'What they did',
-        choicesOf('Anything', asNamed(Object.keys(actionWords)), filter.action),
-      ),
+      select('action', 'Action', choicesOf('Any action', asNamed(Object.keys(actionWords)), filter.action)),
     ])}
     <div id="audit">
-      ${isFiltered && html`<p class="lead">${narrowed(filter)} <a href=${path}>Show everything</a></p>`}
+      ${isFiltered && html`<p class="lead">${narrowed(filter)} <a href=${path}>Clear filters</a></p>`}
       ${
         entries.length === 0
-          ? empty('Nothing is like that', 'Nobody has done so yet.')
+          ? empty('No entries match these filters', 'Choose another action, or clear the filters.')
           : html`<div class="sheeted">${auditTable(entries, filter)}</div>`
       }
       ${pager(path, { ...filter, cursor }, next)}
@@ -67,12 +64,12 @@ export function auditView(_view: View, { entries, filter, cursor, next }: Audit)
 }
 
 const narrowed = ({ actor, action, target }: Filter): string =>
-  `Narrowed down to ${[action, actor, target].filter((part) => part !== undefined).join(', ')}.`
+  `Filtered by ${[action, actor, target].filter((part) => part !== undefined).join(', ')}.`
 
 function auditTable(entries: Audit['entries'], filter: Filter): Html {
   return table({
     caption: 'Audit log',
-    columns: [{ label: 'When' }, { label: 'Who' }, { label: 'What' }, { label: 'Request', wide: true }],
+    columns: [{ label: 'Time' }, { label: 'Actor' }, { label: 'Action' }, { label: 'Request', wide: true }],
     rows: entries.map((entry): Content[] => [
       moment(entry.at),
       html`<a href=${address({ ...filter, actor: entry.actor })}>${entry.who}</a>`,
@@ -91,11 +88,11 @@ function what({ action, operation, targetKind, targetId, asOf, confirmationId }:
   return html`<span
     >${verb} ${object}${
       confirmationId !== null &&
-      html`<span class="sub"><a href=${`/dashboard/approvals/${confirmationId}`}>the request</a></span>`
+      html`<span class="sub"><a href=${`/dashboard/approvals/${confirmationId}`}>Request</a></span>`
     }${
       targetId !== null &&
       targetKind !== 'search' &&
-      html`<span class="sub"><a href=${address({ target: targetId })}>everything about it</a></span>`
+      html`<span class="sub"><a href=${address({ target: targetId })}>All entries</a></span>`
     }</span
   >`
 }
@@ -111,7 +108,8 @@ const pages: Record<string, string> = {
 const wholes: Record<string, string> = { audit: 'audit log', read_models: 'read models' }
 
 function thing(kind: string, id: string | null, asOf: string | null): Content {
-  if (kind === 'search') return id ?? ''
+  if (kind === 'search')
+    return id === null || id === 'nothing found' ? 'nothing found' : `found by ${foundByWords(id)}`
   if (id === null) return `the ${wholes[kind] ?? kind}`
   const folder = pages[kind]
   const words = kind === 'evidence' ? 'the evidence of a license' : `a ${kind}`

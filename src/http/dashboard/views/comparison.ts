@@ -14,17 +14,17 @@ export function comparisonView(
   const nothing = changes.length === 0 && devices.length === 0
   return html`<div class="sheet stack">
     <p>${arrow(side(from), side(to))}</p>
-    ${nothing && html`<p class="lead">Nothing is different.</p>`}
+    ${nothing && html`<p class="lead">No differences.</p>`}
     ${changes.length > 0 && html`<ul class="changes">${changes.map(changed)}</ul>`}
     ${
       devices.length > 0 &&
       table({
-        caption: 'Devices that differ',
-        columns: [{ label: 'Device' }, { label: 'Then' }, { label: 'Later' }],
+        caption: 'Changed devices',
+        columns: [{ label: 'Device' }, { label: 'Before' }, { label: 'After' }],
         rows: devices.map(({ deviceId, name, before, after }): Content[] => [
           html`<span>${name}<span class="sub"><code>${deviceId}</code></span></span>`,
-          before ?? 'not there',
-          after ?? 'not there',
+          before ?? 'not present',
+          after ?? 'not present',
         ]),
       })
     }

@@ -42,15 +42,15 @@ export function customersView(view: View, { customers, filter, cursor, next }: C
     ${heading('Customers', 'The people and companies that licenses are linked to.')}
     <form class="filters" method="post" action=${path}>
       ${tokenField(view.token)}
-      ${field({ name: 'email', label: 'E-mail', maxlength: 400, required: false })}
+      ${field({ name: 'email', label: 'Email', maxlength: 400, required: false })}
       <button class="second">Find</button>
     </form>
     ${filters(path, 'customers', [
       filter.person !== undefined && html`<input type="hidden" name="person" value=${filter.person} />`,
-      select('status', 'Status', choicesOf('Everybody', namedStatuses, filter.status)),
+      select('status', 'Status', choicesOf('Any status', namedStatuses, filter.status)),
     ])}
     <div id="customers">
-      ${filter.person !== undefined && html`<p class="lead">Narrowed down to one person. <a href=${path}>Show everybody</a></p>`}
+      ${filter.person !== undefined && html`<p class="lead">Showing one person. <a href=${path}>Show all customers</a></p>`}
       ${
         customers.length === 0
           ? noCustomers(isFiltered)
@@ -60,7 +60,7 @@ export function customersView(view: View, { customers, filter, cursor, next }: C
                 columns: [
                   { label: 'Customer' },
                   { label: 'Licenses', number: true },
-                  { label: 'Since', wide: true },
+                  { label: 'Created', wide: true },
                 ],
                 rows,
               })}
@@ -78,8 +78,8 @@ const namedStatuses = [
 
 const noCustomers = (isFiltered: boolean): Html =>
   isFiltered
-    ? empty('No customer is like that', 'An e-mail address is found when it is given whole.')
-    : empty('No customers yet', 'Programs create them with POST /v1/customers and link licenses to them.')
+    ? empty('No customers match these filters', 'Enter the complete email address.')
+    : empty('No customers yet', 'Create customers with POST /v1/customers and link licenses to them.')
 
 type OneCustomer = CustomerEntry & {
   person: Person
@@ -93,39 +93,39 @@ export function customerView(view: View, { customer, person, licenses, hidden }:
     ${heading(person.email ?? customer.customerId, html`<code>${customer.customerId}</code>`)}
     <div class="sheet">
       ${facts([
-        ['Name', person.name ?? 'not given'],
-        ['Customer since', dayOf(customer.createdAt)],
+        ['Name', person.name ?? 'not set'],
+        ['Created', dayOf(customer.createdAt)],
         ...Object.entries(customer.metadata),
       ])}
     </div>
     ${section(
       'Licenses',
       licenses.length === 0
-        ? html`<p class="lead">None is linked.</p>`
+        ? html`<p class="lead">No linked licenses.</p>`
         : html`<div class="sheeted">${licenseTable(view, licenses)}</div>`,
-      hidden > 0 && `The newest ones; ${hidden} more are linked.`,
+      hidden > 0 && `The newest ones. ${hidden} more are not shown.`,
     )}
-    ${section('Exceptions', overridesView(customer.overrides), 'What this customer may use besides, or may not, whatever the license says.')}
+    ${section('Entitlement overrides', overridesView(customer.overrides), 'Entitlements that this customer has or lacks regardless of the license.')}
   </div>`
 }
 
 function overridesView(overrides: CustomerEntry['customer']['overrides']): Html {
-  if (overrides.length === 0) return html`<p class="lead">None.</p>`
+  if (overrides.length === 0) return html`<p class="lead">No overrides.</p>`
   return html`<div class="sheeted">
     ${table({
-      caption: 'Exceptions',
+      caption: 'Entitlement overrides',
       columns: [
         { label: 'Entitlement' },
         { label: 'Effect' },
         { label: 'Product', wide: true },
-        { label: 'Until', wide: true },
-        { label: 'Why', wide: true },
+        { label: 'Expires', wide: true },
+        { label: 'Reason', wide: true },
       ],
       rows: overrides.map(({ entitlement, effect, productId, expiresAt, reason }): Content[] => [
         html`<code>${entitlement}</code>`,
-        badge(effect === 'grant' ? 'good' : 'bad', effect === 'grant' ? 'granted' : 'taken away'),
+        badge(effect === 'grant' ? 'good' : 'bad', effect === 'grant' ? 'granted' : 'revoked'),
         productId ?? 'all',
-        expiresAt === undefined || expiresAt === null ? 'for good' : dayOf(expiresAt),
+        expiresAt === undefined || expiresAt === null ? 'never' : dayOf(expiresAt),
         reason ?? '',
       ]),
     })}

@@ -24,14 +24,14 @@ type Status = KnownDelivery['status']
 
 const tones: Record<Status, Tone> = { pending: 'warn', delivered: 'good', abandoned: 'bad' }
 
-const channelNames: Record<Channel, string> = { webhook: 'Webhook', mail: 'Mail' }
+const channelNames: Record<Channel, string> = { webhook: 'Webhook', mail: 'Email' }
 
 export const deliveryBadge = ({ status }: KnownDelivery): Html => badge(tones[status], status)
 
-/** `2 tries`, `not tried yet` */
+/** `2 attempts`, `not attempted yet` */
 export function deliveryWords({ attempts }: Pick<KnownDelivery, 'attempts'>): string {
-  if (attempts.length === 0) return 'not tried yet'
-  return attempts.length === 1 ? '1 try' : `${attempts.length} tries`
+  if (attempts.length === 0) return 'not attempted yet'
+  return attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
 }
 
 type Deliveries = {
@@ -44,9 +44,9 @@ type Deliveries = {
 export function deliveriesView(view: View, { deliveries, filter, cursor, next }: Deliveries): Html {
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   return html`<div>
-    ${heading('Deliveries', 'What left for your webhook and for customers, newest first. What is not taken is tried again after 1, 5 and 30 minutes.')}
+    ${heading('Deliveries', 'Webhook and email deliveries, newest first. Failed deliveries are retried after 1, 5 and 30 minutes.')}
     ${filters('/dashboard/deliveries', 'deliveries', [
-      select('channel', 'To', choicesOf('Everybody', Object.entries(channelNames), filter.channel)),
+      select('channel', 'Channel', choicesOf('All channels', Object.entries(channelNames), filter.channel)),
       select('event', 'Event', choicesOf('All events', asNamed(WebhookEventName.options), filter.event)),
       select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),
     ])}
@@ -63,11 +63,11 @@ export function deliveriesView(view: View, { deliveries, filter, cursor, next }:
 
 const noDeliveries = (isFiltered: boolean): Html =>
   isFiltered
-    ? empty('No delivery is like that', 'Choose another receiver, event or status.')
+    ? empty('No deliveries match these filters', 'Choose another channel, event or status.')
     : empty(
-        'Nothing was delivered yet',
-        'Events of licenses are delivered once a webhook is set up, and keys are mailed after sales.',
-        html`<a href="/dashboard/settings/webhook">Set up a webhook</a>`,
+        'No deliveries yet',
+        'License events are delivered once a webhook is set up. License keys are emailed after sales.',
+        html`<a href="/dashboard/settings/webhook">Set up webhook</a>`,
       )
 
 function deliveriesTable(view: View, deliveries: readonly KnownDelivery[]): Html {
@@ -75,10 +75,10 @@ function deliveriesTable(view: View, deliveries: readonly KnownDelivery[]): Html
     caption: 'Deliveries',
     columns: [
       { label: 'Event' },
-      { label: 'To', wide: true },
+      { label: 'Channel', wide: true },
       { label: 'Status' },
-      { label: 'Next try', wide: true },
-      { label: 'Since', wide: true },
+      { label: 'Next attempt', wide: true },
+      { label: 'Scheduled', wide: true },
     ],
     rows: deliveries.map((delivery): Content[] => [
       html`<a href=${`/dashboard/deliveries/${delivery.deliveryId}`}><code>${delivery.event}</code></a>`,
@@ -111,25 +111,25 @@ export function deliveryView(view: View, one: OneDelivery): Html {
         ['To', receiver(one)],
         ['License', html`<a href=${`/dashboard/licenses/${licenseId}`}><code>${licenseId}</code></a>`],
         ...(sequence === null ? [] : [['Sequence', String(sequence)] as const]),
-        ['Since', moment(delivery.scheduledAt)],
-        ['Next try', nextAttemptAt === null ? 'none' : moment(nextAttemptAt)],
+        ['Scheduled', moment(delivery.scheduledAt)],
+        ['Next attempt', nextAttemptAt === null ? 'none' : moment(nextAttemptAt)],
       ])}
     </div>
     ${section(
-      'Tries',
+      'Attempts',
       attempts.length === 0
-        ? html`<p class="lead">None was made yet.</p>`
+        ? html`<p class="lead">No attempts yet.</p>`
         : html`<div class="sheeted">${attemptsTable(attempts)}</div>`,
-      channel === 'webhook' ? 'Any 2xx within 15 seconds is success.' : undefined,
+      channel === 'webhook' ? 'Any 2xx response within 15 seconds counts as success.' : undefined,
     )}
-    ${payload && section('Payload', html`<pre tabindex="0">${JSON.stringify(payload, null, 2)}</pre>`, 'As it is sent, with the key masked.')}
+    ${payload && section('Payload', html`<pre tabindex="0">${JSON.stringify(payload, null, 2)}</pre>`, 'As sent, with the key masked.')}
     ${
       payload &&
       url !== undefined &&
       section(
-        'Try it yourself',
+        'Test request',
         html`<pre tabindex="0">${curlOf(url, JSON.stringify(payload))}</pre>`,
-        'Sends the same, masked, with a signature of now. SECRET is the signing secret that was shown when the webhook was set.',
+        'Sends the same masked payload, signed with the current time. SECRET is the signing secret that was shown when the webhook was set up.',
       )
     }
   </div>`
@@ -137,31 +137,31 @@ export function deliveryView(view: View, one: OneDelivery): Html {
 
 function receiver({ delivery, url, hasMailbox }: OneDelivery): Content {
   if (delivery.channel === 'webhook')
-    return url === undefined ? 'no webhook is set now' : html`<code>${url}</code>`
-  if (!hasMailbox || delivery.status !== 'delivered') return 'the customer, by mail'
-  return html`<a href=${`/dashboard/mailbox/${delivery.deliveryId}`}>the customer, by mail</a>`
+    return url === undefined ? 'no webhook is set up' : html`<code>${url}</code>`
+  if (!hasMailbox || delivery.status !== 'delivered') return 'the customer, by email'
+  return html`<a href=${`/dashboard/mailbox/${delivery.deliveryId}`}>the customer, by email</a>`
 }
 
 function redeliver({ token }: View, deliveryId: string): Html {
   return html`<form method="post" action=${`/dashboard/deliveries/${deliveryId}/redeliver`}>
     ${tokenField(token)}
-    <button class="second">Deliver again</button>
+    <button class="second">Redeliver</button>
   </form>`
 }
 
 function attemptsTable(attempts: readonly Attempt[]): Html {
   return table({
-    caption: 'Tries',
+    caption: 'Attempts',
     columns: [
-      { label: 'When' },
-      { label: 'Came to' },
-      { label: 'Took', wide: true, number: true },
-      { label: 'Answer', wide: true },
-      { label: 'Next', wide: true },
+      { label: 'Time' },
+      { label: 'Result' },
+      { label: 'Duration', wide: true, number: true },
+      { label: 'Response', wide: true },
+      { label: 'Next attempt', wide: true },
     ],
     rows: attempts.map(({ at, status, error, durationMs, excerpt, nextAttemptAt }): Content[] => [
       moment(at),
-      html`<span>${error === null ? badge('good', 'taken') : badge('bad', error)}${status !== null && html`<span class="sub">${status}</span>`}</span>`,
+      html`<span>${error === null ? badge('good', 'succeeded') : badge('bad', error)}${status !== null && html`<span class="sub">${status}</span>`}</span>`,
       `${durationMs} ms`,
       excerpt ? html`<code>${excerpt}</code>` : '–',
       nextAttemptAt === null ? '–' : moment(nextAttemptAt),

@@ -13,7 +13,7 @@ type CodeView = { token: string; code: string; problem: string | undefined }
 
 export function codeView({ token, code, problem }: CodeView): Html {
   return html`<div class="narrow">
-    ${heading('Sign in a program', 'Enter the code that the program shows you. Did nobody ask you to? Then leave this page.')}
+    ${heading('Authorize a device', 'Enter the code that the device shows. If you did not start this yourself, leave this page.')}
     <form class="sheet stack" method="post" action="/dashboard/device">
       ${tokenField(token)}
       ${field({
@@ -25,7 +25,7 @@ export function codeView({ token, code, problem }: CodeView): Html {
         className: 'code',
         maxlength: 40,
       })}
-      <div><button>Go on</button></div>
+      <div><button>Continue</button></div>
     </form>
   </div>`
 }
@@ -38,15 +38,15 @@ export function reviewView(view: View, { login, signed, problem }: Review): Html
   const withheld = scopes.filter((scope) => !grantable.includes(scope))
   return html`<div>
     ${heading(
-      html`Sign in a program that says it is ${quoted(clientName)}?`,
-      'It gets an API token of this workspace. Only go on if you started it yourself, just now.',
+      html`Authorize a device that calls itself ${quoted(clientName)}?`,
+      'It receives an API token for this workspace. Continue only if you started this yourself just now.',
     )}
     ${problem && notice('wrong', problem)}
     <div class="sheet stack">
       ${facts([
-        ['Program', html`says it is ${quoted(clientName)}<span class="sub">nobody has checked that</span>`],
-        ['Asks from', html`<code>${address}</code>`],
-        ['Asked', ago(createdAt, view.now)],
+        ['Name', html`${quoted(clientName)}<span class="sub">self-reported, not verified</span>`],
+        ['IP address', html`<code>${address}</code>`],
+        ['Requested', ago(createdAt, view.now)],
         ['Workspace', signed.tenantName],
       ])}
     </div>
@@ -54,8 +54,8 @@ export function reviewView(view: View, { login, signed, problem }: Review): Html
     ${
       withheld.length > 0 &&
       html`<p class="lead">
-        It also asks for ${withheld.map((scope, index) => html`<span>${index > 0 && ', '}<code>${scope}</code></span>`)},
-        which your role cannot give.
+        It also requests ${withheld.map((scope, index) => html`<span>${index > 0 && ', '}<code>${scope}</code></span>`)},
+        which your role cannot grant.
       </p>`
     }
     <form method="post" action="/dashboard/device/deny" id="deny">${tokenField(view.token)}</form>
@@ -67,24 +67,24 @@ function grantForm(view: View, grantable: readonly LoginRequest['scopes'][number
   return html`<form class="part sheet stack" method="post" action="/dashboard/device/approve">
     ${tokenField(view.token)}
     ${scopeBoxes(
-      'What it may do',
+      'Scopes',
       grantable.map((scope) => ({ scope, checked: scope !== 'danger' })),
     )}
     <div class="narrow">
       ${select(
         'lifetime',
-        'Signed in for',
+        'Token expires after',
         lifetimes.map(([value, label]) => ({ value, label, selected: value === '90' })),
       )}
     </div>
     <div class="decide">
-      <button>Sign it in</button>
+      <button>Authorize</button>
       <button class="second" form="deny">Deny</button>
     </div>
   </form>`
 }
 
 const nothingToGrant = (): Html => html`<div class="part stack">
-  ${notice('warn', 'It asks for nothing that your role can give. An owner of the workspace has to sign it in.')}
+  ${notice('warn', 'Your role cannot grant any of the requested scopes. An owner of the workspace must authorize this device.')}
   <div class="decide"><button class="second" form="deny">Deny</button></div>
 </div>`

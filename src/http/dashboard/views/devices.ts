@@ -13,14 +13,14 @@ type Devices = {
 }
 
 const statuses = [
-  ['active', 'in a seat'],
-  ['deactivated', 'gone'],
+  ['active', 'active'],
+  ['deactivated', 'deactivated'],
 ] as const
 
 export function devicesView(view: View, { devices, products, filter, cursor, next }: Devices): Html {
   const isFiltered = filter.product !== undefined || filter.status !== undefined
   return html`<div>
-    ${heading('Devices', 'What sits, or sat, in a seat of a license; the last activated first.')}
+    ${heading('Devices', 'Devices activated on your licenses, most recently activated first.')}
     ${filters('/dashboard/devices', 'devices', [
       productSelect(products, filter.product),
       select('status', 'Status', choicesOf('Any status', statuses, filter.status)),
@@ -38,8 +38,8 @@ export function devicesView(view: View, { devices, products, filter, cursor, nex
 
 const noDevices = (isFiltered: boolean): Html =>
   isFiltered
-    ? empty('No device is like that', 'Choose another product or status.')
-    : empty('No devices yet', 'They show up here once an app activates a license.')
+    ? empty('No devices match these filters', 'Choose another product or status.')
+    : empty('No devices yet', 'Devices appear here once an app activates a license.')
 
 function devicesTable(view: View, devices: readonly ListedDevice[]): Html {
   return table({
@@ -58,7 +58,7 @@ function devicesTable(view: View, devices: readonly ListedDevice[]): Html {
           ><span class="sub"><code>${seat.deviceId}</code>${seat.platform === null ? '' : `, ${seat.platform}`}</span></span
         >`,
         html`<span><a class="mono" href=${path}>${license.displayKey}</a><span class="sub">${license.productId}</span></span>`,
-        seat.status === 'active' ? badge('good', 'in a seat') : badge('plain', 'gone'),
+        seat.status === 'active' ? badge('good', 'active') : badge('plain', 'deactivated'),
         ago(seat.activatedAt, view.now),
       ]
     }),

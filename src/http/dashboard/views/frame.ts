@@ -68,7 +68,7 @@ export function frame(parts: Frame, content: Html): Html {
       <script src=${assets.script} defer></script>
     </head>
     <body class=${signed ? 'app' : 'alone'}>
-      <a class="skip" href="#content">Skip to the content</a>
+      <a class="skip" href="#content">Skip to content</a>
       ${signed ? sidebar({ signed, hasMailbox, nav, waiting, token }) : brand('header')} ${main}
     </body>
   </html>`
@@ -109,7 +109,7 @@ const settingEntries: readonly (readonly [item: NavItem, label: string, href: st
 /** Kept up to date by the script, where there is JavaScript. */
 const waitingBadge = (waiting: number): Html =>
   html`<span class="waiting" data-waiting="/dashboard/approvals/waiting" role="status">
-    <span class="count">${waiting === 0 ? '' : waiting}</span><span class="unseen"> waiting</span>
+    <span class="count">${waiting === 0 ? '' : waiting}</span><span class="unseen"> pending</span>
   </span>`
 
 type Sidebar = Pick<Frame, 'hasMailbox' | 'nav' | 'waiting' | 'token'> & { signed: Signed }

@@ -15,7 +15,7 @@ function ageWords(ageMs: number): string {
 export function freshnessLine({ position, ageMs, waiting }: Freshness): Html {
   const data =
     position < 0n
-      ? 'Nothing has been recorded yet'
+      ? 'No events recorded yet'
       : `Data as of event ${position.toLocaleString('en')}, ${ageWords(ageMs)}`
   return html`<footer class="freshness">
     <p>${data}; <span class=${waiting === 0 ? undefined : 'behind'}>${newer(waiting)}</span>.</p>
@@ -23,7 +23,7 @@ export function freshnessLine({ position, ageMs, waiting }: Freshness): Html {
 }
 
 function newer(waiting: number | undefined): string {
-  if (waiting === undefined) return 'the event store does not say whether there is anything newer'
-  if (waiting === 0) return 'nothing is newer'
-  return waiting === 1 ? '1 newer event is on its way' : `${waiting} newer events are on their way`
+  if (waiting === undefined) return 'newer events unknown: the event store is not responding'
+  if (waiting === 0) return 'up to date'
+  return waiting === 1 ? '1 newer event is being processed' : `${waiting} newer events are being processed`
 }

@@ -39,15 +39,15 @@ export function homeView(view: View, home: Home): Html {
     ${
       isNew &&
       empty(
-        'Begin with a token',
-        'Make an API token, and create your first product with it. The API is described at /docs.',
-        mayManageTokens && html`<a class="button" href="/dashboard/tokens/new">New token</a>`,
+        'Get started',
+        'Create an API token, then use it to create your first product. The API reference is at /docs.',
+        mayManageTokens && html`<a class="button" href="/dashboard/tokens/new">Create token</a>`,
       )
     }
-    ${section('Waiting for a decision', approvalsPart(view, approvals, mayDecide))}
-    ${section('Waiting for a look', waitsView(view, waits))}
+    ${section('Pending approvals', approvalsPart(view, approvals, mayDecide))}
+    ${section('Needs attention', waitsView(view, waits))}
     ${section(
-      'The last 30 days',
+      'Last 30 days',
       html`<div class="stack">
         <dl class="cards">
           ${card('Validations', usage.totals.validations)} ${card('Rejected', usage.totals.rejected)}
@@ -55,7 +55,7 @@ export function homeView(view: View, home: Home): Html {
         </dl>
         ${
           usage.totals.validations + usage.totals.rejected === 0
-            ? html`<p class="lead">No license has been validated yet. Once your app asks, the days show up here.</p>`
+            ? html`<p class="lead">No validations yet. They appear here once your app validates a license.</p>`
             : validationsPlot(usage.series, 'day')
         }
       </div>`,
@@ -72,7 +72,9 @@ const card = (label: string, number: number): Html => html`<div class="card">
 export function validationsPlot(series: UsageSeries['series'], by: 'day' | 'hour'): Html {
   return barPlot({
     label:
-      by === 'day' ? 'Validations a day, rejected ones in red' : 'Validations an hour, rejected ones in red',
+      by === 'day'
+        ? 'Validations per day, rejected ones in red'
+        : 'Validations per hour, rejected ones in red',
     by,
     bars: series.map(({ at, validations, rejected }) => ({ at, parts: [validations, rejected] })),
     kinds: [
@@ -91,47 +93,47 @@ function waitsView(view: View, waits: Waits): Html {
         '/dashboard/deliveries?status=pending',
         `${counted(deliveries.failing, 'delivery', 'deliveries')} failing`,
         deliveries.oldestDueAt === null
-          ? 'Failed attempts; they are retried automatically.'
-          : `Failed attempts; the oldest was due ${agoWords(deliveries.oldestDueAt, view.now)}.`,
+          ? 'They are retried automatically.'
+          : `They are retried automatically. The oldest was due ${agoWords(deliveries.oldestDueAt, view.now)}.`,
       ),
     deliveries.abandoned > 0 &&
       wait(
         'bad',
         '/dashboard/deliveries?status=abandoned',
-        `${counted(deliveries.abandoned, 'delivery', 'deliveries')} given up`,
-        'In the last seven days. Nobody tries again unless somebody asks for it.',
+        `${counted(deliveries.abandoned, 'delivery', 'deliveries')} abandoned`,
+        'In the last seven days. They are not retried unless you redeliver them.',
       ),
     parkedSales > 0 &&
       wait(
         'bad',
         '/dashboard/sales?status=parked',
         `${counted(parkedSales, 'sale', 'sales')} parked`,
-        'Paid, and without a license until what is missing is set up.',
+        'Paid, but no license is issued until the missing setup is complete.',
       ),
     salesNeedingHolder > 0 &&
       wait(
         'warn',
         '/dashboard/sales?needs=holder',
         `${counted(salesNeedingHolder, 'sale', 'sales')} without a holder`,
-        'Paid and licensed, but the provider named no email address.',
+        'Paid and licensed, but the provider sent no email address.',
       ),
     parkedStreams > 0 &&
       wait(
         'bad',
         '/dashboard/system',
-        `${counted(parkedStreams, 'history', 'histories')} set aside`,
-        'An event could not be read; what follows it is not shown.',
+        `${counted(parkedStreams, 'stream', 'streams')} parked`,
+        'An event could not be read. Later events of the same stream are not shown.',
       ),
     behind > 0 &&
       wait(
         'warn',
         '/dashboard/system',
         `${counted(behind, 'event', 'events')} behind`,
-        'The pages show a little less than what has happened.',
+        'This page may be a few seconds behind.',
       ),
   ].filter(Boolean)
   if (rows.length === 0)
-    return html`<p class="all-well">Nothing. Deliveries arrive, sales have their licenses, and the pages are up to date.</p>`
+    return html`<p class="all-well">Nothing. Deliveries succeed, sales have their licenses, and the pages are up to date.</p>`
   return html`<ul class="waits">
     ${rows}
   </ul>`

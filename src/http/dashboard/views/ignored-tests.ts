@@ -11,14 +11,14 @@ export type IgnoredTests = Awaited<ReturnType<typeof listIgnoredTests>>['items']
 export function ignoredTestsPart(view: View, tests: IgnoredTests): Content {
   if (tests.length === 0) return null
   return section(
-    'Ignored tests',
+    'Ignored test notifications',
     html`<div class="sheeted">
       ${table({
-        caption: 'Ignored tests',
+        caption: 'Ignored test notifications',
         columns: [
           { label: 'Notification' },
           { label: 'Reason' },
-          { label: 'Times', wide: true, number: true },
+          { label: 'Count', wide: true, number: true },
           { label: 'Received', wide: true },
         ],
         rows: tests.map((test): Content[] => [
@@ -31,7 +31,7 @@ export function ignoredTestsPart(view: View, tests: IgnoredTests): Content {
         ]),
       })}
     </div>`,
-    'Test notifications of the last 30 days that had no effect.',
+    'Test notifications from the last 30 days that had no effect.',
   )
 }
 

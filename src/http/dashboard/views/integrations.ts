@@ -24,15 +24,15 @@ export const providerNames: Record<Provider, string> = {
 
 export function integrationsView(view: View, { tenantId, providers, products }: Integrations): Html {
   return html`<div>
-    ${heading('Integrations', 'Where you sell. Each sale there becomes a license here, once nothing is missing.')}
+    ${heading('Integrations', 'Payment providers that report sales. Once the setup is complete, each sale creates a license.')}
     ${providers.map((shown) =>
       section(
         providerNames[shown.provider],
         html`<div class="sheet stack">
           ${facts([
-            ['State', stateBadge(shown)],
+            ['Status', stateBadge(shown)],
             ...since(shown.integration),
-            ['Notifications go to', html`<code>${addressOf(view, tenantId, shown.provider)}</code>`],
+            ['Notification URL', html`<code>${addressOf(view, tenantId, shown.provider)}</code>`],
             ...soldThere(shown, products),
           ])}
           ${shown.missing.length > 0 && missingList(view, tenantId, shown)}
@@ -76,12 +76,12 @@ function soldThere(
       ><a href=${`/dashboard/products/${productId}`}>${name}</a><span class="sub mono">${ids.join(', ')}</span></span
     >`
   })
-  return [['Sells', html`<div class="stack-tight">${lines}</div>`]]
+  return [['Products', html`<div class="stack-tight">${lines}</div>`]]
 }
 
 function missingList(view: View, tenantId: string, { provider, missing }: Shown): Html {
   return html`<div class="stack-tight">
-    <h3>What is missing</h3>
+    <h3>Missing setup</h3>
     <ol>
       ${missing.map((one) => html`<li>${missingWords(view, tenantId, provider, one)}</li>`)}
     </ol>
@@ -92,31 +92,30 @@ function missingWords({ baseUrl }: View, tenantId: string, provider: Provider, m
   const name = providerNames[provider]
   switch (missing.what) {
     case 'platform_key':
-      return html`<p>The installation has no key of a Stripe platform account. Whoever runs it sets
+      return html`<p>No key of a Stripe platform account is configured. The operator of this installation must set
         <code>KEYLEDGER_STRIPE_SECRET_KEY</code>.</p>`
     case 'notification_secret':
-      return html`<p>The installation cannot tell Stripe's notifications from forged ones. Whoever runs it sets
-        <code>KEYLEDGER_STRIPE_WEBHOOK_SECRET</code> to the secret of the Connect endpoint.</p>`
+      return html`<p>Stripe notifications cannot be verified. The operator of this installation must set
+        <code>KEYLEDGER_STRIPE_WEBHOOK_SECRET</code> to the signing secret of the Connect endpoint.</p>`
     case 'onboarding':
-      return html`<p>The onboarding at Stripe was begun and not finished. <code>POST /v1/integrations/stripe/connect</code>
-        gives another link to go on with.</p>`
+      return html`<p>The Stripe onboarding was started but not finished. <code>POST /v1/integrations/stripe/connect</code> returns a
+        new link to continue.</p>`
     case 'connection':
-      return html`<p>It is not connected. Send <code>POST ${baseUrl}/v1/integrations/${provider}/connect</code>, or on the
-        host <code>keyledger integrations connect ${provider} --tenant ${tenantId}</code>.</p>`
+      return html`<p>Not connected. Send <code>POST ${baseUrl}/v1/integrations/${provider}/connect</code>, or run on the host
+        <code>keyledger integrations connect ${provider} --tenant ${tenantId}</code>.</p>`
     case 'mapping':
-      return html`<p>Nothing tells which product a sale is of. Send
-        <code>POST ${baseUrl}/v1/products/…/integrations/${provider}</code> with what ${name} calls it.</p>`
+      return html`<p>No product is mapped, so sales cannot be matched to one. Send
+        <code>POST ${baseUrl}/v1/products/…/integrations/${provider}</code> with the IDs that ${name} uses.</p>`
     case 'mapping_target':
-      return html`<p>${missing.productIds.join(', ')}: what is mapped leads to something that is gone. Sales of it are
-        parked until it is mapped anew.</p>`
+      return html`<p>The mapping of ${missing.productIds.join(', ')} points to a product or key type that no longer exists. Its
+        sales are parked until you map it again.</p>`
     case 'price':
       return html`<p>No key type has a price. Send <code>POST ${baseUrl}/v1/products/…/integrations/stripe</code> with the
         price of each key type.</p>`
     case 'checkout_key':
-      return html`<p>Your website has no key to begin a checkout with.
-        <a href="/dashboard/settings/checkout-key">Make one.</a></p>`
+      return html`<p>Your website has no checkout key. <a href="/dashboard/settings/checkout-key">Create checkout key</a></p>`
     case 'api_key':
-      return html`<p>${name} tells no e-mail address in its notifications, and without an API key it cannot be asked for
-        it. Connect it again with <code>apiKey</code>, or send the address as <code>custom_data.email</code>.</p>`
+      return html`<p>Notifications from ${name} contain no email address, and looking it up needs an API key. Connect again
+        with <code>apiKey</code>, or send the address as <code>custom_data.email</code>.</p>`
   }
 }

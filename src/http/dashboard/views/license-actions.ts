@@ -21,18 +21,18 @@ export function actionView({ token, license, action, deviceId, problem }: AskFor
       ${tokenField(token)}
       ${
         action.ofDevice
-          ? field({ name: 'device', label: 'Device, by its id', value: deviceId, maxlength: 256 })
+          ? field({ name: 'device', label: 'Device ID', value: deviceId, maxlength: 256 })
           : field({
               name: 'reason',
-              label: 'Why',
+              label: 'Reason',
               required: false,
               maxlength: 500,
-              hint: 'Stands in the history of the license, and in the request.',
+              hint: 'Shown in the license history and in the request.',
             })
       }
-      <p class="hint">Nothing happens yet. The next page says what would happen, to an owner or an approver who decides.</p>
+      <p class="hint">This only creates a request. The next page shows what the request would do; an owner or an approver decides.</p>
       <div class="decide">
-        <button>Ask for it</button>
+        <button>Request approval</button>
         <a class="button second" href=${path}>Cancel</a>
       </div>
     </form>

@@ -60,15 +60,15 @@ export function licenseView(view: View, one: OneLicense): Html {
   const { id } = license
   const asOfEvent = (sequence: number) => address(id, { ...asked, asOf: String(sequence) })
   return html`<div>
-    ${heading(html`<span class="mono">${license.displayKey}</span>`, html`${license.email ?? 'nobody named'}, <code>${id}</code>`, actionsOf(one))}
+    ${heading(html`<span class="mono">${license.displayKey}</span>`, html`${license.email ?? 'No email address'}, <code>${id}</code>`, actionsOf(one))}
     ${momentPart(one)}
-    ${section('Back in time', momentSlider({ path: pathOf(id), last, chosen: stop?.sequence, device: asked.device, addressOf: asOfEvent }), 'The address of the page keeps the moment that you look at, for whomever you send it to.')}
-    ${comparison && section('Two moments', comparisonView(comparison, asOfEvent))}
+    ${section('Point in time', momentSlider({ path: pathOf(id), last, chosen: stop?.sequence, device: asked.device, addressOf: asOfEvent }), 'The page address includes the selected moment, so you can share it.')}
+    ${comparison && section('Comparison', comparisonView(comparison, asOfEvent))}
     ${statePart(view, one)}
     <div class="beside story">
-      ${section('What happened', html`<div>${timeline({ ...story, chosen: stop?.sequence, addressOf: asOfEvent })}${pages(id, story)}</div>`)}
+      ${section('History', html`<div>${timeline({ ...story, chosen: stop?.sequence, addressOf: asOfEvent })}${pages(id, story)}</div>`)}
       <div>${saleBox(one)}${deliveriesBox(view, one)}
-        <p class="part"><a href=${`/dashboard/audit?target=${id}`}>Who has looked at it</a></p>
+        <p class="part"><a href=${`/dashboard/audit?target=${id}`}>Audit log of this license</a></p>
       </div>
     </div>
   </div>`
@@ -76,7 +76,7 @@ export function licenseView(view: View, one: OneLicense): Html {
 
 /** The evidence can be taken by everybody; what changes something is only asked for. */
 const actionsOf = ({ license, asked, actions }: OneLicense): Content => [
-  html`<a class="button second" href=${`${pathOf(license.id)}/evidence`} download>Take the evidence</a>`,
+  html`<a class="button second" href=${`${pathOf(license.id)}/evidence`} download>Download evidence</a>`,
   ...actions.map(({ name, label, ofDevice }) => {
     const query = ofDevice ? `?${new URLSearchParams({ device: asked.device ?? '' })}` : ''
     return html`<a class="button second" href=${`${pathOf(license.id)}/do/${name}${query}`}>${label}</a>`
@@ -110,7 +110,7 @@ function statePart(view: View, one: OneLicense): Html {
           ${seatsPicture({ ...explanation.seats, asked: asked.device }, (device) => address(license.id, { ...asked, device }))}
         </div>`,
       )}
-      ${section(asked.asOf === undefined ? 'The license' : 'The license then', factsView(one))}
+      ${section(asked.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
     </div>
     ${devicesPart(view, one)}
   </div>`
@@ -126,7 +126,7 @@ function eventAddress({ license, asked, story }: OneLicense, sequence: number): 
 function thenWords({ license, explanation, stop, last }: OneLicense): Content {
   const { at, sequence } = explanation
   return html`<span
-    >As it was at ${moment(at)}, after event ${sequence} of ${last}${stop && html`: ${stop.summary}`}.${' '}<a href=${pathOf(license.id)}>Back to now</a></span
+    >As it was at ${moment(at)}, after event ${sequence} of ${last}${stop && html`: ${stop.summary}`}.${' '}<a href=${pathOf(license.id)}>Back to the present</a></span
   >`
 }
 
@@ -135,11 +135,11 @@ function deviceQuestion({ license, asked }: OneLicense): Html {
   return html`<form class="inline-form device-question" method="get" action=${pathOf(license.id)}>
     ${asked.asOf !== undefined && html`<input type="hidden" name="asOf" value=${asked.asOf} />`}
     <div class="field">
-      <label for="device">Ask about a device, by its id</label>
+      <label for="device">Device ID</label>
       <input id="device" name="device" value=${asked.device ?? ''} maxlength="256" autocomplete="off" />
     </div>
-    <button class="second">Ask</button>
-    ${asked.device !== undefined && html`<a href=${address(license.id, { asOf: asked.asOf })}>No device in particular</a>`}
+    <button class="second">Check device</button>
+    ${asked.device !== undefined && html`<a href=${address(license.id, { asOf: asked.asOf })}>Clear device</a>`}
   </form>`
 }
 
@@ -150,32 +150,32 @@ function factsView({ license }: OneLicense): Html {
       ['Product', html`<a href=${`/dashboard/products/${license.productId}`}>${license.productId}</a>`],
       ['Key type', license.keyTypeId],
       ['Quantity', String(license.quantity)],
-      ['Ends', license.expiresAt === null ? 'never' : moment(license.expiresAt)],
+      ['Expires', license.expiresAt === null ? 'never' : moment(license.expiresAt)],
       [
         'Issued',
-        html`<span>${moment(license.createdAt)}<span class="sub">by ${sourceWords(license.source)}</span></span>`,
+        html`<span>${moment(license.createdAt)}<span class="sub">via ${sourceWords(license.source)}</span></span>`,
       ],
       ...(license.revokedAt === undefined ? [] : [['Revoked', moment(license.revokedAt)] as const]),
       [
         'Customer',
         license.customerId === null
-          ? 'none linked'
+          ? 'none'
           : html`<a href=${`/dashboard/customers/${license.customerId}`}><code>${license.customerId}</code></a>`,
       ],
       ...Object.entries(license.metadata),
-      ['Entitles to', entitlementTags(license.entitlements)],
+      ['Entitlements', entitlementTags(license.entitlements)],
     ])}
   </div>`
 }
 
 const sourceWords = (source: string): string =>
-  ({ api: 'the API', import: 'an import', sale: 'a sale', test: 'a test purchase' })[source] ?? source
+  ({ api: 'API', import: 'import', sale: 'sale', test: 'test purchase' })[source] ?? source
 
 /** Every device that was ever there, behind a line that opens: the picture shows those in seats. */
 function devicesPart(view: View, { license, asked, devices }: OneLicense): Content {
   if (devices.length === 0) return null
   return html`<details class="part">
-    <summary>All devices that ever sat on it (${devices.length.toLocaleString('en')})</summary>
+    <summary>All devices ever activated (${devices.length.toLocaleString('en')})</summary>
     <div class="sheeted">
       ${table({
         caption: 'Devices',
@@ -206,19 +206,19 @@ function platformOf({ platform, telemetry }: Device): string {
 
 function appWords(view: View, { telemetry }: Device): Content {
   if (telemetry === null) return '–'
-  return html`<span>${telemetry.appVersion ?? 'unknown'}<span class="sub">seen ${ago(telemetry.seenAt, view.now)}</span></span>`
+  return html`<span>${telemetry.appVersion ?? 'unknown'}<span class="sub">last seen ${ago(telemetry.seenAt, view.now)}</span></span>`
 }
 
 function pages(id: string, { older, isFirst }: OneLicense['story']): Content {
   if (isFirst && older === undefined) return null
-  return html`<nav class="pager" aria-label="Pages of this history">
-    ${!isFirst && html`<a href=${pathOf(id)}>Back to the newest</a>`}
+  return html`<nav class="pager" aria-label="History pages">
+    ${!isFirst && html`<a href=${pathOf(id)}>Back to newest</a>`}
     ${older !== undefined && html`<a href=${address(id, { upTo: String(older - 1) })} rel="next">Older</a>`}
   </nav>`
 }
 
 function saleBox({ sale }: OneLicense): Content {
-  if (!sale) return section('Sale', html`<p class="lead">It was not issued for a sale.</p>`)
+  if (!sale) return section('Sale', html`<p class="lead">This license was not issued for a sale.</p>`)
   return section(
     'Sale',
     html`<div class="sheet stack-tight">
@@ -234,13 +234,13 @@ function saleBox({ sale }: OneLicense): Content {
 
 function deliveriesBox(view: View, { deliveries }: OneLicense): Html {
   return section(
-    'Mail and webhooks',
+    'Deliveries',
     deliveries.length === 0
-      ? html`<p class="lead">Nothing was sent for it.</p>`
+      ? html`<p class="lead">No deliveries for this license.</p>`
       : html`<ul class="sheet stack-tight">
           ${deliveries.map(
             (delivery) => html`<li>
-              <a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${delivery.channel === 'mail' ? 'Mail with the key' : delivery.event}</a>
+              <a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${delivery.channel === 'mail' ? 'License key email' : delivery.event}</a>
               ${deliveryBadge(delivery)}
               <span class="sub">${deliveryWords(delivery)}, ${ago(delivery.scheduledAt, view.now)}</span>
             </li>`,

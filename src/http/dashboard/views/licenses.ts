@@ -59,7 +59,7 @@ type Licenses = {
 export function licensesView(view: View, { licenses, products, filter, cursor, next }: Licenses): Html {
   const filtered = filter.product !== undefined || filter.status !== undefined
   return html`<div>
-    ${heading('Licenses', 'Newest first. Keys are masked: a key is shown once, to whoever mints it.')}
+    ${heading('Licenses', 'Newest first. Keys are masked. A full key is shown only once, when it is minted.')}
     ${filters('/dashboard/licenses', 'licenses', [
       productSelect(products, filter.product),
       select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),
@@ -88,7 +88,7 @@ export function licenseTable(view: View, licenses: readonly ShownLicense[]): Htm
     rows: licenses.map((license): Content[] => [
       html`<span
         ><a class="mono" href=${`/dashboard/licenses/${license.id}`}>${license.displayKey}</a
-        ><span class="sub">${license.email ?? 'nobody named'}</span></span
+        ><span class="sub">${license.email ?? 'No email address'}</span></span
       >`,
       html`<span>${license.productId}<span class="sub">${license.keyTypeId}</span></span>`,
       html`<span>${statusBadge(license.status)} ${license.test && badge('plain', 'test')}</span>`,
@@ -101,13 +101,13 @@ export function licenseTable(view: View, licenses: readonly ShownLicense[]): Htm
 function noLicenses({ baseUrl }: View, filtered: boolean): Html {
   if (filtered)
     return empty(
-      'No license is like that',
+      'No licenses match these filters',
       'Choose another product or status.',
       html`<a href="/dashboard/licenses">Show all licenses</a>`,
     )
   return empty(
     'No licenses yet',
-    'Mint one with an API token that has the scope licenses:write:',
+    'Mint one with an API token that has the licenses:write scope:',
     html`<pre tabindex="0">
 curl ${baseUrl}/v1/licenses -H "Authorization: Bearer $TOKEN" \
   -H "Content-Type: application/json" -d '{"productId":"…"}'</pre
@@ -117,5 +117,5 @@ curl ${baseUrl}/v1/licenses -H "Authorization: Bearer $TOKEN" \
 
 export const entitlementTags = (entitlements: readonly string[]): Html =>
   entitlements.length === 0
-    ? html`<p class="lead">Nothing in particular.</p>`
+    ? html`<p class="lead">No entitlements.</p>`
     : html`<p class="tags">${entitlements.map((name) => html`<code class="badge plain">${name}</code>`)}</p>`

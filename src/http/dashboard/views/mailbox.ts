@@ -9,16 +9,16 @@ export function mailboxView(view: View, mails: readonly KeptMail[]): Html {
   return html`<div>
     ${heading(
       'Mailbox',
-      html`No mail server is set up, so what would be sent to customers stays here. Whoever runs the installation sets
-        <code>KEYLEDGER_SMTP_URL</code>.`,
+      html`No mail server is configured, so emails to customers are kept here instead of being sent. The operator of this
+        installation can set <code>KEYLEDGER_SMTP_URL</code>.`,
     )}
     ${
       mails.length === 0
-        ? empty('No mails yet', 'A customer is written to when a sale has become a license.')
+        ? empty('No emails yet', 'Customers are emailed when a sale becomes a license.')
         : html`<div class="sheeted">
             ${table({
-              caption: 'Mails, newest first',
-              columns: [{ label: 'Mail' }, { label: 'To', wide: true }, { label: 'Written', wide: true }],
+              caption: 'Emails, newest first',
+              columns: [{ label: 'Email' }, { label: 'To', wide: true }, { label: 'Created', wide: true }],
               rows: mails.map(({ deliveryId, subject, to, at }): Content[] => [
                 html`<a href=${`/dashboard/mailbox/${deliveryId}`}>${subject}</a>`,
                 to.email,
@@ -39,9 +39,9 @@ export function mailView({ deliveryId, at, from, to, replyTo, subject, text, htm
       ${facts([
         ['From', nameAnd(from)],
         ['To', nameAnd(to)],
-        ...(replyTo === null ? [] : [['Answers go to', replyTo] as const]),
-        ['Written', moment(at)],
-        ['Delivery', html`<a href=${`/dashboard/deliveries/${deliveryId}`}>its attempts</a>`],
+        ...(replyTo === null ? [] : [['Reply-To', replyTo] as const]),
+        ['Created', moment(at)],
+        ['Delivery', html`<a href=${`/dashboard/deliveries/${deliveryId}`}>View attempts</a>`],
       ])}
     </div>
     ${section('Text', html`<pre tabindex="0">${text}</pre>`)}
@@ -49,7 +49,7 @@ export function mailView({ deliveryId, at, from, to, replyTo, subject, text, htm
       body !== null &&
       section(
         'HTML',
-        html`<p><a class="button second" href=${`/dashboard/mailbox/${deliveryId}/html`}>Show it as a mail program does</a></p>`,
+        html`<p><a class="button second" href=${`/dashboard/mailbox/${deliveryId}/html`}>View as HTML</a></p>`,
       )
     }
   </div>`

@@ -17,17 +17,17 @@ type Members = {
 
 export function membersView(view: View, { rows, role, memberId }: Members): Html {
   const mayManage = may(role, 'manage_members')
-  const add = mayManage && html`<a class="button" href="/dashboard/members/new">Add a member</a>`
+  const add = mayManage && html`<a class="button" href="/dashboard/members/new">Add member</a>`
   return html`<div>
-    ${heading('Members', 'The people who may come into this workspace.', add)}
+    ${heading('Members', 'Members of this workspace.', add)}
     <div class="sheeted">
       ${table({
         caption: 'Members',
-        columns: [{ label: 'Member' }, { label: 'Role' }, { label: 'Since', wide: true }],
+        columns: [{ label: 'Member' }, { label: 'Role' }, { label: 'Added', wide: true }],
         rows: rows.map(({ member, email, link }): Content[] => [
           html`<span
             >${nameOf(member, email, mayManage)} ${member.memberId === memberId && badge('plain', 'you')}
-            ${link && html`<span class="sub">has a link that works until ${moment(link.expiresAt)}</span>`}</span
+            ${link && html`<span class="sub">one-time link valid until ${moment(link.expiresAt)}</span>`}</span
           >`,
           html`<span>${member.role}<span class="sub wide">${rightsOf[member.role].summary}</span></span>`,
           ago(member.createdAt, view.now),
@@ -66,13 +66,13 @@ type NewMember = { token: string; email: string; role: Role; problem: string | u
 
 export function newMemberView({ token, email, role, problem }: NewMember): Html {
   return html`<div class="narrow">
-    ${heading('Add a member', 'You get a link to hand over. With it they choose how they sign in.')}
+    ${heading('New member', 'You get a one-time link to pass on. The member uses it to set up how they sign in.')}
     <form class="sheet stack" method="post" action="/dashboard/members">
       ${tokenField(token)}
-      ${field({ name: 'email', label: 'E-mail', type: 'email', value: email, error: problem, maxlength: 320 })}
+      ${field({ name: 'email', label: 'Email', type: 'email', value: email, error: problem, maxlength: 320 })}
       ${roleBoxes(role)}
       <div class="decide">
-        <button>Add and make a link</button>
+        <button>Add and create link</button>
         <a class="button second" href="/dashboard/members">Cancel</a>
       </div>
     </form>
@@ -81,12 +81,12 @@ export function newMemberView({ token, email, role, problem }: NewMember): Html 
 
 export function linkView(link: string, email: string | null, expiresAt: string): Html {
   return html`<div class="narrow">
-    ${heading('One-time link', html`For ${email ?? 'the member'}. Hand it over in a way that only they can read.`)}
+    ${heading('One-time link', html`For ${email ?? 'the member'}. Share it through a private channel.`)}
     <div class="sheet stack">
       ${secretBox('Link', link)}
       <p class="lead">
-        It works once, until ${moment(expiresAt)}, and is shown only here. When it is used, whatever they signed in with
-        before stops working.
+        The link works once, until ${moment(expiresAt)}, and is shown only here. Using it replaces the member's current
+        sign-in methods.
       </p>
       <p><a class="button second" href="/dashboard/members">I have copied it</a></p>
     </div>
@@ -106,8 +106,8 @@ type OneMember = {
 /** What of a member's tokens ends with them. */
 const endingTokens = (names: readonly string[]): string =>
   names.length === 0
-    ? 'none of the API tokens in use is theirs'
-    : `the API tokens that they made stop working: ${names.map((name) => `“${name}”`).join(', ')}`
+    ? 'No active API token is theirs.'
+    : `The API tokens that they created stop working: ${names.map((name) => `“${name}”`).join(', ')}.`
 
 export function memberView(view: View, { member, email, ways, sessions, tokens, isSelf }: OneMember): Html {
   const { memberId, role, createdAt } = member
@@ -123,29 +123,29 @@ export function memberView(view: View, { member, email, ways, sessions, tokens, 
       ${facts([
         ['Role', role],
         ['Member since', dayOf(createdAt)],
-        ['Signs in with', waysText.length === 0 ? 'nothing yet' : waysText.join(', ')],
+        ['Sign-in methods', waysText.length === 0 ? 'none yet' : waysText.join(', ')],
       ])}
     </div>
-    ${isSelf && section('This is you', html`<p><a href="/dashboard/account">How you sign in</a> is on a page of its own. Another owner can change your role or remove you.</p>`)}
-    ${!isSelf && section('Role', form(view, `${at}/role`, roleBoxes(role, true), html`<button class="second">Change the role</button>`))}
-    ${section('Where they are signed in', sessionsView(view, sessions, at, isSelf))}
+    ${isSelf && section('Your membership', html`<p>Manage <a href="/dashboard/account">your account</a> to change how you sign in. Another owner can change your role or remove you.</p>`)}
+    ${!isSelf && section('Role', form(view, `${at}/role`, roleBoxes(role, true), html`<button class="second">Change role</button>`))}
+    ${section('Sessions', sessionsView(view, sessions, at, isSelf))}
     ${
       !isSelf &&
       section(
-        'Lost access',
-        form(view, `${at}/link`, null, html`<button class="second">Make a one-time link</button>`),
-        'A link with which they choose anew how they sign in. What they have now stops working when it is used.',
+        'Account recovery',
+        form(view, `${at}/link`, null, html`<button class="second">Create one-time link</button>`),
+        'The member uses the link to set up new sign-in methods. Their current ones stop working when the link is used.',
       )
     }
     ${
       !isSelf &&
       section(
-        'Remove',
+        'Removal',
         html`<details>
         <summary>Remove ${email ?? memberId}…</summary>
-        ${form(view, `${at}/remove`, null, html`<button class="dangerous">Remove the member</button>`)}
+        ${form(view, `${at}/remove`, null, html`<button class="dangerous">Remove member</button>`)}
       </details>`,
-        html`They are signed out everywhere at once, and ${endingTokens(tokens)}. What they did stays in the history.`,
+        html`The member is signed out everywhere immediately. ${endingTokens(tokens)} Their past actions stay in the history.`,
       )
     }
   </div>`
@@ -156,7 +156,7 @@ function form(view: View, action: string, content: Content, button: Html): Html 
 }
 
 function sessionsView(view: View, sessions: readonly ListedSession[], at: string, isSelf: boolean): Html {
-  if (sessions.length === 0) return html`<p class="lead">Nowhere at the moment.</p>`
+  if (sessions.length === 0) return html`<p class="lead">No active sessions.</p>`
   const rows = sessions.map(({ data, createdAt, lastSeenAt }): Content[] => {
     const member = memberIn(data)
     return [
@@ -168,6 +168,6 @@ function sessionsView(view: View, sessions: readonly ListedSession[], at: string
   const columns = [{ label: 'Browser' }, { label: 'Signed in', wide: true }, { label: 'Last seen' }]
   return html`<div class="stack">
     <div class="sheeted">${table({ caption: 'Sessions', columns, rows })}</div>
-    ${!isSelf && form(view, `${at}/sessions/end`, null, html`<button class="second">Sign them out everywhere</button>`)}
+    ${!isSelf && form(view, `${at}/sessions/end`, null, html`<button class="second">Sign out everywhere</button>`)}
   </div>`
 }

@@ -35,18 +35,18 @@ export function momentSlider({ path, last, chosen, device, addressOf }: Stops): 
       <span class="slider-ends"><span>0</span><span>${last.toLocaleString('en')}</span></span>
       <p class="actions">
         <button class="second">Show</button>
-        ${at > 0 && html`<a href=${addressOf(at - 1)}>One event back</a>`}
-        ${at < last && html`<a href=${addressOf(at + 1)}>One event on</a>`}
+        ${at > 0 && html`<a href=${addressOf(at - 1)}>Previous event</a>`}
+        ${at < last && html`<a href=${addressOf(at + 1)}>Next event</a>`}
       </p>
     </form>
     <div class="moments">
       <form class="inline-form" method="get" action=${path}>
         ${kept}
         <div class="field">
-          <label for="at">At a time, in UTC</label>
+          <label for="at">Time (UTC)</label>
           <input type="datetime-local" id="at" name="at" step="1" required />
         </div>
-        <button class="second">Look back</button>
+        <button class="second">Go to time</button>
       </form>
       <form class="inline-form" method="get" action=${path}>
         <div class="field">

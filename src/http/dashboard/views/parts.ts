@@ -208,8 +208,8 @@ export function pager(path: string, query: Record<string, string | undefined>, n
     return search.size === 0 ? path : `${path}?${search}`
   }
   if (next === null && query.cursor === undefined) return null
-  return html`<nav class="pager" aria-label="Pages of this list">
-    ${query.cursor !== undefined && html`<a href=${at(undefined)}>Back to the newest</a>`}
+  return html`<nav class="pager" aria-label="Pages">
+    ${query.cursor !== undefined && html`<a href=${at(undefined)}>Back to newest</a>`}
     ${next !== null && html`<a href=${at(next)} rel="next">Older</a>`}
   </nav>`
 }

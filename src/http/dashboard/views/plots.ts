@@ -30,7 +30,7 @@ export function barPlot({ label, by, bars, kinds }: Plot): Html {
         viewBox=${`0 0 ${bars.length * 10} ${height}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label=${`${label}, at most ${most.toLocaleString('en')}`}
+        aria-label=${`${label}, maximum ${most.toLocaleString('en')}`}
       >
         <rect class="top" x="0" y="0" width=${bars.length * 10} height="1" />
         ${bars.map((bar, index) => stacked(bar, index, most, kinds))}

@@ -26,16 +26,16 @@ export function productsView(view: View, { products, cursor, next }: Products): 
       products.length === 0
         ? empty(
             'No products yet',
-            'Programs create them with POST /v1/products and an API token that has products:write.',
+            'Create one with POST /v1/products and an API token that has the products:write scope.',
           )
         : html`<div class="sheeted">
             ${table({
               caption: 'Products',
               columns: [
                 { label: 'Product' },
-                { label: 'Keys', wide: true },
+                { label: 'Key format', wide: true },
                 { label: 'Key types' },
-                { label: 'Since', wide: true },
+                { label: 'Created', wide: true },
               ],
               rows,
             })}
@@ -48,7 +48,7 @@ export function productsView(view: View, { products, cursor, next }: Products): 
 export function productView(product: PresentProduct, unlicensed: Unlicensed): Html {
   const { productId, name, keyPrefix, settings, keyTypes, createdAt } = product
   const { trialDurationDays: trial } = settings
-  const licenses = html`<a class="button second" href=${`/dashboard/licenses?product=${productId}`}>Its licenses</a>`
+  const licenses = html`<a class="button second" href=${`/dashboard/licenses?product=${productId}`}>View licenses</a>`
   return html`<div>
     ${heading(name, html`<code>${productId}</code>`, licenses)}
     <div class="sheet">
@@ -57,14 +57,14 @@ export function productView(product: PresentProduct, unlicensed: Unlicensed): Ht
         ['Free tier', settings.freeTierEnabled ? badge('good', 'on') : badge('plain', 'off')],
         ['Trial', trial === undefined ? 'not configured' : trial === 0 ? 'off' : `${trial} days`],
         ['Test mode', settings.testMode.enabled ? badge('warn', 'on') : badge('plain', 'off')],
-        ['Leases last', seconds(settings.leaseSeconds)],
-        ['Checked again after', seconds(settings.revalidateAfterSeconds)],
-        ['A refunded license', settings.onRefund === 'revoke' ? 'is revoked' : 'is kept'],
-        ['Since', dayOf(createdAt)],
+        ['Lease duration', seconds(settings.leaseSeconds)],
+        ['Revalidation interval', seconds(settings.revalidateAfterSeconds)],
+        ['On refund', settings.onRefund === 'revoke' ? 'license is revoked' : 'license is kept'],
+        ['Created', dayOf(createdAt)],
       ])}
     </div>
-    ${section('Without a license', unlicensedSheet(unlicensed), 'Installs that have reported, until a license takes their place.')}
-    ${section('Key types', html`<div class="stack">${keyTypes.map(keyTypeCard)}</div>`, 'What is sold. A license takes its limits from its key type when it is issued.')}
+    ${section('Unlicensed installs', unlicensedSheet(unlicensed), 'Installs that have reported and have no license yet.')}
+    ${section('Key types', html`<div class="stack">${keyTypes.map(keyTypeCard)}</div>`, 'A license gets its limits from its key type when it is issued.')}
   </div>`
 }
 
@@ -74,15 +74,15 @@ function unlicensedSheet({ trial, free_tier, expired, sharedMachines }: Unlicens
     ${facts([
       ['On trial', count(trial)],
       ['On the free tier', count(free_tier)],
-      ['Trial over', count(expired)],
+      ['Trial expired', count(expired)],
       ...(sharedMachines === 0
         ? []
         : [
             [
-              'Not told apart',
+              'Unattributed',
               html`<span
                 >${badge('warn', `${count(sharedMachines)} machine${sharedMachines === 1 ? '' : 's'}`)}
-                <span class="sub">with more than ${mostInstalls} installs each; their trials count against nobody</span></span
+                <span class="sub">with more than ${mostInstalls} installs each; their trials are not limited</span></span
               >`,
             ] as const,
           ]),
@@ -100,14 +100,16 @@ function keyTypeCard(keyType: KeyType): Html {
     ${facts([
       ['Devices', deviceLimit === null ? 'unlimited' : String(deviceLimit)],
       [
-        'Lasts',
+        'Duration',
         duration === null
-          ? 'for good'
+          ? 'perpetual'
           : `${duration.count} ${duration.unit}${duration.count === 1 ? '' : 's'}`,
       ],
-      ...(duration === null ? [] : [['Then', onExpiry === 'fallback' ? 'falls back' : 'expires'] as const]),
+      ...(duration === null
+        ? []
+        : [['On expiry', onExpiry === 'fallback' ? 'falls back' : 'expires'] as const]),
       ['Price', price === null ? 'none' : priceWords(price)],
-      ['In multiples', sellInMultiples ? 'yes' : 'no'],
+      ['Sold in multiples', sellInMultiples ? 'yes' : 'no'],
     ])}
     ${entitlementTags(entitlements)}
   </div>`
@@ -115,7 +117,7 @@ function keyTypeCard(keyType: KeyType): Html {
 
 function priceWords({ unitAmount, currency, interval, priceId }: NonNullable<KeyType['price']>): string {
   if (unitAmount === null || currency === null) return priceId
-  return `${money(unitAmount, currency)}${interval === null ? '' : ` a ${interval}`}`
+  return `${money(unitAmount, currency)}${interval === null ? '' : ` per ${interval}`}`
 }
 
 /** The largest unit that it is a whole number of. */

@@ -35,13 +35,13 @@ const told = (title: string, more: Content): Html =>
 function eventWords(event: SaleEvent): Content {
   switch (event.type) {
     case 'SaleReceived':
-      return told('Notification verified and kept', html`<code>${event.data.notificationId}</code>`)
+      return told('Payment notification verified', html`<code>${event.data.notificationId}</code>`)
     case 'SaleMapped':
-      return told('Found out what to issue', `${event.data.productId}, ${event.data.keyTypeId}`)
+      return told('Product matched', `${event.data.productId}, ${event.data.keyTypeId}`)
     case 'QuantityExceeded':
       return told(
-        'More than is sold at once',
-        `${event.data.quantity} paid for, ${event.data.sold} sold at once`,
+        'Quantity exceeded',
+        `${event.data.quantity} paid for, at most ${event.data.sold} per purchase`,
       )
     case 'SaleParked':
       return told('Parked', `${event.data.reason}: ${event.data.detail}`)
@@ -51,14 +51,14 @@ function eventWords(event: SaleEvent): Content {
       return told('Payment recorded', money(event.data.amount, event.data.currency))
     case 'DuplicateReceived':
       return html`<span
-        ><strong>Notified again</strong> ${badge('plain', 'ignored')}<span class="sub"
+        ><strong>Duplicate notification</strong> ${badge('plain', 'ignored')}<span class="sub"
           ><code>${event.data.notificationId}</code></span
         ></span
       >`
     case 'PlanNotMapped':
       return event.data.plan === null
-        ? told('Plan is mapped', 'The license follows the subscription again.')
-        : told('Plan is not mapped', `${event.data.plan}: the license stays as it is until it is mapped`)
+        ? told('Plan mapped', 'The license follows the subscription again.')
+        : told('Plan not mapped', `${event.data.plan}: the license does not change until the plan is mapped`)
     case 'SaleLinked':
     case 'PlanReviewed':
     case 'SaleSettled':
@@ -108,7 +108,7 @@ function factWords(fact: Fact): Content {
       const { paidUntil } = fact.data
       return told(
         'Subscription ended',
-        paidUntil === null ? 'at once' : html`paid until ${moment(paidUntil)}`,
+        paidUntil === null ? 'immediately' : html`paid until ${moment(paidUntil)}`,
       )
     }
   }
@@ -138,7 +138,7 @@ const disputed = ({ disputeId, amount, currency }: Dispute): Content =>
   amount === null || currency === null ? disputeId : `${disputeId}, ${money(amount, currency)}`
 
 function ofDelivery(delivery: KnownDelivery): Html {
-  const what = delivery.channel === 'mail' ? 'Mail with the key' : `Webhook ${delivery.event}`
+  const what = delivery.channel === 'mail' ? 'License key email' : `Webhook ${delivery.event}`
   return html`<span
     ><strong>${what}</strong> ${deliveryBadge(delivery)}<span class="sub"
       ><a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${deliveryWords(delivery)}</a></span

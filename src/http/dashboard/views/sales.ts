@@ -47,24 +47,24 @@ type Sales = {
 
 const statuses: Record<KnownSale['status'], readonly [tone: Tone, words: string]> = {
   parked: ['bad', 'parked'],
-  received: ['warn', 'being issued'],
+  received: ['warn', 'received'],
   licensed: ['good', 'licensed'],
 }
 
 const namedStatuses = Object.entries(statuses).map(([status, [, words]]) => [status, words] as const)
 const namedProviders = Provider.options.map((provider) => [provider, providerNames[provider]] as const)
 
-const noticeWords = { quantity_exceeded: 'more than sold', plan_not_mapped: 'plan is not mapped' } as const
+const noticeWords = { quantity_exceeded: 'quantity exceeded', plan_not_mapped: 'plan not mapped' } as const
 
 /** What a buyer is called in a list and at the head of a page. */
 export const buyerWords = ({ customer }: KnownSale, email: string | null): string =>
-  email ?? (customer === null ? 'No email address' : 'somebody erased')
+  email ?? (customer === null ? 'No email address' : 'Erased customer')
 
 function statusBadges(sale: KnownSale, { needsHolder }: Buyer): Html {
   const isRefunded = saleStanding(sale, false).unpaid !== null
   return html`<span
-    >${badge(...statuses[sale.status])} ${isRefunded && badge('plain', 'money gone back')}
-    ${needsHolder && badge('warn', 'needs a holder')}
+    >${badge(...statuses[sale.status])} ${isRefunded && badge('plain', 'refunded')}
+    ${needsHolder && badge('warn', 'no holder')}
     ${noticesOf(sale).map(({ code }) => badge('warn', noticeWords[code]))} ${sale.test && badge('plain', 'test')}</span
   >`
 }
@@ -72,7 +72,7 @@ function statusBadges(sale: KnownSale, { needsHolder }: Buyer): Html {
 export function salesView(view: View, { sales, products, filter, cursor, next, ignored }: Sales): Html {
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   return html`<div>
-    ${heading('Sales', 'What providers have told of, newest first. A sale that is parked was paid and has no license yet.')}
+    ${heading('Sales', 'Sales reported by payment providers, newest first. A parked sale is paid but has no license yet.')}
     ${filters('/dashboard/sales', 'sales', [
       select('status', 'Status', choicesOf('Any status', namedStatuses, filter.status)),
       select('provider', 'Provider', choicesOf('All providers', namedProviders, filter.provider)),
@@ -88,11 +88,11 @@ export function salesView(view: View, { sales, products, filter, cursor, next, i
 
 const noSales = (isFiltered: boolean): Html =>
   isFiltered
-    ? empty('No sale is like that', 'Choose another status, provider or product.')
+    ? empty('No sales match these filters', 'Choose another status, provider, product or holder.')
     : empty(
         'No sales yet',
-        'Each provider says what it still lacks before its sales arrive here.',
-        html`<a href="/dashboard/integrations">See the integrations</a>`,
+        'The integrations page lists what each payment provider still needs before its sales appear here.',
+        html`<a href="/dashboard/integrations">View integrations</a>`,
       )
 
 function salesTable(view: View, sales: readonly Row[]): Html {
@@ -137,10 +137,10 @@ export function saleView(view: View, one: OneSale): Html {
     <div class="sheet">
       ${facts([
         ['Status', statusBadges(sale, buyer)],
-        ['Sold', sale.quantity === 1 ? sale.productName : `${sale.quantity} × ${sale.productName}`],
+        ['Item', sale.quantity === 1 ? sale.productName : `${sale.quantity} × ${sale.productName}`],
         ['Amount', money(sale.amount, sale.currency)],
         ['Provider', providerNames[sale.provider]],
-        ['Its id there', html`<code>${sale.saleId}</code>`],
+        ['Provider sale ID', html`<code>${sale.saleId}</code>`],
         ...(sale.productId === null
           ? []
           : [
@@ -152,26 +152,29 @@ export function saleView(view: View, one: OneSale): Html {
         ['Received', moment(sale.receivedAt)],
       ])}
     </div>
-    ${section('How far it has come', stages(one))}
-    ${section('What happened', storyView(story, deliveries), 'Everything that was told of it and done about it, oldest first.')}
+    ${section('Progress', stages(one))}
+    ${section('History', storyView(story, deliveries), 'All notifications, changes and deliveries of this sale, oldest first.')}
   </div>`
 }
 
 const reasons: Record<ParkedReason, string> = {
-  no_mapping: 'Nothing says which product this is at the provider. Map it, then try again.',
-  product_not_found: 'It is of a product that is not here. Map it to another, then try again.',
-  key_type_not_found: 'It is of a key type that is not here. Map it to another, then try again.',
+  no_mapping: 'The item is not mapped to a product. Map it, then replay the sale.',
+  product_not_found:
+    'The item is mapped to a product that does not exist. Map it to another product, then replay the sale.',
+  key_type_not_found:
+    'The item is mapped to a key type that does not exist. Map it to another key type, then replay the sale.',
   quantity_not_allowed:
-    'More than one was bought of a key type that is not sold in multiples. Try again: the license is for what was paid.',
+    'More than one was bought of a key type that is not sold in multiples. Replay the sale: the license covers the paid quantity.',
   quantity_too_large:
-    'More were bought than the key type sells at once. Try again: the license is for what was paid.',
-  tenant_suspended: 'The workspace was suspended when it came. Try again once it no longer is.',
+    'More were bought than the key type allows per purchase. Replay the sale: the license covers the paid quantity.',
+  tenant_suspended:
+    'The workspace was suspended when the sale arrived. Replay the sale once the workspace is active.',
   tenant_closed: 'The workspace is closed.',
 }
 
 const needsHolderBox = notice(
   'warn',
-  html`The provider named no email address, so nothing was mailed. Link the license to a customer with
+  html`The provider sent no email address, so no email was sent. Link the license to a customer with
   <code>POST /v1/customers/{id}/link-license</code>; remint it if the buyer has no key yet.`,
 )
 
@@ -179,7 +182,7 @@ function parkedBox({ token }: View, { sale, mayReplay }: OneSale): Content {
   if (sale.parked === null) return null
   const { reason, detail } = sale.parked
   return html`<div class="stack">
-    ${notice('warn', html`Parked: it is paid, and has no license yet. ${reasons[reason]} <code>${detail}</code>`)}
+    ${notice('warn', html`Parked: paid, but no license yet. ${reasons[reason]} <code>${detail}</code>`)}
     ${mayReplay && replayForm(token, sale)}
   </div>`
 }
@@ -187,7 +190,7 @@ function parkedBox({ token }: View, { sale, mayReplay }: OneSale): Content {
 const replayForm = (token: string, sale: KnownSale): Html =>
   html`<form method="post" action=${`/dashboard/sales/${sale.id}/replay`}>
     ${tokenField(token)}
-    <button>Try again</button>
+    <button>Replay sale</button>
   </form>`
 
 /** The five steps of a sale, each as far as it has come. */
@@ -200,38 +203,38 @@ function stages({ sale, displayKey, deliveries }: OneSale): Html {
   const rows: Content[][] = [
     ['Notification', badge('good', 'verified'), moment(sale.receivedAt)],
     [
-      'Dedupe',
-      sale.duplicates === 0 ? badge('good', 'told once') : badge('plain', 'ignored'),
+      'Deduplication',
+      sale.duplicates === 0 ? badge('good', 'unique') : badge('plain', 'ignored'),
       sale.duplicates === 0 ? 'no other notification of the same sale' : `${again} of the same sale`,
     ],
     ['License', badge(...statuses[sale.status]), licenseWords(sale, displayKey)],
     [
-      'Mail',
+      'Email',
       mail ? deliveryBadge(mail) : notYet(sale),
-      mail ? deliveryLink(mail) : afterLicense(sale, 'no mail is owed'),
+      mail ? deliveryLink(mail) : afterLicense(sale, 'no email to send'),
     ],
     [
       'Webhook',
       webhook ? deliveryBadge(webhook) : notYet(sale),
-      webhook ? deliveryLink(webhook) : afterLicense(sale, 'no webhook wanted license.created'),
+      webhook ? deliveryLink(webhook) : afterLicense(sale, 'no webhook for license.created'),
     ],
   ]
   return html`<div class="sheeted">
-    ${table({ caption: 'Stages', columns: [{ label: 'Stage' }, { label: 'State' }, { label: 'Detail' }], rows })}
+    ${table({ caption: 'Stages', columns: [{ label: 'Stage' }, { label: 'Status' }, { label: 'Details' }], rows })}
   </div>`
 }
 
 const notYet = ({ status }: KnownSale): Html =>
-  status === 'licensed' ? badge('plain', 'none') : badge('plain', 'waits')
+  status === 'licensed' ? badge('plain', 'none') : badge('plain', 'pending')
 
 const afterLicense = ({ status }: KnownSale, words: string): string =>
-  status === 'licensed' ? words : 'once there is a license'
+  status === 'licensed' ? words : 'after the license is issued'
 
 const deliveryLink = (delivery: KnownDelivery): Html =>
   html`<a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${deliveryWords(delivery)}</a>`
 
 function licenseWords({ licenseId, licensedAt, parked }: KnownSale, displayKey: string | undefined): Content {
-  if (displayKey === undefined) return parked ? reasons[parked.reason] : 'not there yet'
+  if (displayKey === undefined) return parked ? reasons[parked.reason] : 'not issued yet'
   return html`<span
     ><a class="mono" href=${`/dashboard/licenses/${licenseId}`}>${displayKey}</a>${
       licensedAt !== null && html`<span class="sub">${moment(licensedAt)}</span>`

@@ -3,18 +3,18 @@ import { type Html, html } from '../html.ts'
 
 /** What each scope lets a token do, in plain words. */
 const scopeWords: Record<Scope, string> = {
-  'products:read': 'See products and key types',
+  'products:read': 'View products and key types',
   'products:write': 'Create and change products and key types',
-  'licenses:read': 'See licenses and their devices',
+  'licenses:read': 'View licenses and their devices',
   'licenses:write': 'Mint, remint and import licenses, and remove devices',
-  'licenses:runtime': 'Activate, validate and deactivate, as your own server does',
-  'integrations:read': 'See payment providers, the webhook and the SDK key’s masked form',
+  'licenses:runtime': 'Activate, validate and deactivate licenses from your own server',
+  'integrations:read': 'View payment providers, the webhook and the masked SDK key',
   'integrations:write': 'Connect payment providers and configure them',
-  'customers:read': 'See customers',
-  'customers:write': 'Create customers and change what they may use',
-  'usage:read': 'See usage statistics',
+  'customers:read': 'View customers',
+  'customers:write': 'Create customers and change their entitlements',
+  'usage:read': 'View usage statistics',
   danger:
-    'Ask for dangerous things: revoke, export, delete, reveal secrets. Each still needs a person’s approval.',
+    'Request dangerous operations: revoke, export, delete, reveal secrets. Each one still needs approval by a person.',
 }
 
 export const scopeList = (scopes: readonly Scope[]): Html =>

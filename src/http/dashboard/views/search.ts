@@ -8,6 +8,9 @@ import { ago } from './moments.ts'
 import { badge, empty, heading, section, table, tokenField } from './parts.ts'
 import { buyerWords } from './sales.ts'
 
+/** What something was found by, in words. The audit log records `e-mail`. */
+export const foundByWords = (by: string): string => by.replace('e-mail', 'email').replace(/ id$/, ' ID')
+
 /** One box for whatever a customer names. */
 export const searchBox = (token: string, autofocus = false): Html => html`<form
   class="search"
@@ -22,8 +25,8 @@ export const searchBox = (token: string, autofocus = false): Html => html`<form
     <button>Search</button>
   </div>
   <p class="hint" id="search-hint">
-    By a key or its ending, an e-mail address, the id of a sale, a device’s id or name, or an id of a request, a license
-    or a customer. What you enter is not kept.
+    By license key or its ending, email address, sale ID, device ID or name, request ID, license ID or customer ID. Your
+    input is not stored.
   </p>
 </form>`
 
@@ -45,12 +48,12 @@ export function foundView(view: View, page: FoundPage): Html {
         nothing &&
         html`<div class="part">
           ${empty(
-            wasEmpty ? 'Nothing was entered' : 'Nothing was found',
-            'Check that it is whole. A key is found as it was issued; a device by its id or the beginning of its name.',
+            wasEmpty ? 'No search term' : 'No results',
+            'Enter the complete text. A key must be entered as it was issued. A device is found by its ID or the start of its name.',
           )}
         </div>`
       }
-      ${more && html`<p class="lead">There is more than is shown. Search for something narrower.</p>`}
+      ${more && html`<p class="lead">Not all results are shown. Narrow your search.</p>`}
     </div>
     ${licenses.length > 0 && section('Licenses', licensesFound(page))}
     ${customers.length > 0 && section('Customers', customersFound(page))}
@@ -67,11 +70,11 @@ function licensesFound({ found, now, people }: FoundPage): Html {
   const rows = found.licenses.map(({ license, by: how }, index): Content[] => [
     html`<span
       ><a class="mono" href=${`/dashboard/licenses/${license.licenseId}`}>${license.displayKey}</a
-      ><span class="sub">${people.ofLicenses[index]?.email ?? 'nobody named'}</span></span
+      ><span class="sub">${people.ofLicenses[index]?.email ?? 'No email address'}</span></span
     >`,
     license.productId,
     statusBadge(statusAt(license, now)),
-    how,
+    foundByWords(how),
   ])
   const columns = [{ label: 'License' }, { label: 'Product', wide: true }, { label: 'Status' }, by]
   return sheeted(table({ caption: 'Licenses', columns, rows }))
@@ -80,7 +83,7 @@ function licensesFound({ found, now, people }: FoundPage): Html {
 function customersFound({ found, people }: FoundPage): Html {
   const rows = found.customers.map(({ customer, by: how }, index): Content[] => [
     html`<a href=${`/dashboard/customers/${customer.customerId}`}>${people.ofCustomers[index]?.email ?? customer.customerId}</a>`,
-    how,
+    foundByWords(how),
   ])
   return sheeted(table({ caption: 'Customers', columns: [{ label: 'Customer' }, by], rows }))
 }
@@ -92,7 +95,7 @@ function salesFound(view: View, { found, people }: FoundPage): Html {
       ><span class="sub">${sale.productName}</span></span
     >`,
     ago(sale.receivedAt, view.now),
-    how,
+    foundByWords(how),
   ])
   return sheeted(table({ caption: 'Sales', columns: [{ label: 'Sale' }, { label: 'Received' }, by], rows }))
 }
@@ -106,8 +109,8 @@ function devicesFound({ found }: FoundPage): Html {
         ><span class="sub"><code>${seat.deviceId}</code></span></span
       >`,
       html`<a class="mono" href=${path}>${license.displayKey}</a>`,
-      seat.status === 'active' ? badge('good', 'in a seat') : badge('plain', 'gone'),
-      how,
+      seat.status === 'active' ? badge('good', 'active') : badge('plain', 'deactivated'),
+      foundByWords(how),
     ]
   })
   const columns = [{ label: 'Device' }, { label: 'License' }, { label: 'Status' }, by]

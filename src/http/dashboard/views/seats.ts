@@ -26,11 +26,7 @@ export function seatsPicture(
   return html`<div class="stack-tight">
     <p class="seats-count">
       <strong>${limit === null ? `${used.toLocaleString('en')} in use` : `${used.toLocaleString('en')} of ${limit.toLocaleString('en')} in use`}</strong>${
-        limit === null
-          ? ', without a limit'
-          : free === 0
-            ? ', none is free'
-            : `, ${free.toLocaleString('en')} free`
+        limit === null ? ', unlimited' : free === 0 ? ', none free' : `, ${free.toLocaleString('en')} free`
       }
     </p>
     <ul class="seats">

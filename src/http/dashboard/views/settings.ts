@@ -29,20 +29,20 @@ export function settingsView(
 ): Html {
   const { tenantId, tenantName, tenantStatus, plan } = signed
   return html`<div>
-    ${heading('Settings', 'What belongs to the whole workspace.')}
+    ${heading('Settings', 'Settings of the whole workspace.')}
     <div class="sheet">
       ${facts([
         ['Workspace', tenantName],
-        ['Tenant id', html`<code>${tenantId}</code>`],
-        ['State', tenantStatus === 'active' ? badge('good', 'active') : badge('warn', tenantStatus)],
+        ['Tenant ID', html`<code>${tenantId}</code>`],
+        ['Status', tenantStatus === 'active' ? badge('good', 'active') : badge('warn', tenantStatus)],
         ['Plan', html`${plan}<span class="sub">${limitWords(plan)}</span>`],
       ])}
     </div>
-    ${section('Approvals', approvalRuleSummary(anotherMember, mayManage), 'Who decides about dangerous requests.')}
-    ${section('SDK key', sdkKeyView(view, sdkKey), 'What your apps call the client interface with.')}
-    ${section('Checkout key', checkoutSummary(view, checkoutKey, mayManage), 'What your website begins a checkout with.')}
-    ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'What leases and settings are signed with, so that your apps can check them offline.')}
-    ${section('Webhook', webhookSummary(view, endpoint, mayManage), 'Where license events are delivered.')}
+    ${section('Approvals', approvalRuleSummary(anotherMember, mayManage), 'Who can approve dangerous requests.')}
+    ${section('SDK key', sdkKeyView(view, sdkKey), 'API key that your apps use for the client API.')}
+    ${section('Checkout key', checkoutSummary(view, checkoutKey, mayManage), 'API key for creating checkout sessions.')}
+    ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'Keys that sign leases and settings, so that your apps can verify them offline.')}
+    ${section('Webhook', webhookSummary(view, endpoint, mayManage), 'The URL that receives license events.')}
   </div>`
 }
 
@@ -50,22 +50,22 @@ function limitWords(plan: Signed['plan']): string {
   const { products, activeDevices } = planLimits[plan]
   return Number.isFinite(products)
     ? `${products} products, ${activeDevices.toLocaleString('en')} active devices`
-    : 'as many products and devices as you like'
+    : 'unlimited products and devices'
 }
 
 function sdkKeyView(view: View, key: MaskedKey): Html {
   return html`<div class="sheet stack">
     ${
       key === null
-        ? html`<p>There is none yet. The first one is made when a program reads it.</p>`
+        ? html`<p>No SDK key yet. It is created when an API client first reads it.</p>`
         : facts([
             ['Key', html`<code>${key.displayKey}</code>`],
             ['Issued', ago(key.issuedAt, view.now)],
           ])
     }
     <p class="hint">
-      Programs read and rotate it with <code>GET /v1/sdk-key</code> and <code>POST /v1/sdk-key/rotate</code>, which need
-      an approval here.
+      API clients read and rotate it with <code>GET /v1/sdk-key</code> and <code>POST /v1/sdk-key/rotate</code>. Both
+      need approval in the dashboard.
     </p>
   </div>`
 }
@@ -74,7 +74,7 @@ function checkoutSummary(view: View, key: MaskedKey, mayManage: boolean): Html {
   return html`<div class="sheet stack">
     ${
       key === null
-        ? html`<p>There is none yet.</p>`
+        ? html`<p>No checkout key yet.</p>`
         : facts([
             ['Key', html`<code>${key.displayKey}</code>`],
             ['Issued', ago(key.issuedAt, view.now)],
@@ -83,7 +83,7 @@ function checkoutSummary(view: View, key: MaskedKey, mayManage: boolean): Html {
     ${
       mayManage &&
       html`<p>
-        <a class="button second" href="/dashboard/settings/checkout-key">${key === null ? 'Make one' : 'Replace it'}</a>
+        <a class="button second" href="/dashboard/settings/checkout-key">${key === null ? 'Create key' : 'Replace key'}</a>
       </p>`
     }
   </div>`
@@ -93,15 +93,20 @@ function webhookSummary(view: View, endpoint: WebhookEndpoint | null, mayManage:
   return html`<div class="sheet stack">
     ${
       endpoint === null
-        ? html`<p>Nothing is delivered yet. Choose an address that takes POST requests, such as one of your own server.</p>`
+        ? html`<p>No webhook yet. Choose a URL that accepts POST requests, for example on your own server.</p>`
         : html`<div class="stack">
             ${facts([
-              ['Address', html`<code>${endpoint.url}</code>`],
+              ['URL', html`<code>${endpoint.url}</code>`],
               ['Signing secret', html`<code>${endpoint.secret.displaySecret}</code>`],
-              ['Changed', ago(endpoint.updatedAt, view.now)],
+              ['Updated', ago(endpoint.updatedAt, view.now)],
               ...(endpoint.former === null
                 ? []
-                : [['Former secret', html`signs too until ${moment(endpoint.former.validUntil)}`] as const]),
+                : [
+                    [
+                      'Previous secret',
+                      html`also signs until ${moment(endpoint.former.validUntil)}`,
+                    ] as const,
+                  ]),
             ])}
             <p class="tags">${endpoint.events.map((name) => html`<code class="badge plain">${name}</code>`)}</p>
           </div>`
@@ -109,7 +114,7 @@ function webhookSummary(view: View, endpoint: WebhookEndpoint | null, mayManage:
     ${
       mayManage &&
       html`<p>
-        <a class="button second" href="/dashboard/settings/webhook">${endpoint === null ? 'Set it up' : 'Change it'}</a>
+        <a class="button second" href="/dashboard/settings/webhook">${endpoint === null ? 'Set up webhook' : 'Edit webhook'}</a>
       </p>`
     }
   </div>`
@@ -117,7 +122,7 @@ function webhookSummary(view: View, endpoint: WebhookEndpoint | null, mayManage:
 
 export function checkoutKeyView(token: string, key: MaskedKey): Html {
   return html`<div class="narrow">
-    ${heading('Checkout key', 'Your website begins a checkout with it.')}
+    ${heading('Checkout key', 'Your website uses it to create checkout sessions.')}
     <form class="sheet stack" method="post" action="/dashboard/settings/checkout-key">
       ${tokenField(token)}
       <input type="hidden" name="replaces" value=${key?.issuedAt ?? 'none'} />
@@ -125,12 +130,12 @@ export function checkoutKeyView(token: string, key: MaskedKey): Html {
         ${
           key === null
             ? 'The new key is shown once, on the next page.'
-            : html`The present key <code>${key.displayKey}</code> is refused as soon as there is a new one: have the place
-                where it stands at hand.`
+            : html`The current key <code>${key.displayKey}</code> stops working as soon as it is replaced. Be ready to
+                update your website.`
         }
       </p>
       <div class="decide">
-        <button class=${key === null ? undefined : 'dangerous'}>${key === null ? 'Make the key' : 'Replace the key'}</button>
+        <button class=${key === null ? undefined : 'dangerous'}>${key === null ? 'Create key' : 'Replace key'}</button>
         <a class="button second" href="/dashboard/settings">Cancel</a>
       </div>
     </form>
@@ -138,19 +143,15 @@ export function checkoutKeyView(token: string, key: MaskedKey): Html {
 }
 
 export function madeCheckoutKeyView(key: string): Html {
-  return shownOnce(
-    'Checkout key',
-    key,
-    'Copy the key now: this page is the only place where it is ever shown.',
-  )
+  return shownOnce('Checkout key', key, 'Copy the key now. It is shown only once.')
 }
 
 export function madeWebhookView(url: string, secret: string): Html {
   return shownOnce(
     'Signing secret',
     secret,
-    html`License events are delivered to <code>${url}</code>. Copy the secret with which you check their signatures: this
-      page is the only place where it is ever shown.`,
+    html`License events are delivered to <code>${url}</code>. Copy the secret now: you need it to verify signatures, and
+      it is shown only once.`,
   )
 }
 
@@ -165,16 +166,16 @@ function shownOnce(label: string, secret: string, lead: Content): Html {
 }
 
 const eventWords: Record<WebhookEventName, string> = {
-  'license.created': 'A license was issued; for a sale it carries the key',
-  'license.activated': 'A device took a seat',
-  'license.deactivated': 'A device gave its seat back',
-  'license.expired': 'A license came to its end',
-  'license.renewed': 'A license was extended',
-  'license.updated': "A license's key type, quantity or end changed",
+  'license.created': 'A license was issued; for a sale the event contains the key',
+  'license.activated': 'A device was activated',
+  'license.deactivated': 'A device was deactivated',
+  'license.expired': 'A license expired or fell back',
+  'license.renewed': 'A license was renewed',
+  'license.updated': "A license's key type, quantity or expiry changed",
   'license.refunded': 'A payment was refunded',
-  'license.reinstated': 'A payment is valid again, such as after a dispute that was won',
+  'license.reinstated': 'A payment is valid again, for example after a won dispute',
   'license.revoked': 'A license was revoked',
-  'license.reminted': 'A license got a new key',
+  'license.reminted': 'A license was reminted',
 }
 
 type WebhookForm = {
@@ -202,29 +203,29 @@ export function webhookFormView({ token, operation, url, events, exists, problem
     </div>`,
   )
   return html`<div>
-    ${heading('Webhook', 'Each event is sent as a signed POST request, and tried again when it is not taken.')}
+    ${heading('Webhook', 'Each event is sent as a signed POST request and retried if it fails.')}
     ${problem && notice('wrong', problem)}
     <form class="sheet stack" method="post" action="/dashboard/settings/webhook">
       ${tokenField(token)}
       <input type="hidden" name="operation" value=${operation} />
       ${field({
         name: 'url',
-        label: 'Address',
+        label: 'URL',
         type: 'url',
-        hint: 'https on a public address.',
+        hint: 'An https URL with a public address.',
         value: url,
         maxlength: 2048,
       })}
       <fieldset>
-        <legend>What is delivered</legend>
+        <legend>Events</legend>
         <div class="checks">${boxes}</div>
       </fieldset>
       ${
         exists &&
         html`<div class="check">
           <input type="checkbox" id="rotate" name="rotate" value="yes" aria-describedby="rotate-words" />
-          <label for="rotate">Make a new signing secret</label>
-          <p class="hint" id="rotate-words">The present one goes on beside it for 24 hours.</p>
+          <label for="rotate">Create a new signing secret</label>
+          <p class="hint" id="rotate-words">The current secret also signs for another 24 hours.</p>
         </div>`
       }
       <div class="decide">
@@ -235,16 +236,16 @@ export function webhookFormView({ token, operation, url, events, exists, problem
     ${
       exists &&
       section(
-        'End deliveries',
+        'Removal',
         html`<details>
-          <summary>Deliver nothing any more…</summary>
+          <summary>Remove webhook…</summary>
           <form class="stack-tight" method="post" action="/dashboard/settings/webhook/remove">
             ${tokenField(token)}
             <input type="hidden" name="operation" value=${operation} />
-            <div><button class="dangerous">End deliveries</button></div>
+            <div><button class="dangerous">Remove webhook</button></div>
           </form>
         </details>`,
-        'The signing secret is destroyed with it.',
+        'Stops all webhook deliveries and destroys the signing secret.',
       )
     }
   </div>`

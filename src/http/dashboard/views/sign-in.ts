@@ -70,20 +70,20 @@ export function signInView({ token, returnTo, problem, email, workspace, passkey
     <form class="stack" method="post" action="/dashboard/sign-in">
       ${tokenField(token)}
       <input type="hidden" name="return" value=${returnTo} />
-      ${field({ name: 'email', label: 'E-mail', type: 'email', value: email, autocomplete: 'username' })}
+      ${field({ name: 'email', label: 'Email', type: 'email', value: email, autocomplete: 'username' })}
       ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
-      ${code('code', 'Six digits from your authenticator app.')}
+      ${code('code', 'Six-digit code from your authenticator app.')}
       ${field({
         name: 'workspace',
         label: 'Workspace (optional)',
-        hint: 'Only if your e-mail address belongs to several.',
+        hint: 'Needed only if your email address belongs to several workspaces.',
         value: workspace,
         required: false,
         autocomplete: 'organization',
       })}
       <button class="wide-button">Sign in</button>
     </form>
-    <p class="hint">Locked out? An owner of your workspace, or the operator of this server, can make you a new link.</p>
+    <p class="hint">Locked out? Ask an owner of your workspace or the operator of this server for a new link.</p>
   </div>`
 }
 
@@ -105,8 +105,8 @@ export function confirmView({ token, returnTo, problem, email, password, passkey
   }
   return html`<div class="narrow stack">
     <div>
-      <h1>Confirm that it is you</h1>
-      <p class="lead">What you are about to do matters, so say once more who you are. It counts for five minutes.</p>
+      <h1>Confirm your identity</h1>
+      <p class="lead">This action is sensitive. Confirm who you are to continue. The confirmation is valid for five minutes.</p>
     </div>
     ${problem && notice('wrong', problem)}
     ${passkeys && passkeyForm({ ...target, label: 'Confirm with a passkey', second: password, ...(password && { or: 'or' }) })}
@@ -117,7 +117,7 @@ export function confirmView({ token, returnTo, problem, email, password, passkey
         <input type="hidden" name="return" value=${returnTo} />
         <input type="hidden" name="email" value=${email} autocomplete="username" />
         ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
-        ${code('code', 'Six digits from your authenticator app: a new one, not the one you signed in with.')}
+        ${code('code', 'A new six-digit code from your authenticator app. The code that you signed in with does not work again.')}
         <div class="decide">
           <button>Confirm</button>
           <a class="button second" href=${returnTo}>Go back</a>
@@ -149,19 +149,19 @@ export function passwordSetUp({ token, action, email, secret, qr, problem, butto
       type: 'password',
       autocomplete: 'new-password',
       maxlength: longestPassword,
-      hint: `At least ${shortestPassword} characters. A few words in a row are easier to remember.`,
+      hint: `At least ${shortestPassword} characters. Several random words are easy to remember.`,
       error: problem?.field === 'password' ? problem.message : undefined,
     })}
     <div class="stack-tight">
       <h2>Authenticator app</h2>
-      <p class="hint">Scan this with an app such as 1Password, Aegis or Google Authenticator, or type the key into it.</p>
+      <p class="hint">Scan the QR code with an app such as 1Password, Aegis or Google Authenticator, or enter the key by hand.</p>
       ${qr}
       <p><code>${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code></p>
     </div>
     ${field({
       name: 'code',
       label: 'Code',
-      hint: 'The six digits that the app shows now.',
+      hint: 'The six-digit code that the app shows now.',
       autocomplete: 'one-time-code',
       inputmode: 'numeric',
       maxlength: 9,
@@ -186,7 +186,7 @@ export function welcomeView({ email, tenantName, role, setUp, passkey, problem }
     <div>
       <h1>Welcome to ${tenantName}</h1>
       <p class="lead">
-        Choose how you sign in as <strong>${email}</strong> (${role}). Whatever was set up before is replaced.
+        Choose how you sign in as <strong>${email}</strong> (${role}). This replaces any earlier sign-in methods.
       </p>
     </div>
     ${problem && notice('wrong', problem)} ${passkey}

@@ -5,9 +5,9 @@ import { ago } from './moments.ts'
 import { badge, heading, table, tokenField } from './parts.ts'
 
 const statusWords: Record<KeyStatus, Content> = {
-  next: badge('plain', 'signs next'),
-  signing: badge('good', 'signs'),
-  retiring: badge('plain', 'still published'),
+  next: badge('plain', 'next'),
+  signing: badge('good', 'signing'),
+  retiring: badge('plain', 'retiring'),
   retired: badge('plain', 'retired'),
 }
 
@@ -17,12 +17,12 @@ export function signingKeysSummary(view: View, keys: readonly KeyState[], mayMan
   return html`<div class="sheet stack">
     ${
       published.length === 0
-        ? html`<p>There is none yet. The first one is made when an app first asks.</p>`
+        ? html`<p>No signing keys yet. The first one is created on the first request from an app.</p>`
         : table({
             caption: 'Signing keys',
             columns: [
               { label: 'Key' },
-              { label: 'State' },
+              { label: 'Status' },
               { label: 'Signs from' },
               { label: 'Published until' },
             ],
@@ -30,38 +30,38 @@ export function signingKeysSummary(view: View, keys: readonly KeyState[], mayMan
               html`<code>${kid}</code>`,
               statusWords[status],
               ago(signsFrom, view.now),
-              publishedUntil === null ? 'it is replaced' : ago(publishedUntil, view.now),
+              publishedUntil === null ? 'replaced' : ago(publishedUntil, view.now),
             ]),
           })
     }
     ${
       mayManage &&
-      html`<p><a class="button second" href="/dashboard/settings/signing-keys">Rotate the key</a></p>`
+      html`<p><a class="button second" href="/dashboard/settings/signing-keys">Rotate key</a></p>`
     }
   </div>`
 }
 
 export function rotateSigningKeyView(token: string, newest: KeyState | undefined): Html {
   return html`<div class="narrow">
-    ${heading('Signing keys', 'Leases and settings are signed with them, and your apps check that.')}
+    ${heading('Signing keys', 'Leases and settings are signed with these keys. Your apps verify the signatures.')}
     <form class="sheet stack" method="post" action="/dashboard/settings/signing-keys">
       ${tokenField(token)}
       <input type="hidden" name="replaces" value=${newest?.kid ?? 'none'} />
       <p>
         ${
           newest?.status === 'next'
-            ? html`The key <code>${newest.kid}</code> is published and will sign within five minutes. Rotating again now
-                changes nothing.`
-            : html`A new key is published at once and signs in five minutes, when every app's keyset has it.
+            ? html`The key <code>${newest.kid}</code> is published and starts signing within five minutes. Rotating again now
+                has no effect.`
+            : html`A new key is published immediately and starts signing in five minutes, when every app's keyset has it.
               ${
                 newest &&
-                html`The present key <code>${newest.kid}</code> stays published until all that it has signed has
-                ended. `
-              }Apps notice nothing.`
+                html`The current key <code>${newest.kid}</code> stays published until everything it signed has
+                expired. `
+              }Apps are not affected.`
         }
       </p>
       <div class="decide">
-        <button>Rotate the key</button>
+        <button>Rotate key</button>
         <a class="button second" href="/dashboard/settings">Cancel</a>
       </div>
     </form>

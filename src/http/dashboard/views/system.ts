@@ -55,15 +55,15 @@ type System = {
 export function systemView(view: View, system: System): Html {
   const { parts, readModels, deliveries, activity, signingKeys, limits, limitHits, signIns } = system
   return html`<div>
-    ${heading('System', 'How the service does at this moment. Figures are of this workspace; what all workspaces share is told as health.')}
-    ${section('Parts', html`<ul class="healths">${Object.entries(parts).map(([name, part]) => health(name, part))}</ul>`)}
-    ${section('Pages and answers', readModelsPart(view, readModels), 'What is read is folded from the log; this is how far that has come.')}
-    ${section('The last 48 hours', html`<div class="plots">${validationsPlot(activity, 'hour')}${deliveriesPlot(deliveries.hours)}</div>`)}
-    ${section('Deliveries', deliveriesFacts(view, deliveries.waiting), 'What is due waits in the ledger itself; NATS, where there is one, carries copies of it.')}
+    ${heading('System', 'Figures cover this workspace. Health covers the whole installation.')}
+    ${section('Health', html`<ul class="healths">${Object.entries(parts).map(([name, part]) => health(name, part))}</ul>`)}
+    ${section('Read models', readModelsPart(view, readModels), 'Pages and API responses are read from them. Events of the log are applied to them in order.')}
+    ${section('Last 48 hours', html`<div class="plots">${validationsPlot(activity, 'hour')}${deliveriesPlot(deliveries.hours)}</div>`)}
+    ${section('Deliveries', deliveriesFacts(view, deliveries.waiting), 'Pending deliveries are stored in the ledger. NATS, if configured, carries copies.')}
     ${section('Signing keys', keysTable(view, signingKeys))}
-    ${section('Limits', limitsTable(limits), 'How much of each limit is spent at this moment. Whoever spends all of it is answered 429 and told when to try again.')}
-    ${section('Limits hit in 7 days', hitsPlot(limitHits), 'Calls of this workspace that were answered 429. Those that were too many for one address are not known to be anybody’s.')}
-    ${signIns && section('Sign-ins', signInsTable(view, signIns), 'Of the last days, the newest first.')}
+    ${section('Rate limits', limitsTable(limits), 'Current use of each rate limit. Requests over a limit get 429 with Retry-After.')}
+    ${section('Rate limit hits in the last 7 days', hitsPlot(limitHits), 'Requests of this workspace that got 429. Hits of per-address limits are not included: they belong to no workspace.')}
+    ${signIns && section('Sign-ins', signInsTable(view, signIns), 'Recent sign-ins, newest first.')}
   </div>`
 }
 
@@ -80,15 +80,15 @@ const health = (name: string, { ok, required, detail }: PartHealth): Html => htm
     name === 'clock'
       ? clocksBadge(ok, detail)
       : ok
-        ? badge('good', 'answers')
-        : badge(required ? 'bad' : 'warn', 'does not answer')
+        ? badge('good', 'up')
+        : badge(required ? 'bad' : 'warn', 'down')
   }
   ${detail !== undefined && html`<span class="sub">${detail}</span>`}
 </li>`
 
 /** They always answer; what counts is how far they are apart. */
 const clocksBadge = (ok: boolean, detail: string | undefined): Html =>
-  detail === undefined ? badge('good', 'agree') : badge(ok ? 'warn' : 'bad', 'differ')
+  detail === undefined ? badge('good', 'in sync') : badge(ok ? 'warn' : 'bad', 'out of sync')
 
 /** Brings itself up to date while a rebuild runs, where there is JavaScript. */
 export function readModelsPart(view: View, shown: ReadModelsShown): Html {
@@ -102,15 +102,9 @@ export function readModelsPart(view: View, shown: ReadModelsShown): Html {
   >
     ${facts([
       ['Position', status ? Number(status.checkpoint).toLocaleString('en') : 'unknown'],
-      [
-        'Head of the log',
-        status ? Number(status.head).toLocaleString('en') : 'the event store does not answer',
-      ],
-      ['Behind', status ? behindWords(view, status) : 'unknown'],
-      [
-        'Set aside',
-        parked === 0 ? badge('good', 'nothing') : badge('bad', counted(parked, 'history', 'histories')),
-      ],
+      ['Log head', status ? Number(status.head).toLocaleString('en') : 'the event store is not responding'],
+      ['Lag', status ? behindWords(view, status) : 'unknown'],
+      ['Parked streams', parked === 0 ? badge('good', 'none') : badge('bad', parked.toLocaleString('en'))],
       ['Rebuild', rebuildWords(view, shown)],
     ])}
     ${
@@ -130,7 +124,7 @@ function behindWords(
   view: View,
   { lagEvents, behindSince }: NonNullable<ReadModelsShown['status']>,
 ): Content {
-  if (lagEvents === 0) return badge('good', 'by nothing')
+  if (lagEvents === 0) return badge('good', 'none')
   const events = lagEvents >= 1000 ? '1,000 events or more' : counted(lagEvents, 'event', 'events')
   return html`<span>${badge('warn', events)}${behindSince !== null && html`<span class="sub">since ${agoSeconds(view, behindSince)}</span>`}</span>`
 }
@@ -143,25 +137,25 @@ const percent = (position: bigint, head: string): number =>
 
 function rebuildWords(view: View, { rebuilding, status, lastRebuild }: ReadModelsShown): Content {
   if (rebuilding !== undefined) return status ? `running, ${percent(rebuilding, status.head)} %` : 'running'
-  return html`<span>none is running${lastRebuild && html`<span class="sub">${lastWords(view, lastRebuild)}</span>`}</span>`
+  return html`<span>not running${lastRebuild && html`<span class="sub">${lastWords(view, lastRebuild)}</span>`}</span>`
 }
 
 function lastWords({ now }: View, { startedAt, endedAt, events, problem }: LastRebuild): Html {
   if (endedAt === null)
-    return html`the last one began ${ago(startedAt, now)} and was cut off; nothing was changed`
+    return html`last rebuild: started ${ago(startedAt, now)} and was interrupted; nothing was changed`
   if (problem !== null)
-    return html`the last one ended ${ago(endedAt, now)} too soon: ${problem}; nothing was changed`
+    return html`last rebuild: failed ${ago(endedAt, now)}: ${problem}; nothing was changed`
   const seconds = ((Date.parse(endedAt) - Date.parse(startedAt)) / 1000).toFixed(1)
-  return html`the last one was done ${ago(endedAt, now)}: ${counted(events ?? 0, 'event', 'events')} in ${seconds} s`
+  return html`last rebuild: finished ${ago(endedAt, now)}, ${counted(events ?? 0, 'event', 'events')} in ${seconds} s`
 }
 
 const parkedTable = (view: View, own: ReadModelsShown['own']): Html =>
   table({
-    caption: 'Histories of this workspace that are set aside',
+    caption: 'Parked streams of this workspace',
     columns: [
-      { label: 'History' },
+      { label: 'Stream' },
       { label: 'Event' },
-      { label: 'Why', wide: true },
+      { label: 'Problem', wide: true },
       { label: 'Since', wide: true },
     ],
     rows: own.map(({ stream, type, problem, parkedAt }): Content[] => [
@@ -174,7 +168,7 @@ const parkedTable = (view: View, own: ReadModelsShown['own']): Html =>
 
 const deliveriesPlot = (hours: readonly Hour[]): Html =>
   barPlot({
-    label: 'Deliveries an hour, given up ones in red',
+    label: 'Deliveries per hour, abandoned ones in red',
     by: 'hour',
     bars: hours.map(({ at, delivered, pending, abandoned }) => ({
       at,
@@ -183,7 +177,7 @@ const deliveriesPlot = (hours: readonly Hour[]): Html =>
     kinds: [
       { className: 'bar', name: 'delivered' },
       { className: 'bar-soft', name: 'pending' },
-      { className: 'bar-bad', name: 'given up' },
+      { className: 'bar-bad', name: 'abandoned' },
     ],
   })
 
@@ -197,31 +191,31 @@ function deliveriesFacts(
       : html`<a href=${`/dashboard/deliveries?status=${status}`}>${count.toLocaleString('en')}</a>`
   return html`<div class="sheet">
     ${facts([
-      ['Waiting', link(pending, 'pending')],
+      ['Pending', link(pending, 'pending')],
       ['Failed attempts', failing.toLocaleString('en')],
       ['Due now', due.toLocaleString('en')],
-      ['The oldest was due', oldestDueAt === null ? 'none is' : agoWords(oldestDueAt, view.now)],
-      ['Given up in 48 hours', link(abandoned, 'abandoned')],
+      ['Oldest due', oldestDueAt === null ? 'none' : agoWords(oldestDueAt, view.now)],
+      ['Abandoned in the last 48 hours', link(abandoned, 'abandoned')],
     ])}
   </div>`
 }
 
 const keyWords: Record<KeyState['status'], Html> = {
-  next: badge('plain', 'signs next'),
-  signing: badge('good', 'signs'),
-  retiring: badge('plain', 'still published'),
+  next: badge('plain', 'next'),
+  signing: badge('good', 'signing'),
+  retiring: badge('plain', 'retiring'),
   retired: badge('plain', 'retired'),
 }
 
 function keysTable({ now }: View, keys: readonly KeyState[]): Html {
   if (keys.length === 0)
-    return html`<p class="lead">There is none yet. The first one is made when an app first asks.</p>`
+    return html`<p class="lead">No signing keys yet. The first one is created on the first request from an app.</p>`
   return html`<div class="sheeted">
     ${table({
       caption: 'Signing keys',
       columns: [
         { label: 'Key' },
-        { label: 'State' },
+        { label: 'Status' },
         { label: 'Age', number: true },
         { label: 'Signs from', wide: true },
       ],
@@ -238,22 +232,22 @@ function keysTable({ now }: View, keys: readonly KeyState[]): Html {
 const daysSince = (at: string, now: Date): number => Math.floor((now.getTime() - Date.parse(at)) / 86_400_000)
 
 const limitNames: Partial<Record<LimitName, string>> = {
-  management: 'Management calls',
-  runtime: 'Runtime calls',
-  clientTenant: 'Client calls',
+  management: 'Management API',
+  runtime: 'Runtime API',
+  clientTenant: 'Client API',
   clientNewInstances: 'New anonymous instances',
   checkout: 'Checkouts',
 }
 
 function limitsTable(limits: readonly NamedLimit[]): Html {
-  if (limits.length === 0) return html`<p class="lead">No limits are in force on this server.</p>`
+  if (limits.length === 0) return html`<p class="lead">No rate limits are configured on this server.</p>`
   return html`<div class="sheeted">
     ${table({
-      caption: 'Limits',
-      columns: [{ label: 'Limit' }, { label: 'Steadily', wide: true, number: true }, { label: 'Spent' }],
+      caption: 'Rate limits',
+      columns: [{ label: 'Limit' }, { label: 'Rate', wide: true, number: true }, { label: 'Used' }],
       rows: limits.map(({ name, who, rate, share }): Content[] => [
         html`<span>${limitNames[name] ?? name}<span class="sub">${who}</span></span>`,
-        `${rate.perMinute.toLocaleString('en')} a minute`,
+        `${rate.perMinute.toLocaleString('en')} per minute`,
         html`<span class="spent"
           ><meter min="0" max="100" high="80" value=${Math.round(share * 100)} aria-label=${`${limitNames[name] ?? name}, ${who}`}></meter>
           ${Math.round(share * 100)} %${share >= 1 && html` ${badge('bad', 'hit')}`}</span
@@ -265,7 +259,7 @@ function limitsTable(limits: readonly NamedLimit[]): Html {
 
 const hitsPlot = (hours: readonly HitsOfHour[]): Html =>
   barPlot({
-    label: 'Refused with 429 an hour: management in grey, runtime in colour, apps in red',
+    label: '429 responses per hour: management in gray, runtime in color, apps in red',
     by: 'hour',
     bars: hours.map(({ at, hits: { management = 0, checkout = 0, runtime = 0, ...apps } }) => ({
       at,
@@ -276,21 +270,21 @@ const hitsPlot = (hours: readonly HitsOfHour[]): Html =>
       ],
     })),
     kinds: [
-      { className: 'bar-soft', name: 'of management and checkouts' },
-      { className: 'bar', name: 'of the runtime interface' },
-      { className: 'bar-bad', name: 'of apps' },
+      { className: 'bar-soft', name: 'management and checkout' },
+      { className: 'bar', name: 'runtime' },
+      { className: 'bar-bad', name: 'apps' },
     ],
   })
 
 function signInsTable(view: View, signIns: readonly SignInShown[]): Html {
-  if (signIns.length === 0) return html`<p class="lead">Nobody has signed in.</p>`
+  if (signIns.length === 0) return html`<p class="lead">No recent sign-ins.</p>`
   return html`<div class="sheeted">
     ${table({
       caption: 'Sign-ins',
       columns: [
-        { label: 'Who' },
-        { label: 'When' },
-        { label: 'From', wide: true },
+        { label: 'Member' },
+        { label: 'Time' },
+        { label: 'IP address', wide: true },
         { label: 'Session', wide: true },
       ],
       rows: signIns.map(({ who, at, address, userAgent, lastSeenAt, isOver }): Content[] => [
@@ -299,7 +293,7 @@ function signInsTable(view: View, signIns: readonly SignInShown[]): Html {
         address === null
           ? '–'
           : html`<span><code>${address}</code><span class="sub">${userAgent}</span></span>`,
-        isOver ? badge('plain', 'ended') : html`<span>seen ${ago(lastSeenAt, view.now)}</span>`,
+        isOver ? badge('plain', 'ended') : html`<span>last seen ${ago(lastSeenAt, view.now)}</span>`,
       ]),
     })}
   </div>`

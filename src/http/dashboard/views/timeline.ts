@@ -50,18 +50,18 @@ function happening(
         ${raw && html`<pre tabindex="0">${JSON.stringify(raw, null, 2)}</pre>`}
       </details>
     </div>
-    <p class="event-then"><a href=${addressOf(sequence)} aria-label=${`The license as it was after event ${sequence}`}>as of then</a></p>
+    <p class="event-then"><a href=${addressOf(sequence)} aria-label=${`View the license as it was after event ${sequence}`}>View</a></p>
   </li>`
 }
 
 const fieldWords: Record<Change['field'], string> = {
   status: 'Status',
   displayKey: 'Key',
-  expiresAt: 'Ends',
+  expiresAt: 'Expires',
   deviceLimit: 'Seats',
   seatsUsed: 'Seats in use',
   customerId: 'Customer',
-  refundedAt: 'Money went back',
+  refundedAt: 'Refunded',
   device: 'Device',
 }
 
@@ -79,7 +79,7 @@ export const arrow = (before: Content, after: Content): Html =>
 function shown(field: Change['field'], value: string | number | null): Content {
   if (field === 'expiresAt') return typeof value === 'string' ? moment(value) : 'never'
   if (field === 'refundedAt') return typeof value === 'string' ? moment(value) : 'no'
-  if (field === 'deviceLimit') return value ?? 'without a limit'
+  if (field === 'deviceLimit') return value ?? 'unlimited'
   return value ?? 'none'
 }
 
@@ -89,14 +89,14 @@ const deliveryTones = { pending: 'warn', delivered: 'good', abandoned: 'bad' } a
 function linksOf({ links }: StoryEntry): Content {
   const { saleId, customerId, confirmationId, deliveries } = links
   const all: Content[] = [
-    saleId !== null && html`<li><a href=${`/dashboard/sales/${saleId}`}>the sale</a></li>`,
-    customerId !== null && html`<li><a href=${`/dashboard/customers/${customerId}`}>the customer</a></li>`,
+    saleId !== null && html`<li><a href=${`/dashboard/sales/${saleId}`}>sale</a></li>`,
+    customerId !== null && html`<li><a href=${`/dashboard/customers/${customerId}`}>customer</a></li>`,
     confirmationId !== null &&
-      html`<li><a href=${`/dashboard/approvals/${confirmationId}`}>the approval</a></li>`,
+      html`<li><a href=${`/dashboard/approvals/${confirmationId}`}>approval</a></li>`,
     ...deliveries.map(
       ({ id, channel, status }) =>
-        html`<li><a href=${`/dashboard/deliveries/${id}`}>${channel === 'mail' ? 'mail' : 'webhook'}</a> ${badge(deliveryTones[status], status)}</li>`,
+        html`<li><a href=${`/dashboard/deliveries/${id}`}>${channel === 'mail' ? 'email' : 'webhook'}</a> ${badge(deliveryTones[status], status)}</li>`,
     ),
   ].filter(Boolean)
-  return all.length > 0 && html`<ul class="event-links" aria-label="Linked to it">${all}</ul>`
+  return all.length > 0 && html`<ul class="event-links" aria-label="Related">${all}</ul>`
 }

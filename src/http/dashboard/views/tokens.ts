@@ -30,31 +30,31 @@ type Tokens = {
 
 export function tokensView(view: View, { tokens, live, pages, role }: Tokens): Html {
   const mayManage = may(role, 'manage_tokens')
-  const make = mayManage && html`<a class="button" href="/dashboard/tokens/new">New token</a>`
+  const make = mayManage && html`<a class="button" href="/dashboard/tokens/new">Create token</a>`
   const rows = tokens.map((listed) => tokenRow(view, listed))
   const columns = [
     { label: 'Token' },
-    { label: 'May', wide: true },
+    { label: 'Scopes', wide: true },
     { label: 'Last used' },
     { label: 'Expires', wide: true },
   ]
   return html`<div>
-    ${heading('API tokens', 'With a token, programs use the API in the name of this workspace.', make)}
+    ${heading('API tokens', 'API clients use tokens to call the API for this workspace.', make)}
     <p class="actions">
       ${
         live
-          ? html`<a href="/dashboard/tokens?show=all">Show revoked and expired ones too</a>`
-          : html`<a href="/dashboard/tokens">Show only those that work</a>`
+          ? html`<a href="/dashboard/tokens?show=all">Show revoked and expired tokens</a>`
+          : html`<a href="/dashboard/tokens">Show active tokens only</a>`
       }
     </p>
     <div class="part">
       ${
         tokens.length === 0
           ? empty(
-              'No tokens here',
+              'No tokens',
               mayManage
-                ? 'Make one for each program that uses the API, with no more scopes than it needs.'
-                : 'An owner of the workspace can make one.',
+                ? 'Create one for each API client, with only the scopes that it needs.'
+                : 'An owner of the workspace can create one.',
               make,
             )
           : html`<div class="sheeted">${table({ caption: 'API tokens', columns, rows })}</div>`
@@ -67,7 +67,7 @@ export function tokensView(view: View, { tokens, live, pages, role }: Tokens): H
 /** Why a token no longer works, if it does not. */
 function stateOf({ token: { status, expiresAt }, endedWithMember }: ListedToken, now: Date): Html | null {
   if (status === 'revoked') return badge('bad', 'revoked')
-  if (endedWithMember) return badge('bad', 'ended with its member')
+  if (endedWithMember) return badge('bad', 'member removed')
   const expired = expiresAt !== null && Date.parse(expiresAt) <= now.getTime()
   return expired ? badge('plain', 'expired') : null
 }
@@ -94,13 +94,13 @@ export function tokenView(view: View, listed: ListedToken, madeBy: string | null
     ${heading(token.name, html`<code>${token.tokenId}</code>`)}
     <div class="sheet stack">
       ${facts([
-        ['State', state ?? badge('good', 'works')],
-        ['Made', moment(token.createdAt)],
+        ['Status', state ?? badge('good', 'active')],
+        ['Created', moment(token.createdAt)],
         [
-          'Made by',
+          'Created by',
           madeBy === null
-            ? 'an operator; it belongs to no member'
-            : html`${madeBy}; it ends when they are removed, and may do no more than their role`,
+            ? 'an operator; the token belongs to no member'
+            : html`${madeBy}; the token stops working when they are removed, and their role limits it`,
         ],
         ['Last used', lastUsedAt === null ? 'never' : ago(lastUsedAt, view.now)],
         ['Expires', token.expiresAt === null ? 'never' : moment(token.expiresAt)],
@@ -112,11 +112,11 @@ export function tokenView(view: View, listed: ListedToken, madeBy: string | null
       mayRevoke &&
       state === null &&
       section(
-        'Revoke',
+        'Revocation',
         html`<form method="post" action=${`/dashboard/tokens/${token.tokenId}/revoke`}>
-          ${tokenField(view.token)}<button class="dangerous">Revoke the token</button>
+          ${tokenField(view.token)}<button class="dangerous">Revoke token</button>
         </form>`,
-        'Whatever uses it is refused from the next request on. This cannot be undone.',
+        'Requests with this token are rejected immediately. This cannot be undone.',
       )
     }
   </div>`
@@ -133,16 +133,16 @@ type NewToken = {
 
 export function newTokenView({ token, tokenId, name, scopes, lifetime, problem }: NewToken): Html {
   return html`<div>
-    ${heading('New API token', 'Its scopes cannot be changed later. Give it no more than its program needs.')}
+    ${heading('New API token', 'Scopes cannot be changed later. Grant only what the API client needs.')}
     ${problem && notice('wrong', problem)}
     <form class="sheet stack" method="post" action="/dashboard/tokens">
       ${tokenField(token)}
       <input type="hidden" name="tokenId" value=${tokenId} />
       <div class="narrow">
-        ${field({ name: 'name', label: 'Name', hint: 'What uses it: “CI”, “Ada’s laptop”.', value: name, maxlength: 200 })}
+        ${field({ name: 'name', label: 'Name', hint: 'Where the token is used, such as “CI” or “Ada’s laptop”.', value: name, maxlength: 200 })}
       </div>
       ${scopeBoxes(
-        'What it may do',
+        'Scopes',
         Scope.options.map((scope) => ({ scope, checked: scopes.includes(scope) })),
       )}
       <div class="narrow">
@@ -153,7 +153,7 @@ export function newTokenView({ token, tokenId, name, scopes, lifetime, problem }
         )}
       </div>
       <div class="decide">
-        <button>Make the token</button>
+        <button>Create token</button>
         <a class="button second" href="/dashboard/tokens">Cancel</a>
       </div>
     </form>
@@ -168,7 +168,7 @@ export function madeTokenView(
   expiresAt: string | null,
 ): Html {
   return html`<div class="narrow">
-    ${heading(name, 'Copy the token now: this page is the only place where it is ever shown.')}
+    ${heading(name, 'Copy the token now. It is shown only once.')}
     <div class="sheet stack">
       ${secretBox('Token', token)} ${scopeList(scopes)}
       <p>${expiresAt === null ? 'It does not expire.' : html`It expires on ${dayOf(expiresAt)}.`}</p>

@@ -24,7 +24,7 @@ export function verdictView(asked: Asked): Html {
       told: validate,
       more:
         validate.entitlements.length > 0 &&
-        html`<span class="sub">It grants ${validate.entitlements.join(', ')}.</span>`,
+        html`<span class="sub">Grants ${validate.entitlements.join(', ')}.</span>`,
     })}
     ${answer(asked, { question: question('activate', deviceId, asOf), told: activate, more: null })}
   </div>`
@@ -34,7 +34,7 @@ function question(what: 'validate' | 'activate', deviceId: string | null, asOf: 
   const verb = asOf === undefined ? 'Would' : 'Would it have'
   if (what === 'validate') {
     const done = asOf === undefined ? 'it validate now' : 'validated then'
-    return `${verb} ${done}${deviceId === null ? '' : `, on ${deviceId}`}?`
+    return `${verb} ${done}${deviceId === null ? '' : ` on ${deviceId}`}?`
   }
   const who = deviceId ?? 'another device'
   return asOf === undefined ? `Could ${who} be activated now?` : `Could ${who} have been activated then?`
@@ -51,7 +51,7 @@ function answer({ eventAddress }: Asked, { question: asks, told, more }: Answer)
     ${more}
     ${
       events.length > 0 &&
-      html`<ul class="deciding" aria-label="What decides">
+      html`<ul class="deciding" aria-label="Deciding events">
         ${events.map(
           ({ sequence, time, summary }) =>
             html`<li><a href=${eventAddress(sequence)}>${summary}</a> <span class="sub">${moment(time)}</span></li>`,
