@@ -21,6 +21,8 @@ type Options = {
   onFailure: (error: unknown) => void
   /** How often it is looked whether one is due. */
   lookEveryMs?: number
+  /** How soon it is looked again when the database did not say. */
+  lookAgainMs?: number
 }
 
 /**
@@ -28,10 +30,16 @@ type Options = {
  * lets one of them make it, and the others find that it was made.
  */
 export async function keepBackingUp(db: Pool, signal: AbortSignal, options: Options): Promise<void> {
-  const { lookEveryMs = 60_000, onFailure } = options
+  const { lookEveryMs = 60_000, lookAgainMs = 5000, onFailure } = options
   while (!signal.aborted) {
-    await backUpIfDue(db, signal, options).catch(onFailure)
-    await setTimeout(lookEveryMs, undefined, { signal }).catch(() => undefined)
+    const waitMs = await backUpIfDue(db, signal, options).then(
+      () => lookEveryMs,
+      (error: unknown) => {
+        onFailure(error)
+        return lookAgainMs
+      },
+    )
+    await setTimeout(waitMs, undefined, { signal }).catch(() => undefined)
   }
 }
 

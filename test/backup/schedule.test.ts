@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createPool } from '../../projections/database/pool.ts'
 import { readBackupHistory } from '../../src/backup/history.ts'
 import { keepBackingUp } from '../../src/backup/schedule.ts'
@@ -31,11 +31,15 @@ const hour = 3_600_000
 const noon = Date.parse('2026-11-23T12:00:00.000Z')
 
 /** A process that looks for work all the time, by a clock of the test's own. */
-function startProcess(clock: { now: number }, make: (file: string) => Promise<void>) {
+function startProcess(
+  clock: { now: number },
+  make: (file: string) => Promise<void>,
+  { pool = db, lookEveryMs = 5 }: { pool?: Pool; lookEveryMs?: number } = {},
+) {
   const stopping = new AbortController()
   const made: string[] = []
   const failures: unknown[] = []
-  const running = keepBackingUp(db, stopping.signal, {
+  const running = keepBackingUp(pool, stopping.signal, {
     schedule: { directory, intervalMs: hour, keep: 2 },
     make: async (file) => {
       await make(file)
@@ -44,7 +48,8 @@ function startProcess(clock: { now: number }, make: (file: string) => Promise<vo
     now: () => new Date(clock.now),
     onMade: ({ file }) => made.push(file),
     onFailure: (error) => failures.push(error),
-    lookEveryMs: 5,
+    lookEveryMs,
+    lookAgainMs: 5,
   })
   return {
     made,
@@ -119,4 +124,19 @@ test('a process that ends leaves its run open, and another takes it up', async (
   await expect.poll(() => second.made).toHaveLength(1)
   await second.stop()
   expect(first.failures).toStrictEqual([])
+})
+
+test('a database that does not answer is asked again soon, not at the next look', async () => {
+  const unreachable = createPool('postgresql://nobody@127.0.0.1:1/none')
+  onTestFinished(() => unreachable.end())
+  const pool = Object.create(db, {
+    query: {
+      value: (...asked: Parameters<Pool['query']>) => (fails-- > 0 ? unreachable : db).query(...asked),
+    },
+  }) as Pool
+  let fails = 2
+  const process = startProcess({ now: noon }, write, { pool, lookEveryMs: hour })
+  await expect.poll(() => process.made).toHaveLength(1)
+  await process.stop()
+  expect(process.failures).toHaveLength(2)
 })
