@@ -16,6 +16,7 @@ import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sAp
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
+import { parseConfig } from '../../src/config.ts'
 
 const schemas: Record<string, (data: unknown) => boolean> = {
   'v1 Namespace': namespace,
@@ -165,6 +166,38 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))('the po
 test('only the job that migrates has the role that may', () => {
   const privileged = workloads.filter(({ spec }) => JSON.stringify(spec).includes('keyledger-migration'))
   expect(privileged.map(({ metadata }) => metadata.name)).toStrictEqual(['keyledger-migrate'])
+})
+
+describe('the variables of a pod are keyledger’s own, with values that it takes', () => {
+  const Values = z.looseObject({
+    data: z.record(z.string(), z.string()).optional(),
+    stringData: z.record(z.string(), z.string()).optional(),
+  })
+  const given = new Map(
+    [...ofKind('ConfigMap'), ...ofKind('Secret')].map((one) => {
+      const { data, stringData } = Values.parse(one)
+      // As whoever copies the example does; what is left as it is would be refused.
+      const replaced = Object.entries({ ...data, ...stringData }).map(
+        ([name, value]) => [name, value.replaceAll('REPLACE', 'a'.repeat(32))] as const,
+      )
+      return [`${one.kind} ${one.metadata.name}`, Object.fromEntries(replaced)] as const
+    }),
+  )
+  const kinds: Record<string, string> = { secretRef: 'Secret', configMapRef: 'ConfigMap' }
+  const environmentOf = ({ spec }: z.infer<typeof Workload>): Record<string, string> => {
+    const sources = spec.template.spec.containers.flatMap(({ envFrom }) => envFrom.flatMap(Object.entries))
+    return Object.assign({}, ...sources.map(([how, { name }]) => given.get(`${kinds[how]} ${name}`)))
+  }
+
+  test.each(workloads.map((one) => [one.metadata.name, one] as const))('%s', (_, workload) => {
+    const environment = environmentOf(workload)
+    expect(parseConfig(environment)).toMatchObject({ host: '0.0.0.0', port: 8080 })
+    for (const name of ['DATABASE_URL', 'EVENTSTORE_URL', 'NATS_URL', 'MASTER_KEY']) {
+      expect(environment).toHaveProperty(`KEYLEDGER_${name}`)
+    }
+    const misspelt = { ...environment, KEYLEDGER_LOG_LEVELS: 'info' }
+    expect(() => parseConfig(misspelt)).toThrow('did you mean KEYLEDGER_LOG_LEVEL?')
+  })
 })
 
 test('every selector finds the pods of a workload, and the autoscaler alone says how many of the api there are', () => {
