@@ -56,7 +56,9 @@ test('embedded stores move to an event store and a database of one’s own while
     await sleep(Math.random() * 2500)
     await copy.end('SIGKILL')
   }
-  const copy = host.start(['node', program, ...copying, '--database-to', stores.databaseUrl], source)
+  // An address with a password is taken from the environment alone.
+  const toDatabase = { ...source, KEYLEDGER_COPY_DATABASE_TO: stores.databaseUrl }
+  const copy = host.start(['node', program, ...copying], toDatabase)
   await minting(copy, mint, 3)
   const late = await mint()
 
@@ -118,19 +120,16 @@ test('what stands in the way of a copy is said in a sentence', async () => {
   const [source, other] = [await host.stores(), await host.stores()]
   await host.run(['init', '--tenant', 'acme'], source.environment)
   await host.run(['init', '--tenant', 'other'], other.environment)
-  const refusals: [args: string[], code: number, sentence: string][] = [
+  const overOther = { KEYLEDGER_COPY_DATABASE_TO: other.databaseUrl }
+  const refusals: [args: string[], code: number, sentence: string, environment?: Environment][] = [
     [[], 2, 'Say where to copy to'],
     [['--to', 'esdb://admin:changeit@localhost:2113'], 2, 'put it into KEYLEDGER_COPY_TO.'],
     [['--to', 'https://localhost:2113'], 2, 'https:// is no address of the event store'],
     [['--to', other.eventstoreUrl], 1, 'The target is no copy of the source'],
-    [
-      ['--to', join(host.directory, 'fresh'), '--database-to', other.databaseUrl],
-      1,
-      'nothing that is there is ever overwritten',
-    ],
+    [['--to', join(host.directory, 'fresh')], 1, 'nothing that is there is ever overwritten', overOther],
   ]
-  for (const [args, code, sentence] of refusals) {
-    const refused = await host.run(['copy', ...args], source.environment)
+  for (const [args, code, sentence, environment] of refusals) {
+    const refused = await host.run(['copy', ...args], { ...source.environment, ...environment })
     expect(refused).toMatchObject({ code, stderr: expect.stringContaining(sentence) as string })
     expect(refused.stderr).not.toMatch(/\n\s+at /)
   }

@@ -12,9 +12,9 @@ let proxy: TcpProxy
 let db: pg.Pool
 beforeAll(async () => {
   database = await createTestDatabase()
-  const { host, port, user } = new pg.Client({ connectionString: database.url })
+  const { host, port, user = '', password = '' } = new pg.Client({ connectionString: database.url })
   proxy = await startTcpProxy(host.startsWith('/') ? `${host}/.s.PGSQL.${port}` : port)
-  const url = `postgresql://${user}@127.0.0.1:${proxy.port}/${database.name}`
+  const url = `postgresql://${user}:${password}@127.0.0.1:${proxy.port}/${database.name}`
   db = createPool(url, { size: 2, answerTimeoutMs: 300 })
 })
 afterAll(async () => {
