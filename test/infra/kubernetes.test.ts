@@ -186,7 +186,9 @@ describe('the variables of a pod are keyledger’s own, with values that it take
   const kinds: Record<string, string> = { secretRef: 'Secret', configMapRef: 'ConfigMap' }
   const environmentOf = ({ spec }: z.infer<typeof Workload>): Record<string, string> => {
     const sources = spec.template.spec.containers.flatMap(({ envFrom }) => envFrom.flatMap(Object.entries))
-    return Object.assign({}, ...sources.map(([how, { name }]) => given.get(`${kinds[how]} ${name}`)))
+    return Object.fromEntries(
+      sources.flatMap(([how, { name }]) => Object.entries(given.get(`${kinds[how]} ${name}`) ?? {})),
+    )
   }
 
   test.each(workloads.map((one) => [one.metadata.name, one] as const))('%s', (_, workload) => {
