@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import type { PartHealth } from '../http/system/health.ts'
-import { askStoreTime } from '../ledger/store-clock.ts'
+import { clockOfEventStore, type OtherClock } from '../ledger/clock-difference.ts'
 import { withinTime } from '../ledger/within-time.ts'
-import { clockOfAnswer, clockOfPostgres, judgeClocks, type OtherClock } from './doctor/clock.ts'
+import { clockOfPostgres, judgeClocks } from './doctor/clock.ts'
 
 export type Clocks = {
   /** The clocks of the stores, asked at this moment; those that do not say are left out. */
@@ -38,9 +38,4 @@ export function createClocks(stores: readonly (() => Promise<OtherClock[]>)[]): 
 function healthOf(clocks: readonly OtherClock[]): PartHealth {
   const { ok, required, detail } = judgeClocks(clocks)
   return ok ? { ok, required: false } : { ok: !required, required: false, detail }
-}
-
-async function clockOfEventStore(url: string): Promise<OtherClock[]> {
-  const answer = await askStoreTime(url)
-  return answer ? clockOfAnswer('the event store', answer.date, answer.before, answer.after) : []
 }

@@ -55,8 +55,7 @@ export function problemOf(error: FastifyError): Problem {
     return problemOfProvider(error)
   if (error.validation) return invalid(firstIssue(error))
   if (error instanceof LedgerFrozen) return unavailable(frozen, frozenRetrySeconds)
-  if (error instanceof LedgerUnavailable)
-    return unavailable('the ledger does not respond; it is safe to retry')
+  if (error instanceof LedgerUnavailable) return unavailable(unanswered(error))
   if (error instanceof ReadModelsBehind) {
     return unavailable('recorded, but not yet visible everywhere; it is safe to retry')
   }
@@ -69,6 +68,9 @@ export function problemOf(error: FastifyError): Problem {
   if (error.statusCode === 400) return invalid(error.message)
   return new Problem(500, 'internal', 'internal error; quote the Request-Id to support')
 }
+
+const unanswered = ({ clocks }: LedgerUnavailable): string =>
+  `the ledger does not respond${clocks === undefined ? '' : `, and ${clocks}`}; it is safe to retry`
 
 function firstIssue(error: FastifyError): string {
   const [issue] = error.validation ?? []

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseAddress, type StoreAddress } from './address.ts'
+import { type ClockDifference, createClockDifference } from './clock-difference.ts'
 import { findNode } from './discovery.ts'
 import { NodeClient } from './node-client.ts'
 import { failureOf, troubleOf } from './trouble.ts'
@@ -42,6 +43,7 @@ const graceMs = 10_000
 /** Connects when the first call is made. @param url as `parseAddress` takes it */
 export function createConnection(url: string): Connection {
   const address = parseAddress(url)
+  const clocks = createClockDifference(url)
   let current: Promise<Replaceable> | undefined
   let held: Replaceable | undefined
   let isClosed = false
@@ -90,11 +92,12 @@ export function createConnection(url: string): Connection {
           return answer
         } catch (error) {
           const failure = failed(what, of, error)
+          if (isLate(failure)) clocks.look()
           // The last try is cut off by the time limit: the one before it says what is wrong.
           telling = telling !== undefined && isLate(failure) ? telling : failure
           const pauseMs = Math.min(longestPauseMs, 50 * 2 ** tries)
           const isOver = isClosed || performance.now() + pauseMs >= until
-          if (isOver || !mayPass(failure)) throw telling
+          if (isOver || !mayPass(failure)) throw await naming(clocks, telling)
           await sleep(pauseMs)
         }
       }
@@ -112,6 +115,15 @@ const mayPass = (failure: unknown): boolean =>
 
 const isLate = (failure: unknown): boolean =>
   failure instanceof LedgerUnavailable && failure.reason === 'no_answer'
+
+/** Adds the difference of the clocks to the error of a call that was not answered in time: it may be why. */
+async function naming(clocks: ClockDifference, failure: unknown): Promise<unknown> {
+  if (!(failure instanceof LedgerUnavailable) || failure.reason !== 'no_answer') return failure
+  const words = await clocks.inWords()
+  return words === undefined
+    ? failure
+    : new LedgerUnavailable(failure.message, failure.cause, failure.reason, words)
+}
 
 const lasting = new Set<UnavailableReason | undefined>([
   'certificate',

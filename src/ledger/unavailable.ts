@@ -19,6 +19,8 @@ export type UnavailableReason =
   /** The node failed, or ended the call before its end. */
   | 'failed'
 
+const synchronize = 'synchronize the clocks (timedatectl set-ntp true, or chrony)'
+
 /**
  * The event store, or the read models behind it, did not answer in time. Whether the command was recorded is not
  * known; sending it again is harmless.
@@ -26,11 +28,14 @@ export type UnavailableReason =
 export class LedgerUnavailable extends Error {
   /** Undefined where the event store itself is well. */
   readonly reason: UnavailableReason | undefined
+  /** How this machine's clock differs from the event store's, if that may be the cause. The message holds it, too. */
+  readonly clocks: string | undefined
 
-  constructor(what: string, cause?: unknown, reason?: UnavailableReason) {
-    super(what, { cause })
+  constructor(what: string, cause?: unknown, reason?: UnavailableReason, clocks?: string) {
+    super(clocks === undefined ? what : `${what}; ${clocks}: ${synchronize}`, { cause })
     this.name = 'LedgerUnavailable'
     this.reason = reason
+    this.clocks = clocks
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts'
 import type { Provider } from '../../domain/integration/provider.ts'
+import { clockOfAnswer, type OtherClock } from '../../ledger/clock-difference.ts'
 import { type Check, codeOf, type Finding } from './check.ts'
-import { clockOfAnswer, type OtherClock } from './clock.ts'
 
 const answerMs = 10_000
 
