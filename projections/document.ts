@@ -1,5 +1,6 @@
+import type { Evolver } from '../src/domain/decider.ts'
 import type { Category } from '../src/domain/events.ts'
-import type { Recorded } from '../src/domain/recorded.ts'
+import { evolveRecorded, type Recorded } from '../src/domain/recorded.ts'
 import { type Statement, type Statements, writesOf } from './statements.ts'
 
 type Row = Record<string, unknown>
@@ -15,6 +16,15 @@ export type DocumentModel<State> = {
 }
 
 export type Document<State> = { stream: string; revision: number; state: State }
+
+/** The part of a document model that follows from the domain's own evolver. */
+export const evolvedBy = <State, C extends Category>(
+  evolver: Evolver<State, C>,
+): Pick<DocumentModel<State>, 'category' | 'absent' | 'fold'> => ({
+  category: evolver.category,
+  absent: evolver.initial,
+  fold: evolveRecorded(evolver),
+})
 
 /** Keeps one row a stream, with the folded state as JSON: for categories whose state is small and read whole. */
 export async function foldDocuments<State>(

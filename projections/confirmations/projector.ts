@@ -1,17 +1,10 @@
-import {
-  absentConfirmation,
-  type Confirmation,
-  evolveConfirmation,
-} from '../../src/domain/confirmation/confirmation.ts'
-import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { type Confirmation, confirmations } from '../../src/domain/confirmation/confirmation.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const confirmations: DocumentModel<Confirmation> = {
+const model: DocumentModel<Confirmation> = {
   table: 'confirmations',
-  category: 'confirmation',
-  absent: absentConfirmation,
-  fold: folding('confirmation', evolveConfirmation),
+  ...evolvedBy(confirmations),
   columns: (confirmation) =>
     confirmation.status === 'absent'
       ? {}
@@ -47,5 +40,5 @@ export const confirmationsProjector: Projector = {
     create index confirmations_pending on confirmations (expires_at) where status = 'pending';
     create index confirmations_approved on confirmations (decided_at) where status = 'approved';
     create index confirmations_consumed on confirmations (consumed_at) where status = 'consumed'`,
-  fold: (db, entries) => foldDocuments(db, confirmations, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

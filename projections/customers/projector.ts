@@ -1,13 +1,10 @@
-import { absentCustomer, type Customer, evolveCustomer } from '../../src/domain/customer/customer.ts'
-import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { type Customer, customers } from '../../src/domain/customer/customer.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const customers: DocumentModel<Customer> = {
+const model: DocumentModel<Customer> = {
   table: 'customers',
-  category: 'customer',
-  absent: absentCustomer,
-  fold: folding('customer', evolveCustomer),
+  ...evolvedBy(customers),
   columns: (customer) =>
     customer.status === 'absent'
       ? {}
@@ -39,5 +36,5 @@ export const customersProjector: Projector = {
     create index customers_erased on customers (tenant_id, created_at desc, customer_id desc)
       where state->>'erasedAt' is not null;
     create index customers_of_subject on customers (tenant_id, subject_id)`,
-  fold: (db, entries) => foldDocuments(db, customers, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

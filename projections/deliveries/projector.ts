@@ -1,21 +1,13 @@
-import {
-  absentDelivery,
-  type Delivery,
-  evolveDelivery,
-  keyKeptUntil,
-} from '../../src/domain/delivery/delivery.ts'
-import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { type Delivery, deliveries, keyKeptUntil } from '../../src/domain/delivery/delivery.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { endpointsDdl } from './endpoints.ts'
 import { foldOwed, owedDdl, settleOwed } from './owed.ts'
 import { publicEventsDdl } from './public-events.ts'
 
-const deliveries: DocumentModel<Delivery> = {
+const model: DocumentModel<Delivery> = {
   table: 'deliveries',
-  category: 'delivery',
-  absent: absentDelivery,
-  fold: folding('delivery', evolveDelivery),
+  ...evolvedBy(deliveries),
   columns: (delivery) =>
     delivery.status === 'absent'
       ? {}
@@ -66,7 +58,7 @@ export const deliveriesProjector: Projector = {
     ${endpointsDdl};
     ${publicEventsDdl}`,
   async fold(db, entries) {
-    const [owed, changed] = await Promise.all([foldOwed(db, entries), foldDocuments(db, deliveries, entries)])
+    const [owed, changed] = await Promise.all([foldOwed(db, entries), foldDocuments(db, model, entries)])
     return [...owed, ...changed, ...settleOwed(entries)]
   },
 }

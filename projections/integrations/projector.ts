@@ -1,17 +1,10 @@
-import {
-  absentIntegration,
-  evolveIntegration,
-  type Integration,
-} from '../../src/domain/integration/integration.ts'
-import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { type Integration, integrations } from '../../src/domain/integration/integration.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const integrations: DocumentModel<Integration> = {
+const model: DocumentModel<Integration> = {
   table: 'integrations',
-  category: 'integration',
-  absent: absentIntegration,
-  fold: folding('integration', evolveIntegration),
+  ...evolvedBy(integrations),
   columns: (integration) =>
     integration.status === 'absent'
       ? {}
@@ -31,5 +24,5 @@ export const integrationsProjector: Projector = {
       unique (tenant_id, provider)
     );
     create index on integrations ((state->>'accountId')) where provider = 'stripe'`,
-  fold: (db, entries) => foldDocuments(db, integrations, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

@@ -1,13 +1,10 @@
-import { evolveLogin, type Login, pendingLogin } from '../../src/domain/login/login.ts'
-import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { type Login, logins } from '../../src/domain/login/login.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const logins: DocumentModel<Login> = {
+const model: DocumentModel<Login> = {
   table: 'logins',
-  category: 'login',
-  absent: pendingLogin,
-  fold: folding('login', evolveLogin),
+  ...evolvedBy(logins),
   columns: (login) => (login.status === 'pending' ? {} : { tenant_id: login.tenantId }),
 }
 
@@ -21,5 +18,5 @@ export const loginsProjector: Projector = {
       state jsonb not null,
       tenant_id text not null
     )`,
-  fold: (db, entries) => foldDocuments(db, logins, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

@@ -1,13 +1,10 @@
-import { evolveMail, type ProductMail, usualMail } from '../../src/domain/mail/mail.ts'
-import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { mails, type ProductMail } from '../../src/domain/mail/mail.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const mails: DocumentModel<ProductMail> = {
+const model: DocumentModel<ProductMail> = {
   table: 'mails',
-  category: 'mail',
-  absent: usualMail,
-  fold: folding('mail', evolveMail),
+  ...evolvedBy(mails),
   columns: ({ tenantId, productId }) =>
     tenantId === undefined ? {} : { tenant_id: tenantId, product_id: productId },
 }
@@ -24,5 +21,5 @@ export const mailsProjector: Projector = {
       product_id text not null,
       unique (tenant_id, product_id)
     )`,
-  fold: (db, entries) => foldDocuments(db, mails, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

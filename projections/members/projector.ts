@@ -1,13 +1,10 @@
-import { absentMember, evolveMember, type Member } from '../../src/domain/member/member.ts'
-import { folding } from '../../src/domain/recorded.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { type Member, members } from '../../src/domain/member/member.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const members: DocumentModel<Member> = {
+const model: DocumentModel<Member> = {
   table: 'members',
-  category: 'member',
-  absent: absentMember,
-  fold: folding('member', evolveMember),
+  ...evolvedBy(members),
   columns: (member) =>
     member.status === 'absent'
       ? {}
@@ -38,5 +35,5 @@ export const membersProjector: Projector = {
     );
     create index members_of_tenant on members (tenant_id, created_at);
     create index members_by_subject on members (tenant_id, subject_id)`,
-  fold: (db, entries) => foldDocuments(db, members, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

@@ -1,14 +1,18 @@
-import { absentProduct, evolveProduct, type Product } from '../../src/domain/product/product.ts'
-import { folding, type Recorded } from '../../src/domain/recorded.ts'
-import { changedDocuments, type Document, type DocumentModel, writesOfDocuments } from '../document.ts'
+import { type Product, products } from '../../src/domain/product/product.ts'
+import type { Recorded } from '../../src/domain/recorded.ts'
+import {
+  changedDocuments,
+  type Document,
+  type DocumentModel,
+  evolvedBy,
+  writesOfDocuments,
+} from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { type Statement, writesOf } from '../statements.ts'
 
-const products: DocumentModel<Product> = {
+const model: DocumentModel<Product> = {
   table: 'products',
-  category: 'product',
-  absent: absentProduct,
-  fold: folding('product', evolveProduct),
+  ...evolvedBy(products),
   columns: (product) =>
     product.status === 'absent'
       ? {}
@@ -54,8 +58,8 @@ export const productsProjector: Projector = {
       primary key (tenant_id, product_id, key_type_id)
     )`,
   async fold(db, entries) {
-    const changed = await changedDocuments(db, products, entries)
-    return [...writesOfDocuments(products, changed), ...writesOfKeyTypes(changed, entries)]
+    const changed = await changedDocuments(db, model, entries)
+    return [...writesOfDocuments(model, changed), ...writesOfKeyTypes(changed, entries)]
   },
 }
 

@@ -1,13 +1,10 @@
-import { folding } from '../../src/domain/recorded.ts'
-import { absentSale, evolveSale, isOpen, type Sale } from '../../src/domain/sale/sale.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { isOpen, type Sale, sales } from '../../src/domain/sale/sale.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const sales: DocumentModel<Sale> = {
+const model: DocumentModel<Sale> = {
   table: 'sales',
-  category: 'sale',
-  absent: absentSale,
-  fold: folding('sale', evolveSale),
+  ...evolvedBy(sales),
   columns: (sale) =>
     sale.status === 'absent'
       ? {}
@@ -51,5 +48,5 @@ export const salesProjector: Projector = {
     create index sales_parked on sales (tenant_id, received_at desc, id desc) where status = 'parked';
     -- What a reaction goes on with; next to nothing stands in it for long.
     create index sales_open on sales (received_at) where open`,
-  fold: (db, entries) => foldDocuments(db, sales, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

@@ -1,13 +1,10 @@
-import { folding } from '../../src/domain/recorded.ts'
-import { evolveSubject, presentSubject, type Subject } from '../../src/domain/subject/subject.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { type Subject, subjects } from '../../src/domain/subject/subject.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const subjects: DocumentModel<Subject> = {
+const model: DocumentModel<Subject> = {
   table: 'subjects',
-  category: 'subject',
-  absent: presentSubject,
-  fold: folding('subject', evolveSubject),
+  ...evolvedBy(subjects),
   columns: (subject) =>
     subject.status === 'present'
       ? {}
@@ -35,5 +32,5 @@ export const subjectsProjector: Projector = {
     );
     -- What a reaction goes on with; next to nothing stands in it for long.
     create index subjects_erasing on subjects (begun_at) where status = 'erasing'`,
-  fold: (db, entries) => foldDocuments(db, subjects, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

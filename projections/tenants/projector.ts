@@ -1,13 +1,10 @@
-import { folding } from '../../src/domain/recorded.ts'
-import { absentTenant, evolveTenant, type Tenant } from '../../src/domain/tenant/tenant.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { type Tenant, tenants } from '../../src/domain/tenant/tenant.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const tenants: DocumentModel<Tenant> = {
+const model: DocumentModel<Tenant> = {
   table: 'tenants',
-  category: 'tenant',
-  absent: absentTenant,
-  fold: folding('tenant', evolveTenant),
+  ...evolvedBy(tenants),
   columns: (tenant) =>
     tenant.status === 'absent'
       ? {}
@@ -32,5 +29,5 @@ export const tenantsProjector: Projector = {
       plan text not null,
       created_at timestamptz not null
     )`,
-  fold: (db, entries) => foldDocuments(db, tenants, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

@@ -1,17 +1,10 @@
-import { folding } from '../../src/domain/recorded.ts'
-import {
-  absentTestPurchase,
-  evolveTestPurchase,
-  type TestPurchase,
-} from '../../src/domain/testpurchase/test-purchase.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { type TestPurchase, testPurchases } from '../../src/domain/testpurchase/test-purchase.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const testPurchases: DocumentModel<TestPurchase> = {
+const model: DocumentModel<TestPurchase> = {
   table: 'test_purchases',
-  category: 'testpurchase',
-  absent: absentTestPurchase,
-  fold: folding('testpurchase', evolveTestPurchase),
+  ...evolvedBy(testPurchases),
   columns: (purchase) =>
     purchase.status === 'absent'
       ? {}
@@ -37,5 +30,5 @@ export const testPurchasesProjector: Projector = {
       started_at timestamptz not null
     );
     create index test_purchases_running on test_purchases (started_at) where status = 'running'`,
-  fold: (db, entries) => foldDocuments(db, testPurchases, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

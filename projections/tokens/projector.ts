@@ -1,5 +1,5 @@
-import { folding, type Recorded } from '../../src/domain/recorded.ts'
-import { evolveToken, type Token } from '../../src/domain/token/token.ts'
+import { evolveRecorded, type Recorded } from '../../src/domain/recorded.ts'
+import { type Token, tokens } from '../../src/domain/token/token.ts'
 import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
@@ -8,18 +8,18 @@ export type OwnedToken = Extract<Token, { tokenId: string }> & { memberId: strin
 
 type Folded = Extract<Token, { status: 'absent' }> | OwnedToken
 
-const foldToken = folding<'token', Token>('token', evolveToken)
+const evolveToken = evolveRecorded(tokens)
 
 /** Who made it is the actor of the first event, for tokens that a member made and for logins that one approved. */
 function fold(state: Folded, recorded: Recorded): Folded {
-  const token = foldToken(state, recorded)
+  const token = evolveToken(state, recorded)
   if (token.status === 'absent') return token
   const memberId =
     state.status === 'absent' ? (/^member:(.+)$/.exec(recorded.metadata.actor)?.[1] ?? null) : state.memberId
   return { ...token, memberId }
 }
 
-const tokens: DocumentModel<Folded> = {
+const model: DocumentModel<Folded> = {
   table: 'tokens',
   category: 'token',
   absent: { status: 'absent' },
@@ -52,5 +52,5 @@ export const tokensProjector: Projector = {
     );
     create index tokens_of_tenant on tokens (tenant_id, created_at desc, token_id desc);
     create index tokens_of_member on tokens (member_id) where member_id is not null`,
-  fold: (db, entries) => foldDocuments(db, tokens, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

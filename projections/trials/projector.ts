@@ -1,13 +1,10 @@
-import { folding } from '../../src/domain/recorded.ts'
-import { evolveTrial, type Trial, unknownMachine } from '../../src/domain/trial/trial.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { type Trial, trials } from '../../src/domain/trial/trial.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const trials: DocumentModel<Trial> = {
+const model: DocumentModel<Trial> = {
   table: 'trials',
-  category: 'trial',
-  absent: unknownMachine,
-  fold: folding('trial', evolveTrial),
+  ...evolvedBy(trials),
   columns: (trial) =>
     trial.status === 'unknown'
       ? {}
@@ -28,5 +25,5 @@ export const trialsProjector: Projector = {
       shared boolean not null
     );
     create index trials_shared on trials (tenant_id, product_id) where shared`,
-  fold: (db, entries) => foldDocuments(db, trials, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

@@ -1,13 +1,10 @@
-import { folding } from '../../src/domain/recorded.ts'
-import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhook/webhook.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { type Webhook, webhooks } from '../../src/domain/webhook/webhook.ts'
+import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-const webhooks: DocumentModel<Webhook> = {
+const model: DocumentModel<Webhook> = {
   table: 'webhooks',
-  category: 'webhook',
-  absent: noWebhook,
-  fold: folding('webhook', evolveWebhook),
+  ...evolvedBy(webhooks),
   columns: ({ tenantId }) => ({ tenant_id: tenantId }),
 }
 
@@ -21,5 +18,5 @@ export const webhooksProjector: Projector = {
       state jsonb not null,
       tenant_id text not null unique
     )`,
-  fold: (db, entries) => foldDocuments(db, webhooks, entries),
+  fold: (db, entries) => foldDocuments(db, model, entries),
 }

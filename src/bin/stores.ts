@@ -19,8 +19,8 @@ import { createDeriveId, newId } from '../credentials/id.ts'
 import { type AppendGate, createAppendGate } from '../freeze/append-gate.ts'
 import { freezable } from '../freeze/freezable.ts'
 import { createIdempotency } from '../idempotency/idempotency.ts'
+import { createExecute } from '../ledger/execute.ts'
 import { createGate } from '../ledger/gate.ts'
-import { createHandle } from '../ledger/handle.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
 import { createTurns } from '../ledger/turns.ts'
 import { createMailing } from '../mail/mailing.ts'
@@ -181,7 +181,7 @@ export async function connectStores(
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
     const services: Services = {
       ledger,
-      handle: traces.handle(createHandle(ledger, traces.wait(readModels), createTurns())),
+      execute: traces.execute(createExecute(ledger, traces.wait(readModels), createTurns())),
       untilVisible,
       db,
       ...createLookups(hotDb),

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { OnRound } from '../../projections/runner/read-models.ts'
 import type { Config } from '../config.ts'
-import type { Handle, ReadModels } from '../ledger/handle.ts'
+import type { Execute, ReadModels } from '../ledger/execute.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Tail } from '../ledger/tail.ts'
 import type { Tracing } from '../tracing/tracing.ts'
@@ -10,7 +10,7 @@ import type { Tracing } from '../tracing/tracing.ts'
 export type Traces = {
   tracing: Tracing | undefined
   ledger(ledger: Ledger): Ledger
-  handle(handle: Handle): Handle
+  execute(execute: Execute): Execute
   wait(readModels: ReadModels): ReadModels
   rounds(tail: Tail): { log: Tail; onRound: OnRound | undefined }
 }
@@ -18,7 +18,7 @@ export type Traces = {
 const off: Traces = {
   tracing: undefined,
   ledger: (ledger) => ledger,
-  handle: (handle) => handle,
+  execute: (execute) => execute,
   wait: (readModels) => readModels,
   rounds: (log) => ({ log, onRound: undefined }),
 }
@@ -30,7 +30,7 @@ export async function startTraces(
   undo: (() => Promise<unknown>)[],
 ): Promise<Traces> {
   if (settings === undefined) return off
-  const [{ startTracing }, { tracedHandle, tracedLedger, tracedWait, watchRounds }] = await Promise.all([
+  const [{ startTracing }, { tracedExecute, tracedLedger, tracedWait, watchRounds }] = await Promise.all([
     import('../tracing/start.ts'),
     import('../tracing/stores.ts'),
   ])
@@ -39,7 +39,7 @@ export async function startTraces(
   return {
     tracing,
     ledger: (ledger) => tracedLedger(tracing, ledger),
-    handle: (handle) => tracedHandle(tracing, handle),
+    execute: (execute) => tracedExecute(tracing, execute),
     wait: (readModels) => tracedWait(tracing, readModels),
     rounds: (tail) => watchRounds(tracing, tail),
   }

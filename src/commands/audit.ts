@@ -1,5 +1,7 @@
+import { audits } from '../domain/audit/audit.ts'
 import type { AuditAction, AuditTarget } from '../domain/audit/events.ts'
-import { auditStream } from '../ledger/streams.ts'
+import { noStream } from '../ledger/execute.ts'
+import { auditKey } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /** What somebody is about to be shown. */
@@ -24,10 +26,11 @@ export async function recordAudit(
 ): Promise<void> {
   const auditId = services.newId('aud')
   const at = momentOf(services)
-  await services.handle<undefined, 'audit'>({
-    stream: auditStream(tenantId, auditId),
-    load: async () => ({ state: undefined, revision: 'no_stream' }),
-    decide: () => [{ type: 'Looked', data: { auditId, tenantId, at, action, target, asOf: asOf ?? null } }],
-    cause: causeOf(origin, at),
-  })
+  await services.execute(
+    audits,
+    auditKey(tenantId, auditId),
+    { auditId, tenantId, at, action, target, asOf: asOf ?? null },
+    causeOf(origin, at),
+    { found: noStream(audits) },
+  )
 }

@@ -2,20 +2,17 @@ import { setTimeout } from 'node:timers/promises'
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import type { FoundInstall } from '../../projections/trials/queries.ts'
-import { folding } from '../domain/recorded.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 import {
   decideTrial,
-  evolveTrial,
   type InstallState,
   standingOf,
   type Trial,
   type TrialCommand,
   type TrialStanding,
-  unknownMachine,
+  trials,
 } from '../domain/trial/trial.ts'
-import { loadFromLog } from '../ledger/load.ts'
-import { trialStream } from '../ledger/streams.ts'
+import { trialKey } from '../ledger/streams.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
 import type { Sighting } from '../usage/installs.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
@@ -121,17 +118,12 @@ async function recordTrial(
 ): Promise<Trial> {
   if (decideTrial(found.trial, command).length === 0) return found.trial
   const { tenantId, productId, installs, at } = command
-  const stream = trialStream(tenantId, productId, machine)
-  const { state, events } = await services.handle<Trial, 'trial'>({
-    stream,
-    load: () => loadFromLog(services.ledger, stream, unknownMachine, folding('trial', evolveTrial)),
-    decide: (trial) => decideTrial(trial, command),
-    cause: causeOf(origin, at),
-  })
+  const key = trialKey(tenantId, productId, machine)
+  const { state, events } = await services.execute(trials, key, command, causeOf(origin, at))
   if (events.some(({ type }) => type === 'MachineFoundShared')) {
     onShared({ tenantId, productId, machine, installs })
   }
-  return events.reduce(evolveTrial, state)
+  return state
 }
 
 const isTrouble = (error: unknown): boolean =>

@@ -1,16 +1,8 @@
 import { sha256 } from '../credentials/sha256.ts'
 import { displayOf, newToken } from '../credentials/token.ts'
-import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
-import {
-  type ClientKeys,
-  decideClientKeys,
-  evolveClientKeys,
-  noClientKeys,
-  takesSdkKey,
-} from '../domain/tenant/client-keys.ts'
+import { type ClientKeys, clientKeys, takesSdkKey } from '../domain/tenant/client-keys.ts'
 import { loadFromLog } from '../ledger/load.ts'
-import { tenantStream } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /**
@@ -53,12 +45,8 @@ export async function issueCheckoutKey(
   const { token, tokenHash } = newToken('chk', services.randomBytes)
   const at = momentOf(services)
   const key = { keyHash: tokenHash, displayKey: displayOf(token) }
-  await services.handle<ClientKeys, 'tenant'>({
-    stream: tenantStream(tenantId),
-    load: () => loadClientKeys(services, tenantId),
-    decide: (keys) => decideClientKeys(keys, { type: 'IssueCheckoutKey', key, at }),
-    cause: causeOf(origin, at),
-  })
+  const command = { type: 'IssueCheckoutKey', key, at } as const
+  await services.execute(clientKeys, tenantId, command, causeOf(origin, at))
   return { checkoutKey: token }
 }
 
@@ -72,24 +60,19 @@ async function changeSdkKey(
   origin: Origin,
 ): Promise<string> {
   const at = momentOf(services)
-  const { state, events } = await services.handle<{ keys: ClientKeys; sdkKey: string }, 'tenant'>({
-    stream: tenantStream(tenantId),
-    load: async () => {
-      const { state: keys, revision } = await loadClientKeys(services, tenantId)
+  const { state: keys } = await services.execute(
+    clientKeys,
+    tenantId,
+    async (before) => {
       const fresh = newToken('sdk', services.randomBytes).token
       // Kept before the event that refers to it is appended, and only where there is going to be one.
-      const sdkKey = takesSdkKey(keys, type, operationId)
+      const sdkKey = takesSdkKey(before, type, operationId)
         ? await services.secrets.keep(tenantId, secretNameOf(operationId), fresh)
         : fresh
-      return { state: { keys, sdkKey }, revision }
+      return { type, key: { operationId, keyHash: sha256(sdkKey), displayKey: displayOf(sdkKey) }, at }
     },
-    decide: ({ keys, sdkKey }) => {
-      const key = { operationId, keyHash: sha256(sdkKey), displayKey: displayOf(sdkKey) }
-      return decideClientKeys(keys, { type, key, at })
-    },
-    cause: causeOf(origin, at),
-  })
-  const keys = events.reduce(evolveClientKeys, state.keys)
+    causeOf(origin, at),
+  )
   if (type === 'RotateSdkKey') await destroyFormer(services, tenantId, keys)
   return openSdkKey(services, tenantId, keys)
 }
@@ -104,7 +87,7 @@ async function openSdkKey(services: Services, tenantId: string, keys: ClientKeys
   const found = await open(keys)
   if (found !== undefined) return found
   // Rotated at this very moment, most likely: then there is a newer one.
-  const { state: now } = await loadClientKeys(services, tenantId)
+  const { state: now } = await loadFromLog(services.ledger, tenantId, clientKeys)
   const newer = await open(now)
   if (newer === undefined) throw new Refusal('sdk_key_lost')
   return newer
@@ -112,13 +95,4 @@ async function openSdkKey(services: Services, tenantId: string, keys: ClientKeys
   async function open({ sdkKey }: ClientKeys): Promise<string | undefined> {
     return sdkKey === null ? undefined : services.secrets.open(tenantId, secretNameOf(sdkKey.operationId))
   }
-}
-
-function loadClientKeys(services: Services, tenantId: string) {
-  return loadFromLog(
-    services.ledger,
-    tenantStream(tenantId),
-    noClientKeys,
-    folding('tenant', evolveClientKeys),
-  )
 }

@@ -1,16 +1,12 @@
 import {
-  absentConfirmation,
   type Confirmation,
   type ConfirmationCommand,
-  decideConfirmation,
-  evolveConfirmation,
+  confirmations,
   type RequestedConfirmation,
 } from '../domain/confirmation/confirmation.ts'
-import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Loaded } from '../ledger/handle.ts'
+import type { Loaded } from '../ledger/execute.ts'
 import { loadFromLog } from '../ledger/load.ts'
-import { confirmationStream } from '../ledger/streams.ts'
 import { causeOf, type Origin, type Services } from './services.ts'
 
 /** As the log has it, which no read model lags behind. */
@@ -18,12 +14,7 @@ export function loadConfirmation(
   services: Pick<Services, 'ledger'>,
   confirmationId: string,
 ): Promise<Loaded<Confirmation>> {
-  return loadFromLog(
-    services.ledger,
-    confirmationStream(confirmationId),
-    absentConfirmation,
-    folding('confirmation', evolveConfirmation),
-  )
+  return loadFromLog(services.ledger, confirmationId, confirmations)
 }
 
 /**
@@ -38,13 +29,8 @@ export async function changeConfirmation(
   command: ConfirmationCommand,
   origin: Origin,
 ): Promise<RequestedConfirmation> {
-  const { state, events } = await services.handle<Confirmation, 'confirmation'>({
-    stream: confirmationStream(confirmationId),
-    load: () => loadConfirmation(services, confirmationId),
-    decide: (confirmation) => decideConfirmation(confirmation, command),
-    cause: causeOf(origin, command.at),
-  })
-  const confirmation = events.reduce(evolveConfirmation, state)
+  const cause = causeOf(origin, command.at)
+  const { state: confirmation } = await services.execute(confirmations, confirmationId, command, cause)
   if (confirmation.status === 'absent') throw new Refusal('confirmation_not_found')
   return confirmation
 }

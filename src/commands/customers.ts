@@ -1,17 +1,9 @@
 import { type CustomerEntry, findCustomer } from '../../projections/customers/queries.ts'
-import {
-  absentCustomer,
-  type Customer,
-  type CustomerCommand,
-  decideCustomer,
-  evolveCustomer,
-} from '../domain/customer/customer.ts'
+import { type CustomerCommand, customers } from '../domain/customer/customer.ts'
 import type { EntitlementOverride } from '../domain/customer/overrides.ts'
-import { decideLicense, type License } from '../domain/license/license.ts'
-import { folding } from '../domain/recorded.ts'
+import { licenses } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { loadFromLog } from '../ledger/load.ts'
-import { customerStream, licenseStream } from '../ledger/streams.ts'
+import { stateOf } from './license-stream.ts'
 import { requireLicense } from './licenses.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
@@ -62,15 +54,9 @@ export async function linkLicense(
 ): Promise<CustomerEntry> {
   await requireCustomer(services, tenantId, customerId)
   const at = momentOf(services)
-  await services.handle<License, 'license'>({
-    stream: licenseStream(licenseId),
-    load: async () => {
-      const { license, revision } = await requireLicense(services, tenantId, licenseId)
-      return { state: license, revision }
-    },
-    decide: (license) => decideLicense(license, { type: 'LinkCustomer', customerId, at }),
-    cause: causeOf(origin, at),
-  })
+  const read = async () => stateOf(await requireLicense(services, tenantId, licenseId))
+  const command = { type: 'LinkCustomer', customerId, at } as const
+  await services.execute(licenses, licenseId, command, causeOf(origin, at), { read })
   return requireCustomer(services, tenantId, customerId)
 }
 
@@ -92,13 +78,6 @@ async function change(
   command: CustomerCommand,
   origin: Origin,
 ): Promise<CustomerEntry> {
-  const stream = customerStream(customerId)
-  await services.handle<Customer, 'customer'>({
-    stream,
-    load: () => loadFromLog(services.ledger, stream, absentCustomer, folding('customer', evolveCustomer)),
-    decide: (customer) => decideCustomer(customer, command),
-    cause: causeOf(origin, command.at),
-    run: origin.run,
-  })
+  await services.execute(customers, customerId, command, causeOf(origin, command.at), { run: origin.run })
   return requireCustomer(services, tenantId, customerId)
 }

@@ -1,18 +1,14 @@
 import { type DeliveryEntry, findDelivery } from '../../projections/deliveries/queries.ts'
 import {
   type AttemptResult,
-  absentDelivery,
   type Delivery,
-  decideDelivery,
-  evolveDelivery,
+  deliveries,
   type KnownDelivery,
 } from '../domain/delivery/delivery.ts'
 import type { DeliveryEvent } from '../domain/delivery/events.ts'
-import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Loaded } from '../ledger/handle.ts'
+import { type Loaded, noStream } from '../ledger/execute.ts'
 import { loadFromLog } from '../ledger/load.ts'
-import { deliveryStream } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 type Owed = Omit<Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'], 'deliveryId' | 'at'>
@@ -32,12 +28,9 @@ export const deliveryIdOf = (
 export async function scheduleDelivery(services: Services, owed: Owed, origin: Origin): Promise<void> {
   const at = momentOf(services)
   const deliveryId = deliveryIdOf(services, owed)
-  await services.handle<Delivery, 'delivery'>({
-    stream: deliveryStream(deliveryId),
-    loaded: { state: absentDelivery, revision: 'no_stream' },
-    load: () => loadDelivery(services, deliveryId),
-    decide: (delivery) => decideDelivery(delivery, { type: 'ScheduleDelivery', deliveryId, ...owed, at }),
-    cause: causeOf(origin, at),
+  const command = { type: 'ScheduleDelivery', deliveryId, ...owed, at } as const
+  await services.execute(deliveries, deliveryId, command, causeOf(origin, at), {
+    found: noStream(deliveries),
   })
 }
 
@@ -50,13 +43,9 @@ export async function recordAttempt(
 ): Promise<void> {
   const at = momentOf(services)
   const attempt = delivery.attempts.length + 1
-  await services.handle<Delivery, 'delivery'>({
-    stream: deliveryStream(delivery.deliveryId),
-    loaded: { state: delivery, revision },
-    load: () => loadDelivery(services, delivery.deliveryId),
-    decide: (known) => decideDelivery(known, { type: 'RecordAttempt', attempt, ...made, at }),
-    cause: causeOf(origin, at),
-  })
+  const command = { type: 'RecordAttempt', attempt, ...made, at } as const
+  const found = { state: delivery, revision }
+  await services.execute(deliveries, delivery.deliveryId, command, causeOf(origin, at), { found })
 }
 
 /**
@@ -72,24 +61,20 @@ export async function askRedelivery(
   const at = momentOf(services)
   const entry = await findDelivery(services.db, tenantId, deliveryId)
   if (!entry) throw new Refusal('delivery_not_found')
-  const { state, events } = await services.handle<Delivery, 'delivery'>({
-    stream: deliveryStream(deliveryId),
-    loaded: { state: entry.delivery, revision: entry.revision },
-    load: () => loadDelivery(services, deliveryId),
-    decide: (delivery) => decideDelivery(delivery, { type: 'AskRedelivery', at }),
-    cause: causeOf(origin, at),
-    run: origin.run,
-  })
-  const delivery = events.reduce(evolveDelivery, state)
+  const found = { state: entry.delivery, revision: entry.revision }
+  const command = { type: 'AskRedelivery', at } as const
+  const options = { found, run: origin.run }
+  const { state: delivery } = await services.execute(
+    deliveries,
+    deliveryId,
+    command,
+    causeOf(origin, at),
+    options,
+  )
   if (delivery.status === 'absent') throw new Refusal('delivery_not_found')
   return delivery
 }
 
 export function loadDelivery(services: Services, deliveryId: string): Promise<Loaded<Delivery>> {
-  return loadFromLog(
-    services.ledger,
-    deliveryStream(deliveryId),
-    absentDelivery,
-    folding('delivery', evolveDelivery),
-  )
+  return loadFromLog(services.ledger, deliveryId, deliveries)
 }

@@ -1,11 +1,10 @@
 import type { RuntimeFinding, RuntimeQuestion } from '../../projections/licenses/runtime.ts'
-import type { LicenseEvent } from '../domain/license/events.ts'
-import { decideLicense, type License } from '../domain/license/license.ts'
+import { type LicenseCommand, licenses } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenant/events.ts'
 import { planLimits } from '../domain/tenant/tenant.ts'
-import { licenseStream } from '../ledger/streams.ts'
-import { seating } from './plan-room.ts'
+import { stateOf } from './license-stream.ts'
+import { type Admit, seating } from './plan-room.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 export type FoundLicense = Extract<RuntimeFinding, { found: 'license' }>
@@ -32,8 +31,10 @@ export async function activateDevice(
   }
   const plan = { tenantId: question.tenantId, plan: device.plan }
   await seating(services, plan, (admit, proof, isAgain) =>
-    changeFound(services, { found, question, origin, at, proof, isStale: isAgain }, (license) =>
-      admit(decideLicense(license, { type: 'ActivateDevice', ...seat, at })),
+    changeFound(
+      services,
+      { found, question, origin, at, admit, proof, isStale: isAgain },
+      { type: 'ActivateDevice', ...seat, at },
     ),
   )
 }
@@ -53,9 +54,8 @@ export async function deactivateDevice(
 ): Promise<void> {
   const at = momentOf(services)
   const { deviceId } = question
-  await changeFound(services, { found, question, origin, at }, (license) =>
-    decideLicense(license, { type: 'DeactivateDevice', deviceId, at }),
-  )
+  const change = { found, question, origin, at }
+  await changeFound(services, change, { type: 'DeactivateDevice', deviceId, at })
 }
 
 type Change = {
@@ -63,6 +63,7 @@ type Change = {
   question: RuntimeQuestion
   origin: Origin
   at: string
+  admit?: Admit
   proof?: (() => Promise<void>) | undefined
   /** Some time has passed since it was found. */
   isStale?: boolean
@@ -71,21 +72,19 @@ type Change = {
 /** Decides first on what the look-up has found, so that an activation reads the stores once. */
 async function changeFound(
   services: Services,
-  { found, question, origin, at, proof, isStale = false }: Change,
-  decide: (license: License) => LicenseEvent[],
+  { found, question, origin, at, admit, proof, isStale = false }: Change,
+  command: LicenseCommand,
 ): Promise<void> {
-  await services.handle<License, 'license'>({
-    stream: licenseStream(found.license.licenseId),
-    loaded: isStale ? undefined : { state: found.license, revision: found.revision },
-    load: async () => {
+  await services.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
+    found: isStale ? undefined : stateOf(found),
+    read: async () => {
       const again = await services.findForRuntime(question)
       // Reminted in between: the key that was shown is no longer this license's.
       if (again.found !== 'license') throw new Refusal('license_reminted')
-      return { state: again.license, revision: again.revision }
+      return stateOf(again)
     },
-    decide,
-    cause: causeOf(origin, at),
     run: origin.run,
+    admit,
     proof,
   })
 }

@@ -1,21 +1,12 @@
 import { findMemberBySubject } from '../../projections/members/queries.ts'
 import { findTraces, type Traces } from '../../projections/subjects/queries.ts'
-import { absentCustomer, type Customer, decideCustomer, evolveCustomer } from '../domain/customer/customer.ts'
-import { decideLicense, type License } from '../domain/license/license.ts'
-import { folding } from '../domain/recorded.ts'
+import { customers } from '../domain/customer/customer.ts'
+import { licenses } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { KnownSale } from '../domain/sale/sale.ts'
 import type { Erased } from '../domain/subject/events.ts'
-import {
-  decideSubject,
-  evolveSubject,
-  presentSubject,
-  type Subject,
-  type SubjectCommand,
-} from '../domain/subject/subject.ts'
-import { loadFromLog } from '../ledger/load.ts'
-import { customerStream, licenseStream, subjectStream } from '../ledger/streams.ts'
-import { loadLicense } from './license-stream.ts'
+import { type SubjectCommand, subjects } from '../domain/subject/subject.ts'
+import { subjectKey } from '../ledger/streams.ts'
 import { saleStreamOf } from './sale-streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
@@ -73,13 +64,7 @@ async function change(
   command: (at: string) => SubjectCommand,
 ): Promise<{ at: string }> {
   const at = momentOf(services)
-  const stream = subjectStream(tenantId, subjectId)
-  await services.handle<Subject, 'subject'>({
-    stream,
-    load: () => loadFromLog(services.ledger, stream, presentSubject, folding('subject', evolveSubject)),
-    decide: (subject) => decideSubject(subject, command(at)),
-    cause: causeOf(origin, at),
-  })
+  await services.execute(subjects, subjectKey(tenantId, subjectId), command(at), causeOf(origin, at))
   return { at }
 }
 
@@ -109,13 +94,7 @@ async function removeMails(
 }
 
 async function eraseHolder(services: Services, licenseId: string, at: string, origin: Origin): Promise<void> {
-  const stream = licenseStream(licenseId)
-  await services.handle<License, 'license'>({
-    stream,
-    load: () => loadLicense(services.ledger, stream),
-    decide: (license) => decideLicense(license, { type: 'EraseHolder', at }),
-    cause: causeOf(origin, at),
-  })
+  await services.execute(licenses, licenseId, { type: 'EraseHolder', at }, causeOf(origin, at))
 }
 
 async function eraseCustomer(
@@ -124,11 +103,5 @@ async function eraseCustomer(
   at: string,
   origin: Origin,
 ): Promise<void> {
-  const stream = customerStream(customerId)
-  await services.handle<Customer, 'customer'>({
-    stream,
-    load: () => loadFromLog(services.ledger, stream, absentCustomer, folding('customer', evolveCustomer)),
-    decide: (customer) => decideCustomer(customer, { type: 'EraseCustomer', at }),
-    cause: causeOf(origin, at),
-  })
+  await services.execute(customers, customerId, { type: 'EraseCustomer', at }, causeOf(origin, at))
 }

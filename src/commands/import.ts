@@ -3,14 +3,14 @@ import type { PresentProduct } from '../../projections/products/queries.ts'
 import { foreignKey } from '../credentials/license-key.ts'
 import type { LicenseTerms } from '../domain/license/events.ts'
 import { type TermsAsked, termsFrom } from '../domain/license/issue.ts'
-import { absentLicense, decideLicense, type License, type LicenseStatus } from '../domain/license/license.ts'
+import { type LicenseStatus, licenses } from '../domain/license/license.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenant/events.ts'
 import { planLimits } from '../domain/tenant/tenant.ts'
+import { noStream } from '../ledger/execute.ts'
 import { licenseStream } from '../ledger/streams.ts'
 import { usingKeyType } from './key-type-use.ts'
-import { loadLicense } from './license-stream.ts'
 import { sealedHolder } from './licenses.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
@@ -222,7 +222,7 @@ async function importOne(
   origin: Origin,
   roomProof: Proof | undefined,
 ): Promise<OneImported> {
-  const stream = licenseStream(terms.licenseId)
+  const _stream = licenseStream(terms.licenseId)
   const holder = await sealedHolder(services, terms.tenantId, row)
   const devices = (row.devices ?? []).map(({ deviceId, name }) => ({
     deviceId,
@@ -234,18 +234,20 @@ async function importOne(
   const revoked = row.status === 'revoked'
   try {
     const { events, recordedBefore } = await usingKeyType(services, terms, (proof) =>
-      services.handle<License, 'license'>({
-        stream,
-        loaded: { state: absentLicense, revision: 'no_stream' },
-        load: () => loadLicense(services.ledger, stream),
-        decide: (license) =>
-          license.status === 'absent'
-            ? decideLicense(license, { type: 'ImportLicense', terms: { ...terms, holder }, devices, revoked })
-            : [],
-        cause: causeOf(origin, terms.at),
-        run: origin.run,
-        proof: async () => void (await Promise.all([proof(), roomProof?.()])),
-      }),
+      services.execute(
+        licenses,
+        terms.licenseId,
+        ({ status }) =>
+          status === 'absent'
+            ? { type: 'ImportLicense', terms: { ...terms, holder }, devices, revoked }
+            : undefined,
+        causeOf(origin, terms.at),
+        {
+          found: noStream(licenses),
+          run: origin.run,
+          proof: async () => void (await Promise.all([proof(), roomProof?.()])),
+        },
+      ),
     )
     return events.length > 0 || recordedBefore === true ? 'imported' : 'duplicate'
   } catch (error) {

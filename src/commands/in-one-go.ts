@@ -1,5 +1,5 @@
 import type { Share } from '../../projections/database/shared-locks.ts'
-import type { Handle } from '../ledger/handle.ts'
+import type { Execute } from '../ledger/execute.ts'
 import type { KeyTypeUse } from './key-type-use.ts'
 import type { Services } from './services.ts'
 
@@ -12,11 +12,11 @@ import type { Services } from './services.ts'
  */
 export async function inOneGo<T>(services: Services, work: (services: Services) => Promise<T>): Promise<T> {
   let recorded = -1n
-  const handle: Handle = async (command) => {
-    const handled = await services.handle({ ...command, waits: false })
-    const { position } = handled
+  const execute: Execute = async (decider, id, command, cause, options) => {
+    const executed = await services.execute(decider, id, command, cause, { ...options, waits: false })
+    const { position } = executed
     if (position !== undefined && position > recorded) recorded = position
-    return handled
+    return executed
   }
   const shares = new Map<string, Share>()
   const enter: KeyTypeUse['enter'] = async (keyType) => {
@@ -28,7 +28,7 @@ export async function inOneGo<T>(services: Services, work: (services: Services) 
     return { ...share, leave: () => undefined }
   }
   try {
-    return await work({ ...services, handle, keyTypes: { ...services.keyTypes, enter } })
+    return await work({ ...services, execute, keyTypes: { ...services.keyTypes, enter } })
   } finally {
     // Also behind a refusal, which may be about what has just been recorded.
     const visible = recorded >= 0n ? services.untilVisible(recorded) : Promise.resolve()

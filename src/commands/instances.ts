@@ -1,10 +1,9 @@
 import type { FoundInstance, InstanceQuestion } from '../../projections/licenses/instances.ts'
-import type { LicenseEvent } from '../domain/license/events.ts'
-import { decideLicense, type IssuedLicense, sameDevice } from '../domain/license/license.ts'
+import { type LicenseCommand, licenses, sameDevice } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenant/events.ts'
-import { licenseStream } from '../ledger/streams.ts'
-import { seating } from './plan-room.ts'
+import { stateOf } from './license-stream.ts'
+import { type Admit, seating } from './plan-room.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 type Instance = { installId: string | null; name: string; platform: string | null; plan: Plan }
@@ -25,12 +24,15 @@ export async function activateInstance(
   const at = momentOf(services)
   const instance = { instanceId: services.newId('ins'), installId, name, platform }
   const { tenantId } = question
-  const { state } = await seating(services, { tenantId, plan }, (admit, proof, isAgain) =>
-    changeFound(services, { found, question, origin, at, proof, isStale: isAgain }, (license) =>
-      admit(decideLicense(license, { type: 'ActivateInstance', ...instance, at })),
+  const { before } = await seating(services, { tenantId, plan }, (admit, proof, isAgain) =>
+    changeFound(
+      services,
+      { found, question, origin, at, admit, proof, isStale: isAgain },
+      { type: 'ActivateInstance', ...instance, at },
     ),
   )
-  return sameDevice(state.seats.values(), instance)?.instanceId ?? instance.instanceId
+  const seats = before.status === 'issued' ? before.seats.values() : []
+  return sameDevice(seats, instance)?.instanceId ?? instance.instanceId
 }
 
 /** Frees the seat of the instance that was found; without an active seat nothing happens. */
@@ -42,9 +44,8 @@ export async function deactivateInstance(
 ): Promise<void> {
   const at = momentOf(services)
   const { deviceId } = found.seat
-  await changeFound(services, { found, question, origin, at }, (license) =>
-    decideLicense(license, { type: 'DeactivateDevice', deviceId, at }),
-  )
+  const change = { found, question, origin, at }
+  await changeFound(services, change, { type: 'DeactivateDevice', deviceId, at })
 }
 
 type Change = {
@@ -52,6 +53,7 @@ type Change = {
   question: InstanceQuestion
   origin: Origin
   at: string
+  admit?: Admit
   proof?: (() => Promise<void>) | undefined
   /** Some time has passed since it was found. */
   isStale?: boolean
@@ -60,20 +62,18 @@ type Change = {
 /** Decides first on what the look-up has found, so that an activation reads the stores once. */
 function changeFound(
   services: Services,
-  { found, question, origin, at, proof, isStale = false }: Change,
-  decide: (license: IssuedLicense) => LicenseEvent[],
+  { found, question, origin, at, admit, proof, isStale = false }: Change,
+  command: LicenseCommand,
 ) {
-  return services.handle<IssuedLicense, 'license'>({
-    stream: licenseStream(found.license.licenseId),
-    loaded: isStale ? undefined : { state: found.license, revision: found.revision },
-    load: async () => {
+  return services.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
+    found: isStale ? undefined : stateOf(found),
+    read: async () => {
       const again = await services.findInstance(question)
       // Reminted in between: the key that was shown is no longer this license's.
       if (again.found !== 'license') throw new Refusal('license_reminted')
-      return { state: again.license, revision: again.revision }
+      return stateOf(again)
     },
-    decide,
-    cause: causeOf(origin, at),
+    admit,
     proof,
   })
 }

@@ -3,21 +3,17 @@ import type { PresentProduct } from '../../projections/products/queries.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import type { Credentials } from '../domain/integration/events.ts'
 import {
-  absentIntegration,
-  decideIntegration,
-  evolveIntegration,
   type Integration,
   type IntegrationCommand,
+  integrations,
   type KnownIntegration,
   secretNames,
 } from '../domain/integration/integration.ts'
 import { type Mapping, targetsOf } from '../domain/integration/mapping.ts'
 import type { Marketplace, Provider } from '../domain/integration/provider.ts'
 import { findKeyType } from '../domain/product/product.ts'
-import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { loadFromLog } from '../ledger/load.ts'
-import { integrationStream } from '../ledger/streams.ts'
+import { integrationKey } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /** What a marketplace is connected with. Gumroad gives nothing: a token of ours stands in the ping's address. */
@@ -222,16 +218,9 @@ export async function changeIntegration(
   origin: Origin,
   command: (at: string) => IntegrationCommand,
 ): Promise<Integration> {
-  const stream = integrationStream(tenantId, provider)
   const at = momentOf(services)
-  const { state, events } = await services.handle<Integration, 'integration'>({
-    stream,
-    load: () =>
-      loadFromLog(services.ledger, stream, absentIntegration, folding('integration', evolveIntegration)),
-    decide: (integration) => decideIntegration(integration, command(at)),
-    cause: causeOf(origin, at),
-  })
-  const integration = events.reduce(evolveIntegration, state)
+  const key = integrationKey(tenantId, provider)
+  const { state: integration } = await services.execute(integrations, key, command(at), causeOf(origin, at))
   if (integration.status !== 'absent') {
     for (const name of integration.retired) await services.secrets.destroy(tenantId, name)
   }

@@ -1,9 +1,9 @@
 import type { LicenseEntry } from '../../projections/licenses/queries.ts'
 import { type DeviceName, findSeat } from '../../projections/licenses/seats.ts'
 import { newLicenseKey } from '../credentials/license-key.ts'
-import { decideLicense, type License } from '../domain/license/license.ts'
+import { licenses } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { licenseStream } from '../ledger/streams.ts'
+import { stateOf } from './license-stream.ts'
 import { requireLicense } from './licenses.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
@@ -20,22 +20,17 @@ export async function remintLicense(
 ): Promise<LicenseEntry & { licenseKey: string }> {
   const find = () => requireLicense(services, tenantId, licenseId)
   const at = momentOf(services)
-  const { license: found, revision } = await find()
-  const product = await services.findProduct(tenantId, found.productId)
+  const found = await find()
+  const product = await services.findProduct(tenantId, found.license.productId)
   if (!product) throw new Refusal('product_not_found')
   const { licenseKey, keyHash, displayKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
-  await services.handle<License, 'license'>({
-    stream: licenseStream(licenseId),
-    loaded: { state: found, revision },
-    load: async () => {
-      const again = await find()
-      return { state: again.license, revision: again.revision }
-    },
-    decide: (license) =>
-      decideLicense(license, { type: 'RemintLicense', keyHash, displayKey, keepDevices, at }),
-    cause: causeOf(origin, at),
-    run: origin.run,
-  })
+  await services.execute(
+    licenses,
+    licenseId,
+    { type: 'RemintLicense', keyHash, displayKey, keepDevices, at },
+    causeOf(origin, at),
+    { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
+  )
   return { ...(await find()), licenseKey }
 }
 
@@ -58,16 +53,12 @@ export async function removeDevice(
   }
   const found = await find()
   const { deviceId } = found
-  await services.handle<License, 'license'>({
-    stream: licenseStream(licenseId),
-    loaded: { state: found.license, revision: found.revision },
-    load: async () => {
-      const { license, revision } = await find()
-      return { state: license, revision }
-    },
-    decide: (license) => decideLicense(license, { type: 'DeactivateDevice', deviceId, at }),
-    cause: causeOf(origin, at),
-    run: origin.run,
-  })
+  await services.execute(
+    licenses,
+    licenseId,
+    { type: 'DeactivateDevice', deviceId, at },
+    causeOf(origin, at),
+    { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
+  )
   return { productId: found.license.productId }
 }

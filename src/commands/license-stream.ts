@@ -1,13 +1,6 @@
-import { absentLicense, evolveLicense, type License } from '../domain/license/license.ts'
-import { folding } from '../domain/recorded.ts'
-import type { Loaded } from '../ledger/handle.ts'
+import { absentLicense, evolveLicense, type IssuedLicense, type License } from '../domain/license/license.ts'
+import type { Loaded } from '../ledger/execute.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { loadFromLog } from '../ledger/load.ts'
-
-/** Folds a license's whole stream: for the rare case in which its row cannot be decided on. */
-export function loadLicense(ledger: Ledger, stream: string): Promise<Loaded<License>> {
-  return loadFromLog(ledger, stream, absentLicense, folding('license', evolveLicense))
-}
 
 /** The license as its first event made it. */
 export async function issuedAs(ledger: Ledger, stream: string): Promise<License> {
@@ -16,3 +9,12 @@ export async function issuedAs(ledger: Ledger, stream: string): Promise<License>
   }
   return absentLicense
 }
+
+/** A license as a row of a read model has it, to be decided on. */
+export const stateOf = ({
+  license,
+  revision,
+}: {
+  license: IssuedLicense
+  revision: number
+}): Loaded<License> => ({ state: license, revision })

@@ -4,19 +4,14 @@ import { isId } from '../credentials/id.ts'
 import { newLicenseKey } from '../credentials/license-key.ts'
 import type { Holder } from '../domain/license/events.ts'
 import { type TermsAsked, termsOf } from '../domain/license/issue.ts'
-import {
-  absentLicense,
-  decideLicense,
-  evolveLicense,
-  type IssuedLicense,
-  type License,
-} from '../domain/license/license.ts'
+import { type IssuedLicense, licenses } from '../domain/license/license.ts'
 import type { KeyType } from '../domain/product/key-type.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import { Refusal } from '../domain/refusal.ts'
+import { noStream } from '../ledger/execute.ts'
 import { licenseStream } from '../ledger/streams.ts'
 import { usingKeyType } from './key-type-use.ts'
-import { issuedAs, loadLicense } from './license-stream.ts'
+import { issuedAs, stateOf } from './license-stream.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 export type LicenseAsked = TermsAsked & {
@@ -44,45 +39,40 @@ export async function mintLicense(
   const terms = termsOf(keyType, asked, at)
   const { licenseKey, keyHash, displayKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
   const licenseId = services.newId('lic')
-  const stream = licenseStream(licenseId)
   const holder = await sealedHolder(services, product.tenantId, asked)
   const { tenantId, productId } = product
   const { keyTypeId } = keyType
-  const { events } = await usingKeyType(services, { tenantId, productId, keyTypeId }, (proof) =>
-    services.handle<License, 'license'>({
-      stream,
-      loaded: { state: absentLicense, revision: 'no_stream' },
-      load: () => loadLicense(services.ledger, stream),
-      decide: (license) =>
-        decideLicense(license, {
-          type: 'MintLicense',
-          terms: {
-            licenseId,
-            tenantId,
-            productId,
-            keyTypeId,
-            keyHash,
-            displayKey,
-            ...terms,
-            onExpiry: keyType.onExpiry,
-            holder,
-            customerId: asked.customerId ?? null,
-            source: 'api',
-            saleId: null,
-            test: false,
-            metadata: asked.metadata ?? {},
-            createdAt: at,
-            at,
-          },
-        }),
-      cause: causeOf(origin, at),
-      run: origin.run,
-      proof,
-    }),
+  const { events, state } = await usingKeyType(services, { tenantId, productId, keyTypeId }, (proof) =>
+    services.execute(
+      licenses,
+      licenseId,
+      {
+        type: 'MintLicense',
+        terms: {
+          licenseId,
+          tenantId,
+          productId,
+          keyTypeId,
+          keyHash,
+          displayKey,
+          ...terms,
+          onExpiry: keyType.onExpiry,
+          holder,
+          customerId: asked.customerId ?? null,
+          source: 'api',
+          saleId: null,
+          test: false,
+          metadata: asked.metadata ?? {},
+          createdAt: at,
+          at,
+        },
+      },
+      causeOf(origin, at),
+      { found: noStream(licenses), run: origin.run, proof },
+    ),
   )
   // Recorded by a request before this one of the same run: what became of the license since is not its answer.
-  const license =
-    events.length > 0 ? events.reduce(evolveLicense, absentLicense) : await issuedAs(services.ledger, stream)
+  const license = events.length > 0 ? state : await issuedAs(services.ledger, licenseStream(licenseId))
   if (license.status === 'absent') throw new Error('a minted license is there')
   return { license, keyType, licenseKey }
 }
@@ -110,16 +100,9 @@ export async function revokeLicense(
 ): Promise<LicenseEntry> {
   const at = momentOf(services)
   const find = () => requireLicense(services, tenantId, licenseId)
-  await services.handle<License, 'license'>({
-    stream: licenseStream(licenseId),
-    load: async () => {
-      const { license, revision } = await find()
-      return { state: license, revision }
-    },
-    decide: (license) => decideLicense(license, { type: 'RevokeLicense', reason, at }),
-    cause: causeOf(origin, at),
-    run: origin.run,
-  })
+  const command = { type: 'RevokeLicense', reason, at } as const
+  const read = async () => stateOf(await find())
+  await services.execute(licenses, licenseId, command, causeOf(origin, at), { read, run: origin.run })
   return find()
 }
 

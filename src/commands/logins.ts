@@ -2,19 +2,10 @@ import { findLogin } from '../../projections/logins/queries.ts'
 import { findMember } from '../../projections/members/queries.ts'
 import type { LoginRequest } from '../access/login-requests.ts'
 import { newId } from '../credentials/id.ts'
-import {
-  decideLogin,
-  evolveLogin,
-  type Login,
-  type LoginCommand,
-  pendingLogin,
-} from '../domain/login/login.ts'
+import { type LoginCommand, logins } from '../domain/login/login.ts'
 import type { Role } from '../domain/member/roles.ts'
-import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Scope } from '../domain/token/scopes.ts'
-import { loadFromLog } from '../ledger/load.ts'
-import { loginStream } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 import { createToken, type NewToken } from './tokens.ts'
 
@@ -89,11 +80,5 @@ function askedOf(services: Services, request: LoginRequest, { memberId, tenantId
 }
 
 function change(services: Services, deviceCodeHash: string, command: LoginCommand, origin: Origin) {
-  const stream = loginStream(deviceCodeHash)
-  return services.handle<Login, 'login'>({
-    stream,
-    load: () => loadFromLog(services.ledger, stream, pendingLogin, folding('login', evolveLogin)),
-    decide: (login) => decideLogin(login, command),
-    cause: causeOf(origin, command.at),
-  })
+  return services.execute(logins, deviceCodeHash, command, causeOf(origin, command.at))
 }

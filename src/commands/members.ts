@@ -11,18 +11,10 @@ import { findLink, type Link, linkLifetimeMs, writeLink } from '../access/links.
 import { endSessionsOf } from '../access/sessions.ts'
 import { newId } from '../credentials/id.ts'
 import type { LinkPurpose } from '../domain/member/events.ts'
-import {
-  absentMember,
-  decideMember,
-  evolveMember,
-  type Member,
-  type MemberCommand,
-} from '../domain/member/member.ts'
+import { type MemberCommand, members } from '../domain/member/member.ts'
 import type { Role } from '../domain/member/roles.ts'
-import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { loadFromLog } from '../ledger/load.ts'
-import { memberStream } from '../ledger/streams.ts'
+import { noStream } from '../ledger/execute.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 import { takeTenantTurn } from './tenant-turn.ts'
 
@@ -41,13 +33,8 @@ export async function addMember(
   const { subjectId, email } = await services.subjects.sealPerson(tenantId, member.email, null)
   return takeTenantTurn(services.db, tenantId, 'members', async () => {
     if (await findMemberBySubject(services.db, tenantId, subjectId)) throw new Refusal('member_exists')
-    await services.handle<Member, 'member'>({
-      stream: memberStream(memberId),
-      load: async () => ({ state: absentMember, revision: 'no_stream' }),
-      decide: (state) =>
-        decideMember(state, { type: 'AddMember', memberId, tenantId, role, subjectId, email, at }),
-      cause: causeOf(origin, at),
-    })
+    const command = { type: 'AddMember', memberId, tenantId, role, subjectId, email, at } as const
+    await services.execute(members, memberId, command, causeOf(origin, at), { found: noStream(members) })
     return memberId
   })
 }
@@ -150,11 +137,5 @@ async function requireMember(services: Services, tenantId: string, memberId: str
 }
 
 function change(services: Services, memberId: string, command: MemberCommand, origin: Origin) {
-  const stream = memberStream(memberId)
-  return services.handle<Member, 'member'>({
-    stream,
-    load: () => loadFromLog(services.ledger, stream, absentMember, folding('member', evolveMember)),
-    decide: (member) => decideMember(member, command),
-    cause: causeOf(origin, command.at),
-  })
+  return services.execute(members, memberId, command, causeOf(origin, command.at))
 }

@@ -1,6 +1,6 @@
-import { decideLicense, type License } from '../domain/license/license.ts'
+import { licenses } from '../domain/license/license.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { licenseStream } from '../ledger/streams.ts'
+import { stateOf } from './license-stream.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /**
@@ -10,14 +10,10 @@ import { causeOf, momentOf, type Origin, type Services } from './services.ts'
  */
 export async function endPaidPeriod(services: Services, licenseId: string, origin: Origin): Promise<void> {
   const at = momentOf(services)
-  await services.handle<License, 'license'>({
-    stream: licenseStream(licenseId),
-    load: async () => {
-      const found = await services.findLicenseAlone(licenseId)
-      if (!found) throw new Refusal('license_not_found')
-      return { state: found.license, revision: found.revision }
-    },
-    decide: (license) => decideLicense(license, { type: 'EndPaidPeriod', at }),
-    cause: causeOf(origin, at),
-  })
+  const read = async () => {
+    const found = await services.findLicenseAlone(licenseId)
+    if (!found) throw new Refusal('license_not_found')
+    return stateOf(found)
+  }
+  await services.execute(licenses, licenseId, { type: 'EndPaidPeriod', at }, causeOf(origin, at), { read })
 }

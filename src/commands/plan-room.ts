@@ -19,7 +19,7 @@ type Asked = {
 }
 
 /** Given to a command as its `proof`: that nobody else could add meanwhile. */
-type Proof = () => Promise<void>
+export type Proof = () => Promise<void>
 
 /**
  * The room that a tenant's plan leaves. What a plan limits stands in the streams of many products and licenses, so all
@@ -115,7 +115,7 @@ class RoomNeeded extends Error {}
 /**
  * Runs a change that seats a device, if it does not sit there already, within the plan of its tenant. Where the change
  * comes to nothing, as for a device that has its seat, nobody waits and nothing is counted.
- * @param change gives the events that it has decided on to `admit`, which throws where the plan leaves no room for them.
+ * @param change gives `admit` to the command that it executes, which throws where the plan leaves no room for the seat.
  *   It is run again, with `isAgain`, when it has to ask for room
  * @throws Refusal `plan_limit`, and what the change throws
  */
@@ -125,23 +125,25 @@ export async function seating<T>(
   change: (admit: Admit, proof: Proof | undefined, isAgain: boolean) => Promise<T>,
 ): Promise<T> {
   if (!Number.isFinite(planLimits[plan].activeDevices)) {
-    return change((events) => events, undefined, false)
+    return change(admitAll, undefined, false)
   }
   try {
-    return await change(admitUnless(new RoomNeeded()), undefined, false)
+    return await change(refuseWith(new RoomNeeded()), undefined, false)
   } catch (error) {
     if (!(error instanceof RoomNeeded)) throw error
   }
   return planRoom.take({ tenantId, plan, what: 'activeDevices', needed: 1 }, (granted, proof) =>
-    change(granted > 0 ? (events) => events : admitUnless(new Refusal('plan_limit')), proof, true),
+    change(granted > 0 ? admitAll : refuseWith(new Refusal('plan_limit')), proof, true),
   )
 }
 
-export type Admit = <Event>(events: Event[]) => Event[]
+/** Given to a command as its `admit`. */
+export type Admit = () => void
 
-const admitUnless =
+const refuseWith =
   (reason: Error): Admit =>
-  (events) => {
-    if (events.length > 0) throw reason
-    return events
+  () => {
+    throw reason
   }
+
+const admitAll: Admit = () => undefined

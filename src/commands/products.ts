@@ -1,18 +1,9 @@
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import type { KeyType } from '../domain/product/key-type.ts'
-import {
-  absentProduct,
-  decideProduct,
-  evolveProduct,
-  type Product,
-  type ProductCommand,
-  type SettingsChange,
-} from '../domain/product/product.ts'
-import { folding } from '../domain/recorded.ts'
+import { type ProductCommand, products, type SettingsChange } from '../domain/product/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenant/events.ts'
-import { loadFromLog } from '../ledger/load.ts'
-import { productStream } from '../ledger/streams.ts'
+import { productKey } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 export type ProductAsked = {
@@ -33,9 +24,9 @@ export async function createProduct(
 ): Promise<PresentProduct> {
   const { tenantId, productId } = asked
   return services.planRoom.take({ tenantId, plan, what: 'products', needed: 1 }, (granted, proof) =>
-    change(services, { tenantId, productId, origin, proof }, (product, at) => {
+    change(services, { tenantId, productId, origin, proof }, (at) => {
       if (granted === 0) throw new Refusal('product_limit_reached')
-      return decideProduct(product, { type: 'CreateProduct', ...asked, at })
+      return { type: 'CreateProduct', ...asked, at }
     }),
   )
 }
@@ -87,9 +78,7 @@ export function decided(
   origin: Origin,
   command: (at: string) => ProductCommand,
 ): Promise<PresentProduct> {
-  return change(services, { tenantId, productId, origin }, (product, at) =>
-    decideProduct(product, command(at)),
-  )
+  return change(services, { tenantId, productId, origin }, command)
 }
 
 type Change = {
@@ -102,18 +91,12 @@ type Change = {
 async function change(
   services: Services,
   { tenantId, productId, origin, proof }: Change,
-  decide: (product: Product, at: string) => ReturnType<typeof decideProduct>,
+  command: (at: string) => ProductCommand,
 ): Promise<PresentProduct> {
-  const stream = productStream(tenantId, productId)
   const at = momentOf(services)
-  await services.handle<Product, 'product'>({
-    stream,
-    load: () => loadFromLog(services.ledger, stream, absentProduct, folding('product', evolveProduct)),
-    decide: (product) => decide(product, at),
-    cause: causeOf(origin, at),
-    run: origin.run,
-    proof,
-  })
+  const key = productKey(tenantId, productId)
+  const prepare = () => command(at)
+  await services.execute(products, key, prepare, causeOf(origin, at), { run: origin.run, proof })
   const product = await services.findProduct(tenantId, productId)
   if (!product) throw new Refusal('product_not_found')
   return product

@@ -3,22 +3,16 @@ import { foreignKey, newLicenseKey } from '../credentials/license-key.ts'
 import type { LicenseTerms } from '../domain/license/events.ts'
 import type { SaleTerms } from '../domain/license/following.ts'
 import { termsPaidFor } from '../domain/license/issue.ts'
-import {
-  absentLicense,
-  decideLicense,
-  evolveLicense,
-  type IssuedLicense,
-  type License,
-} from '../domain/license/license.ts'
+import { absentLicense, type IssuedLicense, licenses } from '../domain/license/license.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason } from '../domain/sale/events.ts'
 import { isOpen, type KnownSale, type SaleCommand, saleStanding } from '../domain/sale/sale.ts'
-import type { Loaded } from '../ledger/handle.ts'
+import type { Loaded } from '../ledger/execute.ts'
 import { licenseStream } from '../ledger/streams.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
 import { usingKeyType } from './key-type-use.ts'
-import { issuedAs, loadLicense } from './license-stream.ts'
+import { issuedAs } from './license-stream.ts'
 import { termsOfPlan } from './sale-plan.ts'
 import { bindLinks, changeSale } from './sale-streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
@@ -112,19 +106,16 @@ async function issue(services: Services, sale: KnownSale, origin: Origin, isNew:
     at,
   }
   const minted = await usingKeyType(services, issued, (proof) =>
-    services.handle<License, 'license'>({
-      stream,
-      loaded: { state: before, revision: 'no_stream' },
-      load: () => loadLicense(services.ledger, stream),
-      decide: (license) =>
-        license.status === 'absent' ? decideLicense(license, { type: 'MintLicense', terms: issued }) : [],
-      cause: causeOf(origin, at),
-      proof,
-    }),
+    services.execute(
+      licenses,
+      issued.licenseId,
+      ({ status }) => (status === 'absent' ? { type: 'MintLicense', terms: issued } : undefined),
+      causeOf(origin, at),
+      { found: { state: before, revision: 'no_stream' }, proof },
+    ),
   ).catch(unlessKeyTypeGone)
   if (!minted) return keyTypeGone
-  const { state, events } = minted
-  const license = events.reduce(evolveLicense, state)
+  const { state: license, events } = minted
   if (license.status === 'absent') throw new Error('a license that was issued is there')
   if (events.length > 0) return { first: license, issued: { license, licenseKey: kept } }
   const first = await issuedAs(services.ledger, stream)
@@ -208,24 +199,23 @@ async function followOn(
   { product, terms, proof }: Following,
   origin: Origin,
 ): Promise<boolean> {
-  const stream = licenseStream(sale.licenseId)
+  const _stream = licenseStream(sale.licenseId)
   const keepRefunded = product?.settings.onRefund === 'keep'
   const at = momentOf(services)
-  const { events } = await services.handle<License, 'license'>({
-    stream,
-    load: () => loadLicense(services.ledger, stream),
-    decide: (license) =>
-      decideLicense(license, {
-        type: 'FollowSale',
-        saleId: sale.saleId,
-        through: sale.factCount,
-        ...saleStanding(sale, keepRefunded),
-        keepRefunded,
-        terms,
-        at,
-      }),
-    cause: causeOf(origin, at),
-    proof,
-  })
+  const { events } = await services.execute(
+    licenses,
+    sale.licenseId,
+    {
+      type: 'FollowSale',
+      saleId: sale.saleId,
+      through: sale.factCount,
+      ...saleStanding(sale, keepRefunded),
+      keepRefunded,
+      terms,
+      at,
+    },
+    causeOf(origin, at),
+    { proof },
+  )
   return events.length > 0
 }

@@ -1,30 +1,24 @@
 import { sha256 } from '../credentials/sha256.ts'
 import type { Provider } from '../domain/integration/provider.ts'
-import { decideNotice, evolveNotice, type Notice, unknownLink } from '../domain/notice/notice.ts'
-import { folding } from '../domain/recorded.ts'
+import { type Notice, type NoticeCommand, notices } from '../domain/notice/notice.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { SaleFact } from '../domain/sale/events.ts'
-import {
-  absentSale,
-  decideSale,
-  evolveSale,
-  type KnownSale,
-  type Sale,
-  type SaleCommand,
-} from '../domain/sale/sale.ts'
-import type { Loaded } from '../ledger/handle.ts'
+import { type KnownSale, type Sale, type SaleCommand, sales } from '../domain/sale/sale.ts'
+import { type Loaded, noStream } from '../ledger/execute.ts'
 import { loadFromLog } from '../ledger/load.ts'
-import { noticeStream, saleStream } from '../ledger/streams.ts'
+import { noticeKey, saleKey, streamName } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /** What names a sale: the provider that told of it, and the provider's own id of it. */
 export type SalePlace = { tenantId: string; provider: Provider; saleId: string }
 
-export const saleStreamOf = ({ tenantId, provider, saleId }: SalePlace): string =>
-  saleStream(tenantId, provider, sha256(saleId))
+const saleKeyOf = ({ tenantId, provider, saleId }: SalePlace): string =>
+  saleKey(tenantId, provider, sha256(saleId))
+
+export const saleStreamOf = (place: SalePlace): string => streamName('sale', saleKeyOf(place))
 
 export function loadSale(services: Services, place: SalePlace): Promise<Loaded<Sale>> {
-  return loadFromLog(services.ledger, saleStreamOf(place), absentSale, folding('sale', evolveSale))
+  return loadFromLog(services.ledger, saleKeyOf(place), sales)
 }
 
 /**
@@ -37,17 +31,15 @@ export async function changeSale(
   place: SalePlace,
   origin: Origin,
   command: (at: string) => SaleCommand,
-  loaded?: Loaded<Sale>,
+  found?: Loaded<Sale>,
 ): Promise<{ sale: Loaded<KnownSale>; changed: boolean }> {
   const at = momentOf(services)
-  const { state, events, revision } = await services.handle<Sale, 'sale'>({
-    stream: saleStreamOf(place),
-    load: () => loadSale(services, place),
-    loaded,
-    decide: (sale) => decideSale(sale, command(at)),
-    cause: causeOf(origin, at),
-  })
-  const sale = events.reduce(evolveSale, state)
+  const cause = causeOf(origin, at)
+  const {
+    state: sale,
+    events,
+    revision,
+  } = await services.execute(sales, saleKeyOf(place), command(at), cause, { found })
   if (sale.status === 'absent') throw new Refusal('sale_not_found')
   return { sale: { state: sale, revision }, changed: events.length > 0 }
 }
@@ -61,15 +53,18 @@ export async function keepNotice(
   fact: SaleFact,
   origin: Origin,
 ): Promise<string | null> {
-  const { saleId } = await changeNotice(services, place, origin, (notice, at) =>
-    decideNotice(notice, { type: 'KeepNotice', ...place, fact, at }),
-  )
+  const { saleId } = await changeNotice(services, place, origin, (at) => ({
+    type: 'KeepNotice',
+    ...place,
+    fact,
+    at,
+  }))
   return saleId
 }
 
 /** The sale that a link names, if any is known. */
 export async function saleOfLink(services: Services, place: LinkPlace): Promise<string | null> {
-  return (await loadNotice(services, place)).state.saleId
+  return (await loadFromLog(services.ledger, noticeKeyOf(place), notices)).state.saleId
 }
 
 /**
@@ -83,41 +78,35 @@ export async function bindLinks(
   origin: Origin,
   areNew = false,
 ): Promise<SaleFact[]> {
-  const loaded = areNew ? ({ state: unknownLink, revision: 'no_stream' } as const) : undefined
+  const found = areNew ? noStream(notices) : undefined
   const { tenantId, provider, saleId } = sale
-  const notices = await Promise.all(
+  const bound = await Promise.all(
     sale.links.map((link) =>
       changeNotice(
         services,
         { tenantId, provider, link },
         origin,
-        (notice, at) => decideNotice(notice, { type: 'BindLink', tenantId, provider, link, saleId, at }),
-        loaded,
+        (at) => ({ type: 'BindLink', tenantId, provider, link, saleId, at }),
+        found,
       ),
     ),
   )
-  return notices.flatMap((notice) => (notice.saleId === saleId ? notice.kept : []))
+  return bound.flatMap((notice) => (notice.saleId === saleId ? notice.kept : []))
 }
 
 async function changeNotice(
   services: Services,
   place: LinkPlace,
   origin: Origin,
-  decide: (notice: Notice, at: string) => ReturnType<typeof decideNotice>,
-  loaded?: Loaded<Notice>,
+  command: (at: string) => NoticeCommand,
+  found?: Loaded<Notice>,
 ): Promise<Notice> {
   const at = momentOf(services)
-  const { state, events } = await services.handle<Notice, 'notice'>({
-    stream: noticeStream(place.tenantId, place.provider, sha256(place.link)),
-    load: () => loadNotice(services, place),
-    loaded,
-    decide: (notice) => decide(notice, at),
-    cause: causeOf(origin, at),
+  const { state } = await services.execute(notices, noticeKeyOf(place), command(at), causeOf(origin, at), {
+    found,
   })
-  return events.reduce(evolveNotice, state)
+  return state
 }
 
-function loadNotice(services: Services, { tenantId, provider, link }: LinkPlace): Promise<Loaded<Notice>> {
-  const stream = noticeStream(tenantId, provider, sha256(link))
-  return loadFromLog(services.ledger, stream, unknownLink, folding('notice', evolveNotice))
-}
+const noticeKeyOf = ({ tenantId, provider, link }: LinkPlace): string =>
+  noticeKey(tenantId, provider, sha256(link))

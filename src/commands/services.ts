@@ -5,7 +5,7 @@ import type { Fingerprint } from '../access/fingerprint.ts'
 import type { DeriveId, IdPrefix } from '../credentials/id.ts'
 import type { RandomBytes } from '../credentials/random.ts'
 import type { Idempotency } from '../idempotency/idempotency.ts'
-import type { Handle, Resumable } from '../ledger/handle.ts'
+import type { Execute, Resumable } from '../ledger/execute.ts'
 import type { Cause, Ledger } from '../ledger/ledger.ts'
 import type { Mailing } from '../mail/mailing.ts'
 import type { Providers } from '../payments/providers.ts'
@@ -26,7 +26,7 @@ import type { PlanRoom } from './plan-room.ts'
 /** Everything that commands and edges work with; built once, in `bin`. */
 export type Services = Lookups & {
   ledger: Ledger
-  handle: Handle
+  execute: Execute
   /**
    * Returns when the read models show everything up to a position of the log.
    * @throws ReadModelsBehind

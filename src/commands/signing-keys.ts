@@ -1,14 +1,5 @@
 import type { SigningKey } from '../domain/signing/events.ts'
-import {
-  decideSigning,
-  evolveSigning,
-  noSigningKeys,
-  type SigningKeys,
-  signerAt,
-  wantsKey,
-} from '../domain/signing/signing.ts'
-import { loadFromLog } from '../ledger/load.ts'
-import { signingStream } from '../ledger/streams.ts'
+import { type SigningKeys, signerAt, signingKeys, wantsKey } from '../domain/signing/signing.ts'
 import { keyPairOf } from '../signing/keys.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
@@ -43,24 +34,16 @@ async function publish(
   origin: Origin,
 ): Promise<SigningKeys> {
   const at = momentOf(services)
-  const stream = signingStream(tenantId)
-  type State = { keys: SigningKeys; key: Omit<SigningKey, 'signsFrom'> | undefined }
-  const { state, events } = await services.handle<State, 'signing'>({
-    stream,
-    load: async () => {
-      const { state: keys, revision } = await loadFromLog(
-        services.ledger,
-        stream,
-        noSigningKeys,
-        (folded, { category, event }) => (category === 'signing' ? evolveSigning(folded, event) : folded),
-      )
-      const key = wantsKey(keys, type, at) ? await nextKey(services, tenantId, keys) : undefined
-      return { state: { keys, key }, revision }
-    },
-    decide: ({ keys, key }) => (key ? decideSigning(keys, { type, tenantId, key, at }) : []),
-    cause: causeOf(origin, at),
-  })
-  return events.reduce(evolveSigning, state.keys)
+  const { state } = await services.execute(
+    signingKeys,
+    tenantId,
+    async (keys) =>
+      wantsKey(keys, type, at)
+        ? { type, tenantId, key: await nextKey(services, tenantId, keys), at }
+        : undefined,
+    causeOf(origin, at),
+  )
+  return state
 }
 
 /** Sealed before it is published. By its number, so that whoever is faster makes it for all who try at this moment. */

@@ -1,14 +1,6 @@
-import { folding } from '../domain/recorded.ts'
 import type { Plan } from '../domain/tenant/events.ts'
-import {
-  absentTenant,
-  decideTenant,
-  evolveTenant,
-  type Tenant,
-  type TenantCommand,
-} from '../domain/tenant/tenant.ts'
+import { type Tenant, type TenantCommand, tenants } from '../domain/tenant/tenant.ts'
 import { loadFromLog } from '../ledger/load.ts'
-import { tenantStream } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 import { takeTenantTurn } from './tenant-turn.ts'
 
@@ -70,19 +62,10 @@ export async function changeApprovalRule(
 
 /** As the log has it, which no read model lags behind. */
 export async function loadTenant(services: Pick<Services, 'ledger'>, tenantId: string): Promise<Tenant> {
-  const { state } = await load(services, tenantStream(tenantId))
+  const { state } = await loadFromLog(services.ledger, tenantId, tenants)
   return state
 }
 
-const load = ({ ledger }: Pick<Services, 'ledger'>, stream: string) =>
-  loadFromLog(ledger, stream, absentTenant, folding('tenant', evolveTenant))
-
 function change(services: Services, tenantId: string, command: TenantCommand, origin: Origin) {
-  const stream = tenantStream(tenantId)
-  return services.handle<Tenant, 'tenant'>({
-    stream,
-    load: () => load(services, stream),
-    decide: (tenant) => decideTenant(tenant, command),
-    cause: causeOf(origin, command.at),
-  })
+  return services.execute(tenants, tenantId, command, causeOf(origin, command.at))
 }

@@ -3,18 +3,13 @@ import type { PresentProduct } from '../../projections/products/queries.ts'
 import { Provider } from '../domain/integration/provider.ts'
 import { findKeyType } from '../domain/product/product.ts'
 import { hasTestKeys } from '../domain/product/selling.ts'
-import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import {
-  absentTestPurchase,
-  decideTestPurchase,
-  evolveTestPurchase,
   type KnownTestPurchase,
-  type TestPurchase,
   type TestPurchaseCommand,
+  testPurchases,
 } from '../domain/testpurchase/test-purchase.ts'
 import { loadFromLog } from '../ledger/load.ts'
-import { testPurchaseStream } from '../ledger/streams.ts'
 import { loadSale } from './sale-streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
@@ -87,14 +82,11 @@ export async function changeTestPurchase(
   command: (at: string) => TestPurchaseCommand,
 ): Promise<KnownTestPurchase> {
   const at = momentOf(services)
-  const { state, events } = await services.handle<TestPurchase, 'testpurchase'>({
-    stream: testPurchaseStream(testPurchaseId),
-    load: () => loadTestPurchase(services, testPurchaseId),
-    decide: (purchase) => decideTestPurchase(purchase, command(at)),
-    cause: causeOf(origin, at),
-    run: origin.run,
+  const cause = causeOf(origin, at)
+  const { run } = origin
+  const { state: purchase } = await services.execute(testPurchases, testPurchaseId, command(at), cause, {
+    run,
   })
-  const purchase = events.reduce(evolveTestPurchase, state)
   if (purchase.status === 'absent') throw new Refusal('test_purchase_not_found')
   return purchase
 }
@@ -110,10 +102,5 @@ export async function licenseOfTestPurchase(
 }
 
 export function loadTestPurchase(services: Services, testPurchaseId: string) {
-  return loadFromLog(
-    services.ledger,
-    testPurchaseStream(testPurchaseId),
-    absentTestPurchase,
-    folding('testpurchase', evolveTestPurchase),
-  )
+  return loadFromLog(services.ledger, testPurchaseId, testPurchases)
 }

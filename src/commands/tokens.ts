@@ -1,18 +1,9 @@
 import { findListedToken } from '../../projections/tokens/list.ts'
 import { isId, newId } from '../credentials/id.ts'
 import { newToken } from '../credentials/token.ts'
-import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Scope } from '../domain/token/scopes.ts'
-import {
-  absentToken,
-  decideToken,
-  evolveToken,
-  type Token,
-  type TokenCommand,
-} from '../domain/token/token.ts'
-import { loadFromLog } from '../ledger/load.ts'
-import { tokenStream } from '../ledger/streams.ts'
+import { type TokenCommand, tokens } from '../domain/token/token.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 export type NewToken = { tokenId: string; token: string; scopes: readonly Scope[]; expiresAt: string | null }
@@ -66,11 +57,5 @@ export async function revokeToken(
 }
 
 function change(services: Services, tokenId: string, command: TokenCommand, origin: Origin) {
-  const stream = tokenStream(tokenId)
-  return services.handle<Token, 'token'>({
-    stream,
-    load: () => loadFromLog(services.ledger, stream, absentToken, folding('token', evolveToken)),
-    decide: (token) => decideToken(token, command),
-    cause: causeOf(origin, command.at),
-  })
+  return services.execute(tokens, tokenId, command, causeOf(origin, command.at))
 }

@@ -1,24 +1,16 @@
 import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
 import type { LicenseEntry } from '../../projections/licenses/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
-import type { LicenseEvent } from '../domain/license/events.ts'
-import {
-  absentLicense,
-  decideLicense,
-  evolveLicense,
-  type IssuedLicense,
-  type License,
-} from '../domain/license/license.ts'
+import type { IssuedLicense } from '../domain/license/license.ts'
+import { type ReverseCommand, undoableLicenses } from '../domain/license/undoable.ts'
 import { findKeyType } from '../domain/product/product.ts'
-import { folding } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenant/events.ts'
 import { loadFromLog } from '../ledger/load.ts'
-import { licenseStream } from '../ledger/streams.ts'
 import { isPlanFull } from './devices.ts'
 import { usingKeyType } from './key-type-use.ts'
 import { requireLicense } from './licenses.ts'
-import { seating } from './plan-room.ts'
+import { type Admit, type Proof, seating } from './plan-room.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /** What is made good: of which license, and for the device of which seat. */
@@ -26,11 +18,6 @@ export type Undo =
   | { type: 'reinstate'; reason: string | null }
   | { type: 'reseat'; deviceId: string }
   | { type: 'take back'; reason: string | null }
-
-/** A license, and whether anything but its import has become of it. */
-type Known = { license: License; importedAt: string | null; used: boolean }
-
-const unknown: Known = { license: absentLicense, importedAt: null, used: false }
 
 /**
  * Makes good what was done to a license, by a new event. As a run that begins again it changes nothing, whatever was done
@@ -46,30 +33,24 @@ export async function undo(
 ): Promise<LicenseEntry> {
   const { license } = await requireLicense(services, tenantId, licenseId)
   const at = momentOf(services)
-  const stream = licenseStream(licenseId)
-  const change = (decide: (known: Known) => LicenseEvent[], proof?: () => Promise<void>) =>
-    services.handle<Known, 'license'>({
-      stream,
-      load: () => loadKnown(services, stream),
-      decide,
-      cause: causeOf(origin, at),
-      run: origin.run,
-      proof,
-    })
-  if (wanted.type === 'reinstate') {
-    await usingKeyType(services, license, (proof) => change(reinstatement(wanted, true, at), proof)).catch(
-      (error: unknown) => {
-        if (!(error instanceof Refusal) || error.code !== 'key_type_not_found') throw error
-        return change(reinstatement(wanted, false, at))
-      },
+  const change = (options: { admit?: Admit; proof?: Proof | undefined }, keyTypeIsThere = true) =>
+    services.execute(
+      undoableLicenses,
+      licenseId,
+      commandOf(wanted, keyTypeIsThere, at),
+      causeOf(origin, at),
+      { ...options, run: origin.run },
     )
+  if (wanted.type === 'reinstate') {
+    await usingKeyType(services, license, (proof) => change({ proof })).catch((error: unknown) => {
+      if (!(error instanceof Refusal) || error.code !== 'key_type_not_found') throw error
+      return change({}, false)
+    })
   } else if (wanted.type === 'reseat') {
     const plan = { tenantId, plan: await planOf(services, tenantId) }
-    await seating(services, plan, (admit, proof) =>
-      change((known) => admit(reseat(known, wanted, at)), proof),
-    )
+    await seating(services, plan, (admit, proof) => change({ admit, proof }))
   } else {
-    await change(takeBack(wanted, at))
+    await change({})
   }
   return requireLicense(services, tenantId, licenseId)
 }
@@ -82,81 +63,36 @@ export async function refuseUndo(
   wanted: Undo,
 ): Promise<void> {
   const { license } = await requireLicense(services, tenantId, licenseId)
-  const decide = await decisionOn(services, license, wanted, momentOf(services))
-  const { state } = await loadKnown(services, licenseStream(licenseId))
-  decide(state)
+  const at = momentOf(services)
+  const { state } = await loadFromLog(services.ledger, licenseId, undoableLicenses)
+  const keyTypeIsThere = wanted.type !== 'reinstate' || (await hasKeyType(services, license))
+  const events = undoableLicenses.decide(state, commandOf(wanted, keyTypeIsThere, at))
+  if (wanted.type !== 'reseat' || events.length === 0) return
+  const plan = await planOf(services, tenantId)
+  if (await isPlanFull(plan, () => countActiveDevices(services.db, tenantId))) throw new Refusal('plan_limit')
 }
 
-const loadKnown = (services: Services, stream: string) =>
-  loadFromLog(services.ledger, stream, unknown, folding('license', evolved))
-
-function evolved({ license, importedAt, used }: Known, event: LicenseEvent): Known {
-  const isImport = event.type === 'LicenseImported'
-  const since = isImport ? event.data.at : importedAt
-  return {
-    license: evolveLicense(license, event),
-    importedAt: since,
-    // The devices that came with it were recorded at the same moment.
-    used: used || (event.data.at !== since && !byItself.has(event.type)),
+function commandOf(wanted: Undo, keyTypeIsThere: boolean, at: string): ReverseCommand {
+  switch (wanted.type) {
+    case 'reinstate':
+      return { type: 'UndoRevocation', reason: wanted.reason, keyTypeIsThere, at }
+    case 'reseat':
+      return { type: 'ReseatDevice', deviceId: wanted.deviceId, at }
+    case 'take back':
+      return { type: 'TakeBackImport', reason: wanted.reason, at }
   }
 }
 
-/** What becomes of a license without anybody's using it. */
-const byItself: ReadonlySet<LicenseEvent['type']> = new Set([
-  'LicenseExpired',
-  'LicenseFellBack',
-  'HolderErased',
-  'ImportTakenBack',
-])
-
-/** Looks up beforehand what a decision needs beside the license. */
-async function decisionOn(
+/** A key type is deleted only where no live license references it. */
+async function hasKeyType(
   services: Services,
   { tenantId, productId, keyTypeId }: IssuedLicense,
-  wanted: Undo,
-  at: string,
-): Promise<(known: Known) => LicenseEvent[]> {
-  switch (wanted.type) {
-    case 'reinstate': {
-      const product = await services.findProduct(tenantId, productId)
-      const isThere = product !== undefined && findKeyType(product, keyTypeId) !== undefined
-      return reinstatement(wanted, isThere, at)
-    }
-    case 'reseat': {
-      const plan = await planOf(services, tenantId)
-      const isFull = await isPlanFull(plan, () => countActiveDevices(services.db, tenantId))
-      return (known) => {
-        const events = reseat(known, wanted, at)
-        if (events.length > 0 && isFull) throw new Refusal('plan_limit')
-        return events
-      }
-    }
-    case 'take back':
-      return takeBack(wanted, at)
-  }
+): Promise<boolean> {
+  const product = await services.findProduct(tenantId, productId)
+  return product !== undefined && findKeyType(product, keyTypeId) !== undefined
 }
 
 /** A tenant that cannot be read is granted nothing that is limited. */
 async function planOf(services: Services, tenantId: string): Promise<Plan> {
   return (await findTenant(services.db, tenantId))?.plan ?? 'free'
 }
-
-const reseat = (
-  { license }: Known,
-  { deviceId }: Extract<Undo, { type: 'reseat' }>,
-  at: string,
-): LicenseEvent[] => decideLicense(license, { type: 'ReseatDevice', deviceId, at })
-
-const takeBack =
-  ({ reason }: Extract<Undo, { type: 'take back' }>, at: string) =>
-  ({ license, used }: Known): LicenseEvent[] =>
-    decideLicense(license, { type: 'TakeBackImport', reason, used, at })
-
-/** @param isThere whether the license's key type is; a key type is deleted only where no live license references it */
-const reinstatement =
-  ({ reason }: Extract<Undo, { type: 'reinstate' }>, isThere: boolean, at: string) =>
-  ({ license }: Known): LicenseEvent[] => {
-    const events = decideLicense(license, { type: 'UndoRevocation', reason, at })
-    if (events.length > 0 && !isThere) throw new Refusal('license_key_type_gone')
-    return events
-  }

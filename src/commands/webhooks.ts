@@ -1,17 +1,13 @@
 import { displayOfWebhookSecret, newWebhookSecret } from '../credentials/webhook-secret.ts'
-import { folding } from '../domain/recorded.ts'
 import type { WebhookEventName } from '../domain/webhook/events.ts'
 import {
-  decideWebhook,
-  evolveWebhook,
-  noWebhook,
   secretsAt,
   takesWebhookSecret,
   type Webhook,
   type WebhookEndpoint,
+  webhooks,
 } from '../domain/webhook/webhook.ts'
 import { loadFromLog } from '../ledger/load.ts'
-import { webhookStream } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 export type WebhookAsked = {
@@ -36,31 +32,20 @@ export async function setWebhook(
   origin: Origin,
 ): Promise<WebhookSet> {
   const at = momentOf(services)
-  const { state, events } = await services.handle<{ webhook: Webhook; secret: string }, 'webhook'>({
-    stream: webhookStream(tenantId),
-    load: async () => {
-      const { state: webhook, revision } = await loadWebhook(services, tenantId)
+  const { state: webhook } = await services.execute(
+    webhooks,
+    tenantId,
+    async (before) => {
       const fresh = newWebhookSecret(services.randomBytes)
       // Kept before the event that refers to it is appended, and only where there is going to be one.
-      const secret = takesWebhookSecret(webhook, { operationId, rotateSecret: asked.rotateSecret })
+      const secret = takesWebhookSecret(before, { operationId, rotateSecret: asked.rotateSecret })
         ? await services.secrets.keep(tenantId, webhookSecretName(operationId), fresh)
         : fresh
-      return { state: { webhook, secret }, revision }
-    },
-    decide: ({ webhook, secret }) => {
       const displaySecret = displayOfWebhookSecret(secret)
-      return decideWebhook(webhook, {
-        type: 'SetWebhook',
-        ...asked,
-        tenantId,
-        operationId,
-        displaySecret,
-        at,
-      })
+      return { type: 'SetWebhook', ...asked, tenantId, operationId, displaySecret, at }
     },
-    cause: causeOf(origin, at),
-  })
-  const webhook = events.reduce(evolveWebhook, state.webhook)
+    causeOf(origin, at),
+  )
   await destroyUnused(services, tenantId, webhook, at)
   if (webhook.endpoint?.secret.operationId !== operationId) return { webhook: webhook.endpoint }
   const secret = await services.secrets.open(tenantId, webhookSecretName(operationId))
@@ -75,18 +60,14 @@ export async function removeWebhook(
   origin: Origin,
 ): Promise<void> {
   const at = momentOf(services)
-  const { state, events } = await services.handle<Webhook, 'webhook'>({
-    stream: webhookStream(tenantId),
-    load: () => loadWebhook(services, tenantId),
-    decide: (webhook) => decideWebhook(webhook, { type: 'RemoveWebhook', operationId, at }),
-    cause: causeOf(origin, at),
-  })
-  await destroyUnused(services, tenantId, events.reduce(evolveWebhook, state), at)
+  const command = { type: 'RemoveWebhook', operationId, at } as const
+  const { state } = await services.execute(webhooks, tenantId, command, causeOf(origin, at))
+  await destroyUnused(services, tenantId, state, at)
 }
 
 /** The secret that is in use, for an operator on the host; undefined without a webhook. */
 export async function revealWebhookSecret(services: Services, tenantId: string): Promise<string | undefined> {
-  const { state } = await loadWebhook(services, tenantId)
+  const { state } = await loadFromLog(services.ledger, tenantId, webhooks)
   const { endpoint } = state
   return endpoint === null
     ? undefined
@@ -106,8 +87,4 @@ async function destroyUnused(
   const used = new Set(secretsAt(webhook, now).map(({ operationId }) => operationId))
   const unused = webhook.operationIds.filter((id) => !used.has(id))
   await Promise.all(unused.map((id) => services.secrets.destroy(tenantId, webhookSecretName(id))))
-}
-
-function loadWebhook(services: Services, tenantId: string) {
-  return loadFromLog(services.ledger, webhookStream(tenantId), noWebhook, folding('webhook', evolveWebhook))
 }

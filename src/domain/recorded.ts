@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Evolver } from './decider.ts'
 import type { Category, EventOf } from './events.ts'
 import { Moment } from './values.ts'
 
@@ -38,11 +39,11 @@ export type Unreadable = Place & { readable: false; type: string; problem: strin
 
 export type LogEntry = Recorded | Unreadable
 
-/** How the streams of one category are folded: an event of another leaves the state as it is. */
-export function folding<C extends Category, State>(
-  category: C,
-  evolve: (state: State, event: EventOf<C>) => State,
-): (state: State, recorded: Recorded) => State {
+/** An evolver for what is read from the log: an event of another category leaves the state as it is. */
+export function evolveRecorded<State, C extends Category>({
+  category,
+  evolve,
+}: Pick<Evolver<State, C>, 'category' | 'evolve'>): (state: State, recorded: Recorded) => State {
   const isOwn = (recorded: Recorded): recorded is Recorded & { event: EventOf<C> } =>
     recorded.category === category
   return (state, recorded) => (isOwn(recorded) ? evolve(state, recorded.event) : state)

@@ -1,19 +1,23 @@
-import type { Recorded } from '../domain/recorded.ts'
-import type { Loaded } from './handle.ts'
+import type { Evolver } from '../domain/decider.ts'
+import type { Category } from '../domain/events.ts'
+import { evolveRecorded } from '../domain/recorded.ts'
+import type { Loaded } from './execute.ts'
 import type { Ledger } from './ledger.ts'
+import { streamName } from './streams.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /**
- * Folds a stream from its first event.
+ * Reads a stream from its first event. @returns its state, and the revision that it is at
  * @throws LedgerUnavailable when the stream holds an event that cannot be read: nothing is decided on half a history
  */
-export async function loadFromLog<State>(
+export async function loadFromLog<State, C extends Category>(
   ledger: Ledger,
-  stream: string,
-  initial: State,
-  fold: (state: State, recorded: Recorded) => State,
+  id: string,
+  evolver: Evolver<State, C>,
 ): Promise<Loaded<State>> {
-  let state = initial
+  const stream = streamName(evolver.category, id)
+  const evolve = evolveRecorded(evolver)
+  let state = evolver.initial
   let revision: Loaded<State>['revision'] = 'no_stream'
   for await (const entry of ledger.readStream(stream)) {
     if (!entry.readable) {
@@ -21,7 +25,7 @@ export async function loadFromLog<State>(
         `${stream} holds an unreadable event at ${entry.revision}: ${entry.problem}`,
       )
     }
-    state = fold(state, entry)
+    state = evolve(state, entry)
     revision = entry.revision
   }
   return { state, revision }

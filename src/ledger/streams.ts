@@ -1,49 +1,49 @@
 import { type Category, eventsOf } from '../domain/events.ts'
 import type { Provider } from '../domain/integration/provider.ts'
 
-export const tenantStream = (tenantId: string): string => `tenant-${tenantId}`
-export const memberStream = (memberId: string): string => `member-${memberId}`
-export const tokenStream = (tokenId: string): string => `token-${tokenId}`
-/** By the hash of the device code, which the program that asked keeps to itself. */
-export const loginStream = (deviceCodeHash: string): string => `login-${deviceCodeHash}`
-export const confirmationStream = (confirmationId: string): string => `confirmation-${confirmationId}`
-export const licenseStream = (licenseId: string): string => `license-${licenseId}`
-export const customerStream = (customerId: string): string => `customer-${customerId}`
-/** One a tenant. */
-export const webhookStream = (tenantId: string): string => `webhook-${tenantId}`
-/** One a tenant. */
-export const signingStream = (tenantId: string): string => `signing-${tenantId}`
-/** Neither id can hold a dot, so the pair reads back unambiguously. */
-export const productStream = (tenantId: string, productId: string): string =>
-  `product-${tenantId}.${productId}`
-/** How one product's customers are sent their keys. */
-export const mailStream = (tenantId: string, productId: string): string => `mail-${tenantId}.${productId}`
-/** Neither a tenant's id nor a provider's name can hold a dot. */
-export const integrationStream = (tenantId: string, provider: Provider): string =>
-  `integration-${tenantId}.${provider}`
-export const testPurchaseStream = (testPurchaseId: string): string => `testpurchase-${testPurchaseId}`
-export const deliveryStream = (deliveryId: string): string => `delivery-${deliveryId}`
-export const deliveryIdIn = (stream: string): string => stream.slice('delivery-'.length)
+/** The name of a stream: its category, and the id of what it is about. */
+export const streamName = (category: Category, id: string): string => `${category}-${id}`
 
-/** By the keyed hash of the machine; none of the three can hold a dot. */
-export const trialStream = (tenantId: string, productId: string, machine: string): string =>
-  `trial-${tenantId}.${productId}.${machine}`
+/** An id made of several. Only the last may hold a dot, so that they read back unambiguously. */
+export const joinIds = (...ids: string[]): string => ids.join('.')
 
+export const productKey = (tenantId: string, productId: string): string => joinIds(tenantId, productId)
+export const integrationKey = (tenantId: string, provider: Provider): string => joinIds(tenantId, provider)
+/** A person of a tenant. */
+export const subjectKey = (tenantId: string, subjectId: string): string => joinIds(tenantId, subjectId)
+export const auditKey = (tenantId: string, auditId: string): string => joinIds(tenantId, auditId)
+/** By the keyed hash of the machine. */
+export const trialKey = (tenantId: string, productId: string, machine: string): string =>
+  joinIds(tenantId, productId, machine)
 /** By the hash of the provider's own id of the sale, which may hold anything. */
-export const saleStream = (tenantId: string, provider: Provider, saleIdHash: string): string =>
-  `sale-${tenantId}.${provider}.${saleIdHash}`
+export const saleKey = (tenantId: string, provider: Provider, saleIdHash: string): string =>
+  joinIds(tenantId, provider, saleIdHash)
 /** By the hash of a link by which the provider names a sale. */
+export const noticeKey = (tenantId: string, provider: Provider, linkHash: string): string =>
+  joinIds(tenantId, provider, linkHash)
+
+export const tenantStream = (tenantId: string): string => streamName('tenant', tenantId)
+export const memberStream = (memberId: string): string => streamName('member', memberId)
+export const tokenStream = (tokenId: string): string => streamName('token', tokenId)
+export const confirmationStream = (confirmationId: string): string =>
+  streamName('confirmation', confirmationId)
+export const licenseStream = (licenseId: string): string => streamName('license', licenseId)
+export const customerStream = (customerId: string): string => streamName('customer', customerId)
+export const webhookStream = (tenantId: string): string => streamName('webhook', tenantId)
+export const productStream = (tenantId: string, productId: string): string =>
+  streamName('product', productKey(tenantId, productId))
+export const integrationStream = (tenantId: string, provider: Provider): string =>
+  streamName('integration', integrationKey(tenantId, provider))
+export const testPurchaseStream = (testPurchaseId: string): string =>
+  streamName('testpurchase', testPurchaseId)
+export const deliveryStream = (deliveryId: string): string => streamName('delivery', deliveryId)
+export const deliveryIdIn = (stream: string): string => stream.slice('delivery-'.length)
+export const saleStream = (tenantId: string, provider: Provider, saleIdHash: string): string =>
+  streamName('sale', saleKey(tenantId, provider, saleIdHash))
 export const noticeStream = (tenantId: string, provider: Provider, linkHash: string): string =>
-  `notice-${tenantId}.${provider}.${linkHash}`
+  streamName('notice', noticeKey(tenantId, provider, linkHash))
 
-/** One a look; a tenant's id can hold no dot. */
-export const auditStream = (tenantId: string, auditId: string): string => `audit-${tenantId}.${auditId}`
-
-/** A tenant's id can hold no dot. */
-export const subjectStream = (tenantId: string, subjectId: string): string =>
-  `subject-${tenantId}.${subjectId}`
-
-/** One a log: what the log says of itself. */
+/** One in each log, about the log itself. */
 export const identityStream = 'ledger-identity'
 
 /** The prefixes by which the ledger's own streams are told from whatever else a shared cluster holds. */

@@ -13,13 +13,13 @@ import type { PresentProduct } from '../../projections/products/queries.ts'
 import { isParked } from '../../projections/runner/parked.ts'
 import type { PresentTenant } from '../../projections/tenants/queries.ts'
 import { momentOf, type Services } from '../commands/services.ts'
-import { absentCustomer, type Customer, evolveCustomer } from '../domain/customer/customer.ts'
+import { absentCustomer, type Customer, customers } from '../domain/customer/customer.ts'
 import { absentLicense, evolveLicense, type IssuedLicense, type Seat } from '../domain/license/license.ts'
 import type { KeyType } from '../domain/product/key-type.ts'
-import { absentProduct, evolveProduct, type Product } from '../domain/product/product.ts'
-import { folding, type Recorded } from '../domain/recorded.ts'
+import { absentProduct, evolveProduct, type Product, products } from '../domain/product/product.ts'
+import { evolveRecorded, type Recorded } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { absentTenant, evolveTenant, type Tenant } from '../domain/tenant/tenant.ts'
+import { type Tenant, tenants } from '../domain/tenant/tenant.ts'
 import { customerStream, licenseStream, productStream, tenantStream } from '../ledger/streams.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
 import { type AsOf, foldThrough, foldUntil } from './moment.ts'
@@ -132,14 +132,14 @@ function productThen(
   )
 }
 
-const foldCustomer = folding('customer', evolveCustomer)
+const evolveCustomer = evolveRecorded(customers)
 
 function customerThen({ ledger }: Pick<Services, 'ledger'>, customerId: string, cut: Cut): Promise<Customer> {
-  return foldUntil(ledger, customerStream(customerId), cut, absentCustomer, foldCustomer)
+  return foldUntil(ledger, customerStream(customerId), cut, customers.initial, evolveCustomer)
 }
 
 function tenantThen({ ledger }: Pick<Services, 'ledger'>, tenantId: string, cut: Cut): Promise<Tenant> {
-  return foldUntil(ledger, tenantStream(tenantId), cut, absentTenant, folding('tenant', evolveTenant))
+  return foldUntil(ledger, tenantStream(tenantId), cut, tenants.initial, evolveRecorded(tenants))
 }
 
 /**
@@ -153,10 +153,9 @@ export async function productAsOf(
   productId: string,
   asOf: AsOf,
 ): Promise<PresentProduct> {
-  const fold = folding('product', evolveProduct)
   const stream = productStream(tenantId, productId)
   if (!(await services.findProduct(tenantId, productId))) throw new Refusal('product_not_found')
-  const { state } = await foldAsOf(services, stream, asOf, absentProduct, fold)
+  const { state } = await foldAsOf(services, stream, asOf, products.initial, evolveRecorded(products))
   if (state.status === 'absent') throw new Refusal('product_not_found')
   return state
 }
@@ -174,7 +173,7 @@ export async function customerAsOf(
   const found = await findCustomer(services.db, tenantId, customerId)
   if (!found) throw new Refusal('customer_not_found')
   const stream = customerStream(customerId)
-  const { state, cut } = await foldAsOf(services, stream, asOf, absentCustomer, foldCustomer)
+  const { state, cut } = await foldAsOf(services, stream, asOf, customers.initial, evolveCustomer)
   if (state.status === 'absent') throw new Refusal('customer_not_found')
   return { customer: state, licenseIds: await listLicenseIdsThen(services.db, tenantId, customerId, cut) }
 }

@@ -1,5 +1,5 @@
 import type { LogEntry } from '../domain/recorded.ts'
-import type { Handle } from '../ledger/handle.ts'
+import type { Execute } from '../ledger/execute.ts'
 import type { Ledger, Page } from '../ledger/ledger.ts'
 import { categoryOf } from '../ledger/streams.ts'
 import type { Tracing } from './tracing.ts'
@@ -8,17 +8,18 @@ import type { Tracing } from './tracing.ts'
 const kindOf = (stream: string): string => categoryOf(stream) ?? 'unknown'
 
 /** Shows each command, and each decision that it takes. */
-export const tracedHandle =
-  (tracing: Tracing, handle: Handle): Handle =>
-  (command) => {
-    const { cause, stream, decide } = command
+export const tracedExecute =
+  (tracing: Tracing, execute: Execute): Execute =>
+  (decider, id, command, cause, options) => {
+    const { category, decide } = decider
+    const traced: typeof decider = {
+      ...decider,
+      decide: (state, given) =>
+        tracing.withinAtOnce({ name: `decide ${category}` }, () => decide(state, given)),
+    }
     const { correlationId } = cause
-    const kind = kindOf(stream)
-    return tracing.within({ name: `handle ${kind}`, correlationId }, () =>
-      handle({
-        ...command,
-        decide: (state) => tracing.withinAtOnce({ name: `decide ${kind}` }, () => decide(state)),
-      }),
+    return tracing.within({ name: `handle ${category}`, correlationId }, () =>
+      execute(traced, id, command, cause, options),
     )
   }
 

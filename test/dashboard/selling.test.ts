@@ -49,6 +49,7 @@ describe('integrations', () => {
     await decided(api.ledger.services, tenant.tenantId, 'editor', origin, (at) => ({
       type: 'DeleteKeyType',
       keyTypeId: 'team',
+      inUse: false,
       at,
     }))
     expect(await shown('Polar')).toContain(

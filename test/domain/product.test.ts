@@ -36,7 +36,7 @@ const change = { type: 'ChangeProduct', settings: {}, at: later } as const
 const addTeam: ProductCommand = { type: 'AddKeyType', keyType: team, at: later }
 const changePro = { type: 'ChangeKeyType', keyTypeId: 'pro', change: {}, at: later } as const
 
-const deletePro = { type: 'DeleteKeyType', keyTypeId: 'pro', at: later } as const
+const deletePro = { type: 'DeleteKeyType', keyTypeId: 'pro', inUse: false, at: later } as const
 
 const created: ProductEvent = { type: 'ProductCreated', data: { ...editor, settings: defaultSettings, at } }
 const proAdded: ProductEvent = { type: 'KeyTypeAdded', data: { keyType: pro, at } }
@@ -191,6 +191,11 @@ describe('key types', () => {
     given(...product, teamAdded)
       .when(deletePro)
       .expectEvents([{ type: 'KeyTypeDeleted', data: { keyTypeId: 'pro', at: later } }]))
+
+  test('one that a live license references stays', () =>
+    given(...product, teamAdded)
+      .when({ ...deletePro, inUse: true })
+      .expectRefusal('key_type_in_use'))
 
   test('the only one stays', () =>
     given(...product)

@@ -39,13 +39,19 @@ const refunded: LicenseEvent = {
 }
 
 describe('reinstating', () => {
-  const reinstate: LicenseCommand = { type: 'UndoRevocation', reason: null, at }
+  const reinstate: LicenseCommand = { type: 'UndoRevocation', reason: null, keyTypeIsThere: true, at }
   const reinstated: LicenseEvent = { type: 'RevocationUndone', data: { reason: null, at } }
 
   test('undoes a revocation, once', () => {
     given(minted(), revoked).when(reinstate).expectEvents([reinstated])
     given(minted(), revoked, reinstated).when(reinstate).expectEvents([])
     given(minted()).when(reinstate).expectEvents([])
+  })
+
+  test('is refused where the key type is gone, unless there is nothing to undo', () => {
+    const withoutKeyType = { ...reinstate, keyTypeIsThere: false }
+    given(minted(), revoked).when(withoutKeyType).expectRefusal('license_key_type_gone')
+    given(minted()).when(withoutKeyType).expectEvents([])
   })
 
   test('leaves everything else as it was', () =>
@@ -100,6 +106,6 @@ describe('taking an import back', () => {
 
   test('is not undone', () =>
     given(imported, takenBack)
-      .when({ type: 'UndoRevocation', reason: null, at })
+      .when({ type: 'UndoRevocation', reason: null, keyTypeIsThere: true, at })
       .expectRefusal('import_taken_back'))
 })

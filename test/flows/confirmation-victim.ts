@@ -17,8 +17,8 @@ const { tenantId, tokenId } = known.token
 await passGate(
   {
     ...services,
-    handle: async (command) => {
-      const handled = await services.handle(command)
+    execute: async (...args) => {
+      const handled = await services.execute(...args)
       if (handled.events.some((event) => event.type === type)) process.kill(process.pid, 'SIGKILL')
       return handled
     },

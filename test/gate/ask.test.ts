@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Services } from '../../src/commands/services.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
-import type { Handle } from '../../src/ledger/handle.ts'
+import type { Execute } from '../../src/ledger/execute.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 
@@ -56,10 +56,10 @@ describe('a process that dies while it opens a confirmation', () => {
 
   test('after that leaves a sealed text that nobody refers to', async () => {
     const before = await requested()
-    const handle: Handle = async () => {
+    const execute: Execute = async () => {
       throw new Killed('before it appended')
     }
-    await expect(dying({ handle })).rejects.toThrow(Killed)
+    await expect(dying({ execute })).rejects.toThrow(Killed)
     expect(await requested()).toBe(before)
     expect(await sealed()).toBe(1)
   })

@@ -139,8 +139,8 @@ test('an execution that was killed behind its write and begins again is done, an
   class Killed extends Error {}
   const dying: Services = {
     ...services,
-    handle: async (command) => {
-      const handled = await services.handle(command)
+    execute: async (...args) => {
+      const handled = await services.execute(...args)
       if (handled.events.some(({ type }) => type === 'LicenseRevoked')) throw new Killed()
       return handled
     },
@@ -155,7 +155,7 @@ test('an execution that was killed behind its write and begins again is done, an
   }
   await expect(passGate(dying, revokeLicense, call)).rejects.toThrow(Killed)
   const at = clock.now().toISOString()
-  await commandLicense(api.ledger, id, { type: 'UndoRevocation', reason: null, at })
+  await commandLicense(api.ledger, id, { type: 'UndoRevocation', reason: null, keyTypeIsThere: true, at })
   clock.advance(10_000)
   const [resume] = confirmationReactions(services, {
     onTrouble: ({ error }) => expect(error).toBeUndefined(),

@@ -1,4 +1,5 @@
 /** However many use one approved confirmation at once, on however many processes, its operation runs exactly once. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Services } from '../../src/commands/services.ts'
@@ -6,7 +7,7 @@ import { Refusal } from '../../src/domain/refusal.ts'
 import { approve } from '../../src/gate/approvals.ts'
 import { gatedOperation } from '../../src/gate/operation.ts'
 import { passGate } from '../../src/gate/pass.ts'
-import { createHandle } from '../../src/ledger/handle.ts'
+import { createExecute } from '../../src/ledger/execute.ts'
 import { confirmationStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import { approver } from '../harness/gate.ts'
@@ -23,7 +24,7 @@ beforeAll(async () => {
   const { services, readModels } = ledger
   processes = Array.from({ length: 4 }, () => ({
     ...services,
-    handle: createHandle(services.ledger, readModels, createTurns()),
+    execute: createExecute(services.ledger, readModels, createTurns()),
   }))
 })
 afterAll(() => ledger.close())

@@ -17,20 +17,12 @@ import { createPlanRoom } from '../../src/commands/plan-room.ts'
 import { causeOf, type Origin, type Services } from '../../src/commands/services.ts'
 import { createDeriveId, newId } from '../../src/credentials/id.ts'
 import type { LicenseEvent } from '../../src/domain/license/events.ts'
-import {
-  absentLicense,
-  decideLicense,
-  evolveLicense,
-  type License,
-  type LicenseCommand,
-} from '../../src/domain/license/license.ts'
+import { type LicenseCommand, licenses } from '../../src/domain/license/license.ts'
 import type { LogEntry } from '../../src/domain/recorded.ts'
 import { createIdempotency } from '../../src/idempotency/idempotency.ts'
 import { clientOf } from '../../src/ledger/client.ts'
-import { createHandle } from '../../src/ledger/handle.ts'
+import { createExecute } from '../../src/ledger/execute.ts'
 import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/ledger.ts'
-import { loadFromLog } from '../../src/ledger/load.ts'
-import { licenseStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import { createMailing, type Mailing } from '../../src/mail/mailing.ts'
 import { createProviders, type ProviderSettings } from '../../src/payments/providers.ts'
@@ -162,7 +154,7 @@ export async function openTestLedger(
   const untilVisible = (position: bigint) => readModels.advanceTo(position)
   const services: Services = {
     ledger,
-    handle: createHandle(ledger, readModels, createTurns()),
+    execute: createExecute(ledger, readModels, createTurns()),
     untilVisible,
     db,
     ...createLookups(db),
@@ -212,16 +204,8 @@ export async function commandLicense(
   licenseId: string,
   command: LicenseCommand,
 ): Promise<LicenseEvent[]> {
-  const stream = licenseStream(licenseId)
-  const { events } = await services.handle<License, 'license'>({
-    stream,
-    load: () =>
-      loadFromLog(services.ledger, stream, absentLicense, (license, { category, event }) =>
-        category === 'license' ? evolveLicense(license, event) : license,
-      ),
-    decide: (license) => decideLicense(license, command),
-    cause: causeOf(origin, services.now().toISOString()),
-  })
+  const cause = causeOf(origin, services.now().toISOString())
+  const { events } = await services.execute(licenses, licenseId, command, cause)
   return events
 }
 

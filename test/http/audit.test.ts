@@ -80,8 +80,8 @@ test('it is filtered and paged, and nobody else sees it', async () => {
 
 test('what cannot be recorded is not shown', async () => {
   const { services } = api.ledger
-  const handle = () => Promise.reject(new LedgerUnavailable('the event store does not answer'))
-  const app = await createTestApp(api.ledger, { ...services, handle })
+  const execute = () => Promise.reject(new LedgerUnavailable('the event store does not answer'))
+  const app = await createTestApp(api.ledger, { ...services, execute })
   const browser = clientOf(app)
   await browser.signIn(await makeMember(api.ledger, tenant.tenantId, 'support'))
   expect((await browser.get('/dashboard/customers')).status).toBe(503)

@@ -104,10 +104,10 @@ describe('connecting', () => {
   })
 
   test('that crashed between the account and its record goes on with the same account', async () => {
-    const { handle } = api.ledger.services
-    api.ledger.services.handle = () => Promise.reject(new Error('the process was killed'))
+    const { execute } = api.ledger.services
+    api.ledger.services.execute = () => Promise.reject(new Error('the process was killed'))
     expect(await connect()).toMatchObject({ status: 500 })
-    api.ledger.services.handle = handle
+    api.ledger.services.execute = execute
     expect(accountIds()).toHaveLength(1)
     expect(await statusNow()).toStrictEqual(noAccount)
     expect(await connect()).toMatchObject({ status: 200 })

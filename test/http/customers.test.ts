@@ -2,11 +2,12 @@
  * Customers are created, read and listed by their tenant alone; a license is linked to one of them for good, and
  * their overrides are replaced as a whole. E-mail and name stand nowhere in the clear.
  */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { linkLicense } from '../../src/commands/customers.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
-import { createHandle } from '../../src/ledger/handle.ts'
+import { createExecute } from '../../src/ledger/execute.ts'
 import { customerStream, licenseStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
@@ -197,8 +198,8 @@ describe('linking a license', () => {
       const customers = await Promise.all([create(), create(), create(), create()])
       // Turns of their own, as processes have: only the exact revision decides between them.
       const racers = customers.map((customerId) => {
-        const handle = createHandle(services.ledger, readModels, createTurns())
-        return linkLicense({ ...services, handle }, tenant.tenantId, customerId, licenseId, origin).then(
+        const execute = createExecute(services.ledger, readModels, createTurns())
+        return linkLicense({ ...services, execute }, tenant.tenantId, customerId, licenseId, origin).then(
           () => 'linked',
           (refused: unknown) =>
             refused instanceof Refusal ? refused.code : Promise.reject(refused as Error),

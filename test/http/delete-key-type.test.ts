@@ -133,7 +133,8 @@ test('a deletion that the read models do not show yet is known to whoever issues
   const { services } = api.ledger
   const unseen: Services = {
     ...services,
-    handle: (command) => services.handle({ ...command, waits: false }),
+    execute: (decider, id, command, cause, options) =>
+      services.execute(decider, id, command, cause, { ...options, waits: false }),
   }
   const pro = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
   await deleteKeyType(unseen, pro, origin)
@@ -154,7 +155,8 @@ test('a license that the read models do not show yet is known to whoever deletes
   const { services } = api.ledger
   const unseen: Services = {
     ...services,
-    handle: (command) => services.handle({ ...command, waits: false }),
+    execute: (decider, id, command, cause, options) =>
+      services.execute(decider, id, command, cause, { ...options, waits: false }),
   }
   const app = await createTestApp(api.ledger, unseen)
   const body = { productId: 'editor', keyTypeId: 'pro' }

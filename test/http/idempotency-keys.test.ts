@@ -157,10 +157,10 @@ test('a request meanwhile hears that the first is running, with the code of its 
   const { services } = api.ledger
   const slow = await createTestApp(api.ledger, {
     ...services,
-    handle: async (command) => {
+    execute: async (...args) => {
       if (++arrivals === 2) arrived.resolve()
       await waiting.promise
-      return services.handle(command)
+      return services.execute(...args)
     },
   })
   const message = 'the first request with this Idempotency-Key is still running; retry in a second'
@@ -193,8 +193,8 @@ test('a customer that was recorded before an answer broke off is the one that th
   const { services } = api.ledger
   const broken = await createTestApp(api.ledger, {
     ...services,
-    handle: async (command) => {
-      await services.handle(command)
+    execute: async (...args) => {
+      await services.execute(...args)
       throw new LedgerUnavailable('the connection broke off')
     },
   })

@@ -34,7 +34,7 @@ beforeAll(async () => {
   losing = await createTestApp(api.ledger, { ...services, idempotency: losingAnswers(services.idempotency) })
   failing = await createTestApp(api.ledger, {
     ...services,
-    handle: () => Promise.reject(new LedgerUnavailable('it does not answer')),
+    execute: () => Promise.reject(new LedgerUnavailable('it does not answer')),
   })
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Pro', deviceLimit: 2 }] })

@@ -256,10 +256,10 @@ describe('killed', () => {
 
   test('between the vault and the event, it is connected by the next call, with one good token', async () => {
     const { services } = api.ledger
-    const { handle } = services
-    services.handle = killed
+    const { execute } = services
+    services.execute = killed
     expect(await connect('gumroad')).toMatchObject({ status: 500 })
-    services.handle = handle
+    services.execute = execute
     expect((await asks('GET', '/v1/integrations')).body).toMatchObject({
       items: [{}, { connected: false }, {}, {}, {}],
     })
@@ -277,10 +277,10 @@ describe('killed', () => {
     const { services } = api.ledger
     const run = () =>
       connectMarketplace(services, tenant.tenantId, { provider: 'gumroad' }, 'op_once', origin)
-    const { handle } = services
-    services.handle = killed
+    const { execute } = services
+    services.execute = killed
     await expect(run()).rejects.toThrow('killed')
-    services.handle = handle
+    services.execute = execute
     const [name = ''] = await secrets()
     const sealed = await services.secrets.open(tenant.tenantId, name)
     expect((await run()).pingToken).toBe(sealed)

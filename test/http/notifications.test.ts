@@ -159,10 +159,10 @@ describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (pro
 
   test('that cannot be recorded now is to be sent again, and is caught up then', async () => {
     const { services } = api.ledger
-    const { ledger, handle } = services
-    services.handle = () => Promise.reject(new LedgerUnavailable('it is away'))
+    const { ledger, execute } = services
+    services.execute = () => Promise.reject(new LedgerUnavailable('it is away'))
     const answer = await send(provider, golden(provider, sales[provider]))
-    services.handle = handle
+    services.execute = execute
     services.ledger = ledger
     expect(answer).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) as string })
     expect(await send(provider, golden(provider, sales[provider]))).toMatchObject({ status: 200 })

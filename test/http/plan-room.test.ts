@@ -84,7 +84,8 @@ test('what is recorded counts, also where nobody can see it yet', async () => {
   const { services } = api.ledger
   const unseen: Services = {
     ...services,
-    handle: (command) => services.handle({ ...command, waits: false }),
+    execute: (decider, id, command, cause, options) =>
+      services.execute(decider, id, command, cause, { ...options, waits: false }),
   }
   const asked = (productId: string) => ({
     tenantId: tenant.tenantId,

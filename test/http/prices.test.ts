@@ -207,12 +207,12 @@ describe('verifying prices', () => {
 
   test('leaves a price alone that was changed while stripe was being asked', async () => {
     await connectStripe()
-    const { handle } = api.ledger.services
-    api.ledger.services.handle = async (command) => {
-      api.ledger.services.handle = handle
+    const { execute } = api.ledger.services
+    api.ledger.services.execute = async (...args) => {
+      api.ledger.services.execute = execute
       const change = { price: { priceId: 'price_other' } }
       await asks('PATCH', '/v1/products/editor/key-types/pro', change)
-      return handle(command)
+      return execute(...args)
     }
     expect(await verify()).toMatchObject({
       status: 200,

@@ -8,9 +8,7 @@ import { closeTenant, reinstateTenant, suspendTenant } from '../../src/commands/
 import { createToken } from '../../src/commands/tokens.ts'
 import { newToken } from '../../src/credentials/token.ts'
 import type { Scope } from '../../src/domain/token/scopes.ts'
-import { absentToken, decideToken, evolveToken, type Token } from '../../src/domain/token/token.ts'
-import { loadFromLog } from '../../src/ledger/load.ts'
-import { tokenStream } from '../../src/ledger/streams.ts'
+import { tokens } from '../../src/domain/token/token.ts'
 import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { beginning, origin } from '../harness/ledger.ts'
 import { guarded } from './guarded.ts'
@@ -148,15 +146,8 @@ describe('a token', () => {
     const asked = { tenantId: tenant.tenantId, name: '', scopes: [], expiresAt: null }
     const { token, tokenId } = await createToken(services, asked, origin)
     expect(await verify(token)).toMatchObject({ status: 200 })
-    await services.handle<Token, 'token'>({
-      stream: tokenStream(tokenId),
-      load: () =>
-        loadFromLog(services.ledger, tokenStream(tokenId), absentToken, (state, { category, event }) =>
-          category === 'token' ? evolveToken(state, event) : state,
-        ),
-      decide: (state) => decideToken(state, { type: 'RevokeToken', at: beginning }),
-      cause: causeOf(origin, beginning),
-    })
+    const command = { type: 'RevokeToken', at: beginning } as const
+    await services.execute(tokens, tokenId, command, causeOf(origin, beginning))
     expect(await verify(token)).toStrictEqual({ status: 401, body: { error: 'the token is revoked' } })
   })
 })

@@ -166,23 +166,24 @@ describe('killed', () => {
     const confirmation = pendingId(await ask('gumroad'))
     await approve(api.ledger.services, tenant.tenantId, confirmation, approver)
     const { services } = api.ledger
-    const { secrets, handle } = services
+    const { secrets, execute } = services
     const killed = () => Promise.reject(new Error('the process was killed'))
     if (at === 'vault') services.secrets = { ...secrets, keep: killed }
-    services.handle = (command) => {
-      const stopsHere = at === 'append' ? 'integration-' : at === 'end' ? 'confirmation-' : 'nothing'
+    services.execute = (...args) => {
+      const [{ category }] = args
+      const stopsHere = at === 'append' ? 'integration' : at === 'end' ? 'confirmation' : 'nothing'
       // The confirmation is consumed by a call before; its end comes after the integration's event.
-      const isEnd = stopsHere === 'confirmation-' && rotated
-      if (command.stream.startsWith(stopsHere) && (stopsHere !== 'confirmation-' || isEnd)) return killed()
-      if (command.stream.startsWith('integration-')) rotated = true
-      return handle(command)
+      const isEnd = stopsHere === 'confirmation' && rotated
+      if (category === stopsHere && (stopsHere !== 'confirmation' || isEnd)) return killed()
+      if (category === 'integration') rotated = true
+      return execute(...args)
     }
     let rotated = false
     expect(await confirmed(api.ask, tenant, 'POST', path('gumroad'), confirmation)).toMatchObject({
       status: 500,
     })
     services.secrets = secrets
-    services.handle = handle
+    services.execute = execute
 
     await resume()
     expect(await recorded('gumroad')).toStrictEqual(['MarketplaceConnected', 'PingTokenRotated'])

@@ -2,6 +2,7 @@
  * A tenant has one live SDK key and one live checkout key. The SDK key is shown only to an approved request, is
  * known by its hash alone, and an operation that is run again after a crash shows the same key and makes no other.
  */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createClientKeyLookup, readMaskedKeys } from '../../projections/client-keys/queries.ts'
@@ -9,7 +10,7 @@ import { issueCheckoutKey, revealSdkKey, rotateSdkKey } from '../../src/commands
 import { suspendTenant } from '../../src/commands/tenants.ts'
 import { showApproval } from '../../src/gate/approvals.ts'
 import { knownClientKey } from '../../src/http/client-key.ts'
-import { createHandle } from '../../src/ledger/handle.ts'
+import { createExecute } from '../../src/ledger/execute.ts'
 import { tenantStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
@@ -149,7 +150,7 @@ describe('an operation on the SDK key that is run again', () => {
 
   test('after its secret was kept and nothing recorded goes on with that secret', async () => {
     for (const run of [reveal, rotate]) {
-      const dying = { ...services(), handle: dieBeforeAppend() }
+      const dying = { ...services(), execute: dieBeforeAppend() }
       const id = `cnf_${run.name}`
       const died = (run === reveal ? revealSdkKey : rotateSdkKey)(dying, tenant.tenantId, id, origin)
       await expect(died).rejects.toThrow('killed')
@@ -189,8 +190,8 @@ describe('an operation on the SDK key that is run again', () => {
 
   test('at the same time, in several processes, makes one key', async () => {
     const racer = () => {
-      const handle = createHandle(services().ledger, api.ledger.readModels, createTurns())
-      return rotateSdkKey({ ...services(), handle }, tenant.tenantId, 'cnf_1', origin)
+      const execute = createExecute(services().ledger, api.ledger.readModels, createTurns())
+      return rotateSdkKey({ ...services(), execute }, tenant.tenantId, 'cnf_1', origin)
     }
     const keys = await Promise.all(Array.from({ length: 8 }, racer))
     expect(new Set(keys).size).toBe(1)
@@ -214,7 +215,7 @@ describe('an operation on the SDK key that is run again', () => {
   function dieBeforeAppend() {
     const { ledger } = services()
     const dead = { ...ledger, append: () => Promise.reject(new Error('killed')) }
-    return createHandle(dead, api.ledger.readModels, createTurns())
+    return createExecute(dead, api.ledger.readModels, createTurns())
   }
 })
 

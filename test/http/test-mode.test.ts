@@ -135,10 +135,10 @@ describe('test mode', () => {
 
   test('killed between the vault and the event, it is entered by the next call', async () => {
     const { services } = api.ledger
-    const { handle } = services
-    services.handle = () => Promise.reject(new Error('the process was killed'))
+    const { execute } = services
+    services.execute = () => Promise.reject(new Error('the process was killed'))
     expect(await asks('POST', url, keys)).toMatchObject({ status: 500 })
-    services.handle = handle
+    services.execute = execute
     expect((await asks('GET', '/v1/products/editor')).body).toMatchObject({
       product: { settings: { testMode: { enabled: false } } },
     })

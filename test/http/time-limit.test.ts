@@ -24,11 +24,11 @@ afterAll(() => api.close())
 test('a request that waits for a store is answered 503 in time, and what it began is done once', async () => {
   const { services } = api.ledger
   const gate = Promise.withResolvers<void>()
-  const handle: Services['handle'] = async (command) => {
+  const execute: Services['execute'] = async (...args) => {
     await gate.promise
-    return services.handle(command)
+    return services.execute(...args)
   }
-  const app = await createTestApp(api.ledger, { ...services, handle }, { requestLimitMs: 100 })
+  const app = await createTestApp(api.ledger, { ...services, execute }, { requestLimitMs: 100 })
   const headers = { 'idempotency-key': uniqueId('key') }
   const mint = (ask: typeof api.ask) =>
     ask('POST', '/v1/licenses', { token: tenant.token, body: { productId: 'editor' }, headers })
@@ -47,11 +47,11 @@ test('a request that waits for a store is answered 503 in time, and what it bega
 test('so is one over a connection whose body has long been read', async () => {
   const { services } = api.ledger
   const gate = Promise.withResolvers<void>()
-  const handle: Services['handle'] = async (command) => {
+  const execute: Services['execute'] = async (...args) => {
     await gate.promise
-    return services.handle(command)
+    return services.execute(...args)
   }
-  const app = await createTestApp(api.ledger, { ...services, handle }, { requestLimitMs: 100 })
+  const app = await createTestApp(api.ledger, { ...services, execute }, { requestLimitMs: 100 })
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
   const answer = await fetch(`${address}/v1/licenses`, {
     method: 'POST',

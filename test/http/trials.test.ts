@@ -249,7 +249,7 @@ describe('without a database read', () => {
   test.each([
     ['cannot be looked up', { findInstall: () => Promise.reject(new LedgerUnavailable('gone')) }],
     ['is looked up for too long', { findInstall: () => new Promise<never>(() => undefined) }],
-    ['cannot be recorded', { handle: () => Promise.reject(new LedgerUnavailable('gone')) }],
+    ['cannot be recorded', { execute: () => Promise.reject(new LedgerUnavailable('gone')) }],
   ])('a beacon whose machine %s is answered with no opinion', async (what, failing) => {
     const machine = unused('machine')
     if (what !== 'cannot be recorded') await onTrial('before', machine)

@@ -2,12 +2,13 @@
  * License events go where an approved request says, and only to public addresses over https. The signing secret is
  * shown once, when it is new; a former one goes on for 24 hours; an operation that is run again changes nothing.
  */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { findWebhook } from '../../projections/webhooks/queries.ts'
 import { removeWebhook, setWebhook } from '../../src/commands/webhooks.ts'
 import { showApproval } from '../../src/gate/approvals.ts'
-import { createHandle } from '../../src/ledger/handle.ts'
+import { createExecute } from '../../src/ledger/execute.ts'
 import { webhookStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
@@ -169,7 +170,7 @@ describe('an operation on the webhook that is run again', () => {
 
   test('after its secret was kept and nothing recorded goes on with that secret', async () => {
     const dead = { ...services().ledger, append: () => Promise.reject(new Error('killed')) }
-    const dying = { ...services(), handle: createHandle(dead, api.ledger.readModels, createTurns()) }
+    const dying = { ...services(), execute: createExecute(dead, api.ledger.readModels, createTurns()) }
     const asked = { url, events: undefined, rotateSecret: false }
     await expect(setWebhook(dying, tenant.tenantId, asked, 'cnf_1', origin)).rejects.toThrow('killed')
     const kept = await services().secrets.open(tenant.tenantId, 'webhook-secret.cnf_1')
@@ -199,9 +200,9 @@ describe('an operation on the webhook that is run again', () => {
 
   test('at the same time, in several processes, sets one secret', async () => {
     const racer = () => {
-      const handle = createHandle(services().ledger, api.ledger.readModels, createTurns())
+      const execute = createExecute(services().ledger, api.ledger.readModels, createTurns())
       const asked = { url, events: undefined, rotateSecret: false }
-      return setWebhook({ ...services(), handle }, tenant.tenantId, asked, 'cnf_1', origin)
+      return setWebhook({ ...services(), execute }, tenant.tenantId, asked, 'cnf_1', origin)
     }
     const answers = await Promise.all(Array.from({ length: 8 }, racer))
     expect(new Set(answers.map(({ secret }) => secret)).size).toBe(1)

@@ -1,4 +1,5 @@
 /** Whoever waits for the read models pushes them, and those who wait at once share the work. */
+
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { projectionLock } from '../../projections/database/advisory-locks.ts'
@@ -9,7 +10,7 @@ import { projectionStatus } from '../../projections/runner/status.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
 import { causeOf } from '../../src/commands/services.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
-import { createHandle } from '../../src/ledger/handle.ts'
+import { createExecute } from '../../src/ledger/execute.ts'
 import { tenantStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import { beginning, openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
@@ -188,10 +189,10 @@ test('a command whose read models stall says so, and stands in the log', async (
     head: () => log.head(),
     readPage: async () => ({ entries: [], through: undefined }),
   }
-  const handle = createHandle(log, readModelsOn(stalled, 30), createTurns())
+  const execute = createExecute(log, readModelsOn(stalled, 30), createTurns())
   const tenantId = uniqueId('stalled')
   const create = createTenant(
-    { ...ledger.services, handle },
+    { ...ledger.services, execute },
     { tenantId, name: 'Stalled', plan: 'free' },
     origin,
   )

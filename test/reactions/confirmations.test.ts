@@ -9,8 +9,8 @@ import { approve, deny, showApproval } from '../../src/gate/approvals.ts'
 import { deleteKeyType } from '../../src/gate/operations/delete-key-type.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { type GatedCall, passGate } from '../../src/gate/pass.ts'
-import type { Handle } from '../../src/ledger/handle.ts'
-import { confirmationStream, licenseStream } from '../../src/ledger/streams.ts'
+import type { Execute } from '../../src/ledger/execute.ts'
+import { confirmationStream, licenseStream, streamName } from '../../src/ledger/streams.ts'
 import { confirmationReactions } from '../../src/reactions/confirmations.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { approver } from '../harness/gate.ts'
@@ -35,12 +35,12 @@ class Killed extends Error {}
 /** Services of a process that dies right after an event of this type was recorded. */
 function dyingAfter(type: string): Services {
   const { services } = api.ledger
-  const handle: Handle = async (command) => {
-    const handled = await services.handle(command)
+  const execute: Execute = async (...args) => {
+    const handled = await services.execute(...args)
     if (handled.events.some((event) => event.type === type)) throw new Killed(type)
     return handled
   }
-  return { ...services, handle }
+  return { ...services, execute }
 }
 
 const callOf = (parameters: Record<string, string>, body: unknown = null): GatedCall => ({
@@ -248,12 +248,13 @@ test('one that fails is reported and tried again later, and holds up no other', 
   graceOver()
   const { services } = api.ledger
   let failures = 0
-  const handle: Handle = async (command) => {
-    if (command.stream === licenseStream(first) && failures++ < 2) throw new Error('out of order')
-    return services.handle(command)
+  const execute: Execute = async (...args) => {
+    const [{ category }, id] = args
+    if (streamName(category, id) === licenseStream(first) && failures++ < 2) throw new Error('out of order')
+    return services.execute(...args)
   }
   const [resume] = confirmationReactions(
-    { ...services, handle },
+    { ...services, execute },
     { onTrouble: ({ confirmation, error }) => trouble.push([confirmation, String(error)]) },
   )
   await resume?.round()

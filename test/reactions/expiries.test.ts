@@ -5,8 +5,8 @@
 import { jsonEvent } from '@eventstore/db-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Services } from '../../src/commands/services.ts'
-import type { Handle } from '../../src/ledger/handle.ts'
-import { licenseStream } from '../../src/ledger/streams.ts'
+import type { Execute } from '../../src/ledger/execute.ts'
+import { licenseStream, streamName } from '../../src/ledger/streams.ts'
 import { expiryReaction } from '../../src/reactions/expiries.ts'
 import { makeTenant, metricsToken, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { appendRaw, beginning, commandLicense, eventsIn } from '../harness/ledger.ts'
@@ -53,10 +53,10 @@ async function statusOf(id: string): Promise<unknown> {
 class Killed extends Error {}
 
 /** Services with something done before or after each command. */
-const around = (act: (run: () => ReturnType<Handle>, stream: string) => ReturnType<Handle>): Services => ({
+const around = (act: (run: () => ReturnType<Execute>, stream: string) => ReturnType<Execute>): Services => ({
   ...api.ledger.services,
-  handle: ((command: Parameters<Handle>[0]) =>
-    act(() => api.ledger.services.handle(command), command.stream)) as Handle,
+  execute: ((...args: Parameters<Execute>) =>
+    act(() => api.ledger.services.execute(...args), streamName(args[0].category, args[1]))) as Execute,
 })
 
 describe('the end of a paid period', () => {

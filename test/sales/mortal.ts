@@ -1,5 +1,5 @@
 import type { Services } from '../../src/commands/services.ts'
-import { createHandle } from '../../src/ledger/handle.ts'
+import { createExecute } from '../../src/ledger/execute.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import type { TestLedger } from '../harness/ledger.ts'
 
@@ -28,7 +28,7 @@ export function mortal({ services, readModels }: TestLedger, dieAt: number): Ser
   return {
     ...services,
     ledger,
-    handle: createHandle(ledger, readModels, createTurns()),
+    execute: createExecute(ledger, readModels, createTurns()),
     secrets: {
       ...services.secrets,
       async keep(...args) {

@@ -158,7 +158,8 @@ describe('a subscription that is changed', () => {
     const { services } = api.ledger
     const unseen: Services = {
       ...services,
-      handle: (command) => services.handle({ ...command, waits: false }),
+      execute: (decider, id, command, cause, options) =>
+        services.execute(decider, id, command, cause, { ...options, waits: false }),
     }
     const deleted = { tenantId: shop.tenantId, productId: 'editor', keyTypeId: 'forever' }
     await deleteKeyType(unseen, deleted, origin)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { createReadModels } from '../../projections/runner/read-models.ts'
 import { keyHashOf } from '../../src/credentials/license-key.ts'
 import { statusAt } from '../../src/domain/license/license.ts'
-import { createHandle } from '../../src/ledger/handle.ts'
+import { createExecute } from '../../src/ledger/execute.ts'
 import { licenseStream } from '../../src/ledger/streams.ts'
 import { createTurns } from '../../src/ledger/turns.ts'
 import { expiryReaction } from '../../src/reactions/expiries.ts'
@@ -42,8 +42,8 @@ export async function openAsks(api: TestApi): Promise<{ asks: Ask[]; close: () =
     onParked: () => undefined,
     onFailure: () => undefined,
   })
-  const handle = createHandle(ledger.services.ledger, readModels, createTurns())
-  const second = await createTestApp(ledger, { ...ledger.services, handle })
+  const execute = createExecute(ledger.services.ledger, readModels, createTurns())
+  const second = await createTestApp(ledger, { ...ledger.services, execute })
   return { asks: [api.ask, askOf(second)], close: () => second.close() }
 }
 

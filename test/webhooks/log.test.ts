@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { saleKeyName } from '../../src/commands/sale-key.ts'
 import type { Services } from '../../src/commands/services.ts'
 import type { KnownDelivery } from '../../src/domain/delivery/delivery.ts'
-import type { Handle } from '../../src/ledger/handle.ts'
+import type { Execute } from '../../src/ledger/execute.ts'
 import { keyReaction } from '../../src/reactions/deliveries.ts'
 import { optionsOf } from '../../src/webhooks/nats.ts'
 import { createNatsFeed } from '../../src/webhooks/nats-feed.ts'
@@ -269,13 +269,12 @@ test('a sale to nobody known goes to the vendor with its key, to nobody by mail,
 test('a dispatcher that dies after each try has delivered everything, once more under the same id', async () => {
   const dying = (services: Services): Services => {
     let left = 3
-    const handle = (async (command: Parameters<Handle>[0]) => {
-      if (command.stream.startsWith('delivery-') && command.loaded?.revision === 0 && left-- > 0) {
-        throw new Error('killed')
-      }
-      return services.handle(command)
-    }) as Handle
-    return { ...services, handle }
+    const execute: Execute = async (...args) => {
+      const [{ category }, , , , options] = args
+      if (category === 'delivery' && options?.found?.revision === 0 && left-- > 0) throw new Error('killed')
+      return services.execute(...args)
+    }
+    return { ...services, execute }
   }
   dispatch = await startDispatch({ ...api.ledger, services: dying(api.ledger.services) })
   await point()

@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { Refusal, type RefusalCode } from '../refusal.ts'
 import type { ConfirmationEvent, GatedRequest, Outcome } from './events.ts'
 
@@ -200,4 +201,12 @@ export function evolveConfirmation(confirmation: Confirmation, event: Confirmati
       return { ...confirmation, status: 'executed', executedAt: at, outcome, reason }
     }
   }
+}
+
+/** The rules of confirmation streams. */
+export const confirmations: Decider<Confirmation, ConfirmationCommand, 'confirmation'> = {
+  category: 'confirmation',
+  initial: absentConfirmation,
+  decide: decideConfirmation,
+  evolve: evolveConfirmation,
 }

@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import type { CustomerEvent } from './events.ts'
@@ -72,4 +73,12 @@ export function evolveCustomer(customer: Customer, event: CustomerEvent): Custom
       return { ...customer, email: null, name: null, metadata: {}, erasedAt: event.data.at }
     }
   }
+}
+
+/** The rules of customer streams. */
+export const customers: Decider<Customer, CustomerCommand, 'customer'> = {
+  category: 'customer',
+  initial: absentCustomer,
+  decide: decideCustomer,
+  evolve: evolveCustomer,
 }

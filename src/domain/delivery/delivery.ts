@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { WebhookEventName } from '../webhook/events.ts'
 import type { Attempt, AttemptError, Channel, DeliveryEvent } from './events.ts'
@@ -173,4 +174,12 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
         abandonedFor: null,
       }
   }
+}
+
+/** The rules of delivery streams. */
+export const deliveries: Decider<Delivery, DeliveryCommand, 'delivery'> = {
+  category: 'delivery',
+  initial: absentDelivery,
+  decide: decideDelivery,
+  evolve: evolveDelivery,
 }

@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { Credentials, IntegrationEvent } from './events.ts'
 import { isMappedSo, isTaken, type Mapping, type ProductMapping, withMapping } from './mapping.ts'
@@ -187,4 +188,12 @@ function done(integration: KnownIntegration, operationId: string): KnownIntegrat
 /** Where the vault keeps them. */
 export function secretNames({ webhookSecret, apiKey, pingToken }: Credentials): string[] {
   return [webhookSecret, apiKey, pingToken?.name].filter((name) => typeof name === 'string')
+}
+
+/** The rules of integration streams, one for each provider of a tenant. */
+export const integrations: Decider<Integration, IntegrationCommand, 'integration'> = {
+  category: 'integration',
+  initial: absentIntegration,
+  decide: decideIntegration,
+  evolve: evolveIntegration,
 }

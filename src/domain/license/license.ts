@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { causeOfRevocation, evolveBySale, followed, type SaleFollowing, type SaleWish } from './following.ts'
@@ -279,4 +280,12 @@ function vacated(seats: ReadonlyMap<string, Seat>, at: string): ReadonlyMap<stri
   const vacate = (seat: Seat): Seat =>
     seat.status === 'active' ? { ...seat, status: 'deactivated', deactivatedAt: at } : seat
   return new Map(Array.from(seats, ([deviceId, seat]) => [deviceId, vacate(seat)]))
+}
+
+/** The rules of license streams. */
+export const licenses: Decider<License, LicenseCommand, 'license'> = {
+  category: 'license',
+  initial: absentLicense,
+  decide: decideLicense,
+  evolve: evolveLicense,
 }

@@ -10,7 +10,8 @@ type Undoable = Pick<LicenseTerms, 'source'> & {
 
 /** What of a license was done and can be made good, each by a new event. */
 export type UndoCommand =
-  | { type: 'UndoRevocation'; reason: string | null; at: string }
+  /** @param keyTypeIsThere whether the product still has the license's key type */
+  | { type: 'UndoRevocation'; reason: string | null; keyTypeIsThere: boolean; at: string }
   /** @param used whether anything has become of the license since it was imported */
   | { type: 'TakeBackImport'; reason: string | null; used: boolean; at: string }
 
@@ -19,7 +20,8 @@ export const takenBackReason = 'import taken back'
 
 /**
  * Returning no events means that the request was already true.
- * @throws Refusal `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_revoked`
+ * @throws Refusal `license_refunded`, `license_key_type_gone`, `import_taken_back`, `license_not_imported`, `license_used`,
+ *   `license_revoked`
  */
 export function undone(license: Undoable, command: UndoCommand): LicenseEvent[] {
   const { reason, at } = command
@@ -29,6 +31,7 @@ export function undone(license: Undoable, command: UndoCommand): LicenseEvent[] 
       if (license.revokedAt === null) return []
       // Whoever won the money back by a dispute has the license again by that.
       if (license.refundedAt !== null) throw new Refusal('license_refunded')
+      if (!command.keyTypeIsThere) throw new Refusal('license_key_type_gone')
       return [{ type: 'RevocationUndone', data: { reason, at } }]
     case 'TakeBackImport':
       if (license.source !== 'import') throw new Refusal('license_not_imported')

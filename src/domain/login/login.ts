@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { type Role, rightsOf } from '../member/roles.ts'
 import { Refusal } from '../refusal.ts'
 import type { Scope } from '../token/scopes.ts'
@@ -80,4 +81,12 @@ export function evolveLogin(_login: Login, event: LoginEvent): Login {
   }
   const { at, ...data } = event.data
   return { ...data, status: 'denied', decidedAt: at }
+}
+
+/** The rules of login streams. */
+export const logins: Decider<Login, LoginCommand, 'login'> = {
+  category: 'login',
+  initial: pendingLogin,
+  decide: decideLogin,
+  evolve: evolveLogin,
 }

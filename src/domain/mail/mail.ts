@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import type { MailEvent, MailSettings } from './events.ts'
 
@@ -44,4 +45,12 @@ export function decideMail(mail: ProductMail, { type: _, ...data }: MailCommand)
 export function evolveMail(_mail: ProductMail, event: MailEvent): ProductMail {
   const { at, ...changed } = event.data
   return { ...changed, updatedAt: at }
+}
+
+/** The rules of mail streams, one for each product. */
+export const mails: Decider<ProductMail, MailCommand, 'mail'> = {
+  category: 'mail',
+  initial: usualMail,
+  decide: decideMail,
+  evolve: evolveMail,
 }

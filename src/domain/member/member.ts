@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { LinkPurpose, MemberEvent } from './events.ts'
 import type { Role } from './roles.ts'
@@ -78,4 +79,12 @@ export function evolveMember(member: Member, event: MemberEvent): Member {
     case 'MemberRemoved':
       return { ...member, status: 'removed', removedAt: event.data.at }
   }
+}
+
+/** The rules of member streams. */
+export const members: Decider<Member, MemberCommand, 'member'> = {
+  category: 'member',
+  initial: absentMember,
+  decide: decideMember,
+  evolve: evolveMember,
 }

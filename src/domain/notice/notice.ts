@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import type { SaleFact } from '../sale/events.ts'
 import type { NoticeEvent } from './events.ts'
@@ -46,4 +47,12 @@ export function evolveNotice(notice: Notice, event: NoticeEvent): Notice {
     case 'LinkBound':
       return { ...notice, saleId: event.data.saleId }
   }
+}
+
+/** The rules of notice streams, one for each link by which a provider names a sale. */
+export const notices: Decider<Notice, NoticeCommand, 'notice'> = {
+  category: 'notice',
+  initial: unknownLink,
+  decide: decideNotice,
+  evolve: evolveNotice,
 }

@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
@@ -41,7 +42,8 @@ export type ProductCommand =
   | { type: 'ChangeProduct'; name?: string; keyPrefix?: string; settings: SettingsChange; at: string }
   | { type: 'AddKeyType'; keyType: KeyType; at: string }
   | { type: 'ChangeKeyType'; keyTypeId: string; change: Partial<Omit<KeyType, 'keyTypeId'>>; at: string }
-  | { type: 'DeleteKeyType'; keyTypeId: string; at: string }
+  /** @param inUse whether a live license references it */
+  | { type: 'DeleteKeyType'; keyTypeId: string; inUse: boolean; at: string }
   | SellingCommand
 
 export const absentProduct: Product = { status: 'absent' }
@@ -92,9 +94,10 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
       return sameJson(keyType, before) ? [] : [{ type: 'KeyTypeChanged', data: { keyType, at } }]
     }
     case 'DeleteKeyType': {
-      const { keyTypeId } = command
+      const { keyTypeId, inUse } = command
       if (!findKeyType(product, keyTypeId)) throw new Refusal('key_type_not_found')
       if (product.keyTypes.length === 1) throw new Refusal('key_type_is_last')
+      if (inUse) throw new Refusal('key_type_in_use')
       return [{ type: 'KeyTypeDeleted', data: { keyTypeId, at } }]
     }
     default:
@@ -167,4 +170,12 @@ export function evolveProduct(product: Product, event: ProductEvent): Product {
     default:
       return evolveSelling(changed, event)
   }
+}
+
+/** The rules of product streams. */
+export const products: Decider<Product, ProductCommand, 'product'> = {
+  category: 'product',
+  initial: absentProduct,
+  decide: decideProduct,
+  evolve: evolveProduct,
 }

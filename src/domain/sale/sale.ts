@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { ParkedReason, SaleEvent, SaleFact } from './events.ts'
 import { type Facts, isNews, noFacts, withFact } from './facts.ts'
@@ -273,4 +274,12 @@ function received({ at, notificationId: _, payload: __, occurredAt: soldAt, ...d
     duplicates: 0,
     receivedAt: at,
   }
+}
+
+/** The rules of sale streams. */
+export const sales: Decider<Sale, SaleCommand, 'sale'> = {
+  category: 'sale',
+  initial: absentSale,
+  decide: decideSale,
+  evolve: evolveSale,
 }

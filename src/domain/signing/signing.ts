@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import type { SigningEvent, SigningKey } from './events.ts'
 
 /** A tenant's signing keys, oldest first. Each signs until the next one does. */
@@ -88,3 +89,11 @@ function lastSignatureEnds(from: string, until: string, leases: readonly LeaseLe
 
 const later = (moment: string, milliseconds: number): string =>
   new Date(Date.parse(moment) + milliseconds).toISOString()
+
+/** The rules of signing streams, one for each tenant. */
+export const signingKeys: Decider<SigningKeys, SigningCommand, 'signing'> = {
+  category: 'signing',
+  initial: noSigningKeys,
+  decide: decideSigning,
+  evolve: evolveSigning,
+}

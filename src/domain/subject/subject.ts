@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import type { Erased, SubjectEvent } from './events.ts'
 
 /** A person of a tenant, as far as their erasure is concerned. `present` before anybody has asked for it. */
@@ -47,4 +48,12 @@ export function evolveSubject(subject: Subject, event: SubjectEvent): Subject {
       return { ...subject, status: 'erased', erasedAt: at, erased }
     }
   }
+}
+
+/** The rules of subject streams, one for each person of a tenant. */
+export const subjects: Decider<Subject, SubjectCommand, 'subject'> = {
+  category: 'subject',
+  initial: presentSubject,
+  decide: decideSubject,
+  evolve: evolveSubject,
 }

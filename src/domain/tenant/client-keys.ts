@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { TenantEvent } from './events.ts'
 
@@ -79,4 +80,12 @@ export function evolveClientKeys(keys: ClientKeys, event: TenantEvent): ClientKe
     case 'ApprovalRuleChanged':
       return keys
   }
+}
+
+/** The rules of the client keys in tenant streams. */
+export const clientKeys: Decider<ClientKeys, ClientKeysCommand, 'tenant'> = {
+  category: 'tenant',
+  initial: noClientKeys,
+  decide: decideClientKeys,
+  evolve: evolveClientKeys,
 }

@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { Plan, TenantEvent } from './events.ts'
 
@@ -101,4 +102,12 @@ export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
     case 'CheckoutKeyRotated':
       return tenant
   }
+}
+
+/** The rules of tenant streams. */
+export const tenants: Decider<Tenant, TenantCommand, 'tenant'> = {
+  category: 'tenant',
+  initial: absentTenant,
+  decide: decideTenant,
+  evolve: evolveTenant,
 }

@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import type { Provider } from '../integration/provider.ts'
 import { Refusal } from '../refusal.ts'
 import { Stage, type TestPurchaseEvent } from './events.ts'
@@ -101,4 +102,12 @@ export function evolveTestPurchase(purchase: TestPurchase, event: TestPurchaseEv
 function withStage(purchase: KnownTestPurchase, stage: StageState): KnownTestPurchase {
   const stages = purchase.stages.map((before) => (before.name === stage.name ? stage : before))
   return { ...purchase, stages }
+}
+
+/** The rules of test purchase streams. */
+export const testPurchases: Decider<TestPurchase, TestPurchaseCommand, 'testpurchase'> = {
+  category: 'testpurchase',
+  initial: absentTestPurchase,
+  decide: decideTestPurchase,
+  evolve: evolveTestPurchase,
 }

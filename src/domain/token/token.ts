@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { TokenEvent } from './events.ts'
 import type { Scope } from './scopes.ts'
@@ -59,4 +60,12 @@ export function evolveToken(token: Token, event: TokenEvent): Token {
     case 'TokenRevoked':
       return token.status === 'absent' ? token : { ...token, status: 'revoked', revokedAt: event.data.at }
   }
+}
+
+/** The rules of token streams. */
+export const tokens: Decider<Token, TokenCommand, 'token'> = {
+  category: 'token',
+  initial: absentToken,
+  decide: decideToken,
+  evolve: evolveToken,
 }

@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { expiryAfter, unixSeconds, wholeSeconds } from '../license/expiry.ts'
 import type { TrialEvent } from './events.ts'
 
@@ -88,3 +89,11 @@ export function standingOf(trial: Trial, days: number | undefined, now: string):
 }
 
 const nothing = { startedAt: null, sharedAt: null }
+
+/** The rules of trial streams, one for each machine and product. */
+export const trials: Decider<Trial, TrialCommand, 'trial'> = {
+  category: 'trial',
+  initial: unknownMachine,
+  decide: decideTrial,
+  evolve: evolveTrial,
+}

@@ -1,3 +1,4 @@
+import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import { type WebhookEvent, WebhookEventName } from './events.ts'
 
@@ -116,4 +117,12 @@ export function evolveWebhook(webhook: Webhook, event: WebhookEvent): Webhook {
     case 'WebhookRemoved':
       return { ...changed, endpoint: null }
   }
+}
+
+/** The rules of webhook streams, one for each tenant. */
+export const webhooks: Decider<Webhook, WebhookCommand, 'webhook'> = {
+  category: 'webhook',
+  initial: noWebhook,
+  decide: decideWebhook,
+  evolve: evolveWebhook,
 }
