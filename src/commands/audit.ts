@@ -1,6 +1,6 @@
 import { audits } from '../domain/audit/audit.ts'
 import type { AuditAction, AuditTarget } from '../domain/audit/events.ts'
-import { noStream } from '../ledger/execute.ts'
+import { noStream } from '../ledger/load.ts'
 import { auditKey } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 

@@ -5,8 +5,7 @@ import {
   type RequestedConfirmation,
 } from '../domain/confirmation/confirmation.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Loaded } from '../ledger/execute.ts'
-import { loadFromLog } from '../ledger/load.ts'
+import { type Loaded, loadFromLog } from '../ledger/load.ts'
 import { causeOf, type Origin, type Services } from './services.ts'
 
 /** As the log has it, which no read model lags behind. */

@@ -7,8 +7,7 @@ import {
 } from '../domain/delivery/delivery.ts'
 import type { DeliveryEvent } from '../domain/delivery/events.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Loaded, noStream } from '../ledger/execute.ts'
-import { loadFromLog } from '../ledger/load.ts'
+import { type Loaded, loadFromLog, noStream } from '../ledger/load.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 type Owed = Omit<Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'], 'deliveryId' | 'at'>

@@ -1,6 +1,6 @@
 import { absentLicense, evolveLicense, type IssuedLicense, type License } from '../domain/license/license.ts'
-import type { Loaded } from '../ledger/execute.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { Loaded } from '../ledger/load.ts'
 
 /** The license as its first event made it. */
 export async function issuedAs(ledger: Ledger, stream: string): Promise<License> {

@@ -14,7 +14,7 @@ import type { LinkPurpose } from '../domain/member/events.ts'
 import { type MemberCommand, members } from '../domain/member/member.ts'
 import type { Role } from '../domain/member/roles.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { noStream } from '../ledger/execute.ts'
+import { noStream } from '../ledger/load.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 import { takeTenantTurn } from './tenant-turn.ts'
 

@@ -4,8 +4,7 @@ import { type Notice, type NoticeCommand, notices } from '../domain/notice/notic
 import { Refusal } from '../domain/refusal.ts'
 import type { SaleFact } from '../domain/sale/events.ts'
 import { type KnownSale, type Sale, type SaleCommand, sales } from '../domain/sale/sale.ts'
-import { type Loaded, noStream } from '../ledger/execute.ts'
-import { loadFromLog } from '../ledger/load.ts'
+import { type Loaded, loadFromLog, noStream } from '../ledger/load.ts'
 import { noticeKey, saleKey, streamName } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 

@@ -2,18 +2,10 @@ import { setTimeout } from 'node:timers/promises'
 import type { Decider } from '../domain/decider.ts'
 import type { Category, EventOf } from '../domain/events.ts'
 import type { Cause, ExpectedRevision, Ledger } from './ledger.ts'
-import { loadFromLog } from './load.ts'
+import { type Loaded, loadFromLog } from './load.ts'
 import { streamName } from './streams.ts'
 import type { Turns } from './turns.ts'
 import { LedgerUnavailable } from './unavailable.ts'
-
-export type Loaded<State> = { state: State; revision: ExpectedRevision }
-
-/** What is known of a stream that a new id names: it holds nothing yet. */
-export const noStream = <State>({ initial }: { initial: State }): Loaded<State> => ({
-  state: initial,
-  revision: 'no_stream',
-})
 
 /**
  * Says that a command belongs to a run that may begin again after a crash: what an earlier attempt of the run has
@@ -23,7 +15,7 @@ export const noStream = <State>({ initial }: { initial: State }): Loaded<State> 
  */
 export type Resumable = { resumed: boolean; sharedId?: 'correlationId' | 'causationId' }
 
-export type ExecuteOptions<State, C extends Category> = {
+type ExecuteOptions<State, C extends Category> = {
   /** What the caller has already read: used for the first attempt, unless another command on the stream ran since. */
   found?: Loaded<State> | undefined
   /**
@@ -40,7 +32,7 @@ export type ExecuteOptions<State, C extends Category> = {
   waits?: boolean
 }
 
-export type Executed<State, C extends Category> = {
+type Executed<State, C extends Category> = {
   /** The state before and after the events. */
   before: State
   state: State

@@ -1,10 +1,17 @@
 import type { Evolver } from '../domain/decider.ts'
 import type { Category } from '../domain/events.ts'
 import { evolveRecorded } from '../domain/recorded.ts'
-import type { Loaded } from './execute.ts'
-import type { Ledger } from './ledger.ts'
+import type { ExpectedRevision, Ledger } from './ledger.ts'
 import { streamName } from './streams.ts'
 import { LedgerUnavailable } from './unavailable.ts'
+
+export type Loaded<State> = { state: State; revision: ExpectedRevision }
+
+/** What is known of a stream that a new id names: it holds nothing yet. */
+export const noStream = <State>({ initial }: { initial: State }): Loaded<State> => ({
+  state: initial,
+  revision: 'no_stream',
+})
 
 /**
  * Reads a stream from its first event. @returns its state, and the revision that it is at

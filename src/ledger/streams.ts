@@ -5,7 +5,7 @@ import type { Provider } from '../domain/integration/provider.ts'
 export const streamName = (category: Category, id: string): string => `${category}-${id}`
 
 /** An id made of several. Only the last may hold a dot, so that they read back unambiguously. */
-export const joinIds = (...ids: string[]): string => ids.join('.')
+const joinIds = (...ids: string[]): string => ids.join('.')
 
 export const productKey = (tenantId: string, productId: string): string => joinIds(tenantId, productId)
 export const integrationKey = (tenantId: string, provider: Provider): string => joinIds(tenantId, provider)
