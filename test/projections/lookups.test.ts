@@ -34,10 +34,17 @@ const keyHash = 'f'.repeat(64)
 const key = { ...place, keyHash }
 const instanceId = 'one'
 
-const asked: { [Name in keyof Lookups]: (lookups: Lookups) => Promise<unknown> } = {
+/** A validate that is asked beside others goes by another statement than one alone. */
+type Asked = keyof Lookups | 'findStandingOfTwo'
+
+const asked: { [Name in Asked]: (lookups: Lookups) => Promise<unknown> } = {
   findToken: (lookups) => lookups.findToken(keyHash),
   findProduct: (lookups) => lookups.findProduct(place.tenantId, place.productId),
   findStanding: (lookups) => lookups.findStanding({ ...key, tokenHash: keyHash, deviceId: 'one' }),
+  findStandingOfTwo: ({ findStanding }) => {
+    const question = { ...key, tokenHash: keyHash, deviceId: 'one' }
+    return Promise.all([findStanding(question), findStanding({ ...question, deviceId: 'two' })])
+  },
   findForRuntime: (lookups) => lookups.findForRuntime({ ...key, deviceId: 'one' }),
   findClient: (lookups) => lookups.findClient({ ...place, now }),
   findInstall: (lookups) => lookups.findInstall({ ...place, instanceId, machine: 'one' }),
@@ -63,13 +70,16 @@ test.each(Object.entries(asked))('%s goes by indexes alone, planned over empty t
   expect(plan).not.toMatch(/Seq Scan|Hash Join|Merge Join|Materialize/)
 })
 
-test.each(['findStanding', 'findForRuntime', 'findInstance', 'findInstanceStanding'] as const)(
-  '%s finds a customer by its own id, however many a tenant has',
-  async (name) => {
-    const scans = (await planOf(asked[name])).match(/using customers\w+/g)
-    expect(scans).toStrictEqual(['using customers_pkey'])
-  },
-)
+test.each([
+  'findStanding',
+  'findStandingOfTwo',
+  'findForRuntime',
+  'findInstance',
+  'findInstanceStanding',
+] as const)('%s finds a customer by its own id, however many a tenant has', async (name) => {
+  const scans = (await planOf(asked[name])).match(/using customers\w+/g)
+  expect(scans).toStrictEqual(['using customers_pkey'])
+})
 
 test.each(['findInstance', 'findInstanceStanding'] as const)(
   '%s finds an instance by its own id, however many devices a license has',
@@ -78,7 +88,7 @@ test.each(['findInstance', 'findInstanceStanding'] as const)(
   },
 )
 
-test.each(['findStanding', 'findForRuntime'] as const)(
+test.each(['findStanding', 'findStandingOfTwo', 'findForRuntime'] as const)(
   '%s finds a device by its own id, though most licenses have but one',
   async (name) => {
     await db.query('begin')
