@@ -2,10 +2,13 @@ import { setTimeout } from 'node:timers/promises'
 
 /** So many share the cost of a query well enough; waiting for more would only delay them. */
 const enough = 8
+/** Those of a crowd ask again within this time, if they do. */
+const crowdMs = 5
 
 /**
  * Gathers the look-ups that are asked for while another is on its way and answers them with one query. A look-up
- * never joins a query that was already sent, so it sees everything that was committed before it was asked.
+ * never joins a query that was already sent, so it sees everything that was committed before it was asked. Few wait for
+ * nothing but the query before theirs; only after many were answered at once a moment is left for more to come.
  * @param load answers many at once, in the order asked
  * @param most how many go into one query
  */
@@ -16,19 +19,19 @@ export function coalesce<Key, Value>(
   type Asked = { key: Key; resolve: (value: Value) => void; reject: (error: unknown) => void }
   let waiting: Asked[] = []
   let running = false
-  /** Where several asked at once, more are on their way, and a query costs more than the wait for them. */
-  let busy = false
+  /** Where many have just asked at once, more are on their way, and a query costs more than the wait for them. */
+  let crowdAt = Number.NEGATIVE_INFINITY
 
   async function run(): Promise<void> {
     running = true
     while (waiting.length > 0) {
-      if (busy && waiting.length < enough) await setTimeout(1)
+      if (waiting.length < enough && performance.now() - crowdAt < crowdMs) await setTimeout(1)
       const asked = waiting.slice(0, most)
       waiting = waiting.slice(most)
       try {
         const values = await load(asked.map(({ key }) => key))
         for (const [index, value] of values.entries()) asked[index]?.resolve(value)
-        busy = asked.length > 1
+        crowdAt = asked.length < enough ? Number.NEGATIVE_INFINITY : performance.now()
       } catch (error) {
         for (const { reject } of asked) reject(error)
       }

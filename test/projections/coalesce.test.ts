@@ -1,6 +1,6 @@
 /** Look-ups of one moment share a query, and none is answered by a query that was sent before it was asked. */
 import { setImmediate } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
 import { coalesce } from '../../projections/coalesce.ts'
 
 /** A load that answers when the test says so. */
@@ -79,4 +79,66 @@ test('it rests between moments and goes on at the next', async () => {
   expect(await find('a')).toBe('a')
   await setImmediate()
   expect(await find('b')).toBe('b')
+})
+
+const letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+
+test('after two that shared a query, a look-up that waited goes out at once', async () => {
+  const { load, sent, queries } = heldLoad()
+  const find = coalesce(load)
+  const early = Promise.all([find('a'), find('b')])
+  await setImmediate()
+  const late = find('c')
+  sent[0]?.answer()
+  await early
+  expect(queries()).toStrictEqual([['a', 'b'], ['c']])
+  sent[1]?.answer()
+  expect(await late).toBe('found c')
+})
+
+describe('after many that shared a query', () => {
+  let now: MockInstance<() => number>
+  beforeEach(() => {
+    now = vi.spyOn(performance, 'now').mockReturnValue(0)
+  })
+  afterEach(() => now.mockRestore())
+
+  /** Letters that are asked at once, and answered. */
+  async function crowd({ load, sent, queries }: ReturnType<typeof heldLoad>) {
+    const find = coalesce(load)
+    const asked = Promise.all(letters.map(find))
+    await setImmediate()
+    return {
+      find,
+      answer: async () => {
+        sent[0]?.answer()
+        await asked
+        expect(queries()[0]).toStrictEqual(letters)
+      },
+    }
+  }
+
+  test('a look-up that waited lets others join it', async () => {
+    const held = heldLoad()
+    const { find, answer } = await crowd(held)
+    const late = [find('i')]
+    await answer()
+    expect(held.queries()).toStrictEqual([letters])
+    late.push(find('j'))
+    await vi.waitFor(() => expect(held.queries()).toStrictEqual([letters, ['i', 'j']]))
+    held.sent[1]?.answer()
+    expect(await Promise.all(late)).toStrictEqual(['found i', 'found j'])
+  })
+
+  test('a look-up that comes long after them is not held back', async () => {
+    const held = heldLoad()
+    const { find, answer } = await crowd(held)
+    await answer()
+    now.mockReturnValue(1000)
+    const late = find('i')
+    await setImmediate()
+    expect(held.queries()).toStrictEqual([letters, ['i']])
+    held.sent[1]?.answer()
+    expect(await late).toBe('found i')
+  })
 })
