@@ -88,7 +88,8 @@ function proposals(count: number): ProposedEvent[] {
   }))
 }
 
-async function readyUrl(output: Readable): Promise<string> {
+/** Waits until a store's process listens. */
+export async function readyUrl(output: Readable): Promise<string> {
   for await (const line of createInterface({ input: output })) {
     const message: unknown = JSON.parse(line)
     if (typeof message === 'object' && message && 'url' in message) return String(message.url)

@@ -1,7 +1,7 @@
-// `npm run bench [latency] [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay] [ends] [workers]`: takes the
-// figures of docs/performance.md, as ratios against a bare baseline in the same run, and writes them there when all were
+// `npm run bench [latency] [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay] [ends] [workers] [copy]`: takes
+// the figures of docs/performance.md, as ratios against a bare baseline in the same run, and writes them there when all were
 // taken. Each part runs in a process of its own, since a process may hold one client of the event store.
-// `--events 1000000` is for `replay`: how long a log is. `--against ../before` is for `latency`: a second checkout, which
+// `--events 1000000` is for `replay` and `copy`: how long a log is. `--against ../before` is for `latency`: a second checkout, which
 // takes turns with this one. So does this one on the event store of BENCH_EVENTSTORE_URL, where that is set; it is not an
 // argument, since it may hold a password.
 import { spawn } from 'node:child_process'
@@ -11,6 +11,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { benchCommands } from './commands.ts'
+import { benchCopy } from './copy.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchEnds } from './ends.ts'
 import { benchEventStore } from './eventstore.ts'
@@ -37,6 +38,7 @@ const parts = {
   replay: (log: (line: string) => void) => benchReplay(log, asked.events),
   ends: benchEnds,
   workers: benchWorkers,
+  copy: (log: (line: string) => void) => benchCopy(log, asked.events),
 }
 const Part = z.enum([
   'latency',
@@ -51,6 +53,7 @@ const Part = z.enum([
   'replay',
   'ends',
   'workers',
+  'copy',
 ])
 const asked = readArguments()
 const say = (line: string) => process.stderr.write(`  ${line}\n`)

@@ -52,10 +52,17 @@ export class NodeClient extends EventStoreDBClient {
 /** EventStoreDB writes events of up to 16 MiB, which is more than it takes over gRPC. */
 const mostReceivedBytes = 17 * 1024 * 1024
 
+/**
+ * How much of what the store sends may be on its way. HTTP/2 begins with 64 KiB, which holds up the reader of a long part of
+ * the log after some 80 events.
+ */
+const receiveWindowBytes = 2 * 1024 * 1024
+
 function channelOptions({ keepAlive }: StoreAddress): ChannelOptions {
   return {
     ...connectingAnew,
     'grpc.max_receive_message_length': mostReceivedBytes,
+    'grpc-node.flow_control_window': receiveWindowBytes,
     ...(keepAlive && {
       'grpc.keepalive_time_ms': keepAlive.intervalMs,
       'grpc.keepalive_timeout_ms': keepAlive.timeoutMs,

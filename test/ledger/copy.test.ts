@@ -3,8 +3,11 @@
  * the order over all streams. A copy goes on wherever it was left, and never into a log that is something else.
  */
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
+import { createServer } from 'node:http2'
 import { afterAll, afterEach, expect, test } from 'vitest'
+import { z } from 'zod'
 import { startEventStore } from '../../infra/local/eventstore/server.ts'
 import { compareLogs } from '../../src/ledger/compare-logs.ts'
 import { type CopyOptions, copyLog, TargetDiffers } from '../../src/ledger/copy.ts'
@@ -83,6 +86,7 @@ const plain = (event: RawEventToWrite): RawEventToWrite => ({
   metadata: Uint8Array.from(event.metadata),
 })
 
+const Port = z.object({ port: z.int() })
 const quiet: CopyOptions = { onProgress: () => undefined, onRetry: () => undefined }
 const all = Number.MAX_SAFE_INTEGER
 const compare = (one: RawLog, other: RawLog) => compareLogs(one, other, all, () => undefined)
@@ -212,6 +216,27 @@ test('a copy outlasts a store that is gone for a while', async () => {
   expect(await compare(source, target)).toMatchObject({ equal: true, events: 1200 })
   await target.close()
   await store.close()
+})
+
+test('a reader lets the store send two megabytes ahead', async () => {
+  const server = createServer()
+  undo.push(() => server.close())
+  const granted = new Promise((resolve) => {
+    server.on('stream', (stream) => {
+      resolve(stream.session?.remoteSettings.initialWindowSize)
+      stream.respond(
+        { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': 0 },
+        { endStream: true },
+      )
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = Port.parse(server.address())
+  const log = openRawLog(`esdb://127.0.0.1:${port}?tls=false`)
+  undo.push(() => log.close())
+  expect(await log.head()).toBeUndefined()
+  expect(await granted).toBe(2 * 1024 * 1024)
 })
 
 test('a comparison names the streams that differ, and says when only the order does', async () => {

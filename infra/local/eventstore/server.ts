@@ -6,6 +6,7 @@ import { Server, ServerCredentials } from '@grpc/grpc-js'
 import { makeSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
 import { gossipHandler, supportedMethodsHandler } from './discovery.ts'
 import { EventStore } from './engine/event-store.ts'
+import { widenAppendWindows } from './receive-window.ts'
 import { gossipService, serverFeaturesService, streamsService } from './services.ts'
 import { appendHandler } from './streams/append.ts'
 import { batchAppendHandler } from './streams/batch-append.ts'
@@ -68,9 +69,11 @@ export async function startEventStore({ directory, port }: EventStoreOptions): P
     store.close()
     throw error
   }
+  const narrow = widenAppendWindows()
   const close = async (): Promise<void> => {
     shutdown.abort()
     await stop(server)
+    narrow()
     // Before the directory is given up: the next store has the same socket.
     bound.release()
     store.close()

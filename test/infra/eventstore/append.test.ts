@@ -24,6 +24,10 @@ import { collect, connect, isEmbedded, numbered, numberedUpTo, uniqueStream } fr
 
 const { client, url } = await connect()
 
+/** For calls beneath the client. */
+const origin = new URL(url.replace(/^esdb:\/\/([^?/]+).*$/, 'http://$1'))
+const grpcCall = { ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers' }
+
 /** With credentials of its own, a call goes through the classic `Append`, otherwise through `BatchAppend`. */
 const kinds = [
   { name: 'BatchAppend', options: {} },
@@ -242,18 +246,31 @@ function resetFrame(streamId: number): Buffer {
 }
 
 // Over a connection without TLS, which a real store may not take.
+test.runIf(isEmbedded)(
+  'a client may send two megabytes of appends before the first is taken in',
+  async () => {
+    const session = connectHttp2(origin)
+    const granted = new Promise<unknown>((resolve) => {
+      session.on('remoteSettings', ({ initialWindowSize }) => {
+        // The one that every connection begins with comes first; see RFC 9113, 6.9.2.
+        if (initialWindowSize !== 65_535) resolve(initialWindowSize)
+      })
+    })
+    const call = session.request({ ...grpcCall, ':path': '/event_store.client.streams.Streams/BatchAppend' })
+    expect(await granted).toBe(2 * 1024 * 1024)
+    call.end()
+    call.resume()
+    await once(call, 'close')
+    session.close()
+  },
+)
+
 test.runIf(isEmbedded)('an append whose connection breaks before its end leaves nothing', async () => {
   const stream = uniqueStream()
-  const address = new URL(url.replace(/^esdb:\/\/([^?/]+).*$/, 'http://$1'))
   for (let rounds = 0; rounds < 20; rounds++) {
-    const socket = connectTcp(Number(address.port), address.hostname)
-    const session = connectHttp2(address, { createConnection: () => socket })
-    const call = session.request({
-      ':method': 'POST',
-      ':path': '/event_store.client.streams.Streams/Append',
-      'content-type': 'application/grpc',
-      te: 'trailers',
-    })
+    const socket = connectTcp(Number(origin.port), origin.hostname)
+    const session = connectHttp2(origin, { createConnection: () => socket })
+    const call = session.request({ ...grpcCall, ':path': '/event_store.client.streams.Streams/Append' })
     call.on('error', () => undefined)
     for (const part of partsOf(stream, 1 + (rounds % 3))) {
       await new Promise((resolve) => call.write(framed(part), resolve))

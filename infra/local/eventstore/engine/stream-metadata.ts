@@ -23,9 +23,9 @@ export function isSoftDeleted(stream: StreamState | undefined): boolean {
   return stream?.retention.truncateBefore === DELETED_REVISION
 }
 
-/** Whether a stream has ended for good. Its metadata end with it. */
-export function isTombstoned(log: EventLog, name: string): boolean {
-  if (log.stream(name)?.head === DELETED_REVISION) return true
+/** Whether a stream has ended for good. Its metadata end with it. @param stream what the log holds by that name */
+export function isTombstoned(log: EventLog, name: string, stream: StreamState | undefined): boolean {
+  if (stream?.head === DELETED_REVISION) return true
   return isMetastream(name) && log.stream(originalStreamOf(name))?.head === DELETED_REVISION
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DELETED_REVISION, NO_REVISION, type ProposedEvent } from '../storage/event.ts'
+import { DELETED_REVISION, NO_REVISION, type ProposedEvent, type StreamState } from '../storage/event.ts'
 import type { EventLog } from '../storage/event-log.ts'
 import { RecentEventIds } from './recent-event-ids.ts'
 import {
@@ -35,7 +35,7 @@ export class StreamWriter {
   append(name: string, expected: ExpectedVersion, events: readonly ProposedEvent[]): WriteOutcome {
     const stream = this.#log.stream(name)
     const ids = events.map((event) => event.id)
-    const refusal = this.#check(name, expected, ids)
+    const refusal = this.#check(name, stream, expected, ids)
     if (refusal) return refusal
 
     const head = stream?.head ?? NO_REVISION
@@ -48,9 +48,11 @@ export class StreamWriter {
 
   /** Hides the events that are there. A later append goes on with their numbering. */
   softDelete(name: string, expected: ExpectedVersion): WriteOutcome {
-    const refusal = this.#check(name, expected, [randomUUID()])
+    const stream = this.#log.stream(name)
+    const refusal = this.#check(name, stream, expected, [randomUUID()])
     // There is nothing to hide, whatever was expected, and EventStoreDB says so, too.
-    if (!refusal && this.#headOf(name) === NO_REVISION) return { kind: 'wrong_version', head: NO_REVISION }
+    if (!refusal && this.#headOf(name, stream) === NO_REVISION)
+      return { kind: 'wrong_version', head: NO_REVISION }
     return refusal ?? this.#writeMetadata(name, Buffer.from(SOFT_DELETED_METADATA))
   }
 
@@ -63,7 +65,8 @@ export class StreamWriter {
       metadata: new Uint8Array(),
       data: new Uint8Array(),
     }
-    return this.#check(name, expected, [event.id]) ?? this.#write(name, DELETED_REVISION, [event])
+    const refusal = this.#check(name, this.#log.stream(name), expected, [event.id])
+    return refusal ?? this.#write(name, DELETED_REVISION, [event])
   }
 
   /** Nothing that a rolled-back transaction wrote may be taken for written. */
@@ -72,12 +75,17 @@ export class StreamWriter {
   }
 
   /** The answer if there is nothing to write, `undefined` if there is. */
-  #check(name: string, expected: ExpectedVersion, ids: readonly string[]): WriteOutcome | undefined {
-    const head = this.#headOf(name)
+  #check(
+    name: string,
+    stream: StreamState | undefined,
+    expected: ExpectedVersion,
+    ids: readonly string[],
+  ): WriteOutcome | undefined {
+    const head = this.#headOf(name, stream)
     const verdict = checkVersion(expected, ids, {
       head,
-      softDeleted: isSoftDeleted(this.#log.stream(name)),
-      hasMetadata: () => this.#headOf(metastreamOf(name)) !== NO_REVISION,
+      softDeleted: isSoftDeleted(stream),
+      hasMetadata: () => this.#hasEvents(metastreamOf(name)),
       idAt: (revision) => this.#log.eventAt(name, revision)?.id,
       recentRevision: (id) => this.#recent.revision(name, id),
     })
@@ -97,8 +105,12 @@ export class StreamWriter {
     }
   }
 
-  #headOf(name: string): number {
-    return isTombstoned(this.#log, name) ? DELETED_REVISION : (this.#log.stream(name)?.head ?? NO_REVISION)
+  #headOf(name: string, stream: StreamState | undefined): number {
+    return isTombstoned(this.#log, name, stream) ? DELETED_REVISION : (stream?.head ?? NO_REVISION)
+  }
+
+  #hasEvents(name: string): boolean {
+    return this.#headOf(name, this.#log.stream(name)) !== NO_REVISION
   }
 
   #write(name: string, firstRevision: number, events: readonly ProposedEvent[]): WriteOutcome {

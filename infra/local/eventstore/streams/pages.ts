@@ -36,8 +36,8 @@ export function streamPages(
   name: string,
   { target, backwards, pageEvents }: PagedRead,
 ): Pages | undefined {
-  if (isTombstoned(log, name)) throw streamDeleted(name)
   const stream = log.stream(name)
+  if (isTombstoned(log, name, stream)) throw streamDeleted(name)
   if (!stream || stream.head === NO_REVISION || isSoftDeleted(stream)) return undefined
 
   const visible = visibleEvents(stream, Date.now())

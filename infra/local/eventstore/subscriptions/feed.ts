@@ -39,8 +39,8 @@ function streamFeed(log: EventLog, name: string, from: ReadStart): Feed {
       return cursor
     },
     next: (live) => {
-      if (isTombstoned(log, name)) throw streamDeleted(name)
       const stream = log.stream(name)
+      if (isTombstoned(log, name, stream)) throw streamDeleted(name)
       if (!stream || isSoftDeleted(stream)) return { events: [], atEnd: true }
       const visible = live ? everything : visibleEvents(stream, Date.now())
       const page = log.streamForwards(name, cursor + 1, PAGE_EVENTS, visible)
