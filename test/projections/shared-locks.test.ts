@@ -2,9 +2,11 @@
  * A lock that many share and one can have alone: whoever has it alone is alone, over all processes; whoever waits for it
  * alone comes next; and work that shared it hears when nobody can tell whether it was held to the end.
  */
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { wantedChannel } from '../../projections/database/lock-session.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { createSharedLocks, type SharedLocks } from '../../projections/database/shared-locks.ts'
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
@@ -94,13 +96,39 @@ test('one process takes it once for all who share it, prepares once, and keeps i
   expect(prepared).toBe(2)
 })
 
+/** How many wait for a lock. */
+const inLine = async (): Promise<number | null> => {
+  const { rowCount } = await db.query(
+    `select from pg_locks where locktype = 'advisory' and not granted
+     and database = (select oid from pg_database where datname = current_database())`,
+  )
+  return rowCount
+}
+
+/** Resolves when Postgres has told that somebody wants a lock alone. */
+async function wishForLock(): Promise<void> {
+  const client = await db.connect()
+  try {
+    const told = once(client, 'notification')
+    await client.query(`listen ${wantedChannel}`)
+    await told
+    await client.query('unlisten *')
+  } finally {
+    client.release()
+  }
+}
+
 test('nobody joins behind one who waits for it alone', async () => {
   const [first, second] = [processWith(), processWith()]
   const order: string[] = []
   const { leave } = await first.share('a', nothing)
+  const other = await first.share('b', nothing)
+  other.leave()
+  const told = wishForLock()
   const alone = second.alone('a', async () => void order.push('alone'))
-  // In line for good, and the first process has heard of it.
-  await sleep(100)
+  await Promise.all([told, expect.poll(inLine).toBe(1)])
+  // Wishes arrive in their order: when the first process has let go of this one, it has heard of the other.
+  await second.alone('b', nothing)
   const late = [first, second].map(async (locks) => {
     const share = await locks.share('a', nothing)
     order.push('late')
