@@ -20,7 +20,7 @@ export type Acme = {
 }
 
 /** A vendor some weeks after their first license, so that every page has something to show. */
-export async function makeAcme({ api }: TestDashboard): Promise<Acme> {
+export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acme> {
   const { ask, ledger } = api
   const { services, clock } = ledger
   const tenantId = uniqueId('acme')

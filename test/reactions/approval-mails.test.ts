@@ -80,7 +80,7 @@ test('owners and approvers are told, where to decide and by when, and nothing of
   for (const shown of [
     '“A tenant”',
     'Revoke a license',
-    'a program with the token “test”',
+    'an API client with the token “test”',
     `${expires.slice(11, 16)} UTC`,
     `https://keys.acme.example/dashboard/approvals/${confirmation}`,
   ]) {

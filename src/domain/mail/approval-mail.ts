@@ -26,18 +26,18 @@ export function writeApprovalMail(facts: ApprovalMailFacts, sender: Corresponden
     subject: `Approval needed: ${title} (${plainText(workspace)})`,
     text: `Hello,
 
-a request in the workspace ${quoted(workspace)} needs an approval:
+A request in the workspace ${quoted(workspace)} needs an approval:
 
     ${title}
 
-Asked by: ${askerWords(asker)}
-It expires at: ${expiresAt.slice(11, 16)} UTC
+Requested by: ${askerWords(asker)}
+Expires at: ${expiresAt.slice(11, 16)} UTC
 
-What exactly will happen stands here, and can be approved or denied:
+See what will happen, and approve or deny it:
 
     ${url}
 
-If nobody decides in time, nothing happens. You get this mail because you may approve requests in this workspace.
+If it is not approved in time, nothing happens. You receive this email because you can approve requests in this workspace.
 `,
     html: null,
   }
@@ -45,5 +45,5 @@ If nobody decides in time, nothing happens. You get this mail because you may ap
 
 function askerWords({ kind, name }: ApprovalMailFacts['asker']): string {
   if (kind === 'member') return name === null ? 'a member' : plainText(name)
-  return name === null ? 'a program' : `a program with the token ${quoted(name)}`
+  return name === null ? 'an API client' : `an API client with the token ${quoted(name)}`
 }

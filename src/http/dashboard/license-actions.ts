@@ -140,7 +140,7 @@ export function licenseActions(app: FastifyInstance, { services, show }: Rooms):
       origin: originOfMember(request),
       confirmationId: undefined,
     })
-    if (outcome.passed) throw new Error('a request passed the gate that nobody had approved')
+    if (outcome.passed) throw new Error('a request without an approval passed the gate')
     return outcome.confirmation.confirmationId
   }
 }

@@ -72,7 +72,7 @@ const entryOut = z
       time: '2026-11-21T09:30:00.000Z',
       actor: { kind: 'token', id: 'tok_06f5w3k8hx7vq2m4n9t1r0s5zc', name: 'CI' },
       requestId: 'req_06f5w3k8hx7vq2m4n9t1r0s5zc',
-      summary: '“MacBook” took a seat',
+      summary: '“MacBook” activated',
       device: { deviceId: 'machine-7f3a', name: 'MacBook' },
       changes: [
         { field: 'seatsUsed', before: 0, after: 1 },
