@@ -51,7 +51,7 @@ test('a person sees who asks, from where and for what, and signs it in', async (
     expect(text).toContain(shown)
   expect(text).not.toContain('id="scope-danger"')
   const done = await client.post('/dashboard/device/approve', { scopes: ['licenses:read'], lifetime: '30' })
-  expect(done.text).toContain('is signed in')
+  expect(done.text).toContain('is authorized')
   const at = api.ledger.clock.now().getTime()
   expect(await fetched(device_code)).toMatchObject({
     scopes: ['licenses:read'],

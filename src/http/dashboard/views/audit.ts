@@ -88,11 +88,11 @@ function what({ action, operation, targetKind, targetId, asOf, confirmationId }:
   return html`<span
     >${verb} ${object}${
       confirmationId !== null &&
-      html`<span class="sub"><a href=${`/dashboard/approvals/${confirmationId}`}>Request</a></span>`
+      html`<span class="sub"><a href=${`/dashboard/approvals/${confirmationId}`}>View request</a></span>`
     }${
       targetId !== null &&
       targetKind !== 'search' &&
-      html`<span class="sub"><a href=${address({ target: targetId })}>All entries</a></span>`
+      html`<span class="sub"><a href=${address({ target: targetId })}>All entries for this target</a></span>`
     }</span
   >`
 }
