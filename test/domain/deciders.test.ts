@@ -1,0 +1,348 @@
+/**
+ * For every decider: `evolve` takes any event of its category in any state, `decide` changes neither the state nor the
+ * command, and a command that is repeated at once is refused or records nothing, unless each repetition is meant to.
+ */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { audits } from '../../src/domain/audit/audit.ts'
+import { confirmations } from '../../src/domain/confirmation/confirmation.ts'
+import { customers } from '../../src/domain/customer/customer.ts'
+import type { Decider } from '../../src/domain/decider.ts'
+import { deliveries } from '../../src/domain/delivery/delivery.ts'
+import { type Category, type EventOf, eventsOf } from '../../src/domain/events.ts'
+import { integrations } from '../../src/domain/integration/integration.ts'
+import { licenses } from '../../src/domain/license/license.ts'
+import { undoableLicenses } from '../../src/domain/license/undoable.ts'
+import { logins } from '../../src/domain/login/login.ts'
+import { mails } from '../../src/domain/mail/mail.ts'
+import { members } from '../../src/domain/member/member.ts'
+import { notices } from '../../src/domain/notice/notice.ts'
+import { defaultKeyType } from '../../src/domain/product/key-type.ts'
+import { products } from '../../src/domain/product/product.ts'
+import { sales } from '../../src/domain/sale/sale.ts'
+import { signingKeys } from '../../src/domain/signing/signing.ts'
+import { subjects } from '../../src/domain/subject/subject.ts'
+import { clientKeys } from '../../src/domain/tenant/client-keys.ts'
+import { tenants } from '../../src/domain/tenant/tenant.ts'
+import { testPurchases } from '../../src/domain/testpurchase/test-purchase.ts'
+import { tokens } from '../../src/domain/token/token.ts'
+import { trials } from '../../src/domain/trial/trial.ts'
+import { webhooks } from '../../src/domain/webhook/webhook.ts'
+import { outcomeOf } from './given.ts'
+import { goldenData, goldenEvents } from './golden.ts'
+import { at, later, nextEnd, terms } from './license-samples.ts'
+
+type Laws = {
+  name: string
+  category: Category
+  takesAnyEvent: () => void
+  decidesPurely: () => void
+  /** The commands that record something each time they are repeated. */
+  repeating: () => Set<string>
+}
+
+/** @param commands at least one of each type */
+function lawsOf<State, Command extends object, C extends Category>(
+  name: string,
+  { category, initial, decide, evolve }: Decider<State, Command, C>,
+  commands: readonly Command[],
+): Laws {
+  const events = goldenEvents(category).map(frozen)
+  const histories = fc.array(fc.constantFrom(...events), { maxLength: 12 })
+  const after = (history: readonly EventOf<C>[], state = initial) =>
+    history.reduce((before, event) => frozen(evolve(before, event)), state)
+  const typeOf = (command: Command) => ('type' in command ? String(command.type) : 'its only command')
+  return {
+    name,
+    category,
+    takesAnyEvent: () => fc.assert(fc.property(histories, (history) => void after(history))),
+    decidesPurely: () =>
+      fc.assert(
+        fc.property(histories, fc.constantFrom(...commands.map(frozen)), (history, command) => {
+          const state = after(history)
+          const outcome = outcomeOf(() => decide(state, command))
+          expect(outcomeOf(() => decide(state, command))).toStrictEqual(outcome)
+        }),
+      ),
+    repeating: () => {
+      const found = new Set<string>()
+      fc.assert(
+        fc.property(histories, fc.constantFrom(...commands.map(frozen)), (history, command) => {
+          const state = after(history)
+          const first = outcomeOf(() => decide(state, command))
+          if (!('events' in first) || first.events.length === 0) return
+          const second = outcomeOf(() => decide(after(first.events, state), command))
+          if ('events' in second && second.events.length > 0) found.add(typeOf(command))
+        }),
+        { numRuns: 1000 },
+      )
+      return found
+    },
+  }
+}
+
+/** So that a function which changes what it is given fails. */
+function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const inner of Object.values(value)) frozen(inner)
+  }
+  return value
+}
+
+const device = { deviceId: 'laptop', instanceId: 'ins_1', installId: null, name: 'Laptop', platform: null }
+const tenantId = 'acme'
+const { stage } = goldenData('testpurchase', 'StageDone')
+const saleFacts = goldenEvents('notice').flatMap((event) =>
+  event.type === 'NoticeKept' ? [event.data.fact] : [],
+)
+const link = goldenData('notice', 'LinkBound')
+const request = goldenData('confirmation', 'ConfirmationRequested')
+const { at: _, ...gated } = request
+const { at: __, ...published } = goldenData('signing', 'SigningKeyPublished')
+const consumed = { tokenId: request.tokenId, requestHash: request.requestHash }
+const asked = { tenantId, memberId: 'mem_1', clientName: 'CI', scopesAsked: [], at }
+
+const all: Laws[] = [
+  lawsOf('tenants', tenants, [
+    { type: 'CreateTenant', tenantId, name: 'Acme', plan: 'free', at },
+    { type: 'SuspendTenant', reason: null, at },
+    { type: 'ReinstateTenant', at },
+    { type: 'CloseTenant', reason: null, at },
+    { type: 'ChangeApprovalRule', anotherMember: true, at },
+  ]),
+  lawsOf('client keys', clientKeys, [
+    { type: 'IssueSdkKey', key: { operationId: 'op_1', keyHash: 'a', displayKey: 'sdk_…' }, at },
+    { type: 'RotateSdkKey', key: { operationId: 'op_2', keyHash: 'b', displayKey: 'sdk_…' }, at },
+    { type: 'IssueCheckoutKey', key: { keyHash: 'c', displayKey: 'chk_…' }, at },
+  ]),
+  lawsOf('members', members, [
+    {
+      type: 'AddMember',
+      memberId: 'mem_1',
+      tenantId,
+      role: 'owner',
+      subjectId: 'sub_1',
+      email: 'sealed',
+      at,
+    },
+    { type: 'IssueLink', purpose: 'invitation', expiresAt: later, at },
+    { type: 'ChangeRole', role: 'support', otherOwners: 1, at },
+    { type: 'RemoveMember', otherOwners: 0, at },
+  ]),
+  lawsOf('tokens', tokens, [
+    {
+      type: 'CreateToken',
+      tokenId: 'tok_1',
+      tenantId,
+      name: '',
+      tokenHash: 'a',
+      scopes: [],
+      expiresAt: null,
+      at,
+    },
+    { type: 'RevokeToken', at },
+  ]),
+  lawsOf('logins', logins, [
+    {
+      type: 'ApproveLogin',
+      ...asked,
+      role: 'owner',
+      tokenId: 'tok_1',
+      scopes: [],
+      tokenExpiresAt: null,
+    },
+    { type: 'DenyLogin', ...asked },
+  ]),
+  lawsOf('confirmations', confirmations, [
+    { type: 'RequestConfirmation', request: gated, at: request.at },
+    { type: 'Approve', by: 'member:mem_1', rule: { anotherMember: false, askedBy: null }, at: request.at },
+    { type: 'Withdraw', by: 'member:mem_1', at: request.at },
+    { type: 'Deny', by: 'member:mem_1', at: request.at },
+    { type: 'Expire', at: nextEnd },
+    { type: 'RecordMail', memberId: 'mem_1', at: request.at },
+    { type: 'Consume', ...consumed, at: request.at },
+    { type: 'RecordExecution', outcome: 'done', reason: null, at: request.at },
+  ]),
+  lawsOf('products', products, [
+    {
+      type: 'CreateProduct',
+      tenantId,
+      productId: 'editor',
+      name: 'Editor',
+      keyPrefix: 'ED',
+      settings: {},
+      keyTypes: [],
+      at,
+    },
+    { type: 'ChangeProduct', name: 'Writer', keyPrefix: 'WR', settings: { freeTierEnabled: true }, at },
+    { type: 'AddKeyType', keyType: { ...defaultKeyType, keyTypeId: 'team' }, at },
+    { type: 'ChangeKeyType', keyTypeId: 'pro', change: { name: 'Professional' }, at },
+    { type: 'DeleteKeyType', keyTypeId: 'pro', inUse: false, at },
+    { type: 'EnableTestMode', publishableKey: 'pk_test_1', secretName: 'test-mode.1', at },
+    { type: 'SwitchTestModeOn', at },
+    { type: 'DisableTestMode', at },
+    { type: 'MapPrices', prices: [], at },
+    { type: 'RecordPrices', prices: [], at },
+  ]),
+  lawsOf('licenses', licenses, [
+    { type: 'MintLicense', terms },
+    { type: 'ImportLicense', terms: { ...terms, source: 'import' }, devices: [device], revoked: false },
+    { type: 'ActivateDevice', ...device, at },
+    { type: 'ActivateInstance', instanceId: 'ins_2', installId: null, name: 'Desktop', platform: null, at },
+    { type: 'DeactivateDevice', deviceId: 'laptop', at },
+    { type: 'RemintLicense', keyHash: 'f'.repeat(64), displayKey: 'ED-…', keepDevices: true, at },
+    { type: 'RevokeLicense', reason: null, at },
+    { type: 'RenewLicense', expiresAt: nextEnd, at },
+    { type: 'EndPaidPeriod', at: nextEnd },
+    { type: 'LinkCustomer', customerId: 'cus_1', at },
+    {
+      type: 'FollowSale',
+      saleId: 'sale_1',
+      through: 1,
+      refunded: [],
+      unpaid: null,
+      keepRefunded: false,
+      expiresAt: undefined,
+      isRenewed: false,
+      hasEnded: false,
+      terms: null,
+      at,
+    },
+    { type: 'EraseHolder', at },
+    { type: 'ReseatDevice', deviceId: 'laptop', at },
+    { type: 'UndoRevocation', reason: null, keyTypeIsThere: true, at },
+    { type: 'TakeBackImport', reason: null, used: false, at },
+  ]),
+  lawsOf('licenses to undo', undoableLicenses, [
+    { type: 'UndoRevocation', reason: null, keyTypeIsThere: true, at },
+    { type: 'ReseatDevice', deviceId: 'laptop', at },
+    { type: 'TakeBackImport', reason: null, at },
+  ]),
+  lawsOf('customers', customers, [
+    {
+      type: 'CreateCustomer',
+      customerId: 'cus_1',
+      tenantId,
+      subjectId: 'sub_1',
+      email: 'sealed',
+      name: null,
+      metadata: {},
+      at,
+    },
+    { type: 'ReplaceOverrides', overrides: [], at },
+    { type: 'EraseCustomer', at },
+  ]),
+  lawsOf('subjects', subjects, [
+    { type: 'BeginErasure', tenantId, subjectId: 'sub_1', at },
+    {
+      type: 'EndErasure',
+      erased: { licenses: 1, customers: 0, sales: 0, notifications: 0, mails: 0 },
+      at,
+    },
+  ]),
+  lawsOf('integrations', integrations, [
+    {
+      type: 'ConnectMarketplace',
+      tenantId,
+      provider: 'polar',
+      operationId: 'op_1',
+      credentials: { webhookSecret: 'polar.1', apiKey: null, pingToken: null },
+      at,
+    },
+    { type: 'StartOnboarding', tenantId, accountId: 'acct_1', at },
+    { type: 'FinishOnboarding', accountId: 'acct_1', at },
+    { type: 'RotateWebhookSecret', operationId: 'op_2', webhookSecret: 'polar.2', at },
+    {
+      type: 'RotatePingToken',
+      operationId: 'op_3',
+      pingToken: goldenData('integration', 'PingTokenRotated').pingToken,
+      at,
+    },
+    { type: 'MapProduct', productId: 'editor', mapping: { products: { one: 'pro' } }, at },
+    { type: 'Disconnect', at },
+  ]),
+  lawsOf('sales', sales, [
+    {
+      type: 'ReceiveSale',
+      received: goldenData('sale', 'SaleReceived'),
+      resolution: { productId: 'editor', keyTypeId: 'pro' },
+    },
+    { type: 'ResolveSale', resolution: { productId: 'editor', keyTypeId: 'pro' }, at },
+    { type: 'ReceiveAgain', notificationId: 'evt_2', links: [], at },
+    { type: 'RecordFacts', facts: saleFacts },
+    {
+      type: 'RecordLicense',
+      license: { productId: 'editor', keyTypeId: 'pro', expiresAt: null },
+      boundLinks: [],
+      kept: [],
+      at,
+    },
+    { type: 'SettleSale', through: 3, boundLinks: [], kept: [], at },
+    { type: 'ReviewPlan', at },
+  ]),
+  lawsOf('notices', notices, [
+    ...saleFacts.map((fact) => ({ type: 'KeepNotice', ...link, fact, at }) as const),
+    { type: 'BindLink', ...link, at },
+  ]),
+  lawsOf('webhooks', webhooks, [
+    {
+      type: 'SetWebhook',
+      operationId: 'op_1',
+      tenantId,
+      url: 'https://hooks.example/',
+      events: undefined,
+      rotateSecret: true,
+      displaySecret: 'whsec_…',
+      at,
+    },
+    { type: 'RemoveWebhook', operationId: 'op_2', at },
+  ]),
+  lawsOf('deliveries', deliveries, [
+    { type: 'ScheduleDelivery', ...goldenData('delivery', 'DeliveryScheduled') },
+    {
+      type: 'RecordAttempt',
+      attempt: 1,
+      startedAt: at,
+      durationMs: 5,
+      result: { outcome: 'delivered', status: 200, excerpt: null },
+      at,
+    },
+    { type: 'AskRedelivery', at },
+  ]),
+  lawsOf('mails', mails, [{ type: 'ChangeMailSettings', ...goldenData('mail', 'MailSettingsChanged') }]),
+  lawsOf('test purchases', testPurchases, [
+    { type: 'StartTestPurchase', ...goldenData('testpurchase', 'TestPurchaseStarted') },
+    { type: 'BeginStage', stage, at },
+    { type: 'EndStage', stage, outcome: 'done', detail: '', at },
+    { type: 'EndStage', stage, outcome: 'failed', detail: 'declined', at },
+  ]),
+  lawsOf('signing keys', signingKeys, [
+    { type: 'PublishFirstKey', tenantId, key: published, at },
+    { type: 'RotateKey', tenantId, key: published, at },
+  ]),
+  lawsOf('trials', trials, [{ tenantId, productId: 'editor', state: 'trial', installs: 30, at }]),
+  lawsOf('audits', audits, [goldenData('audit', 'Looked')]),
+]
+
+/** Each makes something new, or counts: a repetition asks for another one. A run keeps a retry from repeating them. */
+const meantToRepeat: Readonly<Record<string, readonly string[]>> = {
+  'client keys': ['IssueCheckoutKey'],
+  members: ['IssueLink'],
+  products: ['EnableTestMode'],
+  licenses: ['RemintLicense'],
+  sales: ['ReceiveAgain', 'ReviewPlan'],
+  'signing keys': ['RotateKey'],
+}
+
+test('every category of streams has a decider, but the identity of the log, which no command changes', () =>
+  expect(new Set([...all.map(({ category }) => category), 'ledger'])).toStrictEqual(
+    new Set(Object.keys(eventsOf)),
+  ))
+
+describe.each(all)('$name', ({ name, takesAnyEvent, decidesPurely, repeating }) => {
+  test('take any event in any state', takesAnyEvent)
+  test('are decided on without a change to the state or the command', decidesPurely)
+  test('record nothing for a command that is repeated, unless each is meant to', () =>
+    expect([...repeating()].sort()).toStrictEqual([...(meantToRepeat[name] ?? [])].sort()))
+})
