@@ -30,5 +30,8 @@ export type LoadMeasured = z.infer<typeof LoadMeasured>
 /** The key of an imported license; every process of the bench can make it from the number. */
 export const loadedKeyOf = (license: number): string => `bench license number ${license}`
 
+/** The device that every license has, in a log that `fill.ts` fills as well. */
+export const loadedDeviceId = 'device-1'
+
 /** The product that the licenses are of. */
 export const loadedProductId = 'bench-app'

@@ -5,7 +5,7 @@ import { createHistogram } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { z } from 'zod'
-import { LoadAsked, type LoadKind, loadedKeyOf, loadedProductId } from './latency-keys.ts'
+import { LoadAsked, type LoadKind, loadedDeviceId, loadedKeyOf, loadedProductId } from './latency-keys.ts'
 
 const asked = LoadAsked.parse(JSON.parse(process.argv[2] ?? '{}'))
 const headers = { authorization: `Bearer ${asked.token}`, 'content-type': 'application/json' }
@@ -31,7 +31,7 @@ const nextKey = () => loadedKeyOf((asked.offset + calls++ * 7919) % asked.licens
 const callOf: Record<Exclude<LoadKind, 'mixed'>, () => Call> = {
   validate: () => ({
     path: '/v1/licenses/validate',
-    body: { product_id: loadedProductId, license_key: nextKey(), device_id: 'first' },
+    body: { product_id: loadedProductId, license_key: nextKey(), device_id: loadedDeviceId },
     isDone: (answer) => Answer.parse(answer).valid === true,
   }),
   mint: () => ({

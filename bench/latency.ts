@@ -2,7 +2,14 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { type Checkout, startCheckout } from './checkout.ts'
 import { type Figure, ms, percent } from './figures.ts'
-import { type LoadAsked, type LoadKind, LoadMeasured, loadedKeyOf, loadedProductId } from './latency-keys.ts'
+import {
+  type LoadAsked,
+  type LoadKind,
+  LoadMeasured,
+  loadedDeviceId,
+  loadedKeyOf,
+  loadedProductId,
+} from './latency-keys.ts'
 
 const licenses = 20_000
 const importedAtOnce = 1000
@@ -61,7 +68,7 @@ export async function fill(ledger: Checkout, log: (line: string) => void): Promi
   for (let from = 0; from < licenses; from += importedAtOnce) {
     const rows = Array.from({ length: importedAtOnce }, (_, index) => ({
       licenseKey: loadedKeyOf(from + index),
-      devices: [{ deviceId: 'first' }],
+      devices: [{ deviceId: loadedDeviceId }],
     }))
     await post(ledger, '/v1/licenses/import', { productId: loadedProductId, licenses: rows })
   }
@@ -113,6 +120,14 @@ export async function inTurns(
 
 async function measure(ledger: Checkout, asked: LoadAsked): Promise<Measured> {
   const before = ledger.cpuMs()
+  const { calls, ...latency } = await runLoad(asked)
+  return { ...latency, cpuMs: (ledger.cpuMs() - before) / calls }
+}
+
+/** Runs the open-loop load in a process of its own. @throws Error when a call failed */
+export async function runLoad(
+  asked: LoadAsked,
+): Promise<Pick<LoadMeasured, 'calls' | 'p50Ms' | 'p95Ms' | 'p99Ms'>> {
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, 'latency-load.ts'), JSON.stringify(asked)],
@@ -124,7 +139,7 @@ async function measure(ledger: Checkout, asked: LoadAsked): Promise<Measured> {
   for await (const chunk of child.stdout) text += String(chunk)
   const { calls, failed, failure, ...latency } = LoadMeasured.parse(JSON.parse(text))
   if (failed > 0) throw new Error(`${failed} of ${calls} failed: ${failure}`)
-  return { ...latency, cpuMs: (ledger.cpuMs() - before) / calls }
+  return { calls, ...latency }
 }
 
 function figureOf({ kind, perSecond }: LoadOfKind, measured: Measured[][]): Figure {

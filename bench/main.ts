@@ -1,15 +1,17 @@
-// `npm run bench [latency] [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay] [ends] [workers] [copy]`: takes
-// the figures of docs/performance.md, as ratios against a bare baseline in the same run, and writes them there when all were
-// taken. Each part runs in a process of its own, since a process may hold one client of the event store.
-// `--events 1000000` is for `replay` and `copy`: how long a log is. `--against ../before` is for `latency`: a second checkout, which
-// takes turns with this one. So does this one on the event store of BENCH_EVENTSTORE_URL, where that is set; it is not an
-// argument, since it may hold a password.
+// `npm run bench [latency] [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay] [ends]
+// [workers] [copy] [backup]`: takes the figures of docs/performance.md, as ratios against a bare baseline in the same run, and
+// writes them there when all were taken. Each part runs in a process of its own, since a process may hold one client of the
+// event store.
+// `--events 1000000` is for `replay`, `copy` and `backup`: how long a log is. `--against ../before` is for `latency`: a second
+// checkout, which takes turns with this one. So does this one on the event store of BENCH_EVENTSTORE_URL, where that is set;
+// it is not an argument, since it may hold a password.
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import { benchBackups } from './backups.ts'
 import { benchCommands } from './commands.ts'
 import { benchCopy } from './copy.ts'
 import { benchDeliveries } from './deliveries.ts'
@@ -39,6 +41,7 @@ const parts = {
   ends: benchEnds,
   workers: benchWorkers,
   copy: (log: (line: string) => void) => benchCopy(log, asked.events),
+  backup: (log: (line: string) => void) => benchBackups(log, asked.events),
 }
 const Part = z.enum([
   'latency',
@@ -54,6 +57,7 @@ const Part = z.enum([
   'ends',
   'workers',
   'copy',
+  'backup',
 ])
 const asked = readArguments()
 const say = (line: string) => process.stderr.write(`  ${line}\n`)

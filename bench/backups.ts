@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Figure, ms } from './figures.ts'
+import { fillLicenses } from './fill.ts'
+import { runLoad } from './latency.ts'
+import { rebuildAll, type Scratch, scratchLedger } from './ledger.ts'
+import { type Server, startLedger } from './processes.ts'
+
+const eventsOfLicense = 2
+const validatesPerSecond = 300
+const turnSeconds = 15
+/** Of a turn with a backup and one without. */
+const pairs = 10
+const mostMs = 2
+
+/**
+ * How much longer the slowest hundredth of validates takes while a backup is made. Turns with and without one alternate
+ * under the same load, so that what else the machine does meets both.
+ */
+export async function benchBackups(log: (line: string) => void, events: number): Promise<Figure[]> {
+  const scratch = await scratchLedger()
+  try {
+    const licenses = Math.ceil(events / eventsOfLicense)
+    log(`filling ${events.toLocaleString('en-US')} events`)
+    await fillLicenses(scratch.directory, 0, licenses)
+    await rebuildAll(scratch.directory)
+    const server = await startLedger(scratch.directory)
+    try {
+      return [figureOf(events, await takeTurns(scratch, server, licenses, log))]
+    } finally {
+      await server.stop()
+    }
+  } finally {
+    scratch.remove()
+  }
+}
+
+type Turns = { without: number[]; beside: number[] }
+
+async function takeTurns(
+  { directory, token }: Scratch,
+  { address: url }: Server,
+  licenses: number,
+  log: (line: string) => void,
+): Promise<Turns> {
+  const turns: Turns = { without: [], beside: [] }
+  const p99Of = async (pair: number) => {
+    const offset = pair * 1000
+    const asked = { url, token, kind: 'validate', perSecond: validatesPerSecond, licenses, offset } as const
+    return (await runLoad({ ...asked, seconds: turnSeconds })).p99Ms
+  }
+  log(`warming up, p99 ${ms(await p99Of(0))}`)
+  for (let pair = 1; pair <= pairs; pair++) {
+    const take = {
+      without: () => p99Of(pair),
+      beside: () => besideBackup(directory, () => p99Of(pair)),
+    }
+    // Who goes first changes, so that what the one leaves behind does not always meet the other.
+    const order = pair % 2 === 1 ? (['without', 'beside'] as const) : (['beside', 'without'] as const)
+    for (const kind of order) turns[kind].push(await take[kind]())
+    log(`without p99 ${ms(turns.without.at(-1) ?? 0)}, beside a backup ${ms(turns.beside.at(-1) ?? 0)}`)
+  }
+  return turns
+}
+
+/** A backup that is cut off after the work: it takes longer than that, so all of the work is beside it. */
+async function besideBackup<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  const partial = join(directory, '.bench.backup.partial')
+  const backup = spawn(
+    process.execPath,
+    [join(import.meta.dirname, '../src/bin/keyledger.ts'), 'backup', join(directory, 'bench.backup')],
+    { env: { ...process.env, KEYLEDGER_DATA_DIR: directory }, stdio: 'ignore' },
+  )
+  try {
+    await untilReadingTheLog(partial, backup)
+    const found = await work()
+    if (hasEnded(backup)) throw new Error('the backup ended before the turn: take more events')
+    return found
+  } finally {
+    if (!hasEnded(backup)) {
+      backup.kill('SIGTERM')
+      await once(backup, 'exit')
+    }
+    rmSync(partial, { force: true })
+  }
+}
+
+/** The tables come first, and are short here. */
+const tablesBytes = 200_000
+
+async function untilReadingTheLog(partial: string, backup: ChildProcess): Promise<void> {
+  while (!existsSync(partial) || statSync(partial).size < tablesBytes) {
+    if (hasEnded(backup)) throw new Error(`the backup ended with ${backup.exitCode}`)
+    await sleep(50)
+  }
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
+
+function figureOf(events: number, { without, beside }: Turns): Figure {
+  const change = median(beside) - median(without)
+  const spread = ms((Math.max(...without) - Math.min(...without)) / 2)
+  return {
+    what: `p99 of validates at ${validatesPerSecond}/s beside a backup of ${events.toLocaleString('en-US')} events`,
+    measured: ms(median(beside)),
+    against: `without one ${ms(median(without))} ± ${spread}`,
+    ratio: `${change < 0 ? '−' : '+'}${ms(Math.abs(change))}`,
+    bar: `< +${mostMs} ms`,
+    holds: change < mostMs,
+  }
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
