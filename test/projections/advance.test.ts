@@ -58,7 +58,7 @@ const readModelsOn = (log: LogReader, timeLimitMs = 10_000) =>
 
 /** The sessions that hold or await the lock of this database's read models. */
 async function holdersOfProjectionLock(): Promise<unknown[]> {
-  const { rows } = await ledger.db.query(
+  const { rows } = await ledger.db.query<{ pid: number; granted: boolean }>(
     `select pid, granted from pg_locks
      where locktype = 'advisory' and objid = $1
        and database = (select oid from pg_database where datname = current_database())`,
