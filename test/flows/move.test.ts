@@ -29,7 +29,10 @@ const Kept = z.object({ events: z.int() })
 const Fed = z.object({ items: z.array(z.unknown()), cursor: z.string().nullable() })
 const Minted = z.object({ licenseKey: z.string(), license: z.object({ id: z.string() }) })
 
-test('embedded stores move to an event store and a database of one’s own while they serve, and back', async () => {
+const timeout = 240_000 + events * 20
+test('embedded stores move to an event store and a database of one’s own while they serve, and back', {
+  timeout,
+}, async () => {
   const { token, hash } = tokenOf()
   const masterKey = randomBytes(32).toString('base64')
   const source = { KEYLEDGER_DATA_DIR: host.path('source'), KEYLEDGER_MASTER_KEY: masterKey }
