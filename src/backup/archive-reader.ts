@@ -146,7 +146,7 @@ function checkHeader(file: string, { name, bytes }: Entry): z.infer<typeof Heade
   if (header === undefined) throw noBackup(file)
   if (header.format > formatVersion) {
     throw new BackupTrouble(
-      `${file} has format ${header.format} of keyledger ${header.keyledger}, and this version reads up to ${formatVersion}: use that version or a newer one.`,
+      `${file} has format ${header.format} of keyledger ${header.keyledger}, but this version reads formats up to ${formatVersion}. Use that version of keyledger or a newer one.`,
     )
   }
   return header
@@ -167,7 +167,7 @@ function parsedJson(bytes: Uint8Array): unknown {
 }
 
 const damaged = (file: string, cause?: unknown): BackupTrouble =>
-  new BackupTrouble(`${file} is damaged or not complete: use another backup, or copy this one again.`, cause)
+  new BackupTrouble(`${file} is damaged or incomplete. Use another backup, or copy this one again.`, cause)
 
 const noBackup = (file: string): BackupTrouble =>
-  new BackupTrouble(`${file} is no backup of keyledger: name a file that keyledger backup has written.`)
+  new BackupTrouble(`${file} is not a keyledger backup. Use a file that keyledger backup has written.`)

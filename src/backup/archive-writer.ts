@@ -127,7 +127,7 @@ async function publish(partial: string, file: string): Promise<void> {
 
 /** The refusal to write over a file. */
 export const existing = (file: string): BackupTrouble =>
-  new BackupTrouble(`${file} exists: choose another name, or move that file away.`)
+  new BackupTrouble(`${file} already exists. Choose another name, or move that file.`)
 
 const alreadyThere = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST'

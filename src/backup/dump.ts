@@ -35,7 +35,9 @@ export async function dumpTables(
     if (await isBeingRestored(client)) throw new RestoreUnfinished()
     const found = await tablesOf(client)
     if (found.length === 0) {
-      throw new BackupTrouble('The database holds no ledger: start keyledger once, or name another database.')
+      throw new BackupTrouble(
+        'The database contains no ledger. Start keyledger once, or choose another database.',
+      )
     }
     const tables: Table[] = []
     for (const { name, columns } of found) {

@@ -47,7 +47,7 @@ export async function encrypted(plain: Bytes, lock: Lock): Promise<Bytes> {
 export async function decrypted(sealed: Bytes, key: Key, name: string): Promise<Bytes> {
   if (key === undefined) {
     throw new BackupTrouble(
-      `${name} is encrypted: give the key with --identity <file>, or the passphrase with --passphrase or --passphrase-file <file>.`,
+      `${name} is encrypted. Pass the key with --identity <file>, or the passphrase with --passphrase or --passphrase-file <file>.`,
     )
   }
   const decrypter = new Decrypter()
@@ -58,7 +58,7 @@ export async function decrypted(sealed: Bytes, key: Key, name: string): Promise<
   } catch (error) {
     const what = 'passphrase' in key ? 'passphrase' : 'identity'
     throw new BackupTrouble(
-      `${name} does not open with this ${what}: use the one that it was encrypted for. If it is the right one, the beginning of the file is damaged.`,
+      `${name} cannot be decrypted with this ${what}. Use the one that it was encrypted for; if this is the right one, the file is damaged.`,
       error,
     )
   }

@@ -83,12 +83,12 @@ export function troubleWithBackups(
   now: Date,
   intervalMs: number,
 ): string | undefined {
-  if (last?.problem) return `the backup of ${last.startedAt} failed`
+  if (last?.problem) return `the backup started at ${last.startedAt} failed`
   const reference = lastGood ?? last
   if (reference && now.getTime() - Date.parse(reference.startedAt) > 2 * intervalMs) {
     return lastGood
-      ? `the last backup is of ${lastGood.startedAt}`
-      : `no backup has ended since ${reference.startedAt}`
+      ? `the last successful backup started at ${lastGood.startedAt}`
+      : `no backup has finished since ${reference.startedAt}`
   }
   return undefined
 }

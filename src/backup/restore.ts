@@ -40,7 +40,7 @@ export async function checkBackup(file: string, key: Key, onBytes: OnBytes): Pro
   const unknown = manifest.migrations.find((name, index) => name !== known[index])
   if (unknown !== undefined) {
     throw new BackupTrouble(
-      `${file} was written by keyledger ${manifest.keyledger}, which has the migration ${unknown} that this version does not know: use that version or a newer one.`,
+      `${file} was written by keyledger ${manifest.keyledger}, which has the migration ${unknown} that this version does not know. Use that version or a newer one.`,
     )
   }
   return { file, key, manifest, masterKeyCheck: await sealedIn(kept) }
@@ -59,7 +59,7 @@ async function sealedIn(parts: readonly Entry[]): Promise<Buffer[]> {
 export function checkMasterKeyOf({ file, masterKeyCheck }: CheckedBackup, master: MasterKey): void {
   if (masterKeyCheck.every((sealed) => opensCheck(master, sealed))) return
   throw new BackupTrouble(
-    `The master key does not open the secrets in ${file}: give the one of the installation that was backed up, as KEYLEDGER_MASTER_KEY or as master.key in the data directory.`,
+    `The master key does not decrypt the secrets in ${file}. Use the master key of the backed-up installation, as KEYLEDGER_MASTER_KEY or as master.key in the data directory.`,
   )
 }
 
@@ -100,7 +100,7 @@ export async function restore(
 /** @returns how far an earlier run has come with the database */
 async function claim(client: pg.Client, { manifest }: CheckedBackup, log: RawLog): Promise<RestorePhase> {
   const goesOn = await isBeingRestored(client)
-  if (!goesOn && !(await isEmpty(log))) throw new TargetNotEmpty('The event store holds events')
+  if (!goesOn && !(await isEmpty(log))) throw new TargetNotEmpty('The event store already contains events')
   const phase = await claimForRestore(client, manifest.id)
   if (phase !== undefined) return phase
   throw new TargetNotEmpty(goesOn ? 'Another backup is being restored there' : 'The database is in use')

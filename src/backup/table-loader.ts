@@ -35,7 +35,7 @@ export function createTableLoader(client: ClientBase, tables: Manifest['tables']
     await client.query(`alter table ${name} enable trigger user`)
     const expected = tables.find((known) => known.name === name)?.rows
     if (rows.rowCount !== expected) {
-      throw new Error(`${name} got ${rows.rowCount} rows, and the backup has ${expected}`)
+      throw new Error(`${name} has ${rows.rowCount} rows, but the backup has ${expected}`)
     }
   }
 

@@ -10,7 +10,7 @@ export class BackupTrouble extends Error {
 export class TargetNotEmpty extends Error {
   constructor(what: string) {
     super(
-      `${what}. A restore overwrites nothing: give an empty data directory with KEYLEDGER_DATA_DIR, or an empty database and event store.`,
+      `${what}. A restore never overwrites data: set KEYLEDGER_DATA_DIR to an empty data directory, or use an empty database and event store.`,
     )
     this.name = 'TargetNotEmpty'
   }

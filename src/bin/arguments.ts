@@ -6,7 +6,7 @@ export function parsed<S extends z.ZodType>(schema: S, value: unknown, what: str
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw new ConfigError(
-    `${what} is not usable: ${result.error.issues.map(({ message }) => message).join('; ')}`,
+    `${what} is not valid: ${result.error.issues.map(({ message }) => message).join('; ')}`,
   )
 }
 
@@ -17,7 +17,7 @@ export function momentAfter(now: Date, duration: string): string {
   const match = /^(\d{1,6})([smhd])$/.exec(duration)
   const unit = match?.[2]
   if (!match || (unit !== 's' && unit !== 'm' && unit !== 'h' && unit !== 'd')) {
-    throw new ConfigError(`${duration} is no duration: write 30d, 12h, 15m or 90s`)
+    throw new ConfigError(`${duration} is not a duration. Write it as 30d, 12h, 15m or 90s.`)
   }
   return new Date(now.getTime() + Number(match[1]) * unitMs[unit]).toISOString()
 }

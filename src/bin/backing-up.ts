@@ -47,7 +47,7 @@ async function runCommand(file: string, recipients: readonly string[], signal: A
   try {
     const [code, printed, said] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
     if (code === 0) return Made.parse(JSON.parse(printed))
-    throw new Error(said.trim().split('\n').at(-1) || `the backup ended with ${code}`)
+    throw new Error(said.trim().split('\n').at(-1) || `the backup process exited with ${code}`)
   } finally {
     signal.removeEventListener('abort', stop)
   }

@@ -51,7 +51,7 @@ export async function makeBackup(given: string, options: MakeOptions): Promise<v
   const encrypted = lock !== undefined
   print(options, { file, id, bytes, events: log.events, tables: tables.length, encrypted }, () => [
     `${file}: ${log.events} events and ${tables.length} tables, ${bytes} bytes, ${encrypted ? 'encrypted' : 'not encrypted'}.`,
-    'The master key is not in it. Without that key nobody can read the personal data and the secrets in it.',
+    'The master key is not included. Without it, the personal data and secrets in the backup cannot be read.',
   ])
 }
 
@@ -64,8 +64,8 @@ export async function restoreBackup(given: string, options: OpenOptions): Promis
   await withBareStores(config, (stores) => restoreInto(backup, stores, async () => markWelcomed(config)))
   const { id, createdAt, log, tables } = backup.manifest
   print(options, { file: backup.file, id, createdAt, events: log.events, tables: tables.length }, () => [
-    `Restored ${log.events} events and ${tables.length} tables, as they were on ${createdAt}.`,
-    'What happened after that is not there. See "After a restore" in docs/operating/back-up.md.',
+    `Restored ${log.events} events and ${tables.length} tables as of ${createdAt}.`,
+    'Later changes are lost. See "After a restore" in docs/operating/back-up.md.',
   ])
 }
 
@@ -105,10 +105,10 @@ export async function verifyBackup(given: string, options: OpenOptions): Promise
     },
     () => [
       ...all.map((difference) => JSON.stringify(difference)),
-      `${backup.file} was made on ${createdAt}: ${log.events} events restored and compared, ${rows} rows of the read models verified, ${all.length} differences.`,
+      `${backup.file}, created ${createdAt}: ${log.events} events restored and compared, ${rows} rows of the read models verified, ${all.length} differences.`,
       masterKey
-        ? 'The master key opens its secrets.'
-        : 'There is no master key here, so it was not tried on the secrets.',
+        ? 'The master key decrypts its secrets.'
+        : 'The secrets were not checked, because there is no master key here.',
     ],
   )
   if (all.length > 0) process.exitCode = exitCode.refused
@@ -125,7 +125,7 @@ async function inTemporaryStores<T>(config: Config, work: (stores: BareStores) =
     eventstoreUrl: undefined,
   }
   const { promise: interrupted, reject } = Promise.withResolvers<never>()
-  const interrupt = () => reject(new CommandRefused('Interrupted: the temporary copy is removed.'))
+  const interrupt = () => reject(new CommandRefused('Interrupted. The temporary copy was removed.'))
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   try {
     return await withBareStores(own, (stores) => Promise.race([work(stores), interrupted]))

@@ -12,7 +12,7 @@ export async function lockOf(options: LockOptions): Promise<Lock> {
   const { recipient: recipients } = options
   for (const recipient of recipients ?? []) refuseNoRecipient(recipient)
   if (passphrase !== undefined && recipients !== undefined) {
-    throw new ConfigError('Use --recipient or a passphrase: age takes one of the two.')
+    throw new ConfigError('--recipient and a passphrase cannot be combined. Use one of them.')
   }
   return passphrase === undefined ? recipients && { recipients } : { passphrase }
 }
@@ -23,7 +23,7 @@ export function refuseNoRecipient(recipient: string): void {
     checkRecipient(recipient)
   } catch {
     throw new ConfigError(
-      `${recipient} is no public key of age: it begins with age1, and was perhaps cut off.`,
+      `${recipient} is not an age public key. Copy the whole key, which begins with age1.`,
     )
   }
 }
@@ -49,9 +49,9 @@ function identitiesIn(path: string): string[] {
     for (const identity of identities) checkIdentity(identity)
   } catch {
     throw new ConfigError(
-      `${path} holds a line that is no secret key of age; each begins with AGE-SECRET-KEY-.`,
+      `${path} has a line that is not an age secret key. Each line must begin with AGE-SECRET-KEY-.`,
     )
   }
-  if (identities.length === 0) throw new ConfigError(`${path} holds no secret key of age.`)
+  if (identities.length === 0) throw new ConfigError(`${path} contains no age secret key.`)
   return identities
 }

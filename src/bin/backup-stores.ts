@@ -35,7 +35,7 @@ export async function withBareStores<T>(
   const eventstoreUrl = config.eventstoreUrl ?? stack.eventstoreUrl
   try {
     if (databaseUrl === undefined || migrationUrl === undefined || eventstoreUrl === undefined) {
-      throw new Error('the embedded stack gave no address')
+      throw new Error('the embedded stores returned no address')
     }
     const log = openRawLog(eventstoreUrl)
     try {
@@ -55,7 +55,7 @@ export function refuseNothing({ dataDirectory, databaseUrl, eventstoreUrl }: Con
     (databaseUrl === undefined && !existsSync(join(dataDirectory, 'postgres')))
   if (missing) {
     throw new CommandRefused(
-      `${dataDirectory} holds no ledger: name the one to back up with KEYLEDGER_DATA_DIR.`,
+      `${dataDirectory} contains no ledger. Set KEYLEDGER_DATA_DIR to the data directory to back up.`,
     )
   }
 }

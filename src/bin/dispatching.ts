@@ -54,7 +54,7 @@ export function startDispatching(
   // A try that could not be recorded would be made again, so while the ledger is frozen none is made.
   const whenOpen: Handler = async (job) => {
     await appendGate.untilOpen(signal)
-    if (signal.aborted) throw new Error('the dispatcher stops')
+    if (signal.aborted) throw new Error('the dispatcher is stopping')
     await attempts.make(job)
   }
   const make = traced?.handler(whenOpen) ?? whenOpen

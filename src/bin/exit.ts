@@ -56,11 +56,11 @@ export function failureOf(error: unknown): { message: string | undefined; code: 
     return { message: error.message, code: exitCode.unavailable }
   }
   if (error instanceof LedgerFrozen) {
-    const message = 'The ledger is frozen, and nothing was changed. To end that: keyledger unfreeze'
+    const message = 'The ledger is frozen and nothing was changed. To end the freeze: keyledger unfreeze'
     return { message, code: exitCode.unavailable }
   }
   if (isStoreTrouble(error))
-    return { message: `A store does not answer: ${messageOf(error)}`, code: exitCode.unavailable }
+    return { message: `A store does not respond: ${messageOf(error)}`, code: exitCode.unavailable }
   return {
     message: error instanceof Error ? (error.stack ?? error.message) : String(error),
     code: exitCode.internal,

@@ -32,7 +32,8 @@ export async function licenseAt(services: Services, licenseId: string, moment: s
 export function asOfTyped(moment: string, now: string): AsOf {
   if (/^\d{1,9}$/.test(moment)) return { sequence: Number(moment) }
   const date = new Date(moment)
-  if (Number.isNaN(date.getTime())) throw new ConfigError(`--at ${moment} is neither a revision nor a time`)
+  if (Number.isNaN(date.getTime()))
+    throw new ConfigError(`--at ${moment} is neither a revision nor an ISO 8601 time`)
   const time = date.toISOString()
   return { time: time < now ? time : now }
 }

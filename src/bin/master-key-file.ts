@@ -34,7 +34,7 @@ export function requireMasterKey(config: Config): MasterKey {
   const found = findMasterKey(config)
   if (found) return found
   throw new ConfigError(
-    `Give the master key of the installation that was backed up: set KEYLEDGER_MASTER_KEY, or put it into ${join(config.dataDirectory, fileName)} with mode 0600.`,
+    `The master key of the backed-up installation is missing. Set KEYLEDGER_MASTER_KEY, or put the key into ${join(config.dataDirectory, fileName)} with mode 0600.`,
   )
 }
 
@@ -43,7 +43,7 @@ function keyInFile(config: Config): string {
   if (!existsSync(path)) {
     if (config.databaseUrl !== undefined) {
       throw new ConfigError(
-        'Set KEYLEDGER_MASTER_KEY (32 bytes, base64); make one with: openssl rand -base64 32',
+        'The master key is missing. Set KEYLEDGER_MASTER_KEY (32 bytes, base64), for example from: openssl rand -base64 32',
       )
     }
     makeKeyFile(config.dataDirectory, path)

@@ -56,12 +56,12 @@ export function whyNotListening(error: unknown, { host, port }: Pick<Config, 'ho
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is taken. Stop what uses it, or choose another: KEYLEDGER_PORT=8081 npm start`
+      return `Port ${port} on ${host} is in use. Stop the program that uses it, or choose another port: KEYLEDGER_PORT=8081 npm start`
     case 'EACCES':
-      return `Port ${port} is not allowed for this user. Choose one above 1023: KEYLEDGER_PORT=8080 npm start`
+      return `This user may not listen on port ${port}. Choose a port above 1023: KEYLEDGER_PORT=8080 npm start`
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is no address of this machine. Set KEYLEDGER_HOST to one, for example 127.0.0.1 or 0.0.0.0`
+      return `${host} is not an address of this machine. Set KEYLEDGER_HOST to one that is, for example 127.0.0.1 or 0.0.0.0`
     default:
       return `Cannot listen on ${host}:${port}: ${error instanceof Error ? error.message : String(error)}`
   }

@@ -17,19 +17,19 @@ export async function readPassphrase(
   if (!passphrase) return undefined
   if (!process.stdin.isTTY) {
     throw new ConfigError(
-      '--passphrase asks at a terminal, and this is none: use --passphrase-file <path>, or - for the first line of stdin.',
+      '--passphrase needs a terminal. Use --passphrase-file <path>, or - for the first line of stdin.',
     )
   }
   const typed = usable(await typedHidden('Passphrase: '))
-  if (isNew && (await typedHidden('The same again: ')) !== typed) {
-    throw new ConfigError('The two passphrases differ: start again.')
+  if (isNew && (await typedHidden('Repeat passphrase: ')) !== typed) {
+    throw new ConfigError('The passphrases differ. Try again.')
   }
   return typed
 }
 
 function usable(passphrase: string): string {
   if (passphrase.length >= 8) return passphrase
-  throw new ConfigError('The passphrase is shorter than 8 characters: choose a longer one.')
+  throw new ConfigError('The passphrase is shorter than 8 characters. Choose a longer one.')
 }
 
 async function firstLineOf(path: string): Promise<string> {
@@ -55,7 +55,7 @@ async function typedHidden(prompt: string): Promise<string> {
   const onData = (more: string) => {
     for (const character of more) {
       if (enter.has(character)) return resolve(typed.join(''))
-      if (character === interrupt) return reject(new ConfigError('Interrupted: nothing was done.'))
+      if (character === interrupt) return reject(new ConfigError('Interrupted. Nothing was changed.'))
       typed = erase.has(character) ? typed.slice(0, -1) : [...typed, character]
     }
   }

@@ -48,12 +48,12 @@ function isAddress({ place, insteadOfArgument }: Place, schemes: readonly string
   if (scheme === undefined) return false
   if (!schemes.includes(scheme)) {
     throw new ConfigError(
-      `${scheme}:// is no address of the ${what}: write ${schemes[0]}://…, or a data directory.`,
+      `${scheme}:// is not a URL of the ${what}. Use ${schemes[0]}://… or a data directory.`,
     )
   }
   if (insteadOfArgument !== undefined && /^[^/]*\/\/[^/?]*:[^/?]*@/.test(place)) {
     throw new ConfigError(
-      'An address with a password is not taken as an argument, which every user of this machine can read: put it into ' +
+      'A URL with a password is not accepted as an argument, because every user of this machine can read it. Put it into ' +
         `${insteadOfArgument}.`,
     )
   }

@@ -52,7 +52,7 @@ export function createReadiness(
 function healthOfBackups(history: BackupHistory, now: Date, { intervalMs }: Schedule): PartHealth {
   const trouble = troubleWithBackups(history, now, intervalMs)
   const detail =
-    trouble ?? (history.lastGood ? `the last one is of ${history.lastGood.startedAt}` : 'none yet')
+    trouble ?? (history.lastGood ? `last backup: ${history.lastGood.startedAt}` : 'no backup yet')
   return { ok: trouble === undefined, required: false, detail }
 }
 
@@ -61,11 +61,11 @@ async function health(answer: Promise<unknown>): Promise<PartHealth> {
     await withinTime(answer, timeLimitMs)
     return { ok: true, required: true }
   } catch (error) {
-    return { ok: false, required: true, detail: error instanceof Error ? error.name : 'does not answer' }
+    return { ok: false, required: true, detail: error instanceof Error ? error.name : 'does not respond' }
   }
 }
 
 /** For people, wherever the state of the ledger is shown. */
 export const frozenSince = ({ beganAt, holdsSince, actor }: Freeze): string =>
-  `${holdsSince === null ? 'being frozen' : 'frozen'} by ${actor} since ${holdsSince ?? beganAt}: writes are answered 503; ` +
-  'to end that: keyledger unfreeze'
+  `${holdsSince === null ? 'freezing' : 'frozen'} by ${actor} since ${holdsSince ?? beganAt}: writes get 503; ` +
+  'to end the freeze: keyledger unfreeze'

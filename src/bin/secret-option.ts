@@ -9,8 +9,8 @@ export type SecretOptions = { secret?: string; secretFile?: string }
 /** Adds the two ways in which a command is told a signing secret. */
 export const secretOption = (command: Command): Command =>
   command
-    .option('--secret-file <path>', 'holds the signing secret; - reads it from the first line of stdin')
-    .option('--secret <whsec_…>', 'the same, for all users of this machine to read: use --secret-file')
+    .option('--secret-file <path>', 'file with the signing secret; - reads it from the first line of stdin')
+    .option('--secret <whsec_…>', 'insecure: other users of this machine can read it; use --secret-file')
 
 /**
  * The secret that the command was told, and what else came on stdin where it was read from there.
@@ -21,16 +21,16 @@ export async function readSecret({
   secretFile,
 }: SecretOptions): Promise<{ secret: string; rest: string | undefined }> {
   if (secret !== undefined && secretFile !== undefined) {
-    throw new ConfigError('Use --secret-file alone: --secret says the same.')
+    throw new ConfigError('--secret and --secret-file cannot be combined. Use --secret-file.')
   }
   if (secret !== undefined) {
     tell(
-      'Warning: every user of this machine can read the arguments of a command, and the shell keeps them. Use --secret-file.',
+      'Warning: every user of this machine can read command arguments, and the shell history keeps them. Use --secret-file.',
     )
     return { secret: usable(secret), rest: undefined }
   }
   if (secretFile === undefined) {
-    throw new ConfigError('Say where the signing secret is: --secret-file <path>, or - for stdin.')
+    throw new ConfigError('The signing secret is missing. Add --secret-file <path>, or - for stdin.')
   }
   if (secretFile !== '-') return { secret: usable(read(secretFile)), rest: undefined }
   const sent = await text(process.stdin)
@@ -51,5 +51,5 @@ function read(path: string): string {
 function usable(given: string): string {
   const secret = given.trim()
   if (/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) return secret
-  throw new ConfigError('A signing secret is whsec_ and base64.')
+  throw new ConfigError('The signing secret is not valid. It must be whsec_ followed by base64.')
 }

@@ -258,6 +258,6 @@ async function stopAll(all: readonly { stop(): Promise<unknown> }[]): Promise<vo
 }
 
 function addressOf(url: string | undefined): string {
-  if (url === undefined) throw new Error('the embedded stack gave no address')
+  if (url === undefined) throw new Error('the embedded stores returned no address')
   return url
 }

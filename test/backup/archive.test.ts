@@ -96,7 +96,9 @@ describe('a file that is not as it was written is refused', () => {
     const file = newPath()
     for (const share of [0, 0.0001, 0.001, 0.1, 0.3, 0.6, 0.9, 0.99]) {
       writeFileSync(file, whole.subarray(0, Math.floor(whole.length * share)))
-      expect(await refusal(file, key), `of ${share}`).toMatch(/is damaged|is no backup|does not open/)
+      expect(await refusal(file, key), `of ${share}`).toMatch(
+        /is damaged|is not a keyledger backup|cannot be decrypted/,
+      )
     }
   })
 
@@ -113,7 +115,9 @@ describe('a file that is not as it was written is refused', () => {
       const damaged = Buffer.from(whole)
       damaged.writeUInt8(whole.readUInt8(place) ^ 1, place)
       writeFileSync(file, damaged)
-      expect(await refusal(file, key), `at ${place}`).toMatch(/is damaged|is no backup|does not open/)
+      expect(await refusal(file, key), `at ${place}`).toMatch(
+        /is damaged|is not a keyledger backup|cannot be decrypted/,
+      )
     }
   })
 
@@ -126,17 +130,17 @@ describe('a file that is not as it was written is refused', () => {
       return described
     })
     const read = namesOf(readParts(again, undefined, manifest, () => undefined))
-    await expect(read).rejects.toThrow('is damaged or not complete')
+    await expect(read).rejects.toThrow('is damaged or incomplete')
   })
 
   test('another file, an empty one, a directory, or none', async () => {
     const file = newPath()
     writeFileSync(file, 'PGDMP'.repeat(1000))
-    expect(await refusal(file)).toMatch(/is damaged|is no backup/)
+    expect(await refusal(file)).toMatch(/is damaged|is not a keyledger backup/)
     writeFileSync(file, await packTar([{ header: { name: 'a.txt', size: 1 }, body: 'a' }]))
-    expect(await refusal(file)).toContain('is no backup of keyledger')
+    expect(await refusal(file)).toContain('is not a keyledger backup')
     writeFileSync(file, '')
-    expect(await refusal(file)).toContain('is damaged or not complete')
+    expect(await refusal(file)).toContain('is damaged or incomplete')
     expect(await refusal(directory)).toContain('cannot be read')
     expect(await refusal(join(directory, 'nothing'))).toContain('cannot be read')
   })
@@ -146,7 +150,7 @@ describe('a file that is not as it was written is refused', () => {
     const file = newPath()
     writeFileSync(file, await packTar([{ header: { name: headerName, size: body.length }, body }]))
     expect(await refusal(file)).toBe(
-      `${file} has format 2 of keyledger 9.0.0, and this version reads up to 1: use that version or a newer one.`,
+      `${file} has format 2 of keyledger 9.0.0, but this version reads formats up to 1. Use that version of keyledger or a newer one.`,
     )
   })
 })
@@ -154,11 +158,13 @@ describe('a file that is not as it was written is refused', () => {
 describe('an encrypted file asks for its key', () => {
   test('none, another passphrase, another identity', async () => {
     const file = await write(weakly)
-    expect(await refusal(file)).toContain('is encrypted: give the key with --identity')
+    expect(await refusal(file)).toContain('is encrypted. Pass the key with --identity')
     expect(await refusal(file, { passphrase: 'six quiet badgers' })).toContain(
-      'does not open with this passphrase',
+      'cannot be decrypted with this passphrase',
     )
-    expect(await refusal(file, { identities: [identity] })).toContain('does not open with this identity')
+    expect(await refusal(file, { identities: [identity] })).toContain(
+      'cannot be decrypted with this identity',
+    )
   })
 })
 

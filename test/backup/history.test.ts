@@ -35,15 +35,15 @@ describe('trouble is told', () => {
 
   test('of a failure, without what it was', () =>
     expect(trouble(run('08:00', { problem: 'secret path' }), run('06:00'), '08:01')).toBe(
-      'the backup of 2026-11-23T08:00:00.000Z failed',
+      'the backup started at 2026-11-23T08:00:00.000Z failed',
     ))
 
   test('of backups that are not made any more, or never end', () => {
     expect(trouble(run('06:00'), run('06:00'), '10:01')).toBe(
-      'the last backup is of 2026-11-23T06:00:00.000Z',
+      'the last successful backup started at 2026-11-23T06:00:00.000Z',
     )
     expect(trouble(run('06:00', { endedAt: null }), undefined, '10:01')).toBe(
-      'no backup has ended since 2026-11-23T06:00:00.000Z',
+      'no backup has finished since 2026-11-23T06:00:00.000Z',
     )
   })
 })

@@ -184,7 +184,7 @@ describe('nothing is overwritten', () => {
     const target = { ...(await emptyStores()), log: openRawLog(ledger.eventStoreUrl) }
     onTestFinished(() => target.log.close())
     await expect(restoreInto(backup, target, async () => undefined)).rejects.toThrow(
-      'The event store holds events',
+      'The event store already contains events',
     )
     const { rows } = await target.db.query(
       `select nspname from pg_namespace where nspname in ('vault', 'usage')`,
@@ -210,7 +210,7 @@ describe('nothing is overwritten', () => {
 test('another master key is refused before anything is restored', () => {
   expect(() => checkMasterKeyOf(backup, ledger.masterKey)).not.toThrow()
   expect(() => checkMasterKeyOf(backup, parseMasterKey(newMasterKey()))).toThrow(
-    `The master key does not open the secrets in ${file}`,
+    `The master key does not decrypt the secrets in ${file}`,
   )
 })
 

@@ -48,7 +48,7 @@ test('a store that does not say its time is left out, and nobody is asked twice 
   const clocks = createClocks([
     async () => {
       asked += 1
-      throw new Error('does not answer')
+      throw new Error('does not respond')
     },
   ])
   expect(await clocks.health()).toStrictEqual({ ok: true, required: false })

@@ -33,7 +33,7 @@ describe('tenant', () => {
   test('is created once, listed, suspended, reinstated and closed', async () => {
     expect(
       await keyledger('tenant', 'create', 'globex', '--name', 'Globex Ltd', '--plan', 'team'),
-    ).toStrictEqual(ended(0, 'Tenant globex is there, on the plan team.\n'))
+    ).toStrictEqual(ended(0, 'Created tenant globex on the plan team.\n'))
     expect(await keyledger('tenant', 'create', 'globex')).toStrictEqual(
       ended(1, '', 'a tenant with this id already exists; choose another tenantId\n'),
     )
@@ -73,7 +73,7 @@ describe('tenant', () => {
 
   test.each([
     ['create', 'v1', 1, 'this tenant id is reserved; choose another'],
-    ['create', 'Not A Slug', 2, 'the tenant id is not usable'],
+    ['create', 'Not A Slug', 2, 'the tenant id is not valid'],
     ['suspend', 'nobody', 1, 'tenant not found'],
     ['close', 'nobody', 1, 'tenant not found'],
   ])('%s %s is refused with %i', async (command, id, code, message) => {
@@ -106,8 +106,8 @@ describe('token create', () => {
 
   test.each([
     [['--tenant', 'nobody', '--scopes', 'products:read'], 1, 'tenant not found'],
-    [['--tenant', 'acme', '--scopes', 'everything'], 2, '--scopes is not usable'],
-    [['--tenant', 'acme', '--scopes', 'products:read', '--expires', 'soon'], 2, 'soon is no duration'],
+    [['--tenant', 'acme', '--scopes', 'everything'], 2, '--scopes is not valid'],
+    [['--tenant', 'acme', '--scopes', 'products:read', '--expires', 'soon'], 2, 'soon is not a duration'],
     [['--tenant', 'acme'], 2, "required option '--scopes <list>' not specified"],
   ])('%j is refused with %i', async (args, code, message) => {
     const { stderr, ...rest } = await keyledger('token', 'create', ...args)
@@ -122,7 +122,7 @@ describe('keys', () => {
   test('are rotated once at a time, and listed without their secrets', async () => {
     await keyledger('tenant', 'create', 'signer')
     const keys = (verb: string) => ['keys', verb, '--tenant', 'signer']
-    expect((await keyledger(...keys('list'))).stdout).toMatch(/^There is none yet/)
+    expect((await keyledger(...keys('list'))).stdout).toMatch(/^No signing keys yet/)
     expect(await host.json(Keys, keys('rotate'), environment)).toMatchObject([{ status: 'signing' }])
     const both = await host.json(Keys, keys('rotate'), environment)
     expect(both).toMatchObject([{ status: 'signing' }, { status: 'next' }])
@@ -241,7 +241,7 @@ describe('license', () => {
     const { code, stderr } = await keyledger(...history, '--at', 'yesterday')
     expect({ code, stderr }).toStrictEqual({
       code: 2,
-      stderr: '--at yesterday is neither a revision nor a time\n',
+      stderr: '--at yesterday is neither a revision nor an ISO 8601 time\n',
     })
   })
 
@@ -294,7 +294,7 @@ describe('license', () => {
     const { licenseId } = await seated()
     const out = host.path('evidence.zip')
     const take = () => keyledger('license', 'evidence', licenseId, '--out', out)
-    expect((await take()).stdout).toContain(`${out} holds what is known of ${licenseId} after event 1.`)
+    expect((await take()).stdout).toContain(`${out} contains the evidence about ${licenseId} up to event 1.`)
     const Keys = z.array(z.looseObject({ publicKey: z.string() }))
     const [key] = await host.json(Keys, ['keys', 'list', '--tenant', 'acme'], environment)
     const script = join(import.meta.dirname, '../../docs/reference/verify-evidence.mjs')
@@ -314,7 +314,7 @@ describe('projections', () => {
   test('status, verify, audit replay and rebuild', async () => {
     const { licenseId: id } = await seated()
     expect((await keyledger('projections', 'status')).stdout).toMatch(
-      /^checkpoint \d+, log \d+, \d+ events behind\nno stream is set aside\n$/,
+      /^checkpoint \d+, log \d+, \d+ events behind\nno parked streams\n$/,
     )
     expect((await keyledger('projections', 'verify')).stdout).toMatch(
       /^\d+ events replayed, \d+ rows compared, 0 differences\n$/,
@@ -357,12 +357,14 @@ describe('init, migrate, doctor', () => {
     expect(second.ownerLink).not.toBe(first.ownerLink)
     const { code, stdout, stderr } = await keyledger('init', '--tenant', 'hooli')
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain('Tenant hooli is there')
+    expect(stdout).toContain('Tenant hooli exists')
     expect((await keyledger('init', '--owner', 'nobody')).code).toBe(2)
   })
 
   test('migrate', async () => {
-    expect(await keyledger('migrate')).toStrictEqual(ended(0, 'Everything is at this version.\n'))
+    expect(await keyledger('migrate')).toStrictEqual(
+      ended(0, 'The schemas and the read models are at this version.\n'),
+    )
     expect(await keyledger('migrate', '--json')).toStrictEqual(ended(0, json({ migrated: true })))
   })
 
@@ -393,7 +395,7 @@ describe('init, migrate, doctor', () => {
     await db.query('delete from parked')
     expect({ code, stdout }).toStrictEqual({
       code: 0,
-      stdout: expect.stringContaining('1 streams set aside') as string,
+      stdout: expect.stringContaining('1 parked streams') as string,
     })
   })
 })

@@ -32,7 +32,7 @@ async function asked(): Promise<{ licenseId: string; id: string }> {
 test('what waits is listed and shown in plain words', async () => {
   expect(await keyledger('list', '--tenant', 'nobody')).toMatchObject({
     code: 0,
-    stdout: 'Nothing waits for an approval.\n',
+    stdout: 'No pending confirmations.\n',
   })
   const { licenseId, id } = await asked()
   const summary = /Revoke EDITOR….{4} of ada@example\.com, a license for “Editor”/
@@ -107,7 +107,7 @@ test('a denial without a name is recorded under the user of the host, and is fin
 test.each([
   [['show', 'cnf_00000000000000000000000000'], 1, 'confirmation not found'],
   [['approve', 'nonsense'], 1, 'confirmation not found'],
-  [['approve', 'cnf_00000000000000000000000000', '--as', ' '], 2, '--as is not usable'],
+  [['approve', 'cnf_00000000000000000000000000', '--as', ' '], 2, '--as is not valid'],
   [['deny'], 2, "missing required argument 'id'"],
 ])('%j ends with %i', async (args, code, message) => {
   const { stderr, ...rest } = await keyledger(...args)

@@ -72,13 +72,13 @@ test('where all is well it says so of every part', async () => {
     'versions',
   ])
   expect(Object.values(parts).map(({ ok }) => ok)).not.toContain(false)
-  expect(parts.disk?.detail).toMatch(/ free in .*; a write reaches the disk in \d+\.\d ms$/)
+  expect(parts.disk?.detail).toMatch(/ free in .*; a synced write takes \d+\.\d ms$/)
   expect(parts.clock?.detail).toMatch(/^the same as Postgres$/)
   expect(parts.versions?.detail).toMatch(/^Node 24\.\S+, Postgres 1\d\.\S+/)
 })
 
 describe('the port', () => {
-  test('is taken by a program that is named', async () => {
+  test('is in use by a program that is named', async () => {
     const port = await listening(createServer((socket) => socket.destroy()))
     const { code, parts } = await examined({ KEYLEDGER_HOST: '127.0.0.1', KEYLEDGER_PORT: String(port) })
     expect(code).toBe(0)
@@ -93,7 +93,7 @@ describe('the port', () => {
     await server.end('SIGTERM')
     expect(parts.port).toMatchObject({
       ok: true,
-      detail: expect.stringContaining('keyledger answers') as string,
+      detail: expect.stringContaining('keyledger is listening') as string,
     })
   })
 
@@ -130,14 +130,17 @@ describe('mail', () => {
     onTestFinished(stop)
     const report = await examined({ ...sender, KEYLEDGER_SMTP_URL: url.replace('//', '//me:canary-word@') })
     expect(report.parts.mail).toMatchObject({ ok: false, required: false })
-    expect(report.parts.mail?.detail).toContain('refuses the credentials')
+    expect(report.parts.mail?.detail).toContain('rejects the credentials')
     expect(report.parts.mail?.remedy).toContain('KEYLEDGER_SMTP_URL')
     expect(report.stdout).not.toContain('canary-word')
   })
 
   test('without a mail server cannot be sent for a test', async () => {
     const { code, stderr } = await host.run(['doctor', '--send-test-mail', 'ops@example.com'], environment)
-    expect({ code, stderr }).toStrictEqual({ code: 2, stderr: '--send-test-mail needs KEYLEDGER_SMTP_URL\n' })
+    expect({ code, stderr }).toStrictEqual({
+      code: 2,
+      stderr: '--send-test-mail needs a mail server. Set KEYLEDGER_SMTP_URL.\n',
+    })
   })
 })
 
@@ -174,7 +177,7 @@ describe('a provider', () => {
   })
 
   test.each([
-    ['ENOTFOUND', 'has no address here', 'DNS'],
+    ['ENOTFOUND', 'cannot be resolved', 'DNS'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'is not trusted', 'NODE_EXTRA_CA_CERTS'],
     ['ECONNRESET', 'cannot be reached', 'outgoing HTTPS'],
   ])('%s is told as its cause', (code, detail, remedy) => {
@@ -191,7 +194,7 @@ test('stores that cannot be opened hide nothing else', async () => {
   expect({ code, healthy }).toStrictEqual({ code: 3, healthy: false })
   expect(parts.stores).toMatchObject({
     ok: false,
-    detail: expect.stringContaining('A store does not answer') as string,
+    detail: expect.stringContaining('A store does not respond') as string,
   })
   expect(parts.disk?.ok).toBe(true)
   expect(stdout).not.toContain('canary-word')
@@ -201,7 +204,7 @@ test('lines for people have what to do below them', async () => {
   const port = await listening(createServer((socket) => socket.destroy()))
   const taken = { ...environment, KEYLEDGER_HOST: '127.0.0.1', KEYLEDGER_PORT: String(port) }
   const { stdout } = await host.run(['doctor'], taken)
-  expect(stdout).toMatch(/^port +warning +127\.0\.0\.1:\d+ is taken by /m)
+  expect(stdout).toMatch(/^port +warning +127\.0\.0\.1:\d+ is in use by /m)
   expect(stdout).toMatch(/^ {2}port: stop that program/m)
 })
 
@@ -215,7 +218,7 @@ describe('a check', () => {
     ])
     expect({ found, ended }).toStrictEqual({
       found: {
-        hangs: { ok: false, required: true, detail: 'did not end within 0.005 s' },
+        hangs: { ok: false, required: true, detail: 'did not finish within 0.005 s' },
         throws: { ok: false, required: true, detail: 'no such file' },
         works: { ok: true, required: true },
       },

@@ -96,7 +96,7 @@ test('a port that is taken', async () => {
 test('a host that is no address of this machine', async () => {
   const variables = { ...environment, KEYLEDGER_HOST: '192.0.2.1', KEYLEDGER_PORT: '0' }
   const message = await said(1, ['serve'], variables, alone)
-  expect(message).toContain('192.0.2.1 is no address of this machine. Set KEYLEDGER_HOST')
+  expect(message).toContain('192.0.2.1 is not an address of this machine. Set KEYLEDGER_HOST')
 })
 
 test('a file where the data directory should be', async () => {
@@ -115,12 +115,12 @@ test.runIf(process.getuid?.() !== 0)('a data directory that may not be written',
   expect(message).toContain('this user may not write there')
 })
 
-test('a database that does not answer', async () => {
+test('a database that does not respond', async () => {
   const port = await freePort()
   const url = `postgres://user:${secret}@127.0.0.1:${port}/keyledger`
   const variables = { ...environment, KEYLEDGER_DATABASE_URL: url }
   const message = await said(3, ['tenant', 'list'], variables, alone)
-  expect(message).toContain('A store does not answer')
+  expect(message).toContain('A store does not respond')
   expect(message).not.toContain(secret)
 })
 

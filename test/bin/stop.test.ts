@@ -32,7 +32,7 @@ test('Ctrl-C answers what is in flight, stops every process, and the next start 
   const inFlight = Array.from({ length: 20 }, () => vendor.mint().then(() => 'minted', brokenConnection))
   await mintedInLog(environment, 20)
   const stopped = first.end('SIGINT')
-  await expect.poll(() => first.stderr()).toContain('Stopping: running requests are finished first')
+  await expect.poll(() => first.stderr()).toContain('Stopping after the running requests have finished')
   await session.end()
   const { code, stdout } = await stopped
   expect(code).toBe(0)

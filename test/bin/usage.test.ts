@@ -12,7 +12,7 @@ test.each([
   [['nonsense'], "unknown command 'nonsense'"],
   [['license', 'show'], "missing required argument 'id'"],
   [['tenant', 'list', '--yaml'], "unknown option '--yaml'"],
-  [['serve', '--roles', 'cook'], 'cook is no role; there are api, projector, reactions, dispatcher'],
+  [['serve', '--roles', 'cook'], 'cook is not a role; choose from api, projector, reactions, dispatcher'],
 ])('%j is usage: 2', async (args, message) => {
   const { stderr, ...rest } = await keyledger(...args)
   expect(rest).toStrictEqual({ code: 2, signal: null, stdout: '' })

@@ -105,7 +105,7 @@ test('one delivery is verified by hand', async () => {
 
   const argument = await verify(signature, '{}', '--secret', secret)
   expect(argument.code).toBe(0)
-  expect(argument.stderr).toMatch(/^Warning: every user of this machine can read the arguments/)
+  expect(argument.stderr).toMatch(/^Warning: every user of this machine can read command arguments/)
   for (const unusable of [[], ['--secret-file', '/nowhere'], ['--secret', 'whsec_!']]) {
     const { code, stderr } = await verify(signature, '{}', ...unusable)
     expect({ code, leaks: stderr.includes('whsec_!') }).toStrictEqual({ code: 2, leaks: false })

@@ -43,7 +43,7 @@ test('nobody goes on before the read models are there', async () => {
   await waiting
 })
 
-test('a worker whose parent does not answer advances the read models itself, and tells what is wrong', async () => {
+test('a worker whose parent does not respond advances the read models itself, and tells what is wrong', async () => {
   vi.useFakeTimers()
   try {
     const { own, advanceTo } = ownReadModels()

@@ -67,14 +67,14 @@ test('made while it serves, encrypted, verified, restored elsewhere and served t
   expect(left).toStrictEqual([])
 
   const inUse = await host.run(['restore', files.plain], environment)
-  expectEnd(inUse, 1, 'A restore overwrites nothing')
+  expectEnd(inUse, 1, 'A restore never overwrites data')
 
   const elsewhere = { KEYLEDGER_DATA_DIR: host.path('elsewhere') }
   const noKey = await host.run(['restore', files.encrypted, ...opened], elsewhere)
-  expectEnd(noKey, 2, 'Give the master key')
+  expectEnd(noKey, 2, 'The master key of the backed-up installation is missing')
   const wrongKey = { ...elsewhere, KEYLEDGER_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }
   const refused = await host.run(['restore', files.encrypted, ...opened], wrongKey)
-  expectEnd(refused, 1, 'The master key does not open')
+  expectEnd(refused, 1, 'The master key does not decrypt')
   expect(existsSync(elsewhere.KEYLEDGER_DATA_DIR)).toBe(false)
 
   mkdirSync(elsewhere.KEYLEDGER_DATA_DIR, { mode: 0o700 })

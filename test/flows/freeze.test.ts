@@ -92,7 +92,7 @@ test('a freeze is seen by a server that starts later, by doctor and by commands,
   const created = await host.run(['tenant', 'create', 'late'], environment)
   expect(created).toMatchObject({
     code: 3,
-    stderr: expect.stringContaining('To end that: keyledger unfreeze') as string,
+    stderr: expect.stringContaining('To end the freeze: keyledger unfreeze') as string,
   })
 
   expect((await host.run(['unfreeze'], environment)).code).toBe(0)

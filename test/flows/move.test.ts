@@ -125,9 +125,9 @@ test('what stands in the way of a copy is said in a sentence', async () => {
   await host.run(['init', '--tenant', 'other'], other.environment)
   const overOther = { KEYLEDGER_COPY_DATABASE_TO: other.databaseUrl }
   const refusals: [args: string[], code: number, sentence: string, environment?: Environment][] = [
-    [[], 2, 'Say where to copy to'],
-    [['--to', 'esdb://admin:changeit@localhost:2113'], 2, 'put it into KEYLEDGER_COPY_TO.'],
-    [['--to', 'https://localhost:2113'], 2, 'https:// is no address of the event store'],
+    [[], 2, 'The target is missing'],
+    [['--to', 'esdb://admin:changeit@localhost:2113'], 2, 'Put it into KEYLEDGER_COPY_TO.'],
+    [['--to', 'https://localhost:2113'], 2, 'https:// is not a URL of the event store'],
     [['--to', other.eventstoreUrl], 1, 'The target is no copy of the source'],
     [['--to', join(host.directory, 'fresh')], 1, 'nothing that is there is ever overwritten', overOther],
   ]

@@ -106,14 +106,16 @@ test('doctor closes what was open, and fails for what it must not close', async 
   chmodSync(key, 0o644)
   const closed = await host.run(['doctor'], environment)
   expect(closed).toMatchObject({ code: 0, stderr: '' })
-  expect(closed.stdout).toContain(`  ${key} was open to other users; it is closed now\n`)
+  expect(closed.stdout).toContain(
+    `  ${key} was accessible to other users; keyledger has removed their access\n`,
+  )
   expect(statSync(key).mode & 0o777).toBe(0o600)
 
   chmodSync(host.directory, 0o777)
   const open = await host.run(['doctor'], environment)
   chmodSync(host.directory, 0o755)
   expect(open.code).toBe(3)
-  expect(open.stdout).toMatch(/^data_directory +FAILS +open to other users of this machine$/m)
+  expect(open.stdout).toMatch(/^data_directory +FAILS +accessible to other users of this machine$/m)
   expect(open.stdout).toContain(
     `  Other users can replace what is in ${host.directory}: run chmod go-w ${host.directory}\n`,
   )

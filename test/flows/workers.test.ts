@@ -148,7 +148,7 @@ test('SIGHUP replaces every worker, and no request fails meanwhile', async () =>
   ]
 
   server.child.kill('SIGHUP')
-  await expect.poll(() => server.stderr(), { timeout: 60_000 }).toContain('The workers are replaced')
+  await expect.poll(() => server.stderr(), { timeout: 60_000 }).toContain('The workers were replaced')
   await expect.poll(() => workersOf(server).filter((pid) => before.includes(pid))).toStrictEqual([])
   expect(workersOf(server)).toHaveLength(2)
   over = true

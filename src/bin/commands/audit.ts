@@ -15,12 +15,12 @@ const Moment = z.iso
 
 /** `keyledger audit …`: whether what is shown is what was recorded. */
 export function auditCommands(program: Command): void {
-  const audit = program.command('audit').description('Whether what is shown is what was recorded')
+  const audit = program.command('audit').description('Check the read models against the log')
 
   audit
     .command('replay')
-    .description('Fold the whole log into tables of its own and report what differs from the live ones')
-    .option('--until <time>', 'fold no further than this moment, and report what has changed since')
+    .description('Replay the whole log into separate tables and report differences from the live ones')
+    .option('--until <time>', 'replay only up to this time, and report what has changed since')
     .option('--json', 'print {until, events, eventsPerSecond, rows, tables, differences}')
     .action((options: Options) => {
       const until =
@@ -43,10 +43,10 @@ export function auditCommands(program: Command): void {
             found.tables.map(({ table: name, onlyInLive, onlyInReplay }) => [
               name,
               `${onlyInLive} only in the live table`,
-              `${onlyInReplay} only in the replayed one`,
+              `${onlyInReplay} only in the replayed table`,
             ]),
           ),
-          `${events} events replayed${until === undefined ? '' : ` until ${until}`} at ${eventsPerSecond} a second, ` +
+          `${events} events replayed${until === undefined ? '' : ` until ${until}`} at ${eventsPerSecond} events/s, ` +
             `${rows} rows compared, ${differences.length} differences`,
         ])
         // With a moment they are what has happened since, and no fault.

@@ -8,19 +8,17 @@ const actions = () => import('../backup-actions.ts')
 export function backupCommands(program: Command): void {
   const backup = program
     .command('backup')
-    .description(
-      'Write a backup of the log and the durable tables to a file, also while the ledger is served',
-    )
+    .description('Back up the log and the durable tables to a file; works while the server runs')
     .argument('<file>')
   lockOptions(backup)
-    .option('--full-speed', 'take no rests, for when nothing is being served')
+    .option('--full-speed', 'do not throttle, for when the server is not running')
     .option('--json', 'print {file, id, bytes, events, tables, encrypted}')
     .action(async (file: string, options: MakeOptions) => (await actions()).makeBackup(file, options))
 
   const verifying = backup
     .command('verify <file>')
     .description(
-      'Restore a backup into a temporary directory, compare it with the file, and verify the read models; exit code 1 for a difference',
+      'Restore a backup into a temporary directory, compare it with the file, and verify the read models; exit code 1 if they differ',
     )
   keyOptions(verifying)
     .option('--json', 'print {file, id, createdAt, events, rows, masterKey, differences}')
@@ -42,15 +40,21 @@ const lockOptions = (command: Command): Command =>
   command
     .option(
       '--recipient <age1…>',
-      'encrypt for this public key of age; may be repeated',
+      'encrypt for this age public key; may be repeated',
       (one: string, others: string[] = []) => [...others, one],
     )
-    .option('--passphrase', 'encrypt with a passphrase, which is asked for')
-    .option('--passphrase-file <path>', 'the same; the first line of the file, or of stdin for -')
+    .option('--passphrase', 'encrypt with a passphrase, entered at the prompt')
+    .option(
+      '--passphrase-file <path>',
+      'encrypt with the passphrase in the first line of the file, or of stdin for -',
+    )
 
 /** Adds the ways in which a command is told how to decrypt. */
 const keyOptions = (command: Command): Command =>
   command
-    .option('--identity <path>', 'a file with the secret keys of age, AGE-SECRET-KEY-1…')
-    .option('--passphrase', 'ask for the passphrase')
-    .option('--passphrase-file <path>', 'the first line of the file, or of stdin for -')
+    .option('--identity <path>', 'file with the age secret keys, AGE-SECRET-KEY-1…')
+    .option('--passphrase', 'prompt for the passphrase')
+    .option(
+      '--passphrase-file <path>',
+      'read the passphrase from the first line of the file, or of stdin for -',
+    )

@@ -19,19 +19,19 @@ type DecisionOptions = OutputOptions & { as?: string }
 export function confirmationCommands(program: Command): void {
   const confirmations = program
     .command('confirmations')
-    .description('Dangerous operations that wait for a person to approve them')
+    .description('Dangerous operations that need approval')
 
   confirmations
     .command('list')
-    .description('Those that wait, the one that expires first at the top')
-    .option('--tenant <id>', "of this tenant alone; every tenant's when absent")
+    .description('List pending confirmations, the next to expire first')
+    .option('--tenant <id>', 'only of this tenant; defaults to all tenants')
     .option('--json', 'print an array')
     .action((options: OutputOptions & { tenant?: string }) =>
       withStores(async ({ services }) => {
         const approvals = await listApprovals(services, options.tenant ?? null)
         print(options, approvals, () =>
           approvals.length === 0
-            ? ['Nothing waits for an approval.']
+            ? ['No pending confirmations.']
             : table([
                 ['CONFIRMATION', 'TENANT', 'LEFT', 'TOKEN', 'WHAT'],
                 ...approvals.map((approval) => [
@@ -48,7 +48,7 @@ export function confirmationCommands(program: Command): void {
 
   confirmations
     .command('show <id>')
-    .description('What exactly will happen, who asked for it and from where')
+    .description('Show what will happen, who requested it and from where')
     .option('--json', 'print the confirmation')
     .action((id: string, options: OutputOptions) =>
       withStores(async ({ services }) => {
@@ -57,9 +57,14 @@ export function confirmationCommands(program: Command): void {
       }),
     )
 
-  decisionCommand(confirmations, 'approve', 'Let it be executed once, by the token that asked', approve)
-  decisionCommand(confirmations, 'deny', 'Refuse it for good', deny)
-  decisionCommand(confirmations, 'withdraw', 'Take an approval back that has not been used', withdraw)
+  decisionCommand(
+    confirmations,
+    'approve',
+    'Approve: the token that requested it may execute it once',
+    approve,
+  )
+  decisionCommand(confirmations, 'deny', 'Deny permanently', deny)
+  decisionCommand(confirmations, 'withdraw', 'Withdraw an approval that was not used yet', withdraw)
 }
 
 function decisionCommand(
@@ -71,7 +76,7 @@ function decisionCommand(
   confirmations
     .command(`${name} <id>`)
     .description(description)
-    .option('--as <name>', 'who decides; the user of this host when absent')
+    .option('--as <name>', 'who decides; defaults to the user of this host')
     .option('--json', 'print the confirmation')
     .action(async (id: string, options: DecisionOptions) => {
       const who = options.as === undefined ? undefined : parsed(OperatorName, options.as, '--as')
@@ -93,8 +98,8 @@ function lines(approval: ShownApproval): string[] {
     description?.summary ?? approval.title,
     ...(target ? [`  host  ${target.host}`, `  URL   ${target.url}`] : []),
     ...[counted ?? [], consequences].flat().map((consequence) => `  - ${consequence}`),
-    ...(approval.changedSinceAsked ? ['! It is not as it was when this was asked for.'] : []),
-    ...(impossible === undefined ? [] : [`! It could not run now: ${problemOfRefusal(impossible).message}`]),
+    ...(approval.changedSinceAsked ? ['! This has changed since the request.'] : []),
+    ...(impossible === undefined ? [] : [`! It would fail now: ${problemOfRefusal(impossible).message}`]),
     '',
     ...table([
       ['status', statusLine(approval)],
@@ -102,7 +107,7 @@ function lines(approval: ShownApproval): string[] {
       ['tenant', approval.tenantId],
       ['token', token.name === null ? token.id : `${token.name} (${token.id})`],
       ['from', `${client.address}, ${client.userAgent ?? 'no user agent'}`],
-      ['asked', approval.askedAt],
+      ['requested', approval.askedAt],
     ]),
   ]
 }
@@ -116,7 +121,7 @@ function statusLine(approval: ShownApproval): string {
     case 'expired':
       return decidedAt === null
         ? `expired at ${expiresAt}`
-        : `expired: approved by ${decidedBy} at ${decidedAt}, and not used in time`
+        : `expired: approved by ${decidedBy} at ${decidedAt}, but not used in time`
     case 'approved':
       return `approved by ${decidedBy} at ${decidedAt}, ${usableForSeconds} s left to use it`
     case 'denied':
@@ -125,6 +130,6 @@ function statusLine(approval: ShownApproval): string {
         return `denied: the approval was withdrawn by ${withdrawnBy} at ${withdrawnAt}`
       return `${status}, decided by ${decidedBy} at ${decidedAt}`
     case 'executed':
-      return `${reason === null ? 'executed' : `refused when it was run (${reason})`}, approved by ${decidedBy} at ${decidedAt}`
+      return `${reason === null ? 'executed' : `failed when executed (${reason})`}, approved by ${decidedBy} at ${decidedAt}`
   }
 }

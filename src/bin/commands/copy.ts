@@ -20,18 +20,15 @@ export function copyCommand(program: Command): void {
   program
     .command('copy')
     .description(
-      'Copy the whole log to another event store, and what the database holds besides; goes on where it ended',
+      'Copy the log to another event store, and the durable tables to another database; resumes an earlier copy',
     )
+    .option('--to <place>', 'esdb://… or a data directory; put a URL with a password into KEYLEDGER_COPY_TO')
     .option(
-      '--to <place>',
-      'esdb://… or a data directory; an address with a password goes into KEYLEDGER_COPY_TO',
+      '--database-to <place>',
+      'an empty postgres://… or data directory; or set KEYLEDGER_COPY_DATABASE_TO',
     )
-    .option('--database-to <place>', 'postgres://… or a data directory, empty; or KEYLEDGER_COPY_DATABASE_TO')
-    .option(
-      '--follow',
-      'go on copying what is recorded meanwhile, until the ledger is frozen and all is copied',
-    )
-    .option('--verify', 'then compare every event and the order of both logs; exit code 1 when they differ')
+    .option('--follow', 'keep copying new events until the ledger is frozen and everything is copied')
+    .option('--verify', 'then compare all events of both logs and their order; exit code 1 if they differ')
     .option('--json', 'print {events, databaseRows, verified}')
     .action(copy)
 }
@@ -39,7 +36,8 @@ export function copyCommand(program: Command): void {
 async function copy(options: CopyOptions): Promise<void> {
   const config = parseConfig(process.env)
   const to = options.to ?? config.copyTo
-  if (to === undefined) throw new ConfigError('Say where to copy to: --to esdb://… or --to <data directory>.')
+  if (to === undefined)
+    throw new ConfigError('The target is missing. Add --to esdb://… or --to <data directory>.')
   const databaseTo = options.databaseTo ?? config.copyDatabaseTo
   const undo: (() => Promise<unknown>)[] = []
   try {
@@ -66,7 +64,7 @@ async function copy(options: CopyOptions): Promise<void> {
       `The target holds all ${events} events.`,
       ...(databaseRows === null
         ? []
-        : [`${databaseRows} rows of the database are copied; its read models are made from the log.`]),
+        : [`Copied ${databaseRows} rows of the database; the read models are rebuilt from the log.`]),
       ...(compared ? resultOf(compared) : []),
     ])
     if (compared && !compared.equal) process.exitCode = exitCode.refused
@@ -89,7 +87,7 @@ async function copyWithProgress(
   const events = await copyLog(source, target, {
     ...(following && { mayGrow: async () => (await readFreeze(following))?.holdsSince == null }),
     onProgress: progress.update,
-    onRetry: ({ message }) => tell(`${message}; trying again`),
+    onRetry: ({ message }) => tell(`${message}; retrying`),
   })
   progress.done()
   return events
@@ -107,13 +105,13 @@ const mostShown = 20
 function resultOf({ equal, events, streams, digest, differences }: LogComparison): string[] {
   if (equal)
     return [
-      `Compared: ${events} events of ${streams} streams are the same, in the same order. SHA-256 ${digest}`,
+      `Verified: ${events} events of ${streams} streams are identical and in the same order. SHA-256 ${digest}`,
     ]
   const shown = differences.slice(0, mostShown).map(({ stream, difference }) => `  ${stream}: ${difference}`)
   return [
-    `The logs differ after ${events} events that are the same.`,
+    `The logs differ after ${events} identical events.`,
     ...(differences.length === 0
-      ? ['  All streams are the same; their events come in another order.']
+      ? ['  All streams are identical, but the order of events across streams differs.']
       : shown),
     ...(differences.length > mostShown ? [`  and ${differences.length - mostShown} more streams`] : []),
   ]

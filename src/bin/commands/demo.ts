@@ -10,7 +10,7 @@ import { openStores } from '../stores.ts'
 export function demoCommand(program: Command): void {
   program
     .command('demo')
-    .description("Play a license's life on a fresh ledger in a temporary directory, and show every step")
+    .description('Run through the life of a license on a temporary ledger, showing every step')
     .action(demo)
 }
 

@@ -37,8 +37,8 @@ const leftoverMs = 500
 export function doctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('Look at every part and say what is wrong and how to mend it')
-    .option('--send-test-mail <address>', 'send a mail there, to see whether it arrives')
+    .description('Check every part and explain how to fix problems')
+    .option('--send-test-mail <address>', 'send a test mail to this address')
     .option('--json', 'print {healthy, parts, projection, exposures}')
     .action(doctor)
 }
@@ -60,7 +60,7 @@ async function doctor(options: OutputOptions & { sendTestMail?: string }): Promi
       ? undefined
       : parsed(EmailAddress, options.sendTestMail, '--send-test-mail')
   if (testMailTo !== undefined && config.mail.smtpUrl === undefined)
-    throw new ConfigError('--send-test-mail needs KEYLEDGER_SMTP_URL')
+    throw new ConfigError('--send-test-mail needs a mail server. Set KEYLEDGER_SMTP_URL.')
   const exposuresNow = () => (holdsData(config) ? findExposures(config.dataDirectory) : [])
   // Opening the stores closes what it may.
   const openBefore = exposuresNow()
@@ -75,7 +75,7 @@ async function doctor(options: OutputOptions & { sendTestMail?: string }): Promi
     data_directory: {
       ok: open.length === 0,
       required: true,
-      ...(open.length > 0 && { detail: 'open to other users of this machine' }),
+      ...(open.length > 0 && { detail: 'accessible to other users of this machine' }),
     },
     ...outside.found,
   }
@@ -95,11 +95,13 @@ function lines(parts: Findings, projection: ProjectionStatus | null, { open, clo
       remedy === undefined ? [] : [`  ${name}: ${remedy}`],
     ),
     ...open.map(({ problem }) => `  ${problem}`),
-    ...closed.map(({ path }) => `  ${path} was open to other users; it is closed now`),
+    ...closed.map(
+      ({ path }) => `  ${path} was accessible to other users; keyledger has removed their access`,
+    ),
     ...(projection === null
       ? []
       : [
-          `read models: ${projection.lagEvents} events behind, ${projection.parked.length} streams set aside`,
+          `read models: ${projection.lagEvents} events behind, ${projection.parked.length} parked streams`,
           ...(projection.parked.length === 0 ? [] : ['  see: keyledger projections status']),
         ]),
   ]
@@ -131,7 +133,7 @@ async function notOpened(config: Config, error: unknown): Promise<StoresReport> 
   if (error instanceof NotInTime) {
     const detail = `not open after ${openingMs / 1000} s`
     const remedy =
-      'read models may be rebuilt at this moment: run it again later, and see the log of the server'
+      'the read models may be rebuilding: run doctor again later, and check the log of the server'
     const stores = { ok: false, required: true, detail, remedy }
     return { parts: { stores, ...found }, ended: false, projection: null }
   }

@@ -17,15 +17,15 @@ const pauseMs = 500
 
 /** `keyledger events …`: what webhooks are sent, read from the ledger. */
 export function eventCommands(program: Command): void {
-  const events = program.command('events').description("What has happened to a tenant's licenses")
+  const events = program.command('events').description("A tenant's license events")
 
   events
     .command('tail')
-    .description('Every event that a webhook can be sent, oldest first, and then each as it comes')
+    .description('Print every event that a webhook can receive, oldest first, then new events as they occur')
     .requiredOption('--tenant <id>')
-    .option('--after <cursor>', 'go on behind it, as GET /v1/events does')
-    .option('--no-follow', 'end behind the last one there is')
-    .option('--json', 'print one {event, cursor} a line')
+    .option('--after <cursor>', 'start after this cursor, as in GET /v1/events')
+    .option('--no-follow', 'stop after the last existing event')
+    .option('--json', 'print one {event, cursor} per line')
     .action(tail)
 }
 
@@ -49,7 +49,7 @@ async function tail({ tenant, after, follow, json = false }: TailOptions): Promi
       if (!follow) break
       await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
-    if (last !== undefined && !json) tell(`Go on with --after ${last}`)
+    if (last !== undefined && !json) tell(`Continue with --after ${last}`)
   })
 }
 

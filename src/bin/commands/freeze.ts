@@ -7,15 +7,15 @@ import { withStores } from '../with-stores.ts'
 
 const tellOfWait = (milliseconds: number): void =>
   tell(
-    'A process ended without saying so, or lost its connection to the database. ' +
-      `Waiting ${Math.ceil(milliseconds / 1000)} s for what it may have sent.`,
+    'A process crashed or lost its connection to the database. ' +
+      `Waiting ${Math.ceil(milliseconds / 1000)} s for writes that it may have sent.`,
   )
 
 /** `keyledger freeze` and `keyledger unfreeze`: nothing is recorded between the two, and everything can be read. */
 export function freezeCommands(program: Command): void {
   program
     .command('freeze')
-    .description('Answer every write 503 until unfreeze, in all processes; reads and validates go on')
+    .description('Reject every write with 503 in all processes until unfreeze; reads and validates continue')
     .option('--reason <text>', 'shown by doctor and in the log')
     .option('--json', 'print {frozen, since, actor, reason}')
     .action((options: OutputOptions & { reason?: string }) =>
@@ -24,15 +24,14 @@ export function freezeCommands(program: Command): void {
         const freeze = await freezeLedger(db, locks, asked, tellOfWait).catch((error: unknown) => {
           if (!isDatabaseTrouble(error)) throw error
           throw new CommandUnavailable(
-            'A process still may append: it does not answer, or its append does not end. Nothing was frozen. Look for ' +
-              'a server that hangs, end it, and try again.',
+            'Nothing was frozen, because a process may still append: it does not respond, or its append does not finish. ' +
+              'Find the server that hangs, stop it, and try again.',
           )
         })
-        if (!freeze)
-          throw new CommandRefused('The freeze was ended by unfreeze while it began: nothing is frozen.')
+        if (!freeze) throw new CommandRefused('Nothing was frozen, because unfreeze ran at the same time.')
         const shown = { frozen: true, since: freeze.holdsSince, actor: freeze.actor, reason: freeze.reason }
         print(options, shown, () => [
-          `Frozen since ${freeze.holdsSince}: no process records anything. To end that: keyledger unfreeze`,
+          `Frozen since ${freeze.holdsSince}: no process can write. To end the freeze: keyledger unfreeze`,
         ])
       }),
     )
@@ -45,7 +44,7 @@ export function freezeCommands(program: Command): void {
       withStores(async ({ db }) => {
         const wasFrozen = await unfreezeLedger(db)
         print(options, { frozen: false, wasFrozen }, () => [
-          wasFrozen ? 'Everything is recorded again.' : 'The ledger was not frozen.',
+          wasFrozen ? 'The ledger accepts writes again.' : 'The ledger was not frozen.',
         ])
       }),
     )

@@ -14,18 +14,20 @@ import { linkAddress } from './member.ts'
 export function hostCommands(program: Command): void {
   program
     .command('init')
-    .description('Prepare the data directory, the master key and the schemas; with --tenant also a tenant')
+    .description('Create the data directory, the master key and the schemas, and optionally a tenant')
     .option('--tenant <id>')
-    .option('--owner <e-mail>', "the tenant's first owner; needs --tenant")
+    .option('--owner <email>', "the tenant's first owner; needs --tenant")
     .option('--json', 'print {dataDirectory, tenantId, ownerId, ownerLink}')
     .action(init)
 
   program
     .command('migrate')
-    .description('Bring the schemas and the read models to this version')
+    .description('Migrate the schemas and rebuild the read models for this version')
     .option('--json', 'print {migrated}')
     .action((options: OutputOptions) =>
-      withStores(async () => print(options, { migrated: true }, () => ['Everything is at this version.'])),
+      withStores(async () =>
+        print(options, { migrated: true }, () => ['The schemas and the read models are at this version.']),
+      ),
     )
 }
 
@@ -46,10 +48,8 @@ async function init(options: OutputOptions & { tenant?: string; owner?: string }
       `${dataDirectory} is ready.`,
       ...(tenantId === undefined
         ? []
-        : [`Tenant ${tenantId} is there; make a token: keyledger token create`]),
-      ...(owner === undefined
-        ? []
-        : [`${email} comes in by this link, once, within 72 hours:`, owner.ownerLink]),
+        : [`Tenant ${tenantId} exists. Create a token: keyledger token create`]),
+      ...(owner === undefined ? [] : [`One-time link for ${email}, valid for 72 hours:`, owner.ownerLink]),
     ])
   })
 }

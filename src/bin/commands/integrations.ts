@@ -22,17 +22,19 @@ type Revealed = Record<string, string>
 export function integrationCommands(program: Command): void {
   program
     .command('integrations')
-    .description('The payment providers through which a tenant sells')
+    .description("A tenant's payment providers")
     .command('connect <provider>')
-    .description('Connect stripe, gumroad, lemonsqueezy, paddle or polar, and print what to enter there')
+    .description(
+      "Connect stripe, gumroad, lemonsqueezy, paddle or polar, and print the values to enter in the provider's settings",
+    )
     .requiredOption('--tenant <id>')
     .option(
       '--secrets',
-      "read the provider's own webhook secret, and on a second line its API key, from stdin; else a secret is made",
+      "read the provider's webhook secret and, on a second line, its API key from stdin; without it, keyledger generates a secret",
     )
     .option(
       '--json',
-      'print what is shown once: {url}, {pingUrl, resourcesUrl} or {webhookUrl, webhookSecret?}',
+      'print {url}, {pingUrl, resourcesUrl} or {webhookUrl, webhookSecret?}, which are shown only once',
     )
     .action(async (name: string, options: ConnectOptions) => {
       const provider = parsed(Provider, name, 'the provider')

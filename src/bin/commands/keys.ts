@@ -13,7 +13,7 @@ type TenantOptions = OutputOptions & { tenant: string }
 
 /** `keyledger keys …`, `sdk-key …`, `checkout-key …`: what a tenant signs with, and what its apps and servers are known by. */
 export function keyCommands(program: Command): void {
-  const keys = program.command('keys').description('The keys that leases and settings are signed with')
+  const keys = program.command('keys').description('The keys that sign leases and settings')
 
   keys
     .command('list')
@@ -29,7 +29,7 @@ export function keyCommands(program: Command): void {
 
   keys
     .command('rotate')
-    .description('Publish another key; it signs as soon as every kept keyset has it')
+    .description('Publish a new key; it signs once every cached keyset has it')
     .requiredOption('--tenant <id>')
     .option('--json', 'print an array of {kid, status, publicKey, signsFrom, signsUntil, publishedUntil}')
     .action((options: TenantOptions) =>
@@ -42,9 +42,9 @@ export function keyCommands(program: Command): void {
 
   program
     .command('sdk-key')
-    .description('The key by which apps of a tenant are known')
+    .description("The key that identifies a tenant's apps")
     .command('show')
-    .description('Print the live SDK key; a tenant without one gets its first')
+    .description('Print the SDK key; creates the first one if there is none')
     .requiredOption('--tenant <id>')
     .option('--json', 'print {sdkKey}')
     .action((options: TenantOptions) =>
@@ -56,9 +56,9 @@ export function keyCommands(program: Command): void {
 
   program
     .command('checkout-key')
-    .description("The key with which a vendor's own server sends customers to pay")
+    .description('The API key for creating checkout sessions')
     .command('create')
-    .description('Print another checkout key; the former one is good no more')
+    .description('Replace the checkout key and print the new one; the previous one stops working')
     .requiredOption('--tenant <id>')
     .option('--json', 'print {checkoutKey}')
     .action((options: TenantOptions) =>
@@ -77,7 +77,7 @@ async function printKeys(services: Services, options: TenantOptions): Promise<vo
   const keys = await listSigningKeys(services.db, options.tenant, momentOf(services))
   print(options, keys.map(keyView), () =>
     keys.length === 0
-      ? ['There is none yet. The first one is made when it is first needed.']
+      ? ['No signing keys yet. The first one is created when it is first needed.']
       : table([
           ['KEY', 'STATUS', 'SIGNS FROM', 'SIGNS UNTIL', 'PUBLISHED UNTIL'],
           ...keys.map(({ kid, status, signsFrom, signsUntil, publishedUntil }) => [

@@ -16,7 +16,7 @@ type EvidenceOptions = OutputOptions & { out: string }
 export function licenseEvidenceCommand(license: Command): void {
   license
     .command('evidence <id>')
-    .description('Everything that is known of it, as one signed archive for a dispute')
+    .description('Write all evidence about a license to one signed archive, for a dispute')
     .requiredOption('--out <file>', 'where to write it; a file that is there is left alone')
     .option('--json', 'print {file, licenseId, revision}')
     .action((id: string, options: EvidenceOptions) =>
@@ -31,7 +31,7 @@ export function licenseEvidenceCommand(license: Command): void {
         await write(evidence.archive, options.out)
         const { revision } = evidence
         print(options, { file: options.out, licenseId: id, revision }, () => [
-          `${options.out} holds what is known of ${id} after event ${revision}. README.txt in it says how to verify it.`,
+          `${options.out} contains the evidence about ${id} up to event ${revision}. README.txt in it explains how to verify it.`,
         ])
       }),
     )

@@ -23,10 +23,10 @@ type HistoryOptions = OutputOptions & { at?: string; watch?: boolean }
 export function licenseStoryCommands(license: Command): void {
   license
     .command('history <id>')
-    .description('One line an event, oldest first: what happened, when, by whom')
-    .option('--at <revision or time>', 'show the state as it was then instead')
-    .option('--watch', 'go on with what happens from now on, until it is interrupted')
-    .option('--json', 'print an array of events, or the state with --at; with --watch an event a line')
+    .description('Print the history, oldest first: what happened, when, by whom')
+    .option('--at <revision or time>', 'show the state at that moment instead')
+    .option('--watch', 'keep printing new events until interrupted')
+    .option('--json', 'print an array of events, or the state with --at; with --watch, one event per line')
     .action((id: string, options: HistoryOptions) =>
       withStores(async (stores, origin) => {
         const asOf = typed(stores.services, options.at)
@@ -39,9 +39,9 @@ export function licenseStoryCommands(license: Command): void {
 
   license
     .command('explain <id>')
-    .description('What validate and activate would answer, and why')
-    .option('--device <id>', 'the device that asks; without it the license alone is asked about')
-    .option('--at <revision or time>', 'what they would have answered then')
+    .description('Explain what validate and activate would return')
+    .option('--device <id>', 'check this device; without it, only the license is checked')
+    .option('--at <revision or time>', 'explain what they would have returned at that moment')
     .option('--json', 'print the explanation')
     .action((id: string, options: OutputOptions & { device?: string; at?: string }) =>
       withStores(async ({ services }, origin) => {
@@ -54,12 +54,13 @@ export function licenseStoryCommands(license: Command): void {
 
   license
     .command('diff <id> <moments>')
-    .description('What became of it between two moments, written a..b: revisions or times')
+    .description('Compare two moments, written a..b: revisions or times')
     .option('--json', 'print the differences')
     .action((id: string, moments: string, options: OutputOptions) =>
       withStores(async ({ services }, origin) => {
         const [from, to, ...more] = moments.split('..').map((moment) => typed(services, moment))
-        if (!from || !to || more.length > 0) throw new ConfigError(`${moments} is not written a..b`)
+        if (!from || !to || more.length > 0)
+          throw new ConfigError(`${moments} is not a range. Write it as a..b, for example 1..3.`)
         const place = await lookAt(services, id, `${textOf(from)}..${textOf(to)}`, origin)
         const compared = await compareMoments(services, place, from, to)
         print(options, compared, () => comparisonLines(compared))

@@ -16,11 +16,11 @@ import { licenseStoryCommands } from './license-story.ts'
 
 /** `keyledger license …`: what support staff and auditors ask about one license. */
 export function licenseCommands(program: Command): void {
-  const license = program.command('license').description('One license: its state, its history')
+  const license = program.command('license').description('Show, explain and revoke a license')
 
   license
     .command('show <id>')
-    .description('The license as it is now, with its devices')
+    .description('Show a license with its devices')
     .option('--json', 'print the license')
     .action((id: string, options: OutputOptions) =>
       withStores(async ({ services }) => {
@@ -35,7 +35,7 @@ export function licenseCommands(program: Command): void {
 
   license
     .command('revoke <id>')
-    .description('Revoke it for good, as the operator of this host')
+    .description('Revoke a license permanently')
     .option('--reason <text>')
     .option('--json', 'print the license')
     .action((id: string, options: OutputOptions & { reason?: string }) =>

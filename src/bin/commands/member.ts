@@ -26,13 +26,13 @@ type Options = OutputOptions & { tenant: string }
 
 /** `keyledger member …`: the people who may come into a tenant's dashboard. */
 export function memberCommands(program: Command): void {
-  const member = program.command('member').description('The people who may come into a tenant’s dashboard')
+  const member = program.command('member').description('Members of a tenant')
   addCommand(member)
   listCommand(member)
 
   member
     .command('link <member>')
-    .description('Make a one-time link for a member, named by e-mail or id, who has lost access')
+    .description('Create a one-time link for a member, given by email or id, who has lost access')
     .requiredOption('--tenant <id>')
     .option('--json', 'print {memberId, link, expiresAt}')
     .action((named: string, options: Options) =>
@@ -53,35 +53,35 @@ export function memberCommands(program: Command): void {
         const role = parsed(Role, asked, 'the role')
         const { memberId } = await requireMember(services, options.tenant, named)
         await changeRole(services, options.tenant, memberId, role, origin)
-        print(options, { memberId, role }, () => [`${named} is ${role} now.`])
+        print(options, { memberId, role }, () => [`${named} is now ${role}.`])
       }),
     )
 
   member
     .command('remove <member>')
-    .description('Remove a member, and sign them out everywhere')
+    .description('Remove a member and sign them out everywhere')
     .requiredOption('--tenant <id>')
     .option('--json', 'print {memberId, removed}')
     .action((named: string, options: Options) =>
       withStores(async ({ services }, origin) => {
         const { memberId } = await requireMember(services, options.tenant, named)
         await removeMember(services, options.tenant, memberId, origin)
-        print(options, { memberId, removed: true }, () => [`${named} is no member any more.`])
+        print(options, { memberId, removed: true }, () => [`${named} is no longer a member.`])
       }),
     )
 }
 
 function addCommand(member: Command): void {
   member
-    .command('add <e-mail>')
-    .description('Add a member, and make a one-time link with which they set up how they sign in')
+    .command('add <email>')
+    .description('Add a member and create a one-time link to set up their sign-in')
     .requiredOption('--tenant <id>')
     .option('--role <role>', Role.options.join(', '), 'owner')
     .option('--json', 'print {memberId, link, expiresAt}')
     .action((address: string, options: Options & { role: string }) =>
       withStores(async ({ services }, origin) => {
         const role = parsed(Role, options.role, '--role')
-        const email = parsed(EmailAddress, address, 'the e-mail address')
+        const email = parsed(EmailAddress, address, 'the email address')
         const { tenant: tenantId } = options
         if (!(await findTenant(services.db, tenantId))) throw new Refusal('tenant_not_found')
         const memberId = await addMember(services, { tenantId, role, email }, origin)

@@ -10,22 +10,18 @@ import { withStores } from '../with-stores.ts'
 
 /** `keyledger projections …`: the read models, and whether they tell the same story as the log. */
 export function projectionCommands(program: Command): void {
-  const projections = program
-    .command('projections')
-    .description('The read models that are folded from the log')
+  const projections = program.command('projections').description('The read models, built from the log')
 
   projections
     .command('status')
-    .description('How far they are behind the log, and which streams are set aside')
+    .description('Show how far they are behind the log, and the parked streams')
     .option('--json')
     .action((options: OutputOptions) =>
       withStores(async ({ services }) => {
         const status = await projectionStatus(services.db, services.ledger)
         print(options, status, () => [
           `checkpoint ${status.checkpoint}, log ${status.head}, ${status.lagEvents} events behind`,
-          status.parked.length === 0
-            ? 'no stream is set aside'
-            : `${status.parked.length} streams are set aside:`,
+          status.parked.length === 0 ? 'no parked streams' : `${status.parked.length} parked streams:`,
           ...table(
             status.parked.map((p) => [p.stream, `revision ${p.revision}`, p.type, p.parkedAt, p.problem]),
           ),
@@ -35,7 +31,7 @@ export function projectionCommands(program: Command): void {
 
   projections
     .command('rebuild')
-    .description('Fold the whole log again, beside the live tables, and swap the two')
+    .description('Rebuild the read models from the log, then swap them with the live ones')
     .option('--json', 'print {events, ledgerId, formerLedgerId}')
     .action((options: OutputOptions) =>
       withStores(
@@ -43,7 +39,7 @@ export function projectionCommands(program: Command): void {
           const former = await readKnownLog(services.db)
           const progress = showProgress('Rebuilding')
           const events = await runRebuild(services, {
-            onParked: ({ stream, problem }) => tell(`${stream} is set aside: ${problem}`),
+            onParked: ({ stream, problem }) => tell(`${stream} is parked: ${problem}`),
             onProgress: progress.update,
           })
           progress.done()
@@ -56,7 +52,7 @@ export function projectionCommands(program: Command): void {
   projections
     .command('verify')
     .description(
-      'Replay the log beside the live tables and print every difference; exit code 1 when there is one',
+      'Replay the log into separate tables and print differences from the live ones; exit code 1 if there are any',
     )
     .option('--json', 'print {events, rows, differences}')
     .action((options: OutputOptions) =>

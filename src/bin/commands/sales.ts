@@ -19,14 +19,14 @@ const mostListed = 100
 
 /** `keyledger sales …`: what payment providers have told of as sold. */
 export function saleCommands(program: Command): void {
-  const sales = program.command('sales').description('What payment providers have told of as sold')
+  const sales = program.command('sales').description('Sales reported by payment providers')
 
   sales
     .command('list')
-    .description(`The newest ${mostListed} of a tenant, the newest first`)
+    .description(`List the latest ${mostListed} sales of a tenant, newest first`)
     .requiredOption('--tenant <id>')
-    .option('--parked', 'only those that are paid and have no license yet')
-    .option('--needs-holder', 'only those whose license has neither an email address nor a customer')
+    .option('--parked', 'only sales that are paid but have no license yet')
+    .option('--needs-holder', 'only sales whose license has neither an email address nor a customer')
     .option('--json', 'print an array')
     .action((options: ListOptions) =>
       withStores(async ({ services }, origin) => {
@@ -43,7 +43,7 @@ export function saleCommands(program: Command): void {
         const views = bought.map(({ sale, buyer }) => saleView(sale, buyer))
         print(options, views, () =>
           views.length === 0
-            ? ['There are none.']
+            ? ['No sales match.']
             : table([
                 ['SALE', 'PROVIDER', 'STATUS', 'PRODUCT', 'LICENSE', 'RECEIVED', 'NOTE'],
                 ...views.map((sale) => [
@@ -62,7 +62,7 @@ export function saleCommands(program: Command): void {
 
   sales
     .command('show <id>')
-    .description('A sale with everything that was told of it')
+    .description('Show a sale with its payments and history')
     .option('--json', 'print the sale')
     .action((id: string, options: OutputOptions) =>
       withStores(async ({ services }, origin) => {
@@ -76,14 +76,14 @@ export function saleCommands(program: Command): void {
 
   sales
     .command('replay <id>')
-    .description('License a parked sale, once what it waited for is there')
+    .description('Replay a parked sale once the reason is fixed')
     .option('--json', 'print the sale')
     .action((id: string, options: OutputOptions) =>
       withStores(async ({ services }, origin) => {
         const { tenantId } = await requireSale(services, id)
         const sale = await replaySale(services, tenantId, id, origin)
         const view = await viewOf(services, sale)
-        print(options, view, () => [`Sale ${id} has the license ${sale.licenseId}.`])
+        print(options, view, () => [`Sale ${id} now has the license ${sale.licenseId}.`])
       }),
     )
 }

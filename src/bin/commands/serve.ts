@@ -23,11 +23,11 @@ const drainMs = 15_000
 export function serveCommand(program: Command): void {
   program
     .command('serve')
-    .description('Run the ledger until it is stopped')
+    .description('Run the server')
     .option('--roles <list>', `comma-separated, of ${roles.join(', ')}`, parseRoles, [...roles])
     .option(
       '--workers <number>',
-      'processes that answer HTTP (default: one a core, at most 8); 1 does everything in one process',
+      'HTTP processes (default: one per core, at most 8); 1 runs everything in one process',
       parseWorkers,
     )
     .action(async (options: { roles: Role[]; workers?: number }) => serve(options.roles, options.workers))
@@ -36,13 +36,15 @@ export function serveCommand(program: Command): void {
 function parseWorkers(text: string): number {
   const workers = Number(text)
   if (Number.isInteger(workers) && workers >= 1 && workers <= mostWorkers) return workers
-  throw new InvalidArgumentError(`${text} is no number of workers; choose one from 1 to ${mostWorkers}`)
+  throw new InvalidArgumentError(
+    `${text} is not a valid number of workers; choose one from 1 to ${mostWorkers}`,
+  )
 }
 
 function parseRoles(list: string): Role[] {
   return list.split(',').map((name) => {
     const role = roles.find((known) => known === name.trim())
-    if (!role) throw new InvalidArgumentError(`${name} is no role; there are ${roles.join(', ')}`)
+    if (!role) throw new InvalidArgumentError(`${name} is not a role; choose from ${roles.join(', ')}`)
     return role
   })
 }
@@ -64,7 +66,7 @@ async function serve(asked: Role[], askedWorkers: number | undefined): Promise<v
     { delay: drainMs, logger: false, skip: replaceOnHangUp(workers) },
     async ({ err, signal }) => {
       if (err) log.fatal({ err }, 'process.failed')
-      log.info({ signal }, 'Stopping: running requests are finished first')
+      log.info({ signal }, 'Stopping after the running requests have finished')
       const stop = await starting.catch(() => undefined)
       await stop?.()
       log.info('Stopped')

@@ -12,11 +12,11 @@ type Options = OutputOptions & { tenant: string }
 
 /** `keyledger subject …`: the people whom a tenant knows. */
 export function subjectCommands(program: Command): void {
-  const subject = program.command('subject').description('The people whom a tenant knows')
+  const subject = program.command('subject').description('Personal data of customers')
 
   subject
     .command('erase <person>')
-    .description('Make a person unreadable everywhere, for good; named by e-mail address or customer id')
+    .description('Erase a person everywhere, permanently; given by email address or customer id')
     .requiredOption('--tenant <id>')
     .option('--json', 'print {subjectId, licenses, customers, sales, notifications, mails}')
     .action((named: string, options: Options) =>
@@ -25,10 +25,10 @@ export function subjectCommands(program: Command): void {
         const erased = await eraseSubject(services, options.tenant, subjectId, origin)
         const { licenses, customers, sales, notifications, mails } = erased
         print(options, { subjectId, ...erased }, () => [
-          `Erased, and nobody can read any more who it was (${subjectId}).`,
+          `Erased: the personal data of ${subjectId} can no longer be read.`,
           `${counted(licenses, 'license', 'licenses')}, ${counted(customers, 'customer', 'customers')} and ` +
-            `${counted(sales, 'sale', 'sales')} say "erased" now; ` +
-            `${counted(notifications, 'notification', 'notifications')} and ${counted(mails, 'mail', 'mails')} are destroyed.`,
+            `${counted(sales, 'sale', 'sales')} are now marked as erased; ` +
+            `${counted(notifications, 'notification', 'notifications')} and ${counted(mails, 'mail', 'mails')} were destroyed.`,
         ])
       }),
     )

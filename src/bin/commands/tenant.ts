@@ -10,12 +10,12 @@ import { withStores } from '../with-stores.ts'
 
 /** `keyledger tenant …`: the vendors that this installation serves. */
 export function tenantCommands(program: Command): void {
-  const tenant = program.command('tenant').description('The vendors that this installation serves')
+  const tenant = program.command('tenant').description('The vendors on this installation')
 
   tenant
     .command('create <id>')
-    .description('Add a tenant')
-    .option('--name <name>', 'how people call it; its id when absent')
+    .description('Create a tenant')
+    .option('--name <name>', 'display name; defaults to the id')
     .option('--plan <plan>', 'free, team or unlimited', 'unlimited')
     .option('--json', 'print {tenantId}')
     .action(async (id: string, options: OutputOptions & { name?: string; plan: string }) => {
@@ -24,7 +24,7 @@ export function tenantCommands(program: Command): void {
       const name = parsed(z.string().min(1).max(200), options.name ?? tenantId, '--name')
       await withStores(async ({ services }, origin) => {
         await createTenant(services, { tenantId, name, plan }, origin)
-        print(options, { tenantId }, () => [`Tenant ${tenantId} is there, on the plan ${plan}.`])
+        print(options, { tenantId }, () => [`Created tenant ${tenantId} on the plan ${plan}.`])
       })
     })
 
@@ -56,7 +56,7 @@ export function tenantCommands(program: Command): void {
 function lifecycle(tenant: Command): void {
   tenant
     .command('suspend <id>')
-    .description('No minting, sales or activations; validates go on')
+    .description('Suspend a tenant: no minting, sales or activations; validates continue')
     .option('--reason <text>')
     .option('--json', 'print {tenantId, status}')
     .action((tenantId: string, options: OutputOptions & { reason?: string }) =>
@@ -68,7 +68,7 @@ function lifecycle(tenant: Command): void {
 
   tenant
     .command('reinstate <id>')
-    .description('End a suspension')
+    .description('Reinstate a suspended tenant')
     .option('--json', 'print {tenantId, status}')
     .action((tenantId: string, options: OutputOptions) =>
       withStores(async ({ services }, origin) => {
@@ -79,7 +79,7 @@ function lifecycle(tenant: Command): void {
 
   tenant
     .command('close <id>')
-    .description('For good: everything of the tenant is refused but its keyset')
+    .description('Close a tenant permanently: only its keyset is still served')
     .option('--reason <text>')
     .option('--json', 'print {tenantId, status}')
     .action((tenantId: string, options: OutputOptions & { reason?: string }) =>

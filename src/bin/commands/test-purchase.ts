@@ -21,11 +21,11 @@ type Options = OutputOptions & { tenant: string; keyType?: string; provider?: st
 export function testPurchaseCommand(program: Command): void {
   program
     .command('test-purchase <productId>')
-    .description('Play a purchase through against the running server, telling its stages as they happen')
+    .description('Run a test purchase against the running server and print its stages')
     .requiredOption('--tenant <id>')
-    .option('--key-type <id>', "what is bought; the product's first when absent")
-    .option('--provider <name>', 'the first connected one that sells the product when absent')
-    .option('--json', 'print the purchase as `GET /v1/test-purchase/{id}` shows it')
+    .option('--key-type <id>', "the key type to buy; defaults to the product's first")
+    .option('--provider <name>', 'defaults to the first connected provider that sells the product')
+    .option('--json', 'print the test purchase as in GET /v1/test-purchase/{id}')
     .action((productId: string, options: Options) =>
       withStores(async ({ services }, origin) => {
         const provider =
@@ -44,8 +44,8 @@ export function testPurchaseCommand(program: Command): void {
         const view = testPurchaseView(ended, await licenseOfTestPurchase(services, ended))
         print(options, view, () => fields(view))
         if (view.status !== 'failed') return
-        if (passing) throw new CommandUnavailable('The purchase could not be played through. Try again.')
-        throw new CommandRefused('The purchase could not be played through.')
+        if (passing) throw new CommandUnavailable('The test purchase failed. Try again.')
+        throw new CommandRefused('The test purchase failed.')
       }),
     )
 }

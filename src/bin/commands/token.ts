@@ -16,11 +16,11 @@ export function tokenCommands(program: Command): void {
 
   token
     .command('create')
-    .description('Make a token; it is printed once and is nowhere else')
+    .description('Create a token; it is printed only once')
     .requiredOption('--tenant <id>')
     .requiredOption('--scopes <list>', `comma-separated, of ${Scope.options.join(', ')}`)
-    .option('--expires <duration>', 'for example 30d; never when absent')
-    .option('--name <name>', 'what it is for', 'made on the host')
+    .option('--expires <duration>', 'for example 30d; never expires when absent')
+    .option('--name <name>', 'what the token is for', 'created on the host')
     .option('--json', 'print {tokenId, token, scopes, expiresAt}')
     .action(async (options: CreateOptions) => {
       const scopes = parsed(z.array(Scope).min(1), options.scopes.split(','), '--scopes')

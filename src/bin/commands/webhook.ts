@@ -18,20 +18,20 @@ type SetOptions = OutputOptions & { tenant: string; events?: string; rotateSecre
 
 /** `keyledger webhook …` for operators, and `keyledger webhooks …` for whoever writes a receiver. */
 export function webhookCommands(program: Command): void {
-  const webhook = program.command('webhook').description("Where a tenant's license events are delivered")
+  const webhook = program.command('webhook').description("A tenant's webhook")
 
   webhook
     .command('set <url>')
-    .description('Deliver license events to an address')
+    .description('Send license events to a URL')
     .requiredOption('--tenant <id>')
     .option('--events <list>', `comma-separated, of ${WebhookEventName.options.join(', ')}`)
-    .option('--rotate-secret', 'the former secret goes on beside the new one for 24 hours')
+    .option('--rotate-secret', 'create a new signing secret; the old one stays valid for 24 hours')
     .option('--json', 'print {url, secret}')
     .action(set)
 
   webhook
     .command('remove')
-    .description('Deliver nothing any more; the signing secret is destroyed')
+    .description('Remove the webhook and destroy its signing secret')
     .requiredOption('--tenant <id>')
     .action((options: { tenant: string }) =>
       withStores(async ({ services }, origin) => {
@@ -40,25 +40,25 @@ export function webhookCommands(program: Command): void {
       }),
     )
 
-  const webhooks = program.command('webhooks').description('Tools for whoever receives deliveries')
+  const webhooks = program.command('webhooks').description('Tools for developing a webhook receiver')
 
   const listening = webhooks
     .command('listen')
-    .description('Receive deliveries on this machine, check their signatures and print them')
+    .description('Receive deliveries on this machine, verify their signatures and print them')
   secretOption(listening)
     .option('--port <number>', 'where to listen on 127.0.0.1', '4242')
-    .option('--json', 'print one JSON value a line')
+    .option('--json', 'print one JSON value per line')
     .action(listen)
 
   const verifying = webhooks
     .command('verify')
-    .description('Check the signatures of one delivery, whose body is read from stdin')
+    .description('Verify the signatures of one delivery; reads its body from stdin')
   secretOption(verifying)
     .option('--signature <text>', 'the header X-Service-Signature')
     .option('--id <text>', 'the header webhook-id')
     .option('--timestamp <seconds>', 'the header webhook-timestamp')
     .option('--standard-signature <text>', 'the header webhook-signature')
-    .option('--at <moment>', 'when it arrived, in ISO 8601; now when absent')
+    .option('--at <moment>', 'when it arrived, in ISO 8601; defaults to now')
     .option('--json', 'print {verified, own, standard}')
     .action(verify)
 }
@@ -77,7 +77,7 @@ async function set(url: string, options: SetOptions): Promise<void> {
     const asked = { url, events, rotateSecret }
     const { secret } = await setWebhook(services, tenantId, asked, origin.requestId, origin)
     const shown = { url, secret: secret ?? (await revealWebhookSecret(services, tenantId)) }
-    print(options, shown, () => [`License events go to ${url}, signed with ${shown.secret}`])
+    print(options, shown, () => [`License events are sent to ${url}, signed with ${shown.secret}`])
   })
 }
 
@@ -107,7 +107,7 @@ async function listen({ port, json, ...options }: ListenOptions): Promise<void> 
   })
   const address = server.address()
   const listening = `http://127.0.0.1:${typeof address === 'object' ? address?.port : number}`
-  tell(`Listening on ${listening}. Ctrl-C ends it.`)
+  tell(`Listening on ${listening}. Press Ctrl-C to stop.`)
   await new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve)
   })
@@ -126,7 +126,7 @@ function told(verdict: Verdict, body: string): string[] {
 
 function inWords({ own, standard }: Verdict): string {
   const word = (verdict: boolean | undefined) =>
-    verdict === undefined ? 'is missing' : verdict ? 'is right' : 'is wrong'
+    verdict === undefined ? 'is missing' : verdict ? 'is valid' : 'is invalid'
   return `X-Service-Signature ${word(own)}, webhook-signature ${word(standard)}`
 }
 

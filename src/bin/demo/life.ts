@@ -26,7 +26,7 @@ export async function playLife(stores: Stores, address: string): Promise<void> {
     origin,
   )
   const narrator = createNarrator(services, address, token)
-  narrator.say(`A fresh ledger at ${address}: a tenant, and a token for it.`)
+  narrator.say(`A new ledger at ${address} with a tenant and a token.`)
   await narrator.events()
 
   const license = await mint(narrator)
@@ -37,7 +37,7 @@ export async function playLife(stores: Stores, address: string): Promise<void> {
   await revokeLicense(services, tenantId, license.id, 'payment disputed', origin)
   await narrator.events()
 
-  narrator.heading('Validate again: never valid, from the moment the revocation was answered')
+  narrator.heading('Validate again: not valid as soon as the revocation was acknowledged')
   await narrator.request('POST', '/v1/licenses/validate', { ...runtime(license.key), device_id: 'desktop' })
 
   await proveFromLog(stores, narrator, license.id)
@@ -57,7 +57,7 @@ async function mint(narrator: Narrator): Promise<{ id: string; key: string }> {
     entitlements: ['export', 'sync'],
   })
 
-  narrator.heading('Mint a license: its key is shown in this answer and never again')
+  narrator.heading('Mint a license: its key is shown only in this response')
   const answer = await narrator.request('POST', '/v1/licenses', {
     productId,
     keyTypeId: 'pro',
@@ -75,7 +75,7 @@ async function useDevices(narrator: Narrator, key: string): Promise<void> {
   await activate('laptop', 'Laptop')
   await activate('desktop', 'Desktop')
 
-  narrator.heading('A third is refused: both seats are taken')
+  narrator.heading('A third device is refused: both seats are in use')
   await activate('tablet', 'Tablet')
 
   narrator.heading('Validate')
@@ -87,15 +87,15 @@ async function useDevices(narrator: Narrator, key: string): Promise<void> {
 
 async function proveFromLog(stores: Stores, narrator: Narrator, licenseId: string): Promise<void> {
   const { services, db } = stores
-  narrator.heading('The history, as the log holds it')
+  narrator.heading('The history, as recorded in the log')
   await narrator.history(licenseId)
 
-  narrator.heading('The license as it was after its second activation, folded from the log')
+  narrator.heading('The license after its second activation, computed from the log')
   narrator.say(`   keyledger license history ${licenseId} --at 2`)
   const past = await licenseAt(services, licenseId, '2')
-  narrator.say(`   ${past.status}, ${past.seatsUsed} of ${past.deviceLimit} seats taken`)
+  narrator.say(`   ${past.status}, ${past.seatsUsed} of ${past.deviceLimit} seats in use`)
 
-  narrator.heading('Rebuild every read model from the log, and compare the live tables with a replay')
+  narrator.heading('Rebuild all read models from the log, and compare the live tables with a replay')
   const progress = showProgress('Replaying')
   await rebuild(db, services.ledger, { onParked: () => undefined, onProgress: progress.update })
   const { events, rows, differences } = await verify(db, services.ledger, progress.update)

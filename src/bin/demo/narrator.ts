@@ -42,7 +42,7 @@ export function createNarrator(services: Services, address: string, token: strin
   async function events(): Promise<void> {
     const { entries, through } = await services.ledger.readPage(position, 1000)
     position = through ?? position
-    if (entries.length === 0) say(dim('   no event: nothing changed'))
+    if (entries.length === 0) say(dim('   no events: nothing changed'))
     for (const entry of entries) {
       const type = entry.readable ? entry.event.type : entry.type
       say(green(`   ● ${type}`) + dim(`  ${entry.stream} @ ${entry.revision}`))

@@ -14,12 +14,12 @@ function judgeBackups(history: BackupHistory, now: Date, intervalMs: number): Fi
   const trouble = troubleWithBackups(history, now, intervalMs)
   const { last, lastGood } = history
   if (trouble === undefined) {
-    const detail = lastGood ? `the last one is of ${lastGood.startedAt}` : 'none yet'
+    const detail = lastGood ? `last backup: ${lastGood.startedAt}` : 'no backup yet'
     return { ok: true, required: false, detail }
   }
   const remedy = last?.problem
-    ? 'mend that; it is tried again every ten minutes'
-    : 'see whether a process with the role reactions runs with KEYLEDGER_BACKUP_DIR, and what its log says'
+    ? 'fix the problem; keyledger retries every ten minutes'
+    : 'check that a process with the role reactions runs with KEYLEDGER_BACKUP_DIR, and read its log'
   const detail = last?.problem ? `${trouble}: ${last.problem}` : trouble
   return { ok: false, required: false, detail, remedy }
 }

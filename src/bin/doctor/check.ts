@@ -41,7 +41,7 @@ async function runOne({ name, limitMs = usualLimitMs, run }: Check) {
     return { name, finding, ended: true }
   } catch (error) {
     const late = error instanceof NotInTime
-    const detail = late ? `did not end within ${limitMs / 1000} s` : messageOf(error)
+    const detail = late ? `did not finish within ${limitMs / 1000} s` : messageOf(error)
     return { name, finding: { ok: false, required: true, detail }, ended: !late }
   } finally {
     over.abort()

@@ -14,7 +14,7 @@ export const clockCheck = (others: () => Promise<readonly OtherClock[]>): Check 
 /** Says of each clock how far it is off: a few seconds are a warning, more than a minute is an error. One that may be off only because the answer took long counts as right. */
 export function judgeClocks(others: readonly OtherClock[]): Finding {
   if (others.length === 0) {
-    return { ok: true, required: true, detail: 'no other clock could be asked' }
+    return { ok: true, required: true, detail: 'no other clock could be reached' }
   }
   const wrong = others.filter((clock) => apartMs(clock) > worthSayingFromMs)
   const detail = (wrong.length > 0 ? wrong : others).map(clockInWords).join(', ')
@@ -24,9 +24,7 @@ export function judgeClocks(others: readonly OtherClock[]): Finding {
     required: wrong.some((clock) => apartMs(clock) > failAboveMs),
     detail,
     remedy: `synchronize the clocks (timedatectl set-ntp true, or chrony); ${
-      wrong.length === others.length
-        ? 'this machine is the one to look at first'
-        : 'the others agree with this machine'
+      wrong.length === others.length ? 'check this machine first' : 'the others agree with this machine'
     }`,
   }
 }

@@ -34,17 +34,18 @@ export function judgeSpace(found: {
   syncMs: number
 }): Finding {
   const { directory, free, hasFiles, syncMs } = found
-  const detail = `${sizeOf(free)} free in ${directory}; a write reaches the disk in ${syncMs.toFixed(1)} ms`
+  const detail = `${sizeOf(free)} free in ${directory}; a synced write takes ${syncMs.toFixed(1)} ms`
   if (!hasFiles) {
-    const remedy = 'remove files from that file system, or make it anew with more inodes'
-    return { ok: false, required: true, detail: `no inodes are left in ${directory}`, remedy }
+    const remedy = 'remove files from the file system, or recreate it with more inodes'
+    return { ok: false, required: true, detail: `no inodes left in ${directory}`, remedy }
   }
   if (free >= littleFree) return { ok: true, required: true, detail }
   return {
     ok: false,
     required: free < leastFree,
     detail,
-    remedy: 'free space on that file system, or move the data to a larger one: see docs/operating/back-up.md',
+    remedy:
+      'free up space on the file system, or move the data to a larger one: see docs/operating/back-up.md',
   }
 }
 
@@ -79,21 +80,21 @@ function whyNotWritten(directory: string, error: unknown): Pick<Finding, 'detail
     case 'EACCES':
     case 'EPERM':
       return {
-        detail: `this user may not write in ${directory}`,
-        remedy: 'change its owner, or set KEYLEDGER_DATA_DIR to a directory of this user',
+        detail: `this user cannot write to ${directory}`,
+        remedy: 'change its owner, or set KEYLEDGER_DATA_DIR to a directory that this user can write to',
       }
     case 'EROFS':
       return {
         detail: `${directory} is on a read-only file system`,
-        remedy: 'mount a volume that can be written, or set KEYLEDGER_DATA_DIR to one',
+        remedy: 'mount a writable volume, or set KEYLEDGER_DATA_DIR to one',
       }
     case 'ENOSPC':
     case 'EDQUOT':
-      return { detail: `the disk of ${directory} is full`, remedy: 'free space there' }
+      return { detail: `the disk of ${directory} is full`, remedy: 'free up space there' }
     default:
       return {
-        detail: `a write in ${directory} failed: ${codeOf(error) ?? String(error)}`,
-        remedy: "look at the system's log for errors of that disk",
+        detail: `a write to ${directory} failed: ${codeOf(error) ?? String(error)}`,
+        remedy: 'check the system log for disk errors',
       }
   }
 }

@@ -16,17 +16,17 @@ export const mailCheck = ({ mail }: Pick<Config, 'mail'>, testMailTo: string | u
   async run() {
     const { smtpUrl } = mail
     if (smtpUrl === undefined) {
-      const detail = 'no mail server is set (KEYLEDGER_SMTP_URL); mails are kept in the data directory'
+      const detail = 'no mail server is set (KEYLEDGER_SMTP_URL); mails are stored in the data directory'
       return { ok: true, required: false, detail }
     }
     const { host } = new URL(smtpUrl)
     const verified = await verifySmtp(smtpUrl, answerMs)
     if (!verified.taken) return findingOf(host, verified)
     if (testMailTo === undefined)
-      return { ok: true, required: false, detail: `${host} takes connection and credentials` }
+      return { ok: true, required: false, detail: `${host} accepts the connection and the credentials` }
     const sent = await sendTestMail(smtpUrl, mail.from, testMailTo)
     return sent.taken
-      ? { ok: true, required: false, detail: `${host} has taken a test mail to ${testMailTo}` }
+      ? { ok: true, required: false, detail: `${host} accepted a test mail to ${testMailTo}` }
       : findingOf(host, sent)
   },
 })
@@ -41,8 +41,8 @@ async function sendTestMail(smtpUrl: string, from: Config['mail']['from'], to: s
       from,
       replyTo: null,
       to: { name: null, email: to },
-      subject: 'Test mail of keyledger',
-      text: 'keyledger doctor has sent this mail to see whether mails arrive.\n',
+      subject: 'Test mail from keyledger',
+      text: 'keyledger doctor sent this mail to check that mails arrive.\n',
       html: null,
     })
   } finally {
@@ -51,24 +51,24 @@ async function sendTestMail(smtpUrl: string, from: Config['mail']['from'], to: s
 }
 
 const remedies: Record<MailProblem, string> = {
-  refused: 'see that the server takes mails from the address in KEYLEDGER_MAIL_FROM',
-  authentication: 'check user and password in KEYLEDGER_SMTP_URL',
+  refused: 'check that the server accepts mails from the address in KEYLEDGER_MAIL_FROM',
+  authentication: 'check the user and the password in KEYLEDGER_SMTP_URL',
   timeout:
-    'check host and port in KEYLEDGER_SMTP_URL, and that the firewall allows it: 587 or 465, seldom 25',
-  connection: 'check host and port in KEYLEDGER_SMTP_URL, and that the server runs',
-  name: 'check the host in KEYLEDGER_SMTP_URL, and the DNS of this machine',
-  tls: 'use smtps:// for port 465 and smtp:// for 587, and a server whose certificate is trusted here',
-  internal: 'check the form of KEYLEDGER_SMTP_URL: smtp://user:password@host:587',
+    'check the host and the port in KEYLEDGER_SMTP_URL, and that the firewall allows the port: usually 587 or 465',
+  connection: 'check the host and the port in KEYLEDGER_SMTP_URL, and that the server runs',
+  name: 'check the host in KEYLEDGER_SMTP_URL and the DNS of this machine',
+  tls: 'use smtps:// for port 465 and smtp:// for 587, and a server whose certificate this machine trusts',
+  internal: 'check the format of KEYLEDGER_SMTP_URL: smtp://user:password@host:587',
 }
 
 const words: Record<MailProblem, string> = {
-  refused: 'refuses the mail',
-  authentication: 'refuses the credentials',
-  timeout: 'does not answer in time',
+  refused: 'rejects the mail',
+  authentication: 'rejects the credentials',
+  timeout: 'does not respond in time',
   connection: 'cannot be reached',
-  name: 'has no address here',
-  tls: 'offers no TLS that is trusted here',
-  internal: 'cannot be spoken to',
+  name: 'cannot be resolved',
+  tls: 'has no certificate that this machine trusts',
+  internal: 'cannot be used',
 }
 
 function findingOf(host: string, { problem, status }: Extract<Sending, { taken: false }>): Finding {

@@ -25,13 +25,13 @@ async function lookAtPort(
     }
   }
   if (await isKeyledger(host, port, signal)) {
-    return { ok: true, required: false, detail: `keyledger answers on ${place}` }
+    return { ok: true, required: false, detail: `keyledger is listening on ${place}` }
   }
   const owner = await listenerOf(port)
   return {
     ok: false,
     required: false,
-    detail: `${place} is taken by ${owner ? `${owner.name} (process ${owner.pid})` : 'another program'}`,
+    detail: `${place} is in use by ${owner ? `${owner.name} (process ${owner.pid})` : 'another program'}`,
     remedy: 'stop that program, or choose another port with KEYLEDGER_PORT',
   }
 }

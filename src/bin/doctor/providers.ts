@@ -40,7 +40,7 @@ async function reach(provider: Provider, address: string): Promise<Reached> {
     const after = Date.now()
     return {
       provider,
-      finding: { ok: true, required: false, detail: `${host} answers in ${after - before} ms` },
+      finding: { ok: true, required: false, detail: `${host} responds in ${after - before} ms` },
       clocks: clockOfAnswer(host, answer.headers.get('date'), before, after),
     }
   } catch (error) {
@@ -54,18 +54,18 @@ export function whyNot(host: string, error: unknown): Required<Pick<Finding, 'de
   const proxy = unusedProxy(process.env)
   if (error instanceof Error && error.name === 'TimeoutError') {
     const remedy = `allow outgoing HTTPS to ${host} in the firewall${proxy}`
-    return { detail: `${host} did not answer within ${answerMs / 1000} s`, remedy }
+    return { detail: `${host} did not respond within ${answerMs / 1000} s`, remedy }
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return {
-      detail: `${host} has no address here (${code})`,
+      detail: `${host} cannot be resolved (${code})`,
       remedy: `check the DNS of this machine${proxy}`,
     }
   }
   if (/^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO|HOSTNAME_)/.test(code)) {
     return {
       detail: `the certificate of ${host} is not trusted (${code})`,
-      remedy: 'a proxy may open TLS on the way: give Node its certificate with NODE_EXTRA_CA_CERTS',
+      remedy: 'if a proxy intercepts TLS, set NODE_EXTRA_CA_CERTS to its certificate',
     }
   }
   return {
@@ -78,7 +78,7 @@ export function whyNot(host: string, error: unknown): Required<Pick<Finding, 'de
 function unusedProxy(environment: NodeJS.ProcessEnv): string {
   const isSet = ['HTTPS_PROXY', 'https_proxy'].some((name) => (environment[name] ?? '') !== '')
   return isSet && environment.NODE_USE_ENV_PROXY !== '1'
-    ? '; HTTPS_PROXY is set, and has an effect only with NODE_USE_ENV_PROXY=1'
+    ? '; HTTPS_PROXY is set but has no effect without NODE_USE_ENV_PROXY=1'
     : ''
 }
 

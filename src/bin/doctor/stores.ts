@@ -42,7 +42,7 @@ export function judgeRole(role: { name: string; superuser: boolean; creates: boo
     return {
       ok: false,
       required: true,
-      detail: `the role ${name} may not create schemas, which rebuilding the read models needs`,
+      detail: `the role ${name} cannot create schemas, which a rebuild of the read models needs`,
       remedy: `grant create on the database to ${name}: see ${page}`,
     }
   }
@@ -51,15 +51,15 @@ export function judgeRole(role: { name: string; superuser: boolean; creates: boo
     ok: true,
     required: true,
     detail: `${name}, a superuser`,
-    remedy: `less is enough, and safer: see ${page}`,
+    remedy: `use a role with fewer rights, which is safer: see ${page}`,
   }
 }
 
 /** Whether NATS is connected and keeps streams; undefined where none is configured. */
 export function natsFinding(feed: Feed): Finding {
   if (!feed.isConnected()) {
-    const remedy = 'check KEYLEDGER_NATS_URL and that the server runs; deliveries wait until it does'
-    return { ok: false, required: false, detail: 'does not answer', remedy }
+    const remedy = 'check KEYLEDGER_NATS_URL and that the server runs; deliveries to NATS wait until then'
+    return { ok: false, required: false, detail: 'does not respond', remedy }
   }
   return feed.connection()?.info?.jetstream === true
     ? { ok: true, required: false }
@@ -67,7 +67,7 @@ export function natsFinding(feed: Feed): Finding {
         ok: false,
         required: false,
         detail: 'runs without JetStream',
-        remedy: 'start nats-server with --jetstream; deliveries wait until then',
+        remedy: 'start nats-server with --jetstream; deliveries to NATS wait until then',
       }
 }
 
@@ -75,7 +75,7 @@ const remedies: Record<string, string> = {
   event_store:
     'check KEYLEDGER_EVENTSTORE_URL and that the store runs: see docs/operating/troubleshooting.md',
   postgres: 'check KEYLEDGER_DATABASE_URL and that the server runs: see docs/operating/troubleshooting.md',
-  read_models: 'they cannot be compared with the log while a store does not answer',
+  read_models: 'their lag is unknown while a store does not respond',
 }
 
 /** The health of a part, with what to do where it is not well. */

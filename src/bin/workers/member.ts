@@ -50,7 +50,7 @@ export function forkMember(hear: (member: Member, message: Message) => void): Me
   worker.on('error', () => undefined)
   worker.on('exit', (code: number, signal: string) => {
     const how = signal || code
-    listening.reject(new Error(`a worker ended with ${how} before it listened`))
+    listening.reject(new Error(`a worker exited with ${how} before it was listening`))
     ended.resolve(how)
   })
   return member

@@ -60,7 +60,7 @@ function tell(message: FromWorker): Promise<void> {
 async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
   const { port, workers, databaseUrl, eventstoreUrl } = asked
   if (asked.fingerprint !== fingerprint) {
-    throw new CommandRefused('The program was replaced by another version: stop keyledger and start it again')
+    throw new CommandRefused('keyledger was replaced by another version. Restart it.')
   }
   const most = Math.ceil(given.connections.most / workers)
   const config = { ...given, port, connections: { ...given.connections, most } }

@@ -168,10 +168,10 @@ function keepCrew(
   return {
     members,
     async replaceAll() {
-      log.info('Replacing the workers, one after the other')
+      log.info('Replacing the workers one by one')
       try {
         for (const member of serving()) if (!stopping) await replace(member)
-        if (!stopping) log.info('The workers are replaced')
+        if (!stopping) log.info('The workers were replaced')
       } catch (err) {
         log.error({ err }, 'worker.not_replaced')
       }
