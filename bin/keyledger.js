@@ -22,7 +22,7 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   const bundled = bundledNode()
   if (bundled === undefined) {
     process.stderr.write(
-      `keyledger needs Node 24; this is ${process.version}. The npm package \`node\` brings one along in its install ` +
+      `keyledger needs Node 24; this is ${process.version}. The npm package \`node\` installs one in its install ` +
         `script: run \`${isClone ? 'npm ci' : 'npm rebuild node'} --ignore-scripts=false\` in ` +
         `${isClone ? "keyledger's directory" : 'the project that keyledger is installed in'}, or put a Node 24 on ` +
         'your PATH.\n',

@@ -42,7 +42,7 @@ const Environment = z.object({
   KEYLEDGER_MASTER_KEY: z.string().min(1).optional(),
   KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: oneOf('true', 'false').default('false'),
   KEYLEDGER_SMTP_URL: url('smtp', 'smtps')
-    .refine((value) => URL.canParse(value), 'must be a whole address, such as smtp://mail.example.com:587')
+    .refine((value) => URL.canParse(value), 'must be a full URL, such as smtp://mail.example.com:587')
     .optional(),
   KEYLEDGER_MAIL_FROM: sender.optional(),
   KEYLEDGER_STRIPE_SECRET_KEY: z
@@ -82,7 +82,7 @@ const Environment = z.object({
     .string()
     .regex(
       /^[\x21-\x7e]{16,200}$/,
-      'must be 16 to 200 visible characters, such as openssl rand -hex 32 makes',
+      'must be 16 to 200 visible ASCII characters, for example from openssl rand -hex 32',
     )
     .optional(),
   KEYLEDGER_BACKUP_DIR: z.string().min(1).optional(),
@@ -158,7 +158,7 @@ export class ConfigError extends Error {
 }
 
 const notUsable = (problems: readonly string[]) =>
-  new ConfigError(['The configuration is not usable.', ...problems].join('\n  '))
+  new ConfigError(['The configuration is not valid.', ...problems].join('\n  '))
 
 /**
  * Parses the environment, once. An empty variable counts as absent; one that begins with `KEYLEDGER_` and is not known
@@ -170,8 +170,8 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
   const parsed = Environment.safeParse(given)
   const unknown = unknownVariables(given, variables).map(({ name, nearest }) =>
     nearest === undefined
-      ? `${name}: is no variable of keyledger; remove it, or see docs/reference/configuration.md`
-      : `${name}: is no variable of keyledger; did you mean ${nearest}?`,
+      ? `${name}: is not a keyledger variable; remove it, or see docs/reference/configuration.md`
+      : `${name}: is not a keyledger variable; did you mean ${nearest}?`,
   )
   const tracing = parseTracing(given)
   const problems = [parsed, tracing].flatMap(({ error }) => (error ? unusableValues(given, error) : []))
@@ -221,7 +221,7 @@ function unusableValues(given: Record<string, string | undefined>, error: z.ZodE
   return [...messages].map(([name, message]) => {
     const value = given[name] ?? ''
     const hint = /^(?:tcp|udp|sctp):\/\//.test(value)
-      ? '. Kubernetes sets it for a service of that name: set enableServiceLinks: false in the pod'
+      ? '. Kubernetes sets this variable for a service of that name; set enableServiceLinks: false in the pod'
       : ''
     return `${name}: ${message}; it is ${shownValue(name, value)}${hint}`
   })
@@ -232,7 +232,7 @@ function migrationUrlIn(data: z.infer<typeof Environment>): string | undefined {
   const { KEYLEDGER_DATABASE_URL: databaseUrl, KEYLEDGER_MIGRATION_DATABASE_URL: migrationUrl } = data
   if (migrationUrl === undefined || databaseUrl !== undefined) return migrationUrl
   throw notUsable([
-    'KEYLEDGER_MIGRATION_DATABASE_URL: needs KEYLEDGER_DATABASE_URL, the address of the same database for everything else',
+    'KEYLEDGER_MIGRATION_DATABASE_URL: needs KEYLEDGER_DATABASE_URL; set it to the same database with the role for normal operation',
   ])
 }
 
@@ -241,7 +241,7 @@ function mailIn(data: z.infer<typeof Environment>): Config['mail'] {
   const { KEYLEDGER_SMTP_URL: smtpUrl, KEYLEDGER_MAIL_FROM: from } = data
   if (smtpUrl !== undefined && from === undefined) {
     throw notUsable([
-      'KEYLEDGER_MAIL_FROM: must be given with KEYLEDGER_SMTP_URL: the address that mails come from',
+      'KEYLEDGER_MAIL_FROM: must be set if KEYLEDGER_SMTP_URL is set; set it to the sender address of mails',
     ])
   }
   return { smtpUrl, from: from ?? { name: null, email: 'no-reply@localhost.invalid' } }

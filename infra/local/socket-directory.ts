@@ -38,8 +38,8 @@ export function makeSocketDirectory(
   }
   throw new NoSocketDirectory(
     fits
-      ? `The directory for the socket cannot be made: ${complaints[0]}. Make ${directory} writable for this user, or choose another directory with KEYLEDGER_DATA_DIR.`
-      : `The path ${directory} is too long to hold a socket, and none can be made in /tmp: ${complaints.at(-1)}. Choose a shorter directory with KEYLEDGER_DATA_DIR.`,
+      ? `The directory for the socket cannot be created: ${complaints[0]}. Make ${directory} writable for this user, or choose another directory with KEYLEDGER_DATA_DIR.`
+      : `The path ${directory} is too long for a socket, and none can be created in /tmp: ${complaints.at(-1)}. Choose a shorter directory with KEYLEDGER_DATA_DIR.`,
   )
 }
 

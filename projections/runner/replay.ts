@@ -17,7 +17,7 @@ const pagesAhead = 3
 /** Somebody else is filling the same scratch schema at this moment. */
 export class ScratchInUse extends Error {
   constructor() {
-    super('another process is doing the same at this moment; wait for it or stop it')
+    super('another process is running the same replay; wait for it, or stop it')
     this.name = 'ScratchInUse'
   }
 }

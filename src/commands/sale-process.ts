@@ -38,7 +38,8 @@ export async function carryOn(
   let sale = found
   let issued: Issued | undefined
   for (let step = 0; isOpen(sale.state); step++) {
-    if (step === mostSteps) throw new LedgerUnavailable(`too many others work on the sale ${sale.state.id}`)
+    if (step === mostSteps)
+      throw new LedgerUnavailable(`too many concurrent attempts to process the sale ${sale.state.id}`)
     if (sale.state.status === 'licensed') {
       sale = await settle(services, sale, origin)
       continue

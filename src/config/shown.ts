@@ -12,7 +12,7 @@ const longestShown = 60
 export function shownValue(name: string, value: string): string {
   if (name.endsWith('_URL')) {
     const protocol = /^[a-z][a-z0-9+.-]{0,20}:\/\//i.exec(value)?.[0]
-    return protocol === undefined ? 'a value without ://' : `an address that begins with ${protocol}`
+    return protocol === undefined ? 'a value without ://' : `a URL that begins with ${protocol}`
   }
   if (credential.test(name.replace(/^KEYLEDGER_/, '')) || pastedCredential.test(value))
     return `a value of length ${value.length}, which is not shown`

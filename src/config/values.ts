@@ -45,7 +45,7 @@ export const url = (...protocols: string[]) =>
 
 /** The address of an API, without a slash at its end. */
 export const api = url('http', 'https')
-  .refine((value) => URL.canParse(value), 'must be a whole address, such as https://api.example.com')
+  .refine((value) => URL.canParse(value), 'must be a full URL, such as https://api.example.com')
   .transform((value) => value.replace(/\/+$/, ''))
 
 /** `600/1200`: steady and burst, a minute; one number is both; `off` is no limit. */
@@ -53,7 +53,7 @@ export const rate = z
   .string()
   .regex(
     /^(?:off|[1-9]\d{0,8}(?:\/[1-9]\d{0,8})?)$/,
-    'must be <steady>/<burst> a minute, such as 600/1200, or off',
+    'must be <steady>/<burst> per minute, such as 600/1200, or off',
   )
   .transform((text) => {
     // Not undefined, which would be taken for the default.
@@ -88,7 +88,7 @@ export const recipients = z
   .transform((text) => text.split(',').map((recipient) => recipient.trim()))
   .refine(
     (list) => list.every((recipient) => /^age1[a-z0-9]{20,}$/.test(recipient)),
-    'must be public keys of age separated by commas, such as age1…,age1…',
+    'must be age public keys separated by commas, such as age1…,age1…',
   )
 
 /** `licenses@example.com`, or `Example Ltd <licenses@example.com>`. */

@@ -70,7 +70,7 @@ export function createAppendGate(db: Pool): AppendGate {
       if (shared && !frozen && !current.lost) return { session: current, appends: 0, closing: false }
       if (shared && !current.lost) current.unshare(appendLock)
       if (frozen) throw new LedgerFrozen()
-      if (performance.now() > until) throw new LockLost(`somebody else holds the lock of ${appendLock}`)
+      if (performance.now() > until) throw new LockLost(`another session holds the lock of ${appendLock}`)
       await sleep(retryMs)
     }
   }

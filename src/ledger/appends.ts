@@ -101,7 +101,7 @@ function settle({ stream, resolve, reject }: Pending, answer: streams.BatchAppen
       position: position === undefined ? undefined : BigInt(position),
     })
   } else
-    reject(new LedgerUnavailable('the event store gave an answer without an outcome', undefined, 'failed'))
+    reject(new LedgerUnavailable('the event store returned an answer without a result', undefined, 'failed'))
 }
 
 /** The client's error for it, which it makes of the details; not every node sends some. */

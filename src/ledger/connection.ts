@@ -170,7 +170,7 @@ async function connect(address: StoreAddress): Promise<Replaceable> {
 async function before<T>(limitMs: number, work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
-    () => reject(new LedgerUnavailable('no node of the event store answers in time', undefined, 'no_node')),
+    () => reject(new LedgerUnavailable('no node of the event store responds in time', undefined, 'no_node')),
     Math.max(1, limitMs),
   )
   try {

@@ -28,17 +28,13 @@ export async function findNode(address: StoreAddress, limitMs: number): Promise<
     if (performance.now() + betweenRoundsMs >= until) break
     await setTimeout(betweenRoundsMs)
   }
-  throw new LedgerUnavailable(
-    'no node of the event store answers, or none can take writes',
-    failure,
-    'no_node',
-  )
+  throw new LedgerUnavailable('no node of the event store responds or accepts writes', failure, 'no_node')
 }
 
 /** The node that a seed names, if that node itself answers. */
 async function nodeBy(seed: string, address: StoreAddress): Promise<string> {
   const best = determineBestNode(address.preference, await membersBy(seed, address))
-  if (!best) throw new Error(`${seed} knows of no node that is ready`)
+  if (!best) throw new Error(`${seed} knows no node that is ready`)
   const node = nameOf(best)
   if (node !== seed) await membersBy(node, address)
   return node

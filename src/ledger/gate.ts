@@ -26,7 +26,7 @@ export function createGate(waitMs = patienceMs): Gate {
       if (shutBy) throw shutBy
       if (!opening) return
       await withinTime(opening.promise, waitMs).catch((error: unknown) => {
-        throw shutBy ?? new LedgerUnavailable('the event store does not answer', error)
+        throw shutBy ?? new LedgerUnavailable('the event store does not respond', error)
       })
     },
     open() {

@@ -20,6 +20,6 @@ export async function identify(ledger: Ledger, cause: Cause): Promise<string> {
   )
   if (appended) return ledgerId
   const found = await ledger.identity()
-  if (found === undefined) throw new LedgerUnavailable(`${identityStream} is there and cannot be read`)
+  if (found === undefined) throw new LedgerUnavailable(`${identityStream} exists but cannot be read`)
   return found
 }

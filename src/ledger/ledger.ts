@@ -253,7 +253,7 @@ async function append(
     metadata: bytesOf({ ...cause, schema: codec.schemaOf(type) }),
   }))
   const last = expected === 'no_stream' ? undefined : expected
-  const what = `the event store did not take an append to ${stream}`
+  const what = `the event store rejected an append to ${stream}`
   try {
     const { revision, position } = await connection.call(what, limits.callMs, async ({ client }, leftMs) => {
       // Each try anew: since the one before it another log may have taken the place of the one it was sent to.
@@ -275,7 +275,7 @@ const bytesOf = (value: object): Uint8Array => encoder.encode(JSON.stringify(val
 async function positionOf(store: Store, stream: string, revision: number): Promise<bigint> {
   const [event] = await readStreamPage(store, stream, revision, 1)
   if (event?.position) return event.position.commit
-  throw new LedgerUnavailable(`the event store gave no position for ${stream} at ${revision}`)
+  throw new LedgerUnavailable(`the event store returned no position for ${stream} at ${revision}`)
 }
 
 function decode(event: ReadEvent, position: bigint): LogEntry {

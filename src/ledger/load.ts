@@ -29,7 +29,7 @@ export async function loadFromLog<State, C extends Category>(
   for await (const entry of ledger.readStream(stream)) {
     if (!entry.readable) {
       throw new LedgerUnavailable(
-        `${stream} holds an unreadable event at ${entry.revision}: ${entry.problem}`,
+        `${stream} has an unreadable event at revision ${entry.revision}: ${entry.problem}`,
       )
     }
     state = evolve(state, entry)

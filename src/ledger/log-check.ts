@@ -52,11 +52,11 @@ function anotherLog(
   knownId: string,
 ): WrongLog {
   return new WrongLog(
-    `The event store holds ${ledgerId === undefined ? 'a log without an identity, or none' : `the log ${ledgerId}`}` +
-      `${endOf(last)}, and the read models were built from the log ${knownId}${endOfTables(known)}.` +
+    `The event store contains ${ledgerId === undefined ? 'a log without an identity, or no log' : `the log ${ledgerId}`}` +
+      `${endOf(last)}, but the read models were built from the log ${knownId}${endOfTables(known)}.` +
       older(last, known),
     'Point KEYLEDGER_EVENTSTORE_URL at the log that they were built from, or restore the backup of the database that ' +
-      `belongs to this log. Only when this log is the right one for this database: ${rebuild}.`,
+      `belongs to this log. If this log is the right one for this database: ${rebuild}.`,
   )
 }
 
@@ -64,16 +64,16 @@ function olderLog(last: LogPlace | undefined, position: bigint, known: KnownLog)
   return new WrongLog(
     `The log is older than the read models: it ends at position ${last?.position ?? 'none'}${endOf(last)}, and they ` +
       `hold events up to position ${position}${endOfTables(known)}. An older backup of the event store was restored.`,
-    `Restore one at least as new as the read models. To go on without what this log lacks: ${rebuild}.`,
+    `Restore a backup at least as new as the read models. To continue without the missing events: ${rebuild}.`,
   )
 }
 
 function otherPast(last: LogPlace, position: bigint, known: KnownLog): WrongLog {
   return new WrongLog(
-    `The log${endOf(last)} does not hold at position ${position} what the read models were built from` +
-      `${endOfTables(known)}: an older backup of the event store was restored and written to since, or it is a copy, ` +
-      `whose positions are others.${older(last, known)}`,
-    `Restore the backup of the event store that belongs to this database. To go on with this log as it is: ${rebuild}.`,
+    `The log${endOf(last)} has another event at position ${position} than the one that the read models were built from` +
+      `${endOfTables(known)}: an older backup of the event store was restored and then written to, or the log is a copy ` +
+      `with different positions.${older(last, known)}`,
+    `Restore the backup of the event store that belongs to this database. To continue with this log as it is: ${rebuild}.`,
   )
 }
 

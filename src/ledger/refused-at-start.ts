@@ -26,8 +26,8 @@ export async function explainRefusal(error: unknown, url: string, doing: string)
   const refused = (sentence: string) => new EventStoreRefused(sentence, error)
   if (reasons.has('unauthenticated')) {
     return refused(
-      `The event store refuses the user or the password in ${variable}: correct them, percent-encoded where they hold ` +
-        'other characters than letters and digits.',
+      `The event store rejects the user or the password in ${variable}. Correct them, and percent-encode ` +
+        'all characters other than letters and digits.',
     )
   }
   if (reasons.has('denied')) return refused(forbidden(address, doing))
@@ -44,29 +44,29 @@ const silent = ['unreachable', 'no_node', 'no_answer'] as const
 export function refuseUnusable(error: unknown): never {
   if (error instanceof Error && 'path' in error && typeof error.path === 'string') {
     throw new EventStoreRefused(
-      `The file ${error.path}, named in ${variable}, cannot be read: give the path of the certificate authority ` +
-        'that signed the certificates of the event store as tlsCAFile=<path>.',
+      `The file ${error.path} in ${variable} cannot be read. Set tlsCAFile=<path> to the certificate of the authority ` +
+        'that signed the certificates of the event store.',
       error,
     )
   }
   // The client's own message quotes the address, and with it the password.
   throw new EventStoreRefused(
-    `${variable} is not the address of an event store: write it as esdb://user:password@host:2113, with ?tls=false ` +
+    `${variable} is not a valid event store URL. Write it as esdb://user:password@host:2113, with ?tls=false ` +
       'for a server without TLS.',
   )
 }
 
 const forbidden = ({ user }: StoreAddress, doing: string): string =>
   user
-    ? `The event store does not let the user in ${variable} ${doing}: give the user the rights that ` +
-      'docs/operating/event-store.md names, or use one that has them.'
-    : `The event store does not let anybody ${doing} without a user: write the user and the password into ${variable}, ` +
+    ? `The event store does not allow the user in ${variable} to ${doing}. Grant the user the rights listed in ` +
+      'docs/operating/event-store.md, or use one that has them.'
+    : `The event store does not allow anonymous clients to ${doing}. Add the user and the password to ${variable}, ` +
       'as in esdb://user:password@host:2113.'
 
 function nobodyThere({ target, seeds, insecure }: StoreAddress): string {
   return (
-    `No event store answers at ${target ?? seeds.join(', ')}: start it, or correct ${variable}` +
-    `${insecure ? ' (a server with TLS needs an address without tls=false)' : ''}.`
+    `No event store responds at ${target ?? seeds.join(', ')}. Start it, or correct ${variable}` +
+    `${insecure ? ' (a server with TLS needs a URL without tls=false)' : ''}.`
   )
 }
 
@@ -92,17 +92,17 @@ async function handshakeTrouble({ target, seeds, certificateAuthority }: StoreAd
 function certificateTrouble({ target, seeds }: StoreAddress, said: string): string {
   const node = target ?? seeds.join(', ')
   if (/wrong version number/i.test(said)) {
-    return `The server at ${node} does not speak TLS: add tls=false to ${variable}, or give the port that does.`
+    return `The server at ${node} does not use TLS. Add tls=false to ${variable}, or use a port with TLS.`
   }
   if (/altnames|IP_OR_NAME|hostname/i.test(said)) {
-    return `The certificate of the event store at ${node} is for another name: use a name in ${variable} that it holds.`
+    return `The certificate of the event store at ${node} is for a different host name. Use a host name from the certificate in ${variable}.`
   }
   if (/expired|not yet valid/i.test(said)) {
-    return `The certificate of the event store at ${node} is not valid today: renew it, and check the clock of this machine.`
+    return `The certificate of the event store at ${node} is expired or not yet valid. Renew it, and check the clock of this machine.`
   }
   return (
-    `The certificate of the event store at ${node} is not signed by an authority that is trusted here: give the right ` +
-    `one as tlsCAFile=<path> in ${variable}.`
+    `The certificate of the event store at ${node} is not signed by a trusted authority. Set tlsCAFile=<path> in ${variable} ` +
+    `to the certificate of the right authority.`
   )
 }
 

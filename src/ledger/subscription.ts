@@ -30,7 +30,7 @@ export async function* subscribed<E>(
     void subscription.unsubscribe().catch(() => undefined)
   }
   const stop = () => end()
-  const moveOver = () => end(new LedgerUnavailable('the subscription moves to another connection'))
+  const moveOver = () => end(new LedgerUnavailable('the subscription is moving to another connection'))
   const unconfirmed = setTimeout(() => end(new NotInTime(confirmMs)), confirmMs)
   // It may report a failure again after its reader has gone, which nobody would hear.
   subscription.on('error', () => undefined)

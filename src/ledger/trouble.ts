@@ -36,13 +36,13 @@ export function failureOf(what: string, error: unknown): unknown {
 }
 
 const sentences: Record<UnavailableReason, string> = {
-  no_node: 'no node of the event store answers, or none can take writes',
+  no_node: 'no node of the event store responds or accepts writes',
   unreachable: 'the event store cannot be reached',
   certificate: 'the certificate of the event store is not trusted',
-  no_answer: 'the event store does not answer in time',
+  no_answer: 'the event store does not respond in time',
   not_ready: 'the node of the event store is not ready',
-  unauthenticated: 'the event store refuses the user name or the password',
-  denied: 'the user has no right to do this in the event store',
+  unauthenticated: 'the event store rejects the user name or the password',
+  denied: 'the user lacks the right to do this in the event store',
   wrong_log: 'the log is not the one that the read models were built from',
   failed: 'the event store ended the call with an error',
 }

@@ -42,7 +42,7 @@ export class LedgerUnavailable extends Error {
 /** The operator has frozen the ledger: nothing is recorded until they end that. Reads go on. */
 export class LedgerFrozen extends LedgerUnavailable {
   constructor() {
-    super('the ledger is frozen: nothing is recorded until the operator ends that')
+    super('the ledger is frozen: it accepts no writes until the operator unfreezes it')
     this.name = 'LedgerFrozen'
   }
 }

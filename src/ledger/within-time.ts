@@ -1,7 +1,7 @@
 /** Something did not come to its end in the time that it was given. It may still do so, and nobody waits for it. */
 export class NotInTime extends Error {
   constructor(limitMs: number) {
-    super(`no answer within ${limitMs} ms`)
+    super(`no response within ${limitMs} ms`)
     this.name = 'NotInTime'
   }
 }

@@ -49,7 +49,7 @@ export function createMailbox(directory: string): Mailbox {
       const draft = `${file}.${process.pid}`
       await writeFile(draft, JSON.stringify(KeptMail.parse(mail), null, 2), { mode: 0o600 })
       await rename(draft, file)
-      return { taken: true, status: null, answer: 'kept in the mailbox of this host' }
+      return { taken: true, status: null, answer: 'stored in the mailbox of this host' }
     },
     async list(tenantId, most) {
       const files = await readdir(folderOf(tenantId)).catch(ifAbsent([]))
@@ -79,7 +79,7 @@ const idPattern = /^[a-z0-9_]{1,64}$/
 
 /** @throws RangeError for what would lead to another file */
 function fileOf(deliveryId: string): string {
-  if (!idPattern.test(deliveryId)) throw new RangeError('that is no id of a delivery')
+  if (!idPattern.test(deliveryId)) throw new RangeError('not the id of a delivery')
   return `${deliveryId}.json`
 }
 

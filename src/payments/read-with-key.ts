@@ -36,6 +36,6 @@ export function contentOf<T extends z.ZodType>(shape: T, answer: Answer): z.infe
   const { provider, status, retryAfter, body } = answer
   if (status !== 200) throw troubleOfStatus(provider, status, retryAfter)
   const content = parsedAs(shape, body)
-  if (content === undefined) throw new ProviderUnavailable(provider, 'an answer of an unknown shape')
+  if (content === undefined) throw new ProviderUnavailable(provider, 'a response of an unknown shape')
   return content
 }

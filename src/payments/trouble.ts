@@ -42,7 +42,7 @@ export async function ask<T>(
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new ProviderUnavailable(provider, `no answer within ${timeLimitMs} ms`))
+      reject(new ProviderUnavailable(provider, `no response within ${timeLimitMs} ms`))
       limit.abort()
     }, timeLimitMs)
   })
@@ -70,7 +70,7 @@ export function troubleOfStatus(
   const isRefusal = status !== undefined && status >= 400 && status < 500
   // Too early, too often, or while another request holds the lock: it may work later.
   if (isRefusal && ![408, 409, 425, 429].includes(status)) return new ProviderRefused(provider, 'request')
-  return new ProviderUnavailable(provider, `HTTP ${status ?? 'no answer'}`, secondsOf(retryAfter))
+  return new ProviderUnavailable(provider, `HTTP ${status ?? 'no response'}`, secondsOf(retryAfter))
 }
 
 /** `Retry-After` in seconds, within an hour; undefined when it is absent or a date. */

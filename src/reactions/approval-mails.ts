@@ -106,7 +106,7 @@ async function tell(
   const { mailer, from } = services.mailing
   const deliveryId = services.deriveId('whd', 'approval', tenantId, confirmationId, memberId)
   const sending = await mailer.send({ ...writeApprovalMail(facts, from), tenantId, deliveryId, at })
-  if (!sending.taken) throw new Error(`the mail server did not take the mail: ${sending.problem}`)
+  if (!sending.taken) throw new Error(`the mail server rejected the mail: ${sending.problem}`)
   await changeConfirmation(
     services,
     confirmationId,

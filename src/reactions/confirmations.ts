@@ -71,7 +71,7 @@ async function resumeConfirmation(services: Services, id: string, origin: Origin
   if (confirmation.status === 'approved') return runForMember(services, id, origin)
   if (confirmation.status !== 'consumed') return
   const operation = findOperation(confirmation.operation)
-  if (!operation) throw new Error(`no operation is called ${confirmation.operation} in this version`)
+  if (!operation) throw new Error(`this version has no operation ${confirmation.operation}`)
   const request = await openRequest(services, confirmation)
   if (!request) {
     // Gone with a vault that was restored from an older backup: nobody can tell any more what was asked for.

@@ -29,7 +29,7 @@ export function expiryReaction(services: Services, onTrouble: OnTrouble, mostAtO
 
   async function round(): Promise<void> {
     const now = services.now().getTime()
-    if (setAside.size >= mostSetAside) throw new Error(`${setAside.size} ends of licenses cannot be recorded`)
+    if (setAside.size >= mostSetAside) throw new Error(`${setAside.size} license expiries cannot be recorded`)
     const ends = await listOpenEnds(services.db, {
       until: new Date(now + glanceMs).toISOString(),
       except: setAside.waiting(),

@@ -35,30 +35,30 @@ async function checkPrice(services: Services, purchase: KnownTestPurchase): Prom
   const { tenantId, productId, keyTypeId } = purchase
   const product = await services.findProduct(tenantId, productId)
   const access = product && (await cardAccessOf(services, product))
-  if (!access) return failed('stripe is not connected, and the product has no test keys of it')
+  if (!access) return failed('Stripe is not connected, and the product has no test keys')
   const priceId = findKeyType(product, keyTypeId)?.price?.priceId
   if (priceId === undefined) {
-    return failed(`no price sells the key type ${keyTypeId}; map one at …/${productId}/integrations/stripe`)
+    return failed(`the key type ${keyTypeId} has no price; map one at …/${productId}/integrations/stripe`)
   }
   const price = (await services.providers.card.readPrices(access, [priceId])).get(priceId)
-  if (!price) return failed(`stripe has no price ${priceId}`)
-  if (!price.active) return failed(`the price ${priceId} is archived at stripe`)
+  if (!price) return failed(`Stripe has no price ${priceId}`)
+  if (!price.active) return failed(`the price ${priceId} is archived at Stripe`)
   const amount = price.unitAmount === null ? 'no fixed amount' : `${price.unitAmount} ${price.currency}`
   return done(
-    `nothing was paid; the price ${priceId} is on sale (${[amount, price.interval ?? 'once'].join(', ')})`,
+    `no payment was made; the price ${priceId} is on sale (${[amount, price.interval ?? 'once'].join(', ')})`,
   )
 }
 
 async function checkMapping(services: Services, purchase: KnownTestPurchase): Promise<StageOutcome> {
   const { productId, keyTypeId, provider } = purchase
   const { status, soldAs } = await mappedAs(services, purchase)
-  if (status !== 'connected') return failed(`${provider} is not connected any more`)
+  if (status !== 'connected') return failed(`${provider} is no longer connected`)
   if (soldAs === undefined) {
     return failed(
       `nothing at ${provider} is mapped to the key type ${keyTypeId}; map it at …/${productId}/integrations/${provider}`,
     )
   }
-  return done(`nothing was paid; ${provider} sells it as ${soldAs}`)
+  return done(`no payment was made; ${provider} sells it as ${soldAs}`)
 }
 
 async function mappedAs(services: Services, { tenantId, productId, keyTypeId, provider }: KnownTestPurchase) {
@@ -84,21 +84,21 @@ async function notify(
   if (secret === undefined) {
     return failed(
       provider === 'stripe'
-        ? 'nobody could sign a notification: KEYLEDGER_STRIPE_WEBHOOK_SECRET is not set'
-        : `nobody could sign a notification: ${provider} is not connected any more`,
+        ? 'the notification could not be signed: KEYLEDGER_STRIPE_WEBHOOK_SECRET is not set'
+        : `the notification could not be signed: ${provider} is no longer connected`,
     )
   }
   const sale = await saleOf(services, purchase)
   const answer = await send(testNotification(provider, sale, secret, services.now()))
   if (!answer) {
-    const why = 'the service does not answer at KEYLEDGER_BASE_URL, where providers send to'
+    const why = 'the service does not respond at KEYLEDGER_BASE_URL, which providers send notifications to'
     return { ...failed(why), passing: true }
   }
   const { status, body } = answer
-  if (status === 200) return done(`a notification signed as ${provider} signs was answered with 200`)
+  if (status === 200) return done(`a notification with the signature of ${provider} got 200`)
   // A successful answer may hold the key; one of another kind says why.
   const why = status >= 400 ? `: ${body.slice(0, 300)}` : ''
-  const said = `a notification signed as ${provider} signs was answered with ${status}${why}`
+  const said = `a notification with the signature of ${provider} got ${status}${why}`
   return { ...failed(said), passing: status >= 500 || status === 429 }
 }
 
@@ -136,8 +136,8 @@ async function addressFor(services: Services, tenantId: string): Promise<string>
 async function findLicense(services: Services, purchase: KnownTestPurchase): Promise<StageOutcome> {
   const { tenantId, provider, testPurchaseId: saleId } = purchase
   const { state: sale } = await loadSale(services, { tenantId, provider, saleId })
-  if (sale.status === 'absent') return failed('the notification was answered, but no sale was recorded')
+  if (sale.status === 'absent') return failed('the notification was accepted, but no sale was recorded')
   if (sale.parked) return failed(`the sale is parked: ${sale.parked.reason} (${sale.parked.detail})`)
-  if (sale.status !== 'licensed') return failed('the sale is recorded, and has no license yet')
+  if (sale.status !== 'licensed') return failed('the sale is recorded but has no license yet')
   return done(`the license ${sale.licenseId} was issued, marked as a test`)
 }

@@ -62,10 +62,10 @@ async function outcomeOf(run: () => Promise<StageOutcome>): Promise<StageOutcome
     return await run()
   } catch (error) {
     if (error instanceof ProviderUnavailable) {
-      return { outcome: 'failed', detail: `${error.provider} does not answer` }
+      return { outcome: 'failed', detail: `${error.provider} does not respond` }
     }
     if (error instanceof ProviderRefused) {
-      return { outcome: 'failed', detail: `${error.provider} refused what was asked (${error.reason})` }
+      return { outcome: 'failed', detail: `${error.provider} rejected the request (${error.reason})` }
     }
     if (error instanceof Refusal) return { outcome: 'failed', detail: `not possible: ${error.code}` }
     throw error

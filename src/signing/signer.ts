@@ -36,11 +36,11 @@ export function createSigner(secrets: Pick<Secrets, 'open'>): Signer {
 
   async function open(tenantId: string, { kid, secretName }: ActiveKey): Promise<KeyObject> {
     const seed = await secrets.open(tenantId, secretName).catch((error: unknown) => {
-      throw new SigningFailed(kid, 'the vault could not open it', error)
+      throw new SigningFailed(kid, 'the vault could not decrypt it', error)
     })
     if (seed === undefined) throw new SigningFailed(kid, 'the vault does not have it')
     const pair = keyPairOf(seed)
-    if (pair.kid !== kid) throw new SigningFailed(kid, 'the vault has another one in its place')
+    if (pair.kid !== kid) throw new SigningFailed(kid, 'the vault has a different key')
     return pair.privateKey
   }
 

@@ -51,6 +51,6 @@ function isBehind(entry: LogEntry, cut: Cut): boolean {
 function readable(entry: LogEntry): Recorded {
   if (entry.readable) return entry
   throw new LedgerUnavailable(
-    `${entry.stream} holds an unreadable event at ${entry.revision}: ${entry.problem}`,
+    `${entry.stream} has an unreadable event at revision ${entry.revision}: ${entry.problem}`,
   )
 }

@@ -71,7 +71,7 @@ export function createInstalls(
 
   async function write(): Promise<void> {
     if (passedOver > 0) {
-      onFailure(new Error(`more installs report than can be written down: ${passedOver} were passed over`))
+      onFailure(new Error(`more installs report than can be stored: ${passedOver} were skipped`))
       passedOver = 0
     }
     writing = noted

@@ -6,8 +6,8 @@ import { open, seal } from './seal.ts'
 export class WrongMasterKey extends Error {
   constructor() {
     super(
-      'the master key is not the one that this database was set up with; ' +
-        'give back the former KEYLEDGER_MASTER_KEY (or master.key in the data directory)',
+      'the master key is not the one that this database was created with; ' +
+        'restore the original KEYLEDGER_MASTER_KEY, or master.key in the data directory',
     )
     this.name = 'WrongMasterKey'
   }

@@ -21,7 +21,9 @@ export const newMasterKey = (): string => randomBytes(32).toString('base64')
 export function parseMasterKey(text: string): MasterKey {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length !== 32 || bytes.toString('base64').replace(/=+$/, '') !== text.trim().replace(/=+$/, '')) {
-    throw new Error('KEYLEDGER_MASTER_KEY must be 32 bytes in base64; make one with: openssl rand -base64 32')
+    throw new Error(
+      'KEYLEDGER_MASTER_KEY must be 32 bytes in base64. Create one with: openssl rand -base64 32',
+    )
   }
   const derive = (purpose: string) =>
     createSecretKey(Buffer.from(hkdfSync('sha256', bytes, '', `keyledger ${purpose}`, 32)))

@@ -53,7 +53,7 @@ export function createAttempts(services: Services, channels: Channels, onTrouble
     const { nextAttemptAt } = delivery
     if (nextAttemptAt === null || Date.parse(nextAttemptAt) > now.getTime() + clocksDifferMs) return
     const channel = channels[delivery.channel]
-    if (!channel) throw new Error(`nobody delivers by ${delivery.channel} here`)
+    if (!channel) throw new Error(`no channel delivers by ${delivery.channel}`)
     const started = performance.now()
     const result = await channel.deliver(delivery)
     const durationMs = Math.round(performance.now() - started)

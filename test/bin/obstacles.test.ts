@@ -62,7 +62,7 @@ test.each(['serve', 'tenant list', 'doctor', 'migrate'])(
     const mistyped = { KEYLEDGER_WEBHOOKS_ALLOW_PRIVAT: 'false' }
     const message = await said(2, words.split(' '), { ...environment, ...mistyped })
     expect(message).toContain(
-      'KEYLEDGER_WEBHOOKS_ALLOW_PRIVAT: is no variable of keyledger; did you mean KEYLEDGER_WEBHOOK_ALLOW_PRIVATE?',
+      'KEYLEDGER_WEBHOOKS_ALLOW_PRIVAT: is not a keyledger variable; did you mean KEYLEDGER_WEBHOOK_ALLOW_PRIVATE?',
     )
   },
 )
@@ -77,7 +77,7 @@ test('without a master key, beside a database that is not embedded, it says how 
 test('with another master key than before nothing is done', async () => {
   const key = randomBytes(32).toString('base64')
   const message = await said(2, ['tenant', 'list'], { ...environment, KEYLEDGER_MASTER_KEY: key })
-  expect(message).toContain('the master key is not the one that this database was set up with')
+  expect(message).toContain('the master key is not the one that this database was created with')
   expect(message).not.toContain(key)
 })
 
@@ -89,7 +89,7 @@ test('a port that is taken', async () => {
   const variables = { ...environment, KEYLEDGER_PORT: port, KEYLEDGER_HOST: '127.0.0.1' }
   const message = await said(1, ['serve'], variables, alone)
   other.close()
-  expect(message).toContain(`Port ${port} on 127.0.0.1 is taken`)
+  expect(message).toContain(`Port ${port} on 127.0.0.1 is in use`)
   expect(message).toContain('KEYLEDGER_PORT=')
 })
 
@@ -103,7 +103,7 @@ test('a file where the data directory should be', async () => {
   const path = host.path('file')
   writeFileSync(path, '')
   const message = await said(3, ['tenant', 'list'], { KEYLEDGER_DATA_DIR: path })
-  expect(message).toContain(`The data directory ${path} cannot be used: a file is in its way`)
+  expect(message).toContain(`The data directory ${path} cannot be used: a file is in the way`)
   expect(message).toContain('KEYLEDGER_DATA_DIR')
 })
 
@@ -112,7 +112,7 @@ test.runIf(process.getuid?.() !== 0)('a data directory that may not be written',
   mkdirSync(parent)
   chmodSync(parent, 0o500)
   const message = await said(3, ['tenant', 'list'], { KEYLEDGER_DATA_DIR: join(parent, 'data') })
-  expect(message).toContain('this user may not write there')
+  expect(message).toContain('this user cannot write to it')
 })
 
 test('a database that does not respond', async () => {
@@ -131,7 +131,7 @@ test.each([
   const url = `esdb://user:${secret}@127.0.0.1:${await port()}?tls=false`
   const variables = { ...environment, KEYLEDGER_EVENTSTORE_URL: url }
   const message = await said(3, ['tenant', 'create', 'acme'], variables, alone)
-  expect(message).toContain('No event store answers at')
+  expect(message).toContain('No event store responds at')
   expect(message).not.toContain(secret)
 })
 

@@ -23,7 +23,7 @@ describe('each variable', () => {
       const message = refusal({ [name]: value })
       if (message === undefined) continue
       const [first = '', line = '', ...more] = message.split('\n  ')
-      expect(first).toBe('The configuration is not usable.')
+      expect(first).toBe('The configuration is not valid.')
       // Some need another variable beside them, which is then the one that is named.
       expect(line).toMatch(/^KEYLEDGER_\w+: (?:must|needs) /)
       expect(more).toStrictEqual([])
@@ -35,10 +35,10 @@ describe('each variable', () => {
 test('all that is wrong is said at once', () =>
   expect(refusal({ KEYLEDGER_PORT: '80a', KEYLEDGER_LOG_LEVEL: 'loud', KEYLEDGER_HSOT: '0.0.0.0' })).toBe(
     [
-      'The configuration is not usable.',
+      'The configuration is not valid.',
       'KEYLEDGER_PORT: must be a whole number from 0 to 65535; it is "80a"',
       'KEYLEDGER_LOG_LEVEL: must be fatal, error, warn, info, debug, trace or silent; it is "loud"',
-      'KEYLEDGER_HSOT: is no variable of keyledger; did you mean KEYLEDGER_HOST?',
+      'KEYLEDGER_HSOT: is not a keyledger variable; did you mean KEYLEDGER_HOST?',
     ].join('\n  '),
   ))
 
@@ -50,7 +50,7 @@ describe('of a value', () => {
     ['KEYLEDGER_PORT', '80a', '"80a"'],
     ['KEYLEDGER_PORT', 'x'.repeat(100), `"${'x'.repeat(60)}…"`],
     ['KEYLEDGER_LOG_LEVEL', '\u001b[2J', '"\\u001b[2J"'],
-    ['KEYLEDGER_DATABASE_URL', 'mysql://me:hunter2@db/x', 'an address that begins with mysql://'],
+    ['KEYLEDGER_DATABASE_URL', 'mysql://me:hunter2@db/x', 'a URL that begins with mysql://'],
     ['KEYLEDGER_SMTP_URL', 'me:hunter2@mail.example.com', 'a value without ://'],
     ['KEYLEDGER_METRICS_TOKEN', 'hunter2', 'a value of length 7, which is not shown'],
     ['KEYLEDGER_STRIPE_WEBHOOK_SECRET', 'hunter2', 'a value of length 7, which is not shown'],
@@ -73,13 +73,13 @@ describe('a name that nothing reads', () => {
     ['KEYLEDGER_LIMIT_CLIENT_VALIDATES', 'KEYLEDGER_LIMIT_CLIENT_VALIDATE'],
   ])('%s was meant as %s', (name, meant) =>
     expect(refusal({ [name]: 'x' })).toContain(
-      `${name}: is no variable of keyledger; did you mean ${meant}?`,
+      `${name}: is not a keyledger variable; did you mean ${meant}?`,
     ),
   )
 
   test('is not compared with one that it could not have been meant as', () =>
     expect(refusal({ KEYLEDGER_COLOUR_OF_THE_SKY: 'blue' })).toBe(
-      'The configuration is not usable.\n  KEYLEDGER_COLOUR_OF_THE_SKY: is no variable of keyledger; remove it, or see docs/reference/configuration.md',
+      'The configuration is not valid.\n  KEYLEDGER_COLOUR_OF_THE_SKY: is not a keyledger variable; remove it, or see docs/reference/configuration.md',
     ))
 
   test.each([

@@ -47,19 +47,19 @@ async function startWith(address: string): Promise<string> {
 }
 
 test.each<[string, Refusing, string, string]>([
-  ['a wrong password', { reads: 'unauthenticated' }, `ops:${password}@`, 'refuses the user or the password'],
-  ['no user', { reads: 'denied' }, '', 'without a user: write the user and the password into'],
+  ['a wrong password', { reads: 'unauthenticated' }, `ops:${password}@`, 'rejects the user or the password'],
+  ['no user', { reads: 'denied' }, '', 'does not allow anonymous clients to'],
   [
     'a user who may not read $all',
     { reads: 'denied' },
     `ops:${password}@`,
-    'does not let the user in KEYLEDGER_EVENTSTORE_URL read $all',
+    'does not allow the user in KEYLEDGER_EVENTSTORE_URL to read $all',
   ],
   [
     'a user who may not append',
     {},
     `ops:${password}@`,
-    'does not let the user in KEYLEDGER_EVENTSTORE_URL write to its streams',
+    'does not allow the user in KEYLEDGER_EVENTSTORE_URL to write to its streams',
   ],
 ])('%s', async (_, refusing, user, sentence) => {
   store = await startRefusingStore(refusing)
@@ -72,13 +72,13 @@ test.each([
 ])('a certificate of another authority, at %s', async (_, discover) => {
   store = await startRefusingStore({}, right)
   const address = `esdb${discover}://ops:${password}@localhost:${store.port}?tlsCAFile=${wrong.cert}`
-  expect(await startWith(address)).toContain('is not signed by an authority that is trusted here')
+  expect(await startWith(address)).toContain('is not signed by a trusted authority')
 })
 
 test('a certificate for another name', async () => {
   store = await startRefusingStore({}, otherName)
   const address = `esdb://ops:${password}@localhost:${store.port}?tlsCAFile=${otherName.cert}`
-  expect(await startWith(address)).toContain('is for another name')
+  expect(await startWith(address)).toContain('is for a different host name')
 })
 
 test('TLS, and no TLS, where the server has the other', async () => {
@@ -86,15 +86,15 @@ test('TLS, and no TLS, where the server has the other', async () => {
   expect(await startWith(`esdb://localhost:${store.port}?tls=false`)).toContain('without tls=false')
   store.close()
   store = await startRefusingStore({})
-  expect(await startWith(`esdb://ops:${password}@localhost:${store.port}`)).toContain('does not speak TLS')
+  expect(await startWith(`esdb://ops:${password}@localhost:${store.port}`)).toContain('does not use TLS')
 })
 
 test('nobody there, and no file of the authority', async () => {
   expect(await startWith(`esdb://127.0.0.1:${await freePort()}?tls=false`)).toContain(
-    'No event store answers at',
+    'No event store responds at',
   )
   const absent = `${directory}/absent.crt`
   expect(await startWith(`esdb://ops:${password}@localhost:2113?tlsCAFile=${absent}`)).toContain(
-    `The file ${absent}, named in KEYLEDGER_EVENTSTORE_URL, cannot be read`,
+    `The file ${absent} in KEYLEDGER_EVENTSTORE_URL cannot be read`,
   )
 })

@@ -123,7 +123,7 @@ describe('a start with a log that is not the one of the read models is refused',
     const branch = await newEnvironment()
     for (const name of ['apart', 'further', 'furthest']) await create(branch, name)
     const told = await refusal(environment)
-    expect(told).toContain('does not hold at position')
+    expect(told).toContain('has another event at position')
     expect(told).toContain('The read models are the older ones.')
   })
 
@@ -137,7 +137,7 @@ describe('a start with a log that is not the one of the read models is refused',
   test('an empty log, which stays empty', async () => {
     const empty = host.path('log')
     await hold(empty)
-    expect(await refusal(environment)).toContain('a log without an identity, or none')
+    expect(await refusal(environment)).toContain('a log without an identity, or no log')
     expect(await logLength(environment)).toBe(0)
   })
 
@@ -197,7 +197,9 @@ test.each(['api', 'projector,reactions,dispatcher'])(
     await hold(anotherLog)
     const { code, stderr } = await server.finished
     expect(code).toBe(3)
-    expect(stderr).toMatch(/^The event store holds the log .* and the read models were built from the log /m)
+    expect(stderr).toMatch(
+      /^The event store contains the log .* but the read models were built from the log /m,
+    )
     selling.abort()
     await load
     expect(await logLength(environment)).toBe(before)

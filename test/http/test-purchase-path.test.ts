@@ -71,7 +71,7 @@ test.each(Object.entries(mappings))('through %s', async (provider, mapping) => {
       {
         name: 'webhook',
         status: 'done',
-        detail: `a notification signed as ${provider} signs was answered with 200`,
+        detail: `a notification with the signature of ${provider} got 200`,
       },
       { name: 'license_minted', status: 'done' },
     ],

@@ -82,7 +82,7 @@ async function outcome(body: object) {
 }
 /** What follows on a purchase whose checkout would go well. */
 const soldBy = (provider: string) => [
-  ['webhook', 'done', `a notification signed as ${provider} signs was answered with 200`],
+  ['webhook', 'done', `a notification with the signature of ${provider} got 200`],
   ['license_minted', 'done', expect.stringMatching(/^the license lic_\w+ was issued, marked as a test$/)],
 ]
 const failedAt = (detail: string) => [
@@ -123,7 +123,7 @@ describe('what is mapped', () => {
       provider: 'gumroad',
       keyTypeId: 'pro',
       status: 'succeeded',
-      stages: [['checkout', 'done', 'nothing was paid; gumroad sells it as editor'], ...soldBy('gumroad')],
+      stages: [['checkout', 'done', 'no payment was made; gumroad sells it as editor'], ...soldBy('gumroad')],
     })
   })
 
@@ -132,7 +132,7 @@ describe('what is mapped', () => {
     await configure('paddle', { prices: { pri_1: 'team' } })
     expect(await outcome({ productId: 'editor', keyTypeId: 'team' })).toMatchObject({
       keyTypeId: 'team',
-      stages: [['checkout', 'done', 'nothing was paid; paddle sells it as pri_1'], ...soldBy('paddle')],
+      stages: [['checkout', 'done', 'no payment was made; paddle sells it as pri_1'], ...soldBy('paddle')],
     })
     expect(await outcome({ productId: 'editor' })).toMatchObject({
       stages: failedAt(
@@ -149,39 +149,39 @@ describe('what is mapped', () => {
     await enterTestMode()
     expect(await outcome({ productId: 'editor' })).toMatchObject({
       provider: 'stripe',
-      stages: failedAt('no price sells the key type pro; map one at …/editor/integrations/stripe'),
+      stages: failedAt('the key type pro has no price; map one at …/editor/integrations/stripe'),
     })
     expect(await configure('stripe', { prices: { pro: 'price_1', team: 'price_2' } })).toMatchObject({
       status: 200,
     })
     expect(await outcome({ productId: 'editor' })).toMatchObject({
       stages: [
-        ['checkout', 'done', 'nothing was paid; the price price_1 is on sale (2900 usd, month)'],
+        ['checkout', 'done', 'no payment was made; the price price_1 is on sale (2900 usd, month)'],
         ...soldBy('stripe'),
       ],
     })
     expect(await outcome({ productId: 'editor', keyTypeId: 'team', provider: 'stripe' })).toMatchObject({
       stages: [
-        ['checkout', 'done', 'nothing was paid; the price price_2 is on sale (no fixed amount, once)'],
+        ['checkout', 'done', 'no payment was made; the price price_2 is on sale (no fixed amount, once)'],
         ...soldBy('stripe'),
       ],
     })
     prices.set('price_1', { owner: testKeys.secretKey, active: false })
     expect(await outcome({ productId: 'editor' })).toMatchObject({
-      stages: failedAt('the price price_1 is archived at stripe'),
+      stages: failedAt('the price price_1 is archived at Stripe'),
     })
     prices.delete('price_1')
     expect(await outcome({ productId: 'editor' })).toMatchObject({
-      stages: failedAt('stripe has no price price_1'),
+      stages: failedAt('Stripe has no price price_1'),
     })
     standIns.stripe.health = 'cut'
     expect(await outcome({ productId: 'editor' })).toMatchObject({
-      stages: failedAt('stripe does not answer'),
+      stages: failedAt('stripe does not respond'),
     })
     standIns.stripe.health = 'well'
     standIns.stripe.keys.delete(testKeys.secretKey)
     expect(await outcome({ productId: 'editor' })).toMatchObject({
-      stages: failedAt('stripe refused what was asked (key)'),
+      stages: failedAt('stripe rejected the request (key)'),
     })
   })
 })

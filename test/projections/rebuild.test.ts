@@ -90,7 +90,7 @@ test('a second one at the same time is refused, and the first one ends well', as
   expect(done.length).toBeGreaterThan(0)
   for (const outcome of refused) {
     expect(outcome).toMatchObject({
-      reason: { message: 'another process is doing the same at this moment; wait for it or stop it' },
+      reason: { message: 'another process is running the same replay; wait for it, or stop it' },
     })
   }
   expect((await verified()).differences).toStrictEqual([])

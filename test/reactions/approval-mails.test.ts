@@ -116,7 +116,7 @@ test('what is not taken is tried again under the same id, and holds up no other'
   const { round } = reaction()
   await round()
   expect(sentTo()).toStrictEqual([refused.email, other.email].toSorted())
-  expect(trouble).toStrictEqual(['Error: the mail server did not take the mail: refused'])
+  expect(trouble).toStrictEqual(['Error: the mail server rejected the mail: refused'])
   answer = () => taken
   await round()
   expect(sent).toHaveLength(2)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 
-const hint = 'KEYLEDGER_MASTER_KEY must be 32 bytes in base64; make one with: openssl rand -base64 32'
+const hint = 'KEYLEDGER_MASTER_KEY must be 32 bytes in base64. Create one with: openssl rand -base64 32'
 const zeros = Buffer.alloc(32).toString('base64')
 
 /** What a key object holds is not seen by comparing it. */

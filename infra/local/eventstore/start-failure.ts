@@ -28,26 +28,27 @@ function reasonOf(error: unknown): string {
 }
 
 function remedyFor(reason: string, codes: readonly unknown[]): string | undefined {
-  if (reason.includes('EADDRINUSE')) return 'Another process has the port: stop it, or choose another --port.'
-  if (reason.includes('listen EACCES')) return 'The port is reserved: choose a --port above 1023.'
+  if (reason.includes('EADDRINUSE'))
+    return 'Another process uses the port. Stop it, or choose another --port.'
+  if (reason.includes('listen EACCES')) return 'The port is reserved. Choose a --port above 1023.'
   if (codes.some((code) => code === 'ENOSPC' || code === 'EDQUOT' || code === SQLITE_FULL)) {
-    return 'The disk is full: free some space and start again.'
+    return 'The disk is full. Free up space and restart.'
   }
   if (codes.some((code) => code === 'EIO' || code === SQLITE_IOERR)) {
-    return 'The disk reports an error: see what the system log says about it, and move the directory to another disk.'
+    return 'The disk reports an error. Check the system log, and move the directory to another disk.'
   }
-  if (codes.includes('EISDIR')) return 'A directory is in the way: remove it, or choose another --directory.'
+  if (codes.includes('EISDIR')) return 'A directory is in the way. Remove it, or choose another --directory.'
   if (codes.includes('ENOTDIR') || codes.includes('EEXIST')) {
-    return 'A file is in the way: choose another --directory.'
+    return 'A file is in the way. Choose another --directory.'
   }
   if (codes.some((code) => code === 'EACCES' || code === 'EPERM' || code === SQLITE_CANTOPEN)) {
     return 'Make the directory readable and writable for this user, or choose another --directory.'
   }
   if (codes.includes('EROFS') || codes.includes(SQLITE_READONLY)) {
-    return 'Choose a --directory that can be written to.'
+    return 'Choose a writable --directory.'
   }
   if (codes.includes(SQLITE_CORRUPT) || codes.includes(SQLITE_NOTADB)) {
-    return 'The database is damaged: restore the directory from a backup, or choose another --directory.'
+    return 'The database is damaged. Restore the directory from a backup, or choose another --directory.'
   }
   return undefined
 }

@@ -59,7 +59,7 @@ export function chooseAccount(binaries: Binaries, directory: string): Account {
   for (const { name, account } of waysToRun(binaries, directory)) {
     const result = tryOut(account, binaries, directory)
     if (result.status === 0) return account
-    complaints.push(`${name}: ${lastLines(result.error?.message ?? result.stderr, 2) || 'may not enter'}`)
+    complaints.push(`${name}: ${lastLines(result.error?.message ?? result.stderr, 2) || 'no access'}`)
   }
   throw new LocalPostgresError(`${adviceFor(binaries, directory)}\n${complaints.join('\n')}`)
 }
@@ -68,11 +68,11 @@ function adviceFor(binaries: Binaries, directory: string): string {
   const programs = dirname(binaries.postgres)
   const user = serverUser()
   if (!user) {
-    return `The embedded Postgres in ${programs} does not run for this user. Mend what is said below, ${useAnotherPostgres}.`
+    return `The embedded Postgres in ${programs} does not run for this user. Fix the problems below, ${useAnotherPostgres}.`
   }
   const closed = closedTo(user, [programs, directory])
   const mend =
-    closed.length === 0 ? 'to a directory that every user may enter' : `or run chmod o+x ${closed.join(' ')}`
+    closed.length === 0 ? 'to a directory that every user can enter' : `or run chmod o+x ${closed.join(' ')}`
   return (
     `Postgres cannot run here, because it refuses to run as root and no other user can reach both ${programs} ` +
     `and ${directory}. Start keyledger as an ordinary user, move it ${mend}, ${useAnotherPostgres}.`

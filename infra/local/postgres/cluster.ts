@@ -54,14 +54,14 @@ function isCluster(data: string, { majorVersion }: Binaries): boolean {
   if (!existsSync(join(data, 'PG_VERSION')) || !existsSync(join(data, 'global', 'pg_control'))) {
     throw new LocalPostgresError(
       `${data} is not empty and is not a complete Postgres cluster. Restore it from a backup or, ` +
-        `if nothing in it is needed, remove it.`,
+        `if you do not need it, remove it.`,
     )
   }
   const found = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
   if (found !== majorVersion) {
     throw new LocalPostgresError(
-      `The cluster in ${data} was made by Postgres ${found}, and the embedded Postgres is version ` +
-        `${majorVersion}. Start it with the keyledger that made it and move its data with pg_dump, ${useAnotherPostgres}.`,
+      `The cluster in ${data} was created by Postgres ${found}, but the embedded Postgres is version ` +
+        `${majorVersion}. Start it with the keyledger version that created it and move its data with pg_dump, ${useAnotherPostgres}.`,
     )
   }
   return true
@@ -144,7 +144,7 @@ async function run(plan: ClusterPlan, program: string, args: string[], input = '
   const failure = await new Promise<string | undefined>((resolve) => {
     child.on('error', (error) => resolve(error.message))
     child.on('close', (code, signalName) =>
-      resolve(code === 0 ? undefined : `it ended with ${signalName ?? code}`),
+      resolve(code === 0 ? undefined : `it exited with ${signalName ?? code}`),
     )
   })
   if (/lock file ".*postmaster\.pid" already exists|is still in use/.test(output)) throw new ClusterInUse()
@@ -160,14 +160,14 @@ async function run(plan: ClusterPlan, program: string, args: string[], input = '
 /** What a known line of Postgres' log means to the reader, as a sentence followed by a blank, or nothing. */
 export function advice(output: string): string {
   if (/No space left on device|Disk quota exceeded/.test(output)) {
-    return 'The disk is full: free some space and start again. '
+    return 'The disk is full. Free up space and restart. '
   }
   if (/Input\/output error/.test(output)) {
-    return 'The disk reports an error: see what the system log says about it, and move the data to another disk. '
+    return 'The disk reports an error. Check the system log, and move the data to another disk. '
   }
   if (/Read-only file system/.test(output)) return 'The file system is read-only. '
   if (/could not create shared memory segment|Cannot allocate memory/.test(output)) {
-    return 'The system refused the memory it asked for: free some, or raise the limit. '
+    return 'The system refused to allocate memory. Free some memory, or raise the limit. '
   }
   return ''
 }

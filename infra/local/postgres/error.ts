@@ -5,4 +5,4 @@ export class LocalPostgresError extends Error {
 
 /** What to do when the embedded Postgres cannot be used at all. */
 export const useAnotherPostgres =
-  'or set KEYLEDGER_DATABASE_URL to the address of a Postgres of your own (postgresql://user:password@host/database)'
+  'or set KEYLEDGER_DATABASE_URL to the URL of your own Postgres (postgresql://user:password@host/database)'

@@ -70,7 +70,7 @@ export async function startPostgres(options: LocalPostgresOptions): Promise<Loca
       throw error
     throw new LocalPostgresError(
       `The embedded Postgres cannot use the directory ${options.directory}: ${(error as Error).message}. Start ` +
-        `keyledger as the user who made it, make it writable for this user, or choose another directory with ` +
+        `keyledger as the user who created it, make it writable for this user, or choose another directory with ` +
         `KEYLEDGER_DATA_DIR.`,
       { cause: error },
     )
@@ -85,7 +85,7 @@ async function adoptOrStart(options: LocalPostgresOptions): Promise<LocalPostgre
     const running = await awaitRunning(place)
     if (running && isSecured(directory)) return handle(place, running, true)
     if (running) {
-      log('Postgres is restarted, since it let every local connection in')
+      log('Restarting Postgres, because it accepted every local connection')
       await handle(place, running, true).stop()
     }
     const binaries = findBinaries()
@@ -99,7 +99,7 @@ async function adoptOrStart(options: LocalPostgresOptions): Promise<LocalPostgre
       if (!(error instanceof ClusterInUse)) throw error
       if (attempt === mostAttempts) {
         throw new LocalPostgresError(
-          `Another process has the cluster in ${place.data}: the one that its file postmaster.pid names. End it, and start again.`,
+          `The cluster in ${place.data} is in use by the process in its file postmaster.pid. Stop that process, and start again.`,
         )
       }
       // It prepares or starts the cluster at this moment.
@@ -207,7 +207,7 @@ async function awaitStart(
 ): Promise<Postmaster | undefined> {
   if (pid === undefined) return undefined
   const slow = setTimeout(
-    () => log('Postgres is still starting; after a crash it first repairs its data'),
+    () => log('Postgres is still starting; after a crash it recovers its data first'),
     5_000,
   )
   try {
@@ -254,6 +254,6 @@ function passwordsOf({ directory }: Place): Passwords {
   const passwords = readPasswords(directory)
   if (passwords) return passwords
   throw new LocalPostgresError(
-    `The passwords of Postgres in ${directory} are gone: stop all keyledger processes and start again.`,
+    `The passwords of Postgres in ${directory} are missing. Stop all keyledger processes and start again.`,
   )
 }

@@ -50,29 +50,29 @@ class OpenToAll extends Error {}
 function explain(path: string, error: unknown): string {
   if (error instanceof OpenToAll) {
     return (
-      `every user of this machine may write there, and it is not keyledger's own to close. Choose a directory of ` +
-      `its own with KEYLEDGER_DATA_DIR, for example one inside it.`
+      `every user of this machine can write to it, and keyledger cannot restrict it because it contains other files. Choose ` +
+      `a separate directory with KEYLEDGER_DATA_DIR, for example one inside it.`
     )
   }
   const { code, message } = error as NodeJS.ErrnoException
   switch (code) {
     case 'EEXIST':
     case 'ENOTDIR':
-      return `a file is in its way. Move that file, or choose another directory with KEYLEDGER_DATA_DIR.`
+      return `a file is in the way. Move that file, or choose another directory with KEYLEDGER_DATA_DIR.`
     case 'EACCES':
     case 'EPERM':
       return (
-        `this user may not write there. Start keyledger as the user who made it, give it to this user ` +
+        `this user cannot write to it. Start keyledger as the user who created it, change its owner to this user ` +
         `(chown -R), or choose another directory with KEYLEDGER_DATA_DIR.`
       )
     case 'EROFS':
       return `the file system is read-only. Choose another directory with KEYLEDGER_DATA_DIR.`
     case 'ENOSPC':
     case 'EDQUOT':
-      return `the disk is full. Free some space and start again.`
+      return `the disk is full. Free up space and restart.`
     case 'EIO':
-      return `the disk reports an error. See what the system log says about it, and move the data to another disk.`
+      return `the disk reports an error. Check the system log, and move the data to another disk.`
     default:
-      return `${message}. Choose another directory with KEYLEDGER_DATA_DIR, or mend ${dirname(path)}.`
+      return `${message}. Choose another directory with KEYLEDGER_DATA_DIR, or fix ${dirname(path)}.`
   }
 }

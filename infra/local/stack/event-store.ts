@@ -61,7 +61,7 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
       continue
     }
     throw new LocalStackError(
-      `The event store did not start in ${directories.eventStore}: it ended with ${exitCode}. ` +
+      `The event store did not start in ${directories.eventStore}: it exited with ${exitCode}. ` +
         `Its log is ${log} and ends with:\n${tailOfLogFile(log, from_bytes)}`,
     )
   }
@@ -141,7 +141,7 @@ async function launch(options: EventStoreOptions): Promise<number | string | und
   })
   const isReady = () => readEndpoint(directories)?.pid === child.pid
   await waitUntil(() => isReady() || ended !== undefined, { within_ms: longestStart_ms })
-  return ended ?? (isReady() ? undefined : 'no sign of being ready')
+  return ended ?? (isReady() ? undefined : 'no sign that it is ready')
 }
 
 function readEndpoint({ eventStore }: DataDirectory): Endpoint | undefined {

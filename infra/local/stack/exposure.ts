@@ -37,7 +37,7 @@ export function closeToOthers(root: string): Exposure[] {
   chmodSync(root, user ? 0o710 : 0o700)
   return [...(wasOpen ? [{ path: root, stats: found }] : []), ...closed].map(({ path, stats }) => ({
     path,
-    problem: `Other users could ${rights(stats)} ${path}; it is closed now.`,
+    problem: `Other users could ${rights(stats)} ${path}; keyledger has removed their access.`,
   }))
 }
 
@@ -64,7 +64,7 @@ export function findExposures(dataDirectory: string): Exposure[] {
   const key = join(root, 'master.key')
   const stats = lstatSync(key, { throwIfNoEntry: false })
   if (stats && isOpen(stats) && !findings.some(({ path }) => path === key)) {
-    findings.push({ path: key, problem: `The master key is open to other users: run chmod go= ${key}` })
+    findings.push({ path: key, problem: `Other users can access the master key: run chmod go= ${key}` })
   }
   return [...findings, ...foreignOwners(root), ...openParents(root)]
 }

@@ -90,7 +90,7 @@ function openMembership(directory: string): Membership {
   } catch (error) {
     throw new LocalStackError(
       `The locks in ${directory} cannot be opened: ${(error as Error).message}. Make the files in it writable ` +
-        `for this user, or remove them while no keyledger runs.`,
+        `for this user, or remove them while no keyledger process runs.`,
       { cause: error },
     )
   }

@@ -40,11 +40,11 @@ async function look(
   signal: AbortSignal,
 ): Promise<void> {
   if (entry.running.isRunning()) return entry.running.boundLog()
-  log(`The ${entry.part.name} has ended unexpectedly and is started again`)
+  log(`The ${entry.part.name} exited unexpectedly; restarting it`)
   await decide(async () => {
     if (signal.aborted) return
     entry.running = await entry.part.start()
-    log(`The ${entry.part.name} runs again`)
+    log(`The ${entry.part.name} is running again`)
   })
 }
 

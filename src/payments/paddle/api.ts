@@ -59,10 +59,10 @@ async function connect(apiUrl: string | undefined, apiKey: string) {
   const environment = elsewhere ?? (apiKey.includes('_sdbx_') ? Known.sandbox : Known.production)
   const paddle = new Paddle(apiKey, { environment })
   const troubleOf = (error: unknown) => {
-    if (!(error instanceof ApiError)) return new ProviderUnavailable('paddle', 'no usable answer')
+    if (!(error instanceof ApiError)) return new ProviderUnavailable('paddle', 'no usable response')
     const isRefusal = error.type === 'request_error' && error.code !== 'too_many_requests'
     if (!isRefusal) {
-      return new ProviderUnavailable('paddle', 'an error of its own', error.retryAfter ?? undefined)
+      return new ProviderUnavailable('paddle', 'an internal error', error.retryAfter ?? undefined)
     }
     return new ProviderRefused('paddle', error.code === 'forbidden' ? 'permission' : 'key')
   }

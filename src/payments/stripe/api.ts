@@ -120,7 +120,7 @@ export function createStripe(
       const all = () => Promise.all(Array.from({ length: atOnce }, work))
       try {
         await ask('stripe', allPricesWithin * timeLimitMs, all, (error) =>
-          error instanceof Error ? error : new ProviderUnavailable('stripe', 'no usable answer'),
+          error instanceof Error ? error : new ProviderUnavailable('stripe', 'no usable response'),
         )
       } finally {
         // After a failure nobody asks for the rest.

@@ -32,7 +32,7 @@ export function createCall(apiUrl: string, platformKey: string | undefined, time
     const stripe = new Client(key, config)
     const troubleOf = (error: unknown) => {
       if (!(error instanceof Client.errors.StripeError)) {
-        return new ProviderUnavailable('stripe', 'no usable answer')
+        return new ProviderUnavailable('stripe', 'no usable response')
       }
       const isPlatforms = error.statusCode === 401 && key === platformKey
       if (isPlatforms) return new Refusal('platform_key_refused')
@@ -40,7 +40,7 @@ export function createCall(apiUrl: string, platformKey: string | undefined, time
     }
     const answer = await ask('stripe', timeLimitMs, async () => work(stripe), troubleOf)
     const parsed = shape.safeParse(answer)
-    if (!parsed.success) throw new ProviderUnavailable('stripe', 'an answer of an unknown shape')
+    if (!parsed.success) throw new ProviderUnavailable('stripe', 'a response of an unknown shape')
     return parsed.data
   }
 }

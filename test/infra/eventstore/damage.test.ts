@@ -77,7 +77,7 @@ describe.runIf(isEmbedded)('a store that was killed', () => {
     const at = headerBytes + Math.floor(frames / 2) * frameBytes
     expect(message).toBe(
       `event store: The write-ahead log ${log} is damaged at byte ${at}. Restore all of ${directory} from one backup. ` +
-        `Without a backup, copy it away, create the empty file ${directory}/accept-loss, and start again to go on ` +
+        `Without a backup, copy it away, create the empty file ${directory}/accept-loss, and start again to continue ` +
         'without the missing events.\n',
     )
     expect(readFileSync(log).equals(damaged)).toBe(true)
@@ -101,7 +101,7 @@ describe.runIf(isEmbedded)('a store that was killed', () => {
     const { exitCode, message } = await start(directory).failure()
     expect(exitCode).toBe(1)
     expect(message).toMatch(
-      /^event store: The (?:log ends at position \d+, and \d+ was|database is empty, and events were) acknowledged\. Restore all of .*accept-loss.*\n$/,
+      /^event store: The (?:log ends at position \d+, but position \d+ was|database is empty, but events were) acknowledged\. Restore all of .*accept-loss.*\n$/,
     )
     expect((await start(directory).failure()).exitCode).toBe(1)
     expect(readFileSync(`${log}.kept`).equals(damaged)).toBe(true)

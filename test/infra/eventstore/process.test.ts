@@ -173,7 +173,7 @@ describe.runIf(isEmbedded)('the process', () => {
     writeFileSync(join(directory, 'events.sqlite'), 'this is no database'.repeat(1_000))
     const { exitCode, message } = await start('--directory', directory).failure()
     expect(exitCode).toBe(1)
-    expect(message).toMatch(/restore the directory from a backup.*\n$/)
+    expect(message).toMatch(/Restore the directory from a backup.*\n$/)
   })
 
   test.each([[['--port', '1']], [['--directory', 'd', '--port', 'x']], [['--directory', 'd', '--what']]])(

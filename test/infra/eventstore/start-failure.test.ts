@@ -9,12 +9,12 @@ import { temporaryDirectory } from '../temporary.ts'
 const entry = join(import.meta.dirname, '../../../infra/local/eventstore/main.ts')
 
 test.each([
-  [{ code: 'ENOSPC' }, 'The disk is full: free some space and start again.'],
-  [{ code: 'ERR_SQLITE_ERROR', errcode: 13 }, 'The disk is full: free some space and start again.'],
-  [{ code: 'EIO' }, 'The disk reports an error: see what the system log says'],
+  [{ code: 'ENOSPC' }, 'The disk is full. Free up space and restart.'],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 13 }, 'The disk is full. Free up space and restart.'],
+  [{ code: 'EIO' }, 'The disk reports an error. Check the system log'],
   // SQLITE_IOERR_READ and SQLITE_IOERR_FSYNC
-  [{ code: 'ERR_SQLITE_ERROR', errcode: 266 }, 'The disk reports an error: see what the system log says'],
-  [{ code: 'ERR_SQLITE_ERROR', errcode: 1034 }, 'The disk reports an error: see what the system log says'],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 266 }, 'The disk reports an error. Check the system log'],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 1034 }, 'The disk reports an error. Check the system log'],
 ])('%j', (codes, advice) => {
   const { message, exitCode } = describeStartFailure(Object.assign(new Error('it failed'), codes))
   expect(message.startsWith(`event store: it failed. ${advice}`)).toBe(true)
@@ -32,6 +32,6 @@ test.runIf(mayMount)('a disk that is full', () => {
     ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', disk, process.execPath, entry],
     { encoding: 'utf8', timeout: 60_000 },
   )
-  expect(stderr).toMatch(/^event store: .*\. The disk is full: free some space and start again\.\n$/)
+  expect(stderr).toMatch(/^event store: .*\. The disk is full\. Free up space and restart\.\n$/)
   expect(status).toBe(1)
 })

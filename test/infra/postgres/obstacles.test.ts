@@ -49,7 +49,7 @@ test.runIf(!isRoot || canRunAsNobody)('a directory that this user may not write'
 
 test('a cluster of another version', async () => {
   const message = await messageOf(fakeCluster('16'))
-  expect(message).toContain('was made by Postgres 16, and the embedded Postgres is version 18')
+  expect(message).toContain('was created by Postgres 16, but the embedded Postgres is version 18')
   expect(message).toContain('set KEYLEDGER_DATABASE_URL')
 })
 

@@ -42,7 +42,7 @@ test('all that is open is found, closed by a start, and then found no more', () 
   const told: string[] = []
   openDataDirectory(root, { holdsData: true, log: (message) => told.push(message) })
   expect(told).toHaveLength(open.length)
-  expect(told).toContain(`Other users could read ${root}/master.key; it is closed now.`)
+  expect(told).toContain(`Other users could read ${root}/master.key; keyledger has removed their access.`)
   expect(open.map((path) => modeOf(path) & 0o067)).toStrictEqual(open.map(() => 0))
   expect(findExposures(root)).toStrictEqual([])
   expect(closeToOthers(root)).toStrictEqual([])

@@ -175,9 +175,9 @@ test('a supervising member starts a killed part again, on the same address', asy
   const [postmaster = 0, eventStore = 0] = partPids()
   const { url } = eventStoreEndpoint()
   process.kill(eventStore, 'SIGKILL')
-  await expect.poll(() => messages).toContain('The event store runs again')
+  await expect.poll(() => messages).toContain('The event store is running again')
   process.kill(postmaster, 'SIGKILL')
-  await expect.poll(() => messages).toContain('The Postgres runs again')
+  await expect.poll(() => messages).toContain('The Postgres is running again')
 
   expect(eventStoreEndpoint().url).toBe(url)
   expect(await answersOf(stack.databaseUrl)).toStrictEqual([{ one: 1 }])
@@ -241,6 +241,6 @@ test('a data directory that cannot be used: the message says what is in the way 
 
 test.runIf(process.getuid?.() !== 0)('a data directory that may not be written', async () => {
   chmodSync(temporary, 0o500)
-  await expect(joinHere()).rejects.toThrow(/this user may not write there.*KEYLEDGER_DATA_DIR/)
+  await expect(joinHere()).rejects.toThrow(/this user cannot write to it.*KEYLEDGER_DATA_DIR/)
   chmodSync(temporary, 0o700)
 })

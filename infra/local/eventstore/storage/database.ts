@@ -11,7 +11,7 @@ const SQLITE_BUSY = 5
 export class DirectoryInUse extends Error {
   constructor(directory: string) {
     super(
-      `${directory} is in use by another event store process. Connect to that one (its address is in ` +
+      `${directory} is in use by another event store process. Connect to that process (its address is in ` +
         `${join(directory, 'endpoint.json')}), stop it, or choose another directory.`,
     )
   }
@@ -22,7 +22,7 @@ class EventsMissing extends Error {
   constructor(directory: string, finding: string) {
     super(
       `${finding} Restore all of ${directory} from one backup. Without a backup, copy it away, create the empty file ` +
-        `${join(directory, ACCEPT_LOSS)}, and start again to go on without the missing events.`,
+        `${join(directory, ACCEPT_LOSS)}, and start again to continue without the missing events.`,
     )
   }
 }
@@ -74,7 +74,7 @@ export function openDirectory(directory: string): OpenDirectory {
     }
     const verify = (nextPosition: number): void => {
       if (nextPosition < acknowledged.position && !lossAccepted) {
-        const finding = `The log ends at position ${nextPosition}, and ${acknowledged.position} was acknowledged.`
+        const finding = `The log ends at position ${nextPosition}, but position ${acknowledged.position} was acknowledged.`
         throw new EventsMissing(directory, finding)
       }
       acknowledged.advance(nextPosition)
@@ -124,7 +124,7 @@ function openDatabase(directory: string, mayBeEmpty: boolean): DatabaseSync {
     `)
     if (isEmpty(database)) {
       if (!mayBeEmpty)
-        throw new EventsMissing(directory, 'The database is empty, and events were acknowledged.')
+        throw new EventsMissing(directory, 'The database is empty, but events were acknowledged.')
       createSchema(database)
     }
     return database
