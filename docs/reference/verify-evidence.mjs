@@ -18,7 +18,7 @@ export function verifyEvidence(archive, publicKey) {
   if (manifestFile?.name !== 'manifest.json' || signatureFile?.name !== 'signature.json') {
     throw new Error('the archive does not end with manifest.json and signature.json')
   }
-  if (contents.size !== files.length) throw new Error('two files have one name')
+  if (contents.size !== files.length) throw new Error('two files have the same name')
 
   const raw = Buffer.from(publicKey, 'base64')
   const kid = sha256(raw).slice(0, 16)
@@ -32,14 +32,14 @@ export function verifyEvidence(archive, publicKey) {
   // What stands before the 32 bytes of an Ed25519 key in its DER form.
   const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), raw])
   const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
-  if (!verify(null, Buffer.from(text), key, signature)) throw new Error('the signature is not genuine')
+  if (!verify(null, Buffer.from(text), key, signature)) throw new Error('the signature is not valid')
 
   const named = files.slice(0, -2)
-  if (manifest.files.length !== named.length) throw new Error('the manifest names other files')
+  if (manifest.files.length !== named.length) throw new Error('the files do not match the manifest')
   for (const [index, { name, size, sha256: digest }] of manifest.files.entries()) {
     const file = named[index]
     if (file.name !== name || file.content.length !== size || sha256(file.content) !== digest) {
-      throw new Error(`${name} is not what was signed`)
+      throw new Error(`${name} was changed`)
     }
   }
   return manifest
@@ -57,7 +57,7 @@ function filesIn(archive) {
     const begins = at + 30 + archive.readUInt16LE(at + 26)
     const path = archive.subarray(at + 30, begins)
     const content = archive.subarray(begins, begins + size)
-    if (content.length < size) throw new Error('the archive is cut off')
+    if (content.length < size) throw new Error('the archive is truncated')
     const facts = Buffer.concat([
       uint16(10, 0x0800, 0, 0, 0x0021),
       uint32(crc32(content), size, size),

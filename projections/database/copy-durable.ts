@@ -11,7 +11,7 @@ const rowsAtOnce = 200
 export class DatabaseNotEmpty extends Error {
   constructor(table: string) {
     super(
-      `The database to copy into has rows in ${table}. Copy into an empty database: nothing that is there is ever overwritten.`,
+      `The target database has rows in ${table}. Copy into an empty database: a copy never overwrites data.`,
     )
     this.name = 'DatabaseNotEmpty'
   }

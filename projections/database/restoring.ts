@@ -5,8 +5,8 @@ import { restoreLock } from './advisory-locks.ts'
 export class RestoreUnfinished extends Error {
   constructor() {
     super(
-      'a restore of this database has not finished, so it does not hold everything yet; ' +
-        'run keyledger restore with the same file again, which goes on where it stopped',
+      'a restore of this database has not finished, so its data is incomplete; ' +
+        'run keyledger restore with the same file again, which resumes where it stopped',
     )
     this.name = 'RestoreUnfinished'
   }

@@ -158,6 +158,6 @@ async function alone<T>(
 }
 
 async function patiently(name: string, until: number): Promise<void> {
-  if (performance.now() > until) throw new LockLost(`somebody else holds the lock ${name}`)
+  if (performance.now() > until) throw new LockLost(`another session holds the lock ${name}`)
   await sleep(retryMs)
 }

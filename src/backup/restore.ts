@@ -92,7 +92,7 @@ export async function restore(
     await copyLog(source, target.log, options)
   } catch (error) {
     if (error instanceof TargetDiffers)
-      throw new TargetNotEmpty(`The event store holds other events than the backup`)
+      throw new TargetNotEmpty(`The event store contains events that are not in the backup`)
     throw error
   }
 }

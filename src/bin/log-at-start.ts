@@ -75,9 +75,7 @@ export async function prepareLog(
 /** A rebuild takes the log that is there, and says so when the read models were built from another one. */
 function tellOfAdoption(error: unknown): void {
   if (!(error instanceof WrongLog)) throw error
-  tell(
-    `${error.difference} Rebuilding from this log as it is: what it does not hold is gone from the read models.`,
-  )
+  tell(`${error.difference} Rebuilding from this log: events that it lacks disappear from the read models.`)
 }
 
 async function identifyLog(ledger: Ledger, url: string): Promise<void> {

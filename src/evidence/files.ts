@@ -103,7 +103,7 @@ async function* deliveriesOf(
 
 function usageOf({ entry, counted }: Case): object {
   return {
-    note: "Validates are counted by product and hour and not by license: these are all of the product's since this license was issued. When each device was last seen stands in devices.",
+    note: 'Validations are counted per product and hour, not per license: these are all validations of the product since this license was issued. See devices for when each device was last seen.',
     productId: entry.license.productId,
     since: entry.license.createdAt,
     ...counted,

@@ -40,10 +40,10 @@ export async function summaryOf(services: Services, about: Case, counts: Deliver
           ${section('The license', facts(licenseFacts(about, entries[0]?.time)))}
           ${sale && section('The sale', saleParts(sale, about))}
           ${section('Devices', seatTable(seats))}
-          ${section('What happened', timeline(entries.toReversed(), entry.revision + 1))}
-          ${section('What was delivered', deliveryTable(counts))}
-          ${section('What was counted', countedWords(about))}
-          <footer>README.txt says what the other files are, and how to verify that nothing here was changed.</footer>
+          ${section('History', timeline(entries.toReversed(), entry.revision + 1))}
+          ${section('Deliveries', deliveryTable(counts))}
+          ${section('Usage', countedWords(about))}
+          <footer>README.txt describes the other files and how to verify that nothing was changed.</footer>
         </main>
       </body>
     </html>`)
@@ -65,7 +65,7 @@ const momentOrNull = (at: string | null): string | null => (at === null ? null :
 const revocationWords = {
   person: 'a person',
   refund: 'a refund',
-  dispute: 'a dispute that was lost',
+  dispute: 'a lost dispute',
   import_undone: 'an import that was taken back',
 } as const
 
@@ -85,12 +85,12 @@ function licenseFacts({ tenantId, entry, holder }: Case, at = entry.license.crea
       'Seats',
       deviceLimit === null ? `${seatsUsed} in use, no limit` : `${seatsUsed} of ${deviceLimit} in use`,
     ],
-    ['Runs until', license.expiresAt === null ? 'no end' : momentWords(license.expiresAt)],
+    ['Expires', license.expiresAt === null ? 'never' : momentWords(license.expiresAt)],
     ['Refunded', momentOrNull(license.refundedAt)],
     ['Revoked', momentOrNull(license.revokedAt)],
     ['Revoked by', license.revokedCause && revocationWords[license.revokedCause]],
-    ['Revoked because', revokedReason],
-    ['A test', license.test ? 'yes: nothing was paid' : null],
+    ['Reason', revokedReason],
+    ['Test', license.test ? 'yes: no payment was made' : null],
   ]
 }
 
@@ -104,7 +104,7 @@ function saleParts(sale: KnownSale, { buyer }: Case): Content {
       money(amount, currency),
     ]),
     ...refunds.map(({ refundId, amount, currency, full }): [string, string, string] => [
-      full ? 'Refund in full' : 'Refund in part',
+      full ? 'Full refund' : 'Partial refund',
       refundId,
       money(amount, currency),
     ]),
@@ -116,27 +116,27 @@ function saleParts(sale: KnownSale, { buyer }: Case): Content {
   ]
   return [
     facts([
-      ['Told by', sale.provider],
+      ['Provider', sale.provider],
       ['Received', momentWords(sale.receivedAt)],
       ['Bought', `${sale.productName}, ${sale.quantity} ×`],
       ['Buyer', [buyer.name, buyer.email].filter(Boolean).join(', ') || null],
-      ['Told again', sale.duplicates === 0 ? null : `${sale.duplicates} times`],
+      ['Repeated', sale.duplicates === 0 ? null : `${sale.duplicates} times`],
     ]),
-    table(['What', "The provider's id", 'Amount'], rows),
+    table(['What', "Provider's id", 'Amount'], rows),
   ]
 }
 
 function seatTable(seats: readonly Seat[]): Content {
-  if (seats.length === 0) return html`<p>None has ever sat on it.</p>`
+  if (seats.length === 0) return html`<p>No device was ever activated.</p>`
   const rows = seats
     .slice(0, mostTold)
     .map(({ name, deviceId, activatedAt, deactivatedAt }) => [
       name,
       deviceId,
       momentWords(activatedAt),
-      deactivatedAt === null ? 'in its seat' : momentWords(deactivatedAt),
+      deactivatedAt === null ? 'active' : momentWords(deactivatedAt),
     ])
-  return [more(seats.length), table(['Device', 'Id', 'Took a seat', 'Gave it back'], rows)]
+  return [more(seats.length), table(['Device', 'Id', 'Activated', 'Deactivated'], rows)]
 }
 
 function timeline(entries: readonly StoryEntry[], all: number): Content {
@@ -164,16 +164,16 @@ function timeline(entries: readonly StoryEntry[], all: number): Content {
 
 const more = (all: number, which = 'the first'): Content =>
   all > mostTold &&
-  html`<p>Of ${all.toLocaleString('en-US')} these are ${which} ${mostTold}; the other files hold all.</p>`
+  html`<p>Showing ${which} ${mostTold} of ${all.toLocaleString('en-US')}; the other files contain all.</p>`
 
 function deliveryTable(counts: DeliveryCounts): Content {
   const rows = Object.entries(counts).map(([channel, { delivered, pending, abandoned }]) => [
-    channel === 'mail' ? 'Mails to the customer' : "Calls of the vendor's webhook",
+    channel === 'mail' ? 'Mails to the customer' : "Calls to the vendor's webhook",
     delivered,
     pending,
     abandoned,
   ])
-  return table(['', 'Delivered', 'Waiting', 'Given up'], rows)
+  return table(['', 'Delivered', 'Pending', 'Abandoned'], rows)
 }
 
 function countedWords({ entry, counted }: Case): Html {
@@ -181,7 +181,7 @@ function countedWords({ entry, counted }: Case): Html {
     count.toLocaleString('en-US'),
   )
   const all = `Since this license was issued, all licenses of ${entry.license.productId} together`
-  return html`<p>${`${all} were validated ${validated} times and refused ${refused} times. Validates are not counted by license.`}</p>`
+  return html`<p>${`${all} had ${validated} successful and ${refused} rejected validations. Validations are not counted per license.`}</p>`
 }
 
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): Html => html`

@@ -27,7 +27,8 @@ export async function* zipped(files: AsyncIterable<ArchivedFile>): AsyncIterable
       Buffer.concat([signature(0x02014b50), uint16(neededVersion), facts, placeAt(offset), path]),
     )
     offset += local.length + content.length
-    if (offset > mostBytes || directory.length > mostFiles) throw new RangeError('too much for one archive')
+    if (offset > mostBytes || directory.length > mostFiles)
+      throw new RangeError('the evidence is too large for one archive')
     yield local
     yield content
   }

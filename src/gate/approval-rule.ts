@@ -32,7 +32,7 @@ export async function approvalRuleFor(
 async function memberBehind({ ledger }: Services, askerId: string): Promise<string | null> {
   if (isMember(askerId)) return askerId
   for await (const entry of ledger.readStream(tokenStream(askerId))) {
-    if (!entry.readable) throw new LedgerUnavailable(`who made ${askerId} cannot be read`)
+    if (!entry.readable) throw new LedgerUnavailable(`the creator of ${askerId} cannot be read`)
     const { actor } = entry.metadata
     return actor.startsWith('member:') ? actor.slice('member:'.length) : null
   }

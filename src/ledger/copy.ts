@@ -130,11 +130,11 @@ export async function* eventsOf(
 
 const placeOf = ({ type, revision, stream }: RawEvent) => `${type} at revision ${revision} of ${stream}`
 
-const advice = 'Copy into a log that is empty, or that a copy of this very log was begun in.'
+const advice = 'Copy into an empty log, or into one with an unfinished copy of this log.'
 
 const moreThanSource = (event: RawEvent, same: number) =>
-  `The target holds more than the source: after the ${same} events that both have comes ${placeOf(event)}. ${advice}`
+  `The target has more events than the source: after ${same} identical events comes ${placeOf(event)}. ${advice}`
 
 const otherThanSource = (event: RawEvent, expected: RawEvent, same: number) =>
-  `The target is no copy of the source: after ${same} events that are the same it holds ${placeOf(event)}, and the ` +
-  `source ${placeOf(expected)}. ${advice}`
+  `The target is not a copy of the source: after ${same} identical events it has ${placeOf(event)}, but the ` +
+  `source has ${placeOf(expected)}. ${advice}`

@@ -82,7 +82,7 @@ export async function licenseAsOf(
 }
 
 const unreadableHistory = (licenseId: string): LedgerUnavailable =>
-  new LedgerUnavailable(`what ${licenseStream(licenseId)} was then is not all there`)
+  new LedgerUnavailable(`the history of ${licenseStream(licenseId)} is incomplete at that moment`)
 
 /** @throws Refusal `moment_in_the_future`, `license_not_found` for a time before its first event */
 async function placeIn(

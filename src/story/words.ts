@@ -56,7 +56,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'LicenseRefunded':
       return refundWords(event.data)
     case 'LicenseReinstated':
-      return event.data.paidLeft ? 'Reinstated: it is paid for' : 'One of its payments is valid again'
+      return event.data.paidLeft ? 'Reinstated: the payment is valid again' : 'A payment is valid again'
     case 'LicenseTermsChanged':
       return `Changed to ${event.data.keyTypeId}, quantity ${event.data.quantity}; ${endWords(event.data.expiresAt)}`
     case 'SubscriptionEnded':

@@ -168,7 +168,7 @@ describe('the archive', () => {
 
   test('has a summary that tells it in plain words, runs nothing and fetches nothing', () => {
     const page = files.get('summary.html') ?? ''
-    for (const words of ['evidence@example.com', '$49.00', 'charged back', 'activated', 'Refund in full']) {
+    for (const words of ['evidence@example.com', '$49.00', 'charged back', 'activated', 'Full refund']) {
       expect(page).toContain(words)
     }
     expect(page).toContain('&lt;b>laptop')

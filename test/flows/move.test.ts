@@ -128,8 +128,8 @@ test('what stands in the way of a copy is said in a sentence', async () => {
     [[], 2, 'The target is missing'],
     [['--to', 'esdb://admin:changeit@localhost:2113'], 2, 'Put it into KEYLEDGER_COPY_TO.'],
     [['--to', 'https://localhost:2113'], 2, 'https:// is not a URL of the event store'],
-    [['--to', other.eventstoreUrl], 1, 'The target is no copy of the source'],
-    [['--to', join(host.directory, 'fresh')], 1, 'nothing that is there is ever overwritten', overOther],
+    [['--to', other.eventstoreUrl], 1, 'The target is not a copy of the source'],
+    [['--to', join(host.directory, 'fresh')], 1, 'a copy never overwrites data', overOther],
   ]
   for (const [args, code, sentence, environment] of refusals) {
     const refused = await host.run(['copy', ...args], { ...source.environment, ...environment })

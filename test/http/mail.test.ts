@@ -37,10 +37,10 @@ test('is usual until it is set, and what is left out is usual again', async () =
 
 describe('is refused with', () => {
   test.each([
-    [{ text: 'thank you' }, 'license_key'],
+    [{ text: 'Thank you' }, 'license_key'],
     [{ text: '{{license_key}} {{licence_key}}' }, 'product_name'],
     [{ html: '<p>{{license_key}}</p>' }, 'text'],
-    [{ text: '{{license_key}}', html: 'thank you' }, 'license_key'],
+    [{ text: '{{license_key}}', html: 'Thank you' }, 'license_key'],
     [{ subject: 'one\r\nBcc: other@example.com' }, 'subject'],
     [{ subject: '{{everything}}' }, 'subject'],
     [{ from: { name: 'a\nb', email: 'a@example.com' } }, 'from'],

@@ -145,7 +145,7 @@ test('a target that is no prefix of the source is refused, and not changed', asy
     'another log': [other],
     'another event in the middle': [...events.slice(0, 20), { ...other, stream: 'license-other' }],
     'other bytes': [{ ...(events[0] ?? other), data: otherBytes }],
-    'more than the source': [...events, { ...other, stream: 'license-more' }],
+    'more events than the source': [...events, { ...other, stream: 'license-more' }],
     'another order': [...events.slice(0, 3), ...events.slice(6, 9), ...events.slice(3, 6)],
   }
   for (const [what, content] of Object.entries(held)) {
@@ -171,7 +171,7 @@ test('an append that is lost while later ones are written is found, and nothing 
     },
   }
   await expect(copyLog(source, withGap, quiet)).rejects.toThrow(
-    /^The target is no copy of the source: after 15 events/,
+    /^The target is not a copy of the source: after 15 identical events/,
   )
   expect(sent).toBe(20)
 })

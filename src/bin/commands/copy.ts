@@ -61,7 +61,7 @@ async function copy(options: CopyOptions): Promise<void> {
         : null
     const compared = options.verify ? await compareWithProgress(source.log, target.log, events) : undefined
     print(options, { events, databaseRows, verified: compared?.equal ?? null }, () => [
-      `The target holds all ${events} events.`,
+      `The target has all ${events} events.`,
       ...(databaseRows === null
         ? []
         : [`Copied ${databaseRows} rows of the database; the read models are rebuilt from the log.`]),

@@ -2,17 +2,17 @@ import type { MailSettings } from './events.ts'
 
 /** What a template may have filled in, and what each stands for. */
 export const placeholders = {
-  greeting: 'Hello and the name, or just Hello',
-  customer_name: 'the name, empty when the provider told none',
-  customer_email: 'the address that the mail goes to',
+  greeting: 'Hello and the name, or only Hello',
+  customer_name: 'the name, or nothing if the provider sent none',
+  customer_email: 'the email address of the customer',
   vendor_name: 'the name of the workspace',
   product_name: 'the name of the product',
   key_type_name: 'the name of the key type',
-  license_key: 'the key, which every template must hold',
-  quantity: 'how many were bought',
-  devices: 'on how many devices it works, or unlimited',
-  expires_on: 'the day on which it ends, or never',
-  sale_id: "the provider's own id of the sale",
+  license_key: 'the license key; every template must contain it',
+  quantity: 'the quantity bought',
+  devices: 'the number of devices, or unlimited',
+  expires_on: 'the expiry date, or never',
+  sale_id: "the provider's id of the sale",
 } as const satisfies Record<string, string>
 
 type Placeholder = keyof typeof placeholders
@@ -47,14 +47,14 @@ const usualSubject = 'Your license key for {{product_name}}'
 
 const usualText = `{{greeting}},
 
-thank you for buying {{product_name}} ({{key_type_name}}). This is your license key:
+Thank you for buying {{product_name}} ({{key_type_name}}). Here is your license key:
 
     {{license_key}}
 
-It works on this many devices: {{devices}}.
-It ends: {{expires_on}}.
+Devices: {{devices}}
+Expires: {{expires_on}}
 
-Please keep this mail: the key is sent only once.
+Please keep this email. We send the key only once.
 
 {{vendor_name}}
 `
@@ -65,10 +65,10 @@ const usualHtml = `<!doctype html>
   <body style="margin:0;padding:24px;background:#f4f4f1;color:#1d1d1b;font:16px/1.5 system-ui,sans-serif">
     <div style="max-width:560px;margin:0 auto;padding:32px;background:#fff;border-radius:8px">
       <p>{{greeting}},</p>
-      <p>thank you for buying <strong>{{product_name}}</strong> ({{key_type_name}}). This is your license key:</p>
+      <p>Thank you for buying <strong>{{product_name}}</strong> ({{key_type_name}}). Here is your license key:</p>
       <p style="padding:16px;background:#f4f4f1;border-radius:6px;font:600 17px/1.4 ui-monospace,monospace">{{license_key}}</p>
-      <p>It works on this many devices: {{devices}}.<br>It ends: {{expires_on}}.</p>
-      <p>Please keep this mail: the key is sent only once.</p>
+      <p>Devices: {{devices}}<br>Expires: {{expires_on}}</p>
+      <p>Please keep this email. We send the key only once.</p>
       <p>{{vendor_name}}</p>
     </div>
   </body>

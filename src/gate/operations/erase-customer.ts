@@ -27,7 +27,7 @@ export const eraseCustomer = gatedOperation({
     const [person] = await services.subjects.openPeople(tenantId, [customer])
     const { licenseIds, customerIds, sales } = await findTraces(services.db, tenantId, customer.subjectId)
     return {
-      summary: `Erase ${person?.email ?? 'an unknown person'}, the person of the customer ${customer.customerId}`,
+      summary: `Erase ${person?.email ?? 'an unknown person'}, the person behind the customer ${customer.customerId}`,
       consequences: [
         'Their email address and name become unreadable everywhere, immediately and permanently',
         `${counted(licenseIds.length, 'license', 'licenses')}, ${counted(customerIds.length, 'customer', 'customers')} ` +

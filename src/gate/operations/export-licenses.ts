@@ -10,7 +10,10 @@ import { gatedOperation } from '../operation.ts'
 import { counted } from '../words.ts'
 
 const query = z.strictObject({
-  format: z.enum(['ndjson', 'csv']).default('ndjson').meta({ description: 'A line each, as JSON or as CSV' }),
+  format: z
+    .enum(['ndjson', 'csv'])
+    .default('ndjson')
+    .meta({ description: 'One line per license, as JSON or CSV' }),
   product: Slug.optional(),
   status: z.enum(['active', 'fallback', 'expired', 'revoked']).optional(),
 })

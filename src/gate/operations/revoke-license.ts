@@ -13,7 +13,7 @@ const input = z.object({
   params: z.strictObject({ id: z.string() }),
   body: z
     .strictObject({
-      reason: text(500).optional().meta({ description: "Stands in the license's history" }),
+      reason: text(500).optional().meta({ description: "Shown in the license's history" }),
     })
     .nullish()
     .meta({ example: { reason: 'charged back' } }),

@@ -15,7 +15,7 @@ const input = z.object({
   body: z
     .strictObject({
       webhookSecret: ProviderCredential.optional().meta({
-        description: 'The new one, as the provider shows it; gumroad has none, and gets a new token instead',
+        description: 'The new secret from the provider; Gumroad has none and gets a new token instead',
       }),
     })
     .nullish()

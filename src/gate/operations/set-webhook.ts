@@ -16,17 +16,17 @@ const settings = z
       .refine((value) => !/\p{C}/u.test(value), 'must be a URL without invisible characters')
       .refine((value) => URL.canParse(value), 'must be a URL')
       .nullable()
-      .meta({ description: 'https on a public address; null ends deliveries' }),
+      .meta({ description: 'An https URL with a public address; null removes the webhook' }),
     events: z
       .array(WebhookEventName)
       .min(1)
       .max(100)
       .optional()
-      .meta({ description: 'A set. When absent the present ones stay; all of them at first' }),
+      .meta({ description: 'A set. When absent, the current events stay; all events at first' }),
     rotateSecret: z
       .boolean()
       .optional()
-      .meta({ description: 'The former secret goes on beside the new one for 24 hours' }),
+      .meta({ description: 'Creates a new secret; the previous one stays valid for 24 hours' }),
   })
   .meta({ example: { url: 'https://hooks.example.com/keyledger', events: ['license.created'] } })
 type Settings = z.infer<typeof settings>

@@ -13,7 +13,7 @@ const params = z.strictObject({ id: z.string() })
 
 const reasonIn = z
   .strictObject({
-    reason: text(500).optional().meta({ description: "Stands in the license's history" }),
+    reason: text(500).optional().meta({ description: "Shown in the license's history" }),
   })
   .nullish()
   .meta({ example: { reason: 'revoked by mistake' } })
@@ -55,7 +55,9 @@ export const reseatDevice = gatedOperation({
   input: z.object({
     params,
     body: z
-      .strictObject({ deviceId: text(256).meta({ description: 'As the license lists it' }) })
+      .strictObject({
+        deviceId: text(256).meta({ description: 'The id of the device, as listed with the license' }),
+      })
       .meta({ example: { deviceId: 'machine-7f3a' } }),
   }),
   check: (services, tenantId, { params: { id }, body }) =>

@@ -56,7 +56,7 @@ export function reasonFor(situation: Situation, status: RuntimeStatus): Reason {
       return endedReason(situation, status)
     case 'not_found':
     case 'reminted':
-      throw new Error('it is asked about by its own key, which is the current one')
+      throw new Error('the license was looked up by its current key')
   }
 }
 

@@ -24,7 +24,7 @@ export function parseFilter(options: streams.ReadReq.Options.FilterOptions): Eve
     const accepts = parseExpression(byType)
     return { matches: (event) => accepts(event.type), checkpointInterval }
   }
-  throw invalidArgument('A filter needs a stream name or an event type to look at.')
+  throw invalidArgument('A filter needs a stream name or an event type.')
 }
 
 function parseExpression(

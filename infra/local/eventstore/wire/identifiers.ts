@@ -6,7 +6,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** Stream names travel as bytes. */
 export function parseStreamName(identifier: shared.StreamIdentifier | undefined): string {
   const name = Buffer.from(identifier?.getStreamName_asU8() ?? []).toString()
-  if (name === '' || name === '$all') throw invalidArgument(`'${name}' is no name of a stream.`)
+  if (name === '' || name === '$all') throw invalidArgument(`'${name}' is not a stream name.`)
   return name
 }
 
@@ -16,7 +16,7 @@ export function parseUuid(uuid: shared.UUID | undefined): string {
   const text = structured
     ? joinHalves(structured.getMostSignificantBits(), structured.getLeastSignificantBits())
     : (uuid?.getString() ?? '').toLowerCase()
-  if (!UUID.test(text)) throw invalidArgument(`'${text}' is no UUID.`)
+  if (!UUID.test(text)) throw invalidArgument(`'${text}' is not a UUID.`)
   return text
 }
 
