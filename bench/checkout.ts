@@ -66,7 +66,7 @@ async function greetingOf(child: ChildProcess): Promise<{ address: string; token
   let text = ''
   for await (const chunk of child.stdout ?? []) {
     text += String(chunk)
-    const address = /listens on (http:\/\/\S+?);/.exec(text)?.[1]
+    const address = /(?:listens|is listening) on (http:\/\/[^\s;]+?)[;.]\s/.exec(text)?.[1]
     const token = /\bkl_pat_\w+/.exec(text)?.[0]
     if (address === undefined || token === undefined) continue
     child.stdout?.resume()

@@ -52,7 +52,7 @@ test('what waits is listed and shown in plain words', async () => {
     expect.stringMatching(/^tenant +acme$/),
     expect.stringMatching(/^token +test \(tok_\w+\)$/),
     expect.stringMatching(/^from +(::1|127\.0\.0\.1|::ffff:127\.0\.0\.1), node$/),
-    expect.stringMatching(/^asked +\d{4}-.*Z$/),
+    expect.stringMatching(/^requested +\d{4}-.*Z$/),
     '',
   ])
   const all = await host.json(z.array(Confirmation), ['confirmations', 'list'], environment)

@@ -162,7 +162,7 @@ test('a port that is taken ends the start with a sentence', async () => {
   const second = host.startServer({ ...environment, KEYLEDGER_WORKERS: '2' }, portOf(server))
   const { code, stderr } = await second.finished
   expect(code).toBe(1)
-  expect(stderr).toContain(`Port ${portOf(server)} on localhost is taken.`)
+  expect(stderr).toContain(`Port ${portOf(server)} on localhost is in use.`)
 })
 
 test('Ctrl-C answers what is in flight and ends the workers', async () => {

@@ -130,7 +130,7 @@ describe('a start with a log that is not the one of the read models is refused',
   test('another log', async () => {
     await hold(anotherLog)
     const told = await refusal(environment)
-    expect(told).toMatch(/holds the log [0-9a-f-]{36} .*were built from the log [0-9a-f-]{36}/)
+    expect(told).toMatch(/contains the log [0-9a-f-]{36} .*were built from the log [0-9a-f-]{36}/)
     expect(await tenantsOf(other)).toStrictEqual(['elsewhere'])
   })
 

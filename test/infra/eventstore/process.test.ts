@@ -165,7 +165,7 @@ describe.runIf(isEmbedded)('the process', () => {
     writeFileSync(file, '')
     const { exitCode, message } = await start('--directory', file).failure()
     expect(exitCode).toBe(1)
-    expect(message).toMatch(/choose another --directory\.\n$/)
+    expect(message).toMatch(/Choose another --directory\.\n$/)
   })
 
   test('says that the database is damaged', async () => {

@@ -67,7 +67,7 @@ test('a start refuses a directory where everybody may write and that it must not
   chmodSync(root, 0o1777)
   const log = () => undefined
   expect(() => openDataDirectory(root, { holdsData: true, log })).toThrow(
-    `The data directory ${root} cannot be used: every user of this machine may write there`,
+    `The data directory ${root} cannot be used: every user of this machine can write to it`,
   )
   expect(openDataDirectory(root, { holdsData: false, log }).run).toBe(join(root, 'run'))
 })

@@ -223,7 +223,7 @@ test('a part that does not start is reported, and the other one does not stay be
   const parts = { postgres: true, eventStore: true }
   const joined = joinLocalStack({ dataDirectory, parts, log: () => undefined, eventStoreProgram: broken })
   await expect(joined).rejects.toThrow(
-    /The event store did not start .* ended with 70\. .*no event store today/s,
+    /The event store did not start .* exited with 70\. .*no event store today/s,
   )
   expect(existsSync(join(dataDirectory, 'postgres', 'data', 'postmaster.pid'))).toBe(false)
 })
@@ -234,7 +234,7 @@ test('a data directory that cannot be used: the message says what is in the way 
   expect(await messageOf()).toBeInstanceOf(LocalStackError)
   expect(await messageOf()).toHaveProperty(
     'message',
-    `The data directory ${dataDirectory} cannot be used: a file is in its way. ` +
+    `The data directory ${dataDirectory} cannot be used: a file is in the way. ` +
       'Move that file, or choose another directory with KEYLEDGER_DATA_DIR.',
   )
 })
