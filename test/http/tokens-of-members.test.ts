@@ -152,5 +152,5 @@ test('the pages say whose token it is, what ends with a member, and why one ende
   expect(await words(`/dashboard/tokens/${tokenId}`)).toContain('member removed')
   expect(await words('/dashboard/tokens?show=all')).toContain(`${name} member removed`)
   expect(await words('/dashboard/tokens')).not.toContain(name)
-  expect(await words(`/dashboard/tokens/${tenant.tokenId}`)).toContain('it belongs to no member')
+  expect(await words(`/dashboard/tokens/${tenant.tokenId}`)).toContain('the token belongs to no member')
 })
