@@ -14,7 +14,7 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client'
 import { describe, expect, test } from 'vitest'
-import { collect, connect, numbered, numberedUpTo, uniqueStream } from './event-store.ts'
+import { collect, connect, isEmbedded, numbered, numberedUpTo, uniqueStream } from './event-store.ts'
 
 const { client } = await connect()
 
@@ -105,8 +105,10 @@ describe('$all', () => {
     })
     const subscription = client.subscribeToAll({ fromPosition: END, filter })
     subscription.on('data', () => undefined)
-    await expect.poll(() => told.length).toBe(1)
+    await expect.poll(() => told.length).toBeGreaterThan(0)
     await subscription.unsubscribe()
+    // In a log that other files append to, each further event may be told of as well.
+    if (isEmbedded) expect(told).toHaveLength(1)
     const [fromPosition] = told
     if (!fromPosition) throw new Error('no checkpoint was told')
     expect(await collect(client.readAll({ fromPosition, maxCount: 1 }))).toHaveLength(1)
