@@ -92,19 +92,19 @@ function missingWords({ baseUrl }: View, tenantId: string, provider: Provider, m
   const name = providerNames[provider]
   switch (missing.what) {
     case 'platform_key':
-      return html`<p>No key of a Stripe platform account is configured. The operator of this installation must set
+      return html`<p>No key of a Stripe platform account is configured. The operator of this installation must set${' '}
         <code>KEYLEDGER_STRIPE_SECRET_KEY</code>.</p>`
     case 'notification_secret':
-      return html`<p>Stripe notifications cannot be verified. The operator of this installation must set
+      return html`<p>Stripe notifications cannot be verified. The operator of this installation must set${' '}
         <code>KEYLEDGER_STRIPE_WEBHOOK_SECRET</code> to the signing secret of the Connect endpoint.</p>`
     case 'onboarding':
       return html`<p>The Stripe onboarding was started but not finished. <code>POST /v1/integrations/stripe/connect</code> returns a
         new link to continue.</p>`
     case 'connection':
-      return html`<p>Not connected. Send <code>POST ${baseUrl}/v1/integrations/${provider}/connect</code>, or run on the host
+      return html`<p>Not connected. Send <code>POST ${baseUrl}/v1/integrations/${provider}/connect</code>, or run on the host${' '}
         <code>keyledger integrations connect ${provider} --tenant ${tenantId}</code>.</p>`
     case 'mapping':
-      return html`<p>No product is mapped, so sales cannot be matched to one. Send
+      return html`<p>No product is mapped, so sales cannot be matched to one. Send${' '}
         <code>POST ${baseUrl}/v1/products/…/integrations/${provider}</code> with the IDs that ${name} uses.</p>`
     case 'mapping_target':
       return html`<p>The mapping of ${missing.productIds.join(', ')} points to a product or key type that no longer exists. Its

@@ -223,7 +223,7 @@ function saleBox({ sale }: OneLicense): Content {
     'Sale',
     html`<div class="sheet stack-tight">
       <p>
-        <a href=${`/dashboard/sales/${sale.id}`}>${sale.quantity === 1 ? sale.productName : `${sale.quantity} × ${sale.productName}`}</a>
+        <a href=${`/dashboard/sales/${sale.id}`}>${sale.quantity === 1 ? sale.productName : `${sale.quantity} × ${sale.productName}`}</a>${' '}
         for ${money(sale.amount, sale.currency)}
       </p>
       <p class="sub">${providerNames[sale.provider]}, ${moment(sale.receivedAt)}</p>

@@ -106,7 +106,7 @@ type OneMember = {
 /** What of a member's tokens ends with them. */
 const endingTokens = (names: readonly string[]): string =>
   names.length === 0
-    ? 'No active API token is theirs.'
+    ? 'They have no active API tokens.'
     : `The API tokens that they created stop working: ${names.map((name) => `“${name}”`).join(', ')}.`
 
 export function memberView(view: View, { member, email, ways, sessions, tokens, isSelf }: OneMember): Html {

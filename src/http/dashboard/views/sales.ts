@@ -174,7 +174,7 @@ const reasons: Record<ParkedReason, string> = {
 
 const needsHolderBox = notice(
   'warn',
-  html`The provider sent no email address, so no email was sent. Link the license to a customer with
+  html`The provider sent no email address, so no email was sent. Link the license to a customer with${' '}
   <code>POST /v1/customers/{id}/link-license</code>; remint it if the buyer has no key yet.`,
 )
 

@@ -52,7 +52,7 @@ export function rotateSigningKeyView(token: string, newest: KeyState | undefined
           newest?.status === 'next'
             ? html`The key <code>${newest.kid}</code> is published and starts signing within five minutes. Rotating again now
                 has no effect.`
-            : html`A new key is published immediately and starts signing in five minutes, when every app's keyset has it.
+            : html`A new key is published immediately and starts signing in five minutes, when every app's keyset has it.${' '}
               ${
                 newest &&
                 html`The current key <code>${newest.kid}</code> stays published until everything it signed has

@@ -114,7 +114,7 @@ export function readModelsPart(view: View, shown: ReadModelsShown): Html {
     }
     ${own.length > 0 && parkedTable(view, own)}
     <p class="sub">
-      The read models are shared by all workspaces. An operator rebuilds them on the host with
+      The read models are shared by all workspaces. An operator rebuilds them on the host with${' '}
       <code>keyledger projections rebuild</code>.
     </p>
   </div>`
