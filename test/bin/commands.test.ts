@@ -362,9 +362,8 @@ describe('init, migrate, doctor', () => {
   })
 
   test('migrate', async () => {
-    expect(await keyledger('migrate')).toStrictEqual(
-      ended(0, 'The schemas and the read models are at this version.\n'),
-    )
+    const migrated = ended(0, 'The schemas and the read models are at this version.\n')
+    expect(await keyledger('migrate')).toStrictEqual(migrated)
     expect(await keyledger('migrate', '--json')).toStrictEqual(ended(0, json({ migrated: true })))
   })
 
