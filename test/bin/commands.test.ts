@@ -392,9 +392,7 @@ describe('init, migrate, doctor', () => {
     )
     const { code, stdout } = await host.run(['doctor'], { ...environment, KEYLEDGER_PORT: '0' })
     await db.query('delete from parked')
-    expect({ code, stdout }).toStrictEqual({
-      code: 0,
-      stdout: expect.stringContaining('1 parked streams') as string,
-    })
+    expect(code).toBe(0)
+    expect(stdout).toContain('1 parked streams')
   })
 })
