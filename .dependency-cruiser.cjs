@@ -68,7 +68,13 @@ module.exports = {
       'projections-know-events-and-postgres',
       'They are folded from events, and read by whoever asks.',
       { path: '^projections/' },
-      { path: '^(src/(?!domain/)|infra/)' },
+      { path: '^(src/(?!(?:domain|async)/)|infra/)' },
+    ),
+    only(
+      'async-helpers-stand-alone',
+      'They know nothing of licensing: any part of the project may use them.',
+      { path: '^src/async/' },
+      { path: '^(src/(?!async/)|projections/|infra/)' },
     ),
     only(
       'the-sdk-stands-alone',

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg'
+import { coalesce } from '../../src/async/coalesce.ts'
 import type { SigningKey } from '../../src/domain/signing/events.ts'
 import type { Plan } from '../../src/domain/tenant/events.ts'
 import type { Tenant } from '../../src/domain/tenant/tenant.ts'
-import { coalesce } from '../coalesce.ts'
-import { leadersOf } from '../leaders.ts'
+import { firstByKey } from '../first-by-key.ts'
 
 /** The tenant and product that an app says it belongs to, and the moment of its call. */
 export type ClientQuestion = { tenantId: string; productId: string; now: string }
@@ -96,7 +96,7 @@ const nameOf = ({ tenantId, productId }: Place): string => `${tenantId}.${produc
 
 /** The tenant of each question that is the first about its product; null for the others. */
 export const leadingTenants = (questions: readonly Place[]): (string | null)[] =>
-  leadersOf(questions, nameOf).map((leader, index) => {
+  firstByKey(questions, nameOf).map((leader, index) => {
     const question = questions[index]
     return question && leader === index ? question.tenantId : null
   })
@@ -106,7 +106,7 @@ export function clientsFrom(
   rows: readonly ClientColumns[],
   questions: readonly Place[],
 ): (KnownClient | undefined)[] {
-  return leadersOf(questions, nameOf).map((leader) => {
+  return firstByKey(questions, nameOf).map((leader) => {
     const row = rows[leader]
     return row && clientFrom(row)
   })

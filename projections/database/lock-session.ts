@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pg, { type Pool } from 'pg'
-import { coalesce } from '../coalesce.ts'
+import { coalesce } from '../../src/async/coalesce.ts'
 import { LockLost } from './trouble.ts'
 
 /** A connection that holds shared locks. They are held exactly as long as it lasts. */

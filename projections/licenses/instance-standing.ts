@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { coalesce } from '../../src/async/coalesce.ts'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
 import {
   type ClientColumns,
@@ -9,7 +10,6 @@ import {
   type KnownClient,
   leadingTenants,
 } from '../clients/queries.ts'
-import { coalesce } from '../coalesce.ts'
 import type { Entitling } from './entitlements.ts'
 import {
   deviceOfInstance,

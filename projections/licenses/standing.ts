@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
+import { coalesce } from '../../src/async/coalesce.ts'
 import type { IssuedLicense } from '../../src/domain/license/license.ts'
-import { coalesce } from '../coalesce.ts'
-import { leadersOf } from '../leaders.ts'
+import { firstByKey } from '../first-by-key.ts'
 import { type KnownToken, memberOfToken, uncertainToken } from '../tokens/queries.ts'
 import {
   deviceOfLicense,
@@ -59,7 +59,7 @@ async function answerOne(db: Pool, question: ValidateQuestion): Promise<Validate
 }
 
 async function answerMany(db: Pool, questions: readonly ValidateQuestion[]): Promise<ValidateAnswer[]> {
-  const leaderOf = leadersOf(questions, placeOf)
+  const leaderOf = firstByKey(questions, placeOf)
   const leaders = [...new Set(leaderOf)]
   const { rows } = await db.query<Row>({
     name: 'standing-lookup',

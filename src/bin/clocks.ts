@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
+import { withinTime } from '../async/within-time.ts'
 import type { PartHealth } from '../http/system/health.ts'
 import { clockOfEventStore, type OtherClock } from '../ledger/clock-difference.ts'
-import { withinTime } from '../ledger/within-time.ts'
 import { clockOfPostgres, judgeClocks } from './doctor/clock.ts'
 
 export type Clocks = {

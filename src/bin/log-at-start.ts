@@ -49,7 +49,14 @@ function connect(url: string, gate: Gate): Ledger {
 }
 
 /** `connected` is the ledger without what holds its appends up while it is frozen. */
-type Parts = { connected: Ledger; ledger: Ledger; url: string; db: Pool; foldingDb: Pool; onParked: OnParked }
+type Parts = {
+  connected: Ledger
+  ledger: Ledger
+  url: string
+  db: Pool
+  projectionDb: Pool
+  onParked: OnParked
+}
 
 /**
  * Compares the log with the read models, gives it an identity when it has none, and brings the read models up to it.
@@ -57,18 +64,18 @@ type Parts = { connected: Ledger; ledger: Ledger; url: string; db: Pool; folding
  * @throws WrongLog, EventStoreRefused, LedgerUnavailable
  */
 export async function prepareLog(
-  { connected, ledger, url, db, foldingDb, onParked }: Parts,
+  { connected, ledger, url, db, projectionDb, onParked }: Parts,
   { supervise, toRebuild = false }: OpenOptions,
 ): Promise<void> {
   const compared = checkLog(ledger, await readKnownLog(db))
   await (toRebuild ? compared.catch(tellOfAdoption) : compared)
-  if (toRebuild) await makeMissingTables(foldingDb)
+  if (toRebuild) await makeMissingTables(projectionDb)
   // A log with an identity takes no other, so this also tells whether the user may write, and writes nothing.
   if ((await ledger.identity()) === undefined) await identifyLog(ledger, url)
   else if (supervise) await identifyLog(connected, url)
   if (toRebuild) return
   const progress = showProgress('Rebuilding the read models')
-  await prepareReadModels(foldingDb, ledger, { onParked, onProgress: progress.update })
+  await prepareReadModels(projectionDb, ledger, { onParked, onProgress: progress.update })
   progress.done()
 }
 

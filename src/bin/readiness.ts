@@ -1,12 +1,12 @@
 import { countParked } from '../../projections/runner/parked.ts'
 import { projectionLag } from '../../projections/runner/status.ts'
+import { withinTime } from '../async/within-time.ts'
 import { type BackupHistory, readBackupHistory, troubleWithBackups } from '../backup/history.ts'
 import type { Schedule } from '../backup/schedule.ts'
 import type { Services } from '../commands/services.ts'
 import type { Config } from '../config.ts'
 import { type Freeze, readFreeze } from '../freeze/freeze.ts'
 import type { PartHealth, Readiness } from '../http/system/health.ts'
-import { withinTime } from '../ledger/within-time.ts'
 import type { Feed } from '../webhooks/nats.ts'
 import type { Clocks } from './clocks.ts'
 

@@ -11,6 +11,7 @@ import type { LogReader } from '../../projections/runner/log.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createAttempts } from '../access/attempts.ts'
 import { createFingerprint } from '../access/fingerprint.ts'
+import { createKeyedMutex } from '../async/keyed-mutex.ts'
 import { createKeyTypeUse } from '../commands/key-type-use.ts'
 import { createPlanRoom } from '../commands/plan-room.ts'
 import type { Services } from '../commands/services.ts'
@@ -22,7 +23,6 @@ import { createIdempotency } from '../idempotency/idempotency.ts'
 import { createExecute } from '../ledger/execute.ts'
 import { createGate } from '../ledger/gate.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
-import { createTurns } from '../ledger/turns.ts'
 import { createMailing } from '../mail/mailing.ts'
 import { createProviders } from '../payments/providers.ts'
 import { createSignSettings } from '../signing/settings.ts'
@@ -81,10 +81,10 @@ export type StoreUse = OpenOptions & {
   advancing?: (own: ReadModels, log: LogReader) => ReadModels
 }
 
-export type ConnectionCounts = { db: number; hotDb: number; foldingDb: number; turnsDb: number }
+export type ConnectionCounts = { db: number; hotDb: number; projectionDb: number; locksDb: number }
 
 /** Of a process that does everything. */
-const allConnections: ConnectionCounts = { db: 10, hotDb: 3, foldingDb: 2, turnsDb: 3 }
+const allConnections: ConnectionCounts = { db: 10, hotDb: 3, projectionDb: 2, locksDb: 3 }
 
 /**
  * Starts or joins the embedded parts that are not replaced by an address, brings the schemas to this version and
@@ -145,7 +145,7 @@ export async function connectStores(
     const gate = createGate()
     const connected = await reachLedger(addresses.eventstoreUrl, gate)
     undo.push(() => connected.close())
-    const { db, hotDb, foldingDb, turnsDb } = createPools(
+    const { db, hotDb, projectionDb, locksDb } = createPools(
       addresses.databaseUrl,
       use.connections ?? allConnections,
       log,
@@ -159,12 +159,12 @@ export async function connectStores(
 
     const onParked = (parked: object) => log.error(parked, 'projection.stream_parked')
     const { eventstoreUrl: url } = addresses
-    if (use.prepare) await prepareLog({ connected, ledger, url, db, foldingDb, onParked }, use)
+    if (use.prepare) await prepareLog({ connected, ledger, url, db, projectionDb, onParked }, use)
     if (use.supervise) undo.push(watchTheLog({ ledger, gate, db, log }, use.supervise))
     const clocks = clocksOf(url, db)
     const tail = createTail(ledger)
     const rounds = traces.rounds(tail)
-    const ownReadModels = createReadModels(foldingDb, rounds.log, {
+    const ownReadModels = createReadModels(projectionDb, rounds.log, {
       timeLimitMs: readModelsTimeLimitMs,
       onParked,
       onFailure: (err) => log.warn({ err }, 'projection.batch_failed'),
@@ -181,12 +181,12 @@ export async function connectStores(
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
     const services: Services = {
       ledger,
-      execute: traces.execute(createExecute(ledger, traces.wait(readModels), createTurns())),
+      execute: traces.execute(createExecute(ledger, traces.wait(readModels), createKeyedMutex())),
       untilVisible,
       db,
       ...createLookups(hotDb),
       keyTypes: createKeyTypeUse(locks, ledger),
-      planRoom: createPlanRoom({ turnsDb, db, ledger, untilVisible }),
+      planRoom: createPlanRoom({ locksDb, db, ledger, untilVisible }),
       ...keyed,
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       ...counters,
@@ -233,9 +233,9 @@ function createPools(
     // Validates wait for nothing else: their look-ups have connections of their own.
     hotDb: createPool(databaseUrl, { size: counts.hotDb, planOnce: true, onError }),
     // Read models are folded by key, from nothing to whatever they grow to.
-    foldingDb: createPool(databaseUrl, { size: counts.foldingDb, planOnce: true, onError }),
+    projectionDb: createPool(databaseUrl, { size: counts.projectionDb, planOnce: true, onError }),
     // Whoever waits for a turn takes no connection from those who have theirs.
-    turnsDb: createPool(databaseUrl, { size: counts.turnsDb, onError }),
+    locksDb: createPool(databaseUrl, { size: counts.locksDb, onError }),
   }
   for (const pool of Object.values(pools)) undo.push(() => pool.end())
   return pools

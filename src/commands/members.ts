@@ -16,7 +16,7 @@ import type { Role } from '../domain/member/roles.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { noStream } from '../ledger/load.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
-import { takeTenantTurn } from './tenant-turn.ts'
+import { withTenantLock } from './tenant-lock.ts'
 
 /**
  * @returns the member's id
@@ -31,7 +31,7 @@ export async function addMember(
   const { tenantId, role } = member
   const at = momentOf(services)
   const { subjectId, email } = await services.subjects.sealPerson(tenantId, member.email, null)
-  return takeTenantTurn(services.db, tenantId, 'members', async () => {
+  return withTenantLock(services.db, tenantId, 'members', async () => {
     if (await findMemberBySubject(services.db, tenantId, subjectId)) throw new Refusal('member_exists')
     const command = { type: 'AddMember', memberId, tenantId, role, subjectId, email, at } as const
     await services.execute(members, memberId, command, causeOf(origin, at), { found: noStream(members) })
@@ -71,7 +71,7 @@ export async function changeRole(
   role: Role,
   origin: Origin,
 ): Promise<void> {
-  await takeTenantTurn(services.db, tenantId, 'members', async () => {
+  await withTenantLock(services.db, tenantId, 'members', async () => {
     await requireMember(services, tenantId, memberId)
     const otherOwners = await countOtherOwners(services.db, tenantId, memberId)
     const at = momentOf(services)
@@ -90,7 +90,7 @@ export async function removeMember(
   memberId: string,
   origin: Origin,
 ): Promise<void> {
-  await takeTenantTurn(services.db, tenantId, 'members', async () => {
+  await withTenantLock(services.db, tenantId, 'members', async () => {
     await requireMember(services, tenantId, memberId)
     const otherOwners = await countOtherOwners(services.db, tenantId, memberId)
     await change(services, memberId, { type: 'RemoveMember', otherOwners, at: momentOf(services) }, origin)

@@ -6,7 +6,7 @@ import type { Plan } from '../domain/tenant/events.ts'
 import { planLimits } from '../domain/tenant/tenant.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { catchUpWithLog } from './catch-up.ts'
-import { takeTenantTurn } from './tenant-turn.ts'
+import { withTenantLock } from './tenant-lock.ts'
 
 type Limited = 'products' | 'activeDevices'
 
@@ -44,7 +44,7 @@ type Waiting = {
 
 type Stores = {
   /** Of which turns take their connections, so that they take none from those who have a turn. */
-  turnsDb: Pool
+  locksDb: Pool
   db: Pool
   ledger: Pick<Ledger, 'head'>
   untilVisible: (position: bigint) => Promise<void>
@@ -54,13 +54,13 @@ const nameOf = ({ tenantId, what }: Pick<Asked, 'tenantId' | 'what'>) => `${what
 
 const counts = { products: countProducts, activeDevices: countActiveDevices }
 
-export function createPlanRoom({ turnsDb, db, ledger, untilVisible }: Stores): PlanRoom {
+export function createPlanRoom({ locksDb, db, ledger, untilVisible }: Stores): PlanRoom {
   /** Those of this process who wait for their turn. */
   const lines = new Map<string, Waiting[]>()
 
   async function serve({ tenantId, plan, what }: Asked, line: Waiting[]): Promise<void> {
     while (line.length > 0) {
-      const turn = takeTenantTurn(turnsDb, tenantId, what, async (prove) => {
+      const turn = withTenantLock(locksDb, tenantId, what, async (prove) => {
         await catchUpWithLog({ ledger, untilVisible })
         const room = planLimits[plan][what] - (await counts[what](db, tenantId))
         await runFirst(line, Math.max(0, room), prove)

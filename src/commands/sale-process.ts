@@ -29,7 +29,7 @@ const mostSteps = 50
  * @param isNew it was received a moment ago, so that nobody has got any further with it
  * @returns the sale as it is now, and the license with its key if it was issued here and now
  */
-export async function carryOn(
+export async function advanceSale(
   services: Services,
   found: Loaded<KnownSale>,
   origin: Origin,

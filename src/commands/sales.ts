@@ -10,13 +10,13 @@ import type { KnownSale, SaleCommand } from '../domain/sale/sale.ts'
 import type { Loaded } from '../ledger/load.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
 import { type IgnoredReason, type IgnoredTest, noteIgnoredTest } from '../usage/ignored-tests.ts'
-import { inOneGo } from './in-one-go.ts'
 import { factFrom, inUtc } from './sale-facts.ts'
 import { saleKeyName } from './sale-key.ts'
 import { type Resolved, resolveSale } from './sale-mapping.ts'
-import { carryOn } from './sale-process.ts'
+import { advanceSale } from './sale-process.ts'
 import { bindLinks, changeSale, keepNotice, loadSale, saleOfLink } from './sale-streams.ts'
 import { momentOf, type Origin, type Services } from './services.ts'
+import { waitOnce } from './wait-once.ts'
 
 /** What came of a notification, when it was taken in. */
 export type ReceivedOutcome =
@@ -47,7 +47,7 @@ export async function receiveNotification(
   raw: string,
   origin: Origin,
 ): Promise<ReceivedOutcome> {
-  return inOneGo(services, (steps) =>
+  return waitOnce(services, (steps) =>
     notification.type === 'sold'
       ? receiveSale(steps, tenantId, notification, raw, origin)
       : receiveFact(steps, tenantId, notification, raw, origin),
@@ -138,7 +138,7 @@ async function carriedOn(
   origin: Origin,
   isNew = false,
 ): Promise<ReceivedOutcome> {
-  const { sale, issued } = await carryOn(services, found, origin, isNew)
+  const { sale, issued } = await advanceSale(services, found, origin, isNew)
   if (issued) return { outcome: 'issued', saleId: sale.saleId, ...issued }
   if (!sale.parked) return { outcome: 'duplicate' }
   // What was told of it by another id than its own waits no longer for it to be licensed.
@@ -158,10 +158,10 @@ async function belongsToTestPurchase(services: Services, tenantId: string, saleI
 
 /** Looks again what the subscription was changed to. */
 async function reviewPlan(services: Services, found: Loaded<KnownSale>, origin: Origin): Promise<KnownSale> {
-  const sale = await inOneGo(services, async (steps) => {
+  const sale = await waitOnce(services, async (steps) => {
     const review = (at: string): SaleCommand => ({ type: 'ReviewPlan', at })
     const reviewed = await changeSale(steps, found.state, origin, review, found)
-    return (await carryOn(steps, reviewed.sale, origin)).sale
+    return (await advanceSale(steps, reviewed.sale, origin)).sale
   })
   if (sale.unmappedPlan !== null) throw new Refusal('sale_still_parked')
   return sale
@@ -184,7 +184,7 @@ export async function replaySale(
     return reviewPlan(services, { state: found, revision }, origin)
   }
   if (found.status !== 'parked') throw new Refusal('sale_not_parked')
-  const { outcome } = await inOneGo(services, async (steps) =>
+  const { outcome } = await waitOnce(services, async (steps) =>
     carriedOn(steps, await resolveAgain(steps, { state: found, revision }, origin), origin),
   )
   if (outcome === 'parked') throw new Refusal('sale_still_parked')
@@ -215,7 +215,7 @@ async function receiveFact(
     type: 'RecordFacts',
     facts: [fact],
   }))
-  await carryOn(services, sale, origin)
+  await advanceSale(services, sale, origin)
   await forgetIfErased(services, sale.state, payload)
   return { outcome: 'recorded' }
 }

@@ -2,7 +2,7 @@ import type { Plan } from '../domain/tenant/events.ts'
 import { type Tenant, type TenantCommand, tenants } from '../domain/tenant/tenant.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
-import { takeTenantTurn } from './tenant-turn.ts'
+import { withTenantLock } from './tenant-lock.ts'
 
 /** @throws Refusal `tenant_exists`, `tenant_id_reserved` */
 export async function createTenant(
@@ -49,7 +49,7 @@ export async function changeApprovalRule(
   anotherMember: boolean,
   origin: Origin,
 ): Promise<void> {
-  await takeTenantTurn(services.db, tenantId, 'approvals', async (prove) => {
+  await withTenantLock(services.db, tenantId, 'approvals', async (prove) => {
     await prove()
     await change(
       services,

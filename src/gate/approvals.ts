@@ -7,7 +7,7 @@ import { findMembersEver } from '../../projections/members/queries.ts'
 import { changeConfirmation } from '../commands/confirmations.ts'
 import { emailOf } from '../commands/members.ts'
 import { momentOf, type Origin, type Services } from '../commands/services.ts'
-import { takeTenantTurn } from '../commands/tenant-turn.ts'
+import { withTenantLock } from '../commands/tenant-lock.ts'
 import { isId } from '../credentials/id.ts'
 import {
   type ConfirmationStatus,
@@ -128,7 +128,7 @@ export async function approve(
   by: Origin,
 ): Promise<void> {
   const { confirmation } = await requireConfirmation(services, tenantId, id)
-  await takeTenantTurn(services.db, confirmation.tenantId, 'approvals', async (prove) => {
+  await withTenantLock(services.db, confirmation.tenantId, 'approvals', async (prove) => {
     const rule = await approvalRuleFor(services, confirmation)
     await prove()
     const command = { type: 'Approve', by: by.actor, rule, at: momentOf(services) } as const

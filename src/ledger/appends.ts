@@ -5,9 +5,9 @@ import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js'
 import type status from '@eventstore/db-client/generated/status_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ClientDuplexStream } from '@grpc/grpc-js'
+import { NotInTime } from '../async/within-time.ts'
 import { appendRequest, type EventToAppend } from './append-request.ts'
 import { LedgerUnavailable } from './unavailable.ts'
-import { NotInTime } from './within-time.ts'
 
 export type AppendCall = ClientDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>
 

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
+import type { KeyedMutex } from '../async/keyed-mutex.ts'
 import type { Decider } from '../domain/decider.ts'
 import type { Category, EventOf } from '../domain/events.ts'
 import type { Cause, ExpectedRevision, Ledger } from './ledger.ts'
 import { type Loaded, loadFromLog } from './load.ts'
 import { streamName } from './streams.ts'
-import type { Turns } from './turns.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /**
@@ -73,13 +73,13 @@ const attempts = 25
  * until the read models show it. A crash before the append leaves nothing; one after it leaves the events, and the next
  * command or projector brings the read models up to them.
  */
-export function createExecute(ledger: Ledger, readModels: ReadModels, turns: Turns): Execute {
+export function createExecute(ledger: Ledger, readModels: ReadModels, mutex: KeyedMutex): Execute {
   return (decider, id, command, cause, options = {}) => {
     const { found, run, admit, proof, waits = true } = options
     const stream = streamName(decider.category, id)
     const read = options.read ?? (() => loadFromLog(ledger, id, decider))
     const prepare = isPrepare(command) ? command : () => command
-    return turns.take(stream, async (waited) => {
+    return mutex.run(stream, async (waited) => {
       let basis = waited ? undefined : found
       let mayBeRecorded = run?.resumed ?? false
       for (let attempt = 0; attempt < attempts; attempt++) {

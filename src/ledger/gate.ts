@@ -1,5 +1,5 @@
+import { withinTime } from '../async/within-time.ts'
 import { LedgerUnavailable } from './unavailable.ts'
-import { withinTime } from './within-time.ts'
 
 /** Stands before everything that reads or writes the log: it is open while the log is known to be the right one. */
 export type Gate = {

@@ -1,7 +1,7 @@
 import type { StreamingRead } from '@eventstore/db-client'
+import { NotInTime } from '../async/within-time.ts'
 import type { Node } from './connection.ts'
 import { LedgerUnavailable } from './unavailable.ts'
-import { NotInTime } from './within-time.ts'
 
 /**
  * Everything that a read comes to. The client gives reads no deadline.

@@ -1,7 +1,7 @@
+import { NotInTime } from '../async/within-time.ts'
 import type { Connection } from './connection.ts'
 import type { NodeClient } from './node-client.ts'
 import { LedgerUnavailable } from './unavailable.ts'
-import { NotInTime } from './within-time.ts'
 
 /** Of the whole log, or of one stream. */
 type Subscription<E> = AsyncIterable<E> & {

@@ -1,7 +1,7 @@
 import { convertToCommandError, ErrorType, isCommandError } from '@eventstore/db-client'
 import { status } from '@grpc/grpc-js'
+import { NotInTime } from '../async/within-time.ts'
 import { LedgerUnavailable, type UnavailableReason } from './unavailable.ts'
-import { NotInTime } from './within-time.ts'
 
 /** What an error of the client means for the one who called it. */
 export type Trouble =

@@ -1,8 +1,9 @@
 import { type ConfirmationEntry, listFirstPending } from '../../projections/confirmations/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
+import { createBackoff } from '../async/backoff.ts'
 import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
 import { momentOf, type Services } from '../commands/services.ts'
-import { takeTenantTurn } from '../commands/tenant-turn.ts'
+import { withTenantLock } from '../commands/tenant-lock.ts'
 import { newId } from '../credentials/id.ts'
 import { confirmationStatusAt, type RequestedConfirmation } from '../domain/confirmation/confirmation.ts'
 import { writeApprovalMail } from '../domain/mail/approval-mail.ts'
@@ -10,7 +11,6 @@ import { approvalRuleFor, membersWhoMayApprove } from '../gate/approval-rule.ts'
 import { isMember } from '../gate/asker.ts'
 import { findOperation } from '../gate/registry.ts'
 import type { Reaction } from './reaction.ts'
-import { createSetAside } from './set-aside.ts'
 
 type Options = {
   /** How the addresses that are handed out begin. */
@@ -28,13 +28,13 @@ const mostOfTenant = 20
  * the mail is sent again with the id that it had.
  */
 export function approvalMailReaction(services: Services, { baseUrl, onTrouble }: Options): Reaction {
-  const setAside = createSetAside(services.now)
+  const backoff = createBackoff(services.now)
   let done: ReadonlySet<string> = new Set()
 
   async function round(): Promise<void> {
     if (services.mailing.mailbox !== undefined) return
     const pending = await listFirstPending(services.db, momentOf(services), mostOfTenant)
-    const skipped = new Set([...setAside.waiting(), ...done])
+    const skipped = new Set([...backoff.waiting(), ...done])
     const told = new Set<string>()
     for (const entry of pending) {
       const id = entry.confirmation.confirmationId
@@ -42,15 +42,15 @@ export function approvalMailReaction(services: Services, { baseUrl, onTrouble }:
       try {
         await tellApprovers(services, entry, baseUrl)
         told.add(id)
-        setAside.succeeded(id)
+        backoff.succeeded(id)
       } catch (error) {
         onTrouble({ confirmation: id, error })
-        setAside.failed(id)
+        backoff.failed(id)
       }
     }
     const ids = pending.map(({ confirmation }) => confirmation.confirmationId)
     done = new Set(ids.filter((id) => done.has(id) || told.has(id)))
-    setAside.forgetOthersThan(ids)
+    backoff.retainOnly(ids)
   }
 
   return { name: 'confirmations.mail', everyMs: 1000, round }
@@ -62,7 +62,7 @@ async function tellApprovers(
   { confirmation: { confirmationId, tenantId }, tokenName }: ConfirmationEntry,
   baseUrl: string,
 ): Promise<void> {
-  await takeTenantTurn(services.db, tenantId, 'approval mails', async () => {
+  await withTenantLock(services.db, tenantId, 'approval mails', async () => {
     const { state: confirmation } = await loadConfirmation(services, confirmationId)
     if (confirmation.status === 'absent') return
     if (confirmationStatusAt(confirmation, momentOf(services)) !== 'pending') return

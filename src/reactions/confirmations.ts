@@ -4,6 +4,7 @@ import {
   listOverdueConfirmations,
   listUnexecutedConfirmations,
 } from '../../projections/confirmations/queries.ts'
+import { createBackoff } from '../async/backoff.ts'
 import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
 import { momentOf, type Origin, type Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
@@ -14,7 +15,6 @@ import { destroyRequest, openRequest } from '../gate/request.ts'
 import { runApproved } from '../gate/run-approved.ts'
 import { graceAt } from './grace.ts'
 import type { Reaction } from './reaction.ts'
-import { createSetAside } from './set-aside.ts'
 
 /** Told of a confirmation that could not be settled; it is tried again later. */
 type OnTrouble = (trouble: { confirmation: string; error: unknown }) => void
@@ -40,25 +40,25 @@ export function confirmationReactions(services: Services, options: Options): Rea
 const originNow = (): Origin => ({ requestId: newId('req'), actor: 'system:reactions' })
 
 function createResume(services: Services, { graceMs = 10_000, onTrouble }: Options): () => Promise<void> {
-  const setAside = createSetAside(services.now)
+  const backoff = createBackoff(services.now)
   return async () => {
     const grace = graceAt(services.now(), graceMs)
     const due = [
       ...(await listUnexecutedConfirmations(services.db, grace)),
       ...(await listApprovedOfMembers(services.db, grace)),
     ]
-    const waiting = new Set(setAside.waiting())
+    const waiting = new Set(backoff.waiting())
     for (const id of due) {
       if (waiting.has(id)) continue
       try {
         await resumeConfirmation(services, id, originNow())
-        setAside.succeeded(id)
+        backoff.succeeded(id)
       } catch (error) {
         onTrouble({ confirmation: id, error })
-        setAside.failed(id)
+        backoff.failed(id)
       }
     }
-    setAside.forgetOthersThan(due)
+    backoff.retainOnly(due)
   }
 }
 

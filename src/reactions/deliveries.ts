@@ -1,14 +1,14 @@
 import { listOwedDeliveries, type OwedDelivery } from '../../projections/deliveries/due.ts'
+import { createBackoff } from '../async/backoff.ts'
+import { createWakeSignal } from '../async/wake-signal.ts'
 import { scheduleDelivery } from '../commands/deliveries.ts'
 import { destroySpentKeys } from '../commands/delivery-keys.ts'
-import { inOneGo } from '../commands/in-one-go.ts'
 import type { Services } from '../commands/services.ts'
+import { waitOnce } from '../commands/wait-once.ts'
 import { newId } from '../credentials/id.ts'
 import { publicNameOf } from '../domain/delivery/owed.ts'
 import type { LogEntry } from '../domain/recorded.ts'
-import { createBell } from './bell.ts'
 import type { Reaction } from './reaction.ts'
-import { createSetAside } from './set-aside.ts'
 
 /** Told of a license with a delivery that could not be scheduled; it is tried again later. */
 type OnTrouble = (trouble: { license: string; error: unknown }) => void
@@ -25,15 +25,15 @@ export function deliveryReaction(
   services: Services,
   onTrouble: OnTrouble,
 ): Reaction & { hear(entry: LogEntry): void } {
-  const bell = createBell()
+  const wakeSignal = createWakeSignal()
   let heard = -1n
-  const setAside = createSetAside(services.now)
+  const backoff = createBackoff(services.now)
   let more = false
 
   async function round(): Promise<void> {
     if (heard >= 0n) await services.untilVisible(heard)
-    const owed = await listOwedDeliveries(services.db, { except: setAside.waiting(), most: mostAtOnce })
-    await inOneGo(services, async (steps) => {
+    const owed = await listOwedDeliveries(services.db, { except: backoff.waiting(), most: mostAtOnce })
+    await waitOnce(services, async (steps) => {
       const left = owed.values()
       const lane = async () => {
         for (const one of left) await scheduleOne(steps, one)
@@ -41,7 +41,7 @@ export function deliveryReaction(
       await Promise.all(Array.from({ length: lanes }, lane))
     })
     more = owed.length === mostAtOnce
-    setAside.forgetOthersThan(owed.map(({ licenseId }) => licenseId))
+    backoff.retainOnly(owed.map(({ licenseId }) => licenseId))
   }
 
   /** @throws what is no license's own fault: the stores do not answer */
@@ -57,11 +57,11 @@ export function deliveryReaction(
         actor: 'system:reactions',
         ...cause,
       })
-      setAside.succeeded(licenseId)
+      backoff.succeeded(licenseId)
     } catch (error) {
       await services.ledger.head()
       onTrouble({ license: licenseId, error })
-      setAside.failed(licenseId)
+      backoff.failed(licenseId)
     }
   }
 
@@ -70,11 +70,11 @@ export function deliveryReaction(
     everyMs: 500,
     round,
     dueInMs: () => (more ? 0 : 500),
-    bell,
+    wakeSignal,
     hear(entry) {
       if (!entry.readable || entry.category !== 'license' || publicNameOf(entry.event) === undefined) return
       heard = entry.position
-      bell.ring()
+      wakeSignal.wake()
     },
   }
 }

@@ -1,9 +1,9 @@
 import { listErasures } from '../../projections/subjects/queries.ts'
+import { createBackoff } from '../async/backoff.ts'
 import { eraseSubject } from '../commands/erasure.ts'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
 import type { Reaction } from './reaction.ts'
-import { createSetAside } from './set-aside.ts'
 
 type Options = {
   /** So long whoever began an erasure is left to end it. */
@@ -14,12 +14,12 @@ type Options = {
 
 /** Ends the erasures that were begun by somebody who died. */
 export function erasureReaction(services: Services, { graceMs = 10_000, onTrouble }: Options): Reaction {
-  const setAside = createSetAside(services.now)
+  const backoff = createBackoff(services.now)
 
   async function round(): Promise<void> {
     const before = new Date(services.now().getTime() - graceMs).toISOString()
     const begun = await listErasures(services.db, before)
-    const waiting = new Set(setAside.waiting())
+    const waiting = new Set(backoff.waiting())
     for (const { tenantId, subjectId } of begun) {
       if (waiting.has(subjectId)) continue
       try {
@@ -27,13 +27,13 @@ export function erasureReaction(services: Services, { graceMs = 10_000, onTroubl
           requestId: newId('req'),
           actor: 'system:reactions',
         })
-        setAside.succeeded(subjectId)
+        backoff.succeeded(subjectId)
       } catch (error) {
         onTrouble({ subject: subjectId, error })
-        setAside.failed(subjectId)
+        backoff.failed(subjectId)
       }
     }
-    setAside.forgetOthersThan(begun.map(({ subjectId }) => subjectId))
+    backoff.retainOnly(begun.map(({ subjectId }) => subjectId))
   }
 
   return { name: 'erasures.resume', everyMs: 1000, round }

@@ -1,9 +1,9 @@
 import { listOpenEnds } from '../../projections/licenses/open-ends.ts'
+import { createBackoff } from '../async/backoff.ts'
 import { endPaidPeriod } from '../commands/paid-period.ts'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
 import type { Reaction } from './reaction.ts'
-import { createSetAside } from './set-aside.ts'
 
 /** Told of a license whose end could not be recorded; it is tried again later. */
 type OnTrouble = (trouble: { license: string; error: unknown }) => void
@@ -16,7 +16,7 @@ const glanceMs = 500
  */
 const lanes = 32
 /** So many that fail each for itself are no accident any more: then nothing is recorded until somebody looks. */
-const mostSetAside = 1000
+const mostBackedOff = 1000
 
 /**
  * Records the end of every paid period at its second: that the license has expired, or has fallen back. Nobody's
@@ -24,22 +24,22 @@ const mostSetAside = 1000
  * @param mostAtOnce as many as one round takes on: a midnight with a hundred thousand ends needs no more memory
  */
 export function expiryReaction(services: Services, onTrouble: OnTrouble, mostAtOnce = 500): Reaction {
-  const setAside = createSetAside(services.now)
+  const backoff = createBackoff(services.now)
   let dueInMs = 0
 
   async function round(): Promise<void> {
     const now = services.now().getTime()
-    if (setAside.size >= mostSetAside) throw new Error(`${setAside.size} license expiries cannot be recorded`)
+    if (backoff.size >= mostBackedOff) throw new Error(`${backoff.size} license expiries cannot be recorded`)
     const ends = await listOpenEnds(services.db, {
       until: new Date(now + glanceMs).toISOString(),
-      except: setAside.waiting(),
+      except: backoff.waiting(),
       most: mostAtOnce,
     })
     const due = ends.filter(({ expiresAt }) => Date.parse(expiresAt) <= now).map(({ licenseId }) => licenseId)
     const next = ends[due.length]
     dueInMs = due.length === mostAtOnce ? 0 : next ? Date.parse(next.expiresAt) - now : glanceMs
     await recordAll(shuffled(due))
-    setAside.forgetOthersThan(due)
+    backoff.retainOnly(due)
   }
 
   async function recordAll(ids: readonly string[]): Promise<void> {
@@ -59,11 +59,11 @@ export function expiryReaction(services: Services, onTrouble: OnTrouble, mostAtO
   async function recordOne(id: string): Promise<void> {
     try {
       await endPaidPeriod(services, id, { requestId: newId('req'), actor: 'system:reactions' })
-      setAside.succeeded(id)
+      backoff.succeeded(id)
     } catch (error) {
       await services.ledger.head()
       onTrouble({ license: id, error })
-      setAside.failed(id)
+      backoff.failed(id)
     }
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Bell } from './bell.ts'
+import type { WakeSignal } from '../async/wake-signal.ts'
 
 /** Something that has to follow from what is recorded, whoever recorded it and whatever has happened to them. */
 export type Reaction = {
@@ -10,7 +10,7 @@ export type Reaction = {
   /** Asked after a round that went well: how soon something is due, when that is sooner than `everyMs`. */
   dueInMs?(): number
   /** Rung when something is due at once. A round that has failed is not repeated any sooner for it. */
-  bell?: Bell
+  wakeSignal?: WakeSignal
 }
 
 const longestPauseMs = 30_000
@@ -29,7 +29,7 @@ export async function keepReacting(
 }
 
 async function repeat(
-  { name, everyMs, round, dueInMs, bell }: Reaction,
+  { name, everyMs, round, dueInMs, wakeSignal }: Reaction,
   signal: AbortSignal,
   onFailure: (failure: { reaction: string; error: unknown }) => void,
   untilMayAct: (signal: AbortSignal) => Promise<void>,
@@ -46,7 +46,7 @@ async function repeat(
     }
     const due = failures === 0 ? dueInMs?.() : undefined
     const pauseMs = Math.min(longestPauseMs, everyMs * 2 ** failures, due ?? longestPauseMs)
-    if (bell && failures === 0) await bell.heard(pauseMs, signal)
+    if (wakeSignal && failures === 0) await wakeSignal.wait(pauseMs, signal)
     else await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined)
   }
 }

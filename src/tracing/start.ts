@@ -21,9 +21,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
+import { withinTime } from '../async/within-time.ts'
 import type { TracingSettings } from '../config/tracing.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { withinTime } from '../ledger/within-time.ts'
 import { parseTraceparent, type TraceIds, traceOf } from './ids.ts'
 import type { Annotate, ArrivedRequest, Tracing, Work } from './tracing.ts'
 

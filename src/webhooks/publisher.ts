@@ -1,9 +1,9 @@
 import { type DueAttempt, listDueAttempts, listDueAttemptsOf } from '../../projections/deliveries/due.ts'
+import { createWakeSignal, type WakeSignal } from '../async/wake-signal.ts'
 import type { Services } from '../commands/services.ts'
 import type { Channel } from '../domain/delivery/events.ts'
 import type { LogEntry, Recorded } from '../domain/recorded.ts'
 import { deliveryIdIn } from '../ledger/streams.ts'
-import { type Bell, createBell } from '../reactions/bell.ts'
 import type { DispatchFeed } from './feed.ts'
 
 /**
@@ -35,7 +35,7 @@ export function createPublisher(
   onFailure: (error: unknown) => void,
   { lostAfterMs = 20_000 } = {},
 ): Publisher {
-  const bell = createBell()
+  const wakeSignal = createWakeSignal()
   const underWay = createUnderWay(lostAfterMs)
   const fresh: DueAttempt[] = []
   const ended: Ended[] = []
@@ -57,7 +57,7 @@ export function createPublisher(
       ended.push(one)
       if (!underWay.isWaitedFor(one.deliveryId)) return
     }
-    bell.ring()
+    wakeSignal.wake()
   }
 
   async function publish(jobs: readonly DueAttempt[]): Promise<void> {
@@ -118,17 +118,17 @@ export function createPublisher(
           onFailure(error)
           failures++
         }
-        await pause(bell, failures, signal)
+        await pause(wakeSignal, failures, signal)
       }
       isRunning = false
     },
   }
 }
 
-async function pause(bell: Bell, failures: number, signal: AbortSignal): Promise<void> {
+async function pause(wakeSignal: WakeSignal, failures: number, signal: AbortSignal): Promise<void> {
   const pauseMs = sweepMs * 2 ** Math.min(failures, 4)
   // While something does not answer, nobody is listened to who would only have it asked more often.
-  await (failures === 0 ? bell : createBell()).heard(pauseMs, signal)
+  await (failures === 0 ? wakeSignal : createWakeSignal()).wait(pauseMs, signal)
 }
 
 /** A try of a delivery that came to its end; whether it failed, if it says so. */

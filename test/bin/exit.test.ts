@@ -2,12 +2,12 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { ScratchInUse } from '../../projections/runner/replay.ts'
+import { NotInTime } from '../../src/async/within-time.ts'
 import { CommandRefused, CommandUnavailable, reportFailure } from '../../src/bin/exit.ts'
 import { ConfigError } from '../../src/config.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { invalid, rateLimited, unavailable } from '../../src/http/problem.ts'
 import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
-import { NotInTime } from '../../src/ledger/within-time.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble.ts'
 
 afterEach(() => vi.restoreAllMocks())

@@ -119,7 +119,7 @@ test('workers that die young are replaced later and later, and one that has serv
 
 test('eight workers and their parent stay below the connections that Postgres allows by default', () => {
   for (const workers of [2, 3, 4, 5, 6, 7, 8]) {
-    const { db, hotDb, foldingDb, turnsDb } = connectionsOfWorker(workers)
-    expect(18 + workers * (db + hotDb + foldingDb + turnsDb)).toBeLessThan(97)
+    const { db, hotDb, projectionDb, locksDb } = connectionsOfWorker(workers)
+    expect(18 + workers * (db + hotDb + projectionDb + locksDb)).toBeLessThan(97)
   }
 })

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import type { Services } from '../../src/commands/services.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { approve } from '../../src/gate/approvals.ts'
@@ -9,7 +10,6 @@ import { gatedOperation } from '../../src/gate/operation.ts'
 import { passGate } from '../../src/gate/pass.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
 import { confirmationStream } from '../../src/ledger/streams.ts'
-import { createTurns } from '../../src/ledger/turns.ts'
 import { approver } from '../harness/gate.ts'
 import { eventsIn, openTestLedger, type TestLedger } from '../harness/ledger.ts'
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { services, readModels } = ledger
   processes = Array.from({ length: 4 }, () => ({
     ...services,
-    execute: createExecute(services.ledger, readModels, createTurns()),
+    execute: createExecute(services.ledger, readModels, createKeyedMutex()),
   }))
 })
 afterAll(() => ledger.close())

@@ -12,6 +12,7 @@ import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createAttempts } from '../../src/access/attempts.ts'
 import { createFingerprint } from '../../src/access/fingerprint.ts'
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { createKeyTypeUse } from '../../src/commands/key-type-use.ts'
 import { createPlanRoom } from '../../src/commands/plan-room.ts'
 import { causeOf, type Origin, type Services } from '../../src/commands/services.ts'
@@ -23,7 +24,6 @@ import { createIdempotency } from '../../src/idempotency/idempotency.ts'
 import { clientOf } from '../../src/ledger/client.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
 import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/ledger.ts'
-import { createTurns } from '../../src/ledger/turns.ts'
 import { createMailing, type Mailing } from '../../src/mail/mailing.ts'
 import { createProviders, type ProviderSettings } from '../../src/payments/providers.ts'
 import { createSignSettings } from '../../src/signing/settings.ts'
@@ -119,8 +119,8 @@ export async function openTestLedger(
   undo.push(() => db.end())
   const masterKey = parseMasterKey(newMasterKey())
   const locks = createSharedLocks(db)
-  const turnsDb = createPool(database.url, { size: 3 })
-  undo.push(() => turnsDb.end())
+  const locksDb = createPool(database.url, { size: 3 })
+  undo.push(() => locksDb.end())
   undo.push(() => locks.stop())
   await checkMasterKey(db, masterKey)
   const parked: TestLedger['parked'] = []
@@ -154,12 +154,12 @@ export async function openTestLedger(
   const untilVisible = (position: bigint) => readModels.advanceTo(position)
   const services: Services = {
     ledger,
-    execute: createExecute(ledger, readModels, createTurns()),
+    execute: createExecute(ledger, readModels, createKeyedMutex()),
     untilVisible,
     db,
     ...createLookups(db),
     keyTypes: createKeyTypeUse(locks, ledger),
-    planRoom: createPlanRoom({ turnsDb, db, ledger, untilVisible }),
+    planRoom: createPlanRoom({ locksDb, db, ledger, untilVisible }),
     subjects: createSubjects(db, masterKey),
     secrets,
     machines: createMachines(secrets, randomBytes),

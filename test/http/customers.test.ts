@@ -5,11 +5,11 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { linkLicense } from '../../src/commands/customers.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
 import { customerStream, licenseStream } from '../../src/ledger/streams.ts'
-import { createTurns } from '../../src/ledger/turns.ts'
 import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { beginning, eventsIn, origin } from '../harness/ledger.ts'
 import { makeCustomer, makeProduct, mint } from './samples.ts'
@@ -196,9 +196,9 @@ describe('linking a license', () => {
     for (let round = 0; round < 10; round++) {
       const { id: licenseId } = await mint(api.ask, tenant.token, 'editor')
       const customers = await Promise.all([create(), create(), create(), create()])
-      // Turns of their own, as processes have: only the exact revision decides between them.
+      // KeyedMutex of their own, as processes have: only the exact revision decides between them.
       const racers = customers.map((customerId) => {
-        const execute = createExecute(services.ledger, readModels, createTurns())
+        const execute = createExecute(services.ledger, readModels, createKeyedMutex())
         return linkLicense({ ...services, execute }, tenant.tenantId, customerId, licenseId, origin).then(
           () => 'linked',
           (refused: unknown) =>

@@ -7,9 +7,9 @@ import { z } from 'zod'
 import { LockLost } from '../../projections/database/trouble.ts'
 import { verify } from '../../projections/runner/verify.ts'
 import { deleteKeyType } from '../../src/commands/delete-key-type.ts'
-import { inOneGo } from '../../src/commands/in-one-go.ts'
 import { usingKeyType } from '../../src/commands/key-type-use.ts'
 import type { Services } from '../../src/commands/services.ts'
+import { waitOnce } from '../../src/commands/wait-once.ts'
 import {
   type Answer,
   askOf,
@@ -171,7 +171,7 @@ test('a process of several commands that uses it twice does not wait for itself 
   const pro = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
   const order: string[] = []
   let deletion: Promise<unknown> | undefined
-  await inOneGo(services, async (steps) => {
+  await waitOnce(services, async (steps) => {
     await usingKeyType(steps, pro, async () => undefined)
     deletion = deleteKeyType(services, pro, origin).then(() => order.push('deleted'))
     await expect.poll(waiting).toBe(1)

@@ -6,13 +6,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createClientKeyLookup, readMaskedKeys } from '../../projections/client-keys/queries.ts'
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { issueCheckoutKey, revealSdkKey, rotateSdkKey } from '../../src/commands/client-keys.ts'
 import { suspendTenant } from '../../src/commands/tenants.ts'
 import { showApproval } from '../../src/gate/approvals.ts'
 import { knownClientKey } from '../../src/http/client-key.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
 import { tenantStream } from '../../src/ledger/streams.ts'
-import { createTurns } from '../../src/ledger/turns.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { askApproveRepeat, pendingId } from '../harness/gate.ts'
 import { appendRaw, beginning, eventsIn, origin } from '../harness/ledger.ts'
@@ -190,7 +190,7 @@ describe('an operation on the SDK key that is run again', () => {
 
   test('at the same time, in several processes, makes one key', async () => {
     const racer = () => {
-      const execute = createExecute(services().ledger, api.ledger.readModels, createTurns())
+      const execute = createExecute(services().ledger, api.ledger.readModels, createKeyedMutex())
       return rotateSdkKey({ ...services(), execute }, tenant.tenantId, 'cnf_1', origin)
     }
     const keys = await Promise.all(Array.from({ length: 8 }, racer))
@@ -215,7 +215,7 @@ describe('an operation on the SDK key that is run again', () => {
   function dieBeforeAppend() {
     const { ledger } = services()
     const dead = { ...ledger, append: () => Promise.reject(new Error('killed')) }
-    return createExecute(dead, api.ledger.readModels, createTurns())
+    return createExecute(dead, api.ledger.readModels, createKeyedMutex())
   }
 })
 

@@ -6,11 +6,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { findWebhook } from '../../projections/webhooks/queries.ts'
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { removeWebhook, setWebhook } from '../../src/commands/webhooks.ts'
 import { showApproval } from '../../src/gate/approvals.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
 import { webhookStream } from '../../src/ledger/streams.ts'
-import { createTurns } from '../../src/ledger/turns.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { askApproveRepeat, pendingId } from '../harness/gate.ts'
 import { beginning, eventsIn, origin } from '../harness/ledger.ts'
@@ -170,7 +170,7 @@ describe('an operation on the webhook that is run again', () => {
 
   test('after its secret was kept and nothing recorded goes on with that secret', async () => {
     const dead = { ...services().ledger, append: () => Promise.reject(new Error('killed')) }
-    const dying = { ...services(), execute: createExecute(dead, api.ledger.readModels, createTurns()) }
+    const dying = { ...services(), execute: createExecute(dead, api.ledger.readModels, createKeyedMutex()) }
     const asked = { url, events: undefined, rotateSecret: false }
     await expect(setWebhook(dying, tenant.tenantId, asked, 'cnf_1', origin)).rejects.toThrow('killed')
     const kept = await services().secrets.open(tenant.tenantId, 'webhook-secret.cnf_1')
@@ -200,7 +200,7 @@ describe('an operation on the webhook that is run again', () => {
 
   test('at the same time, in several processes, sets one secret', async () => {
     const racer = () => {
-      const execute = createExecute(services().ledger, api.ledger.readModels, createTurns())
+      const execute = createExecute(services().ledger, api.ledger.readModels, createKeyedMutex())
       const asked = { url, events: undefined, rotateSecret: false }
       return setWebhook({ ...services(), execute }, tenant.tenantId, asked, 'cnf_1', origin)
     }

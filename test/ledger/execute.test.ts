@@ -1,6 +1,7 @@
 /** A command that loses a race decides again on what has happened; it gives up before it decides on anything stale. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { causeOf } from '../../src/commands/services.ts'
 import type { Decider } from '../../src/domain/decider.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
@@ -9,7 +10,6 @@ import { createExecute, type Execute } from '../../src/ledger/execute.ts'
 import type { Cause } from '../../src/ledger/ledger.ts'
 import { loadFromLog, noStream } from '../../src/ledger/load.ts'
 import { tenantStream } from '../../src/ledger/streams.ts'
-import { createTurns } from '../../src/ledger/turns.ts'
 import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
 import { beginning, eventsIn, openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => ledger.close())
 
 const cause = causeOf(origin, beginning)
-const anExecutor = () => createExecute(ledger.services.ledger, ledger.readModels, createTurns())
+const anExecutor = () => createExecute(ledger.services.ledger, ledger.readModels, createKeyedMutex())
 
 function onTenant(
   execute: Execute,

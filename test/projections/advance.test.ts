@@ -8,11 +8,11 @@ import { keepProjecting } from '../../projections/runner/projector-role.ts'
 import { createReadModels, ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { projectionStatus } from '../../projections/runner/status.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { causeOf } from '../../src/commands/services.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
 import { tenantStream } from '../../src/ledger/streams.ts'
-import { createTurns } from '../../src/ledger/turns.ts'
 import { beginning, openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 let ledger: TestLedger
@@ -189,7 +189,7 @@ test('a command whose read models stall says so, and stands in the log', async (
     head: () => log.head(),
     readPage: async () => ({ entries: [], through: undefined }),
   }
-  const execute = createExecute(log, readModelsOn(stalled, 30), createTurns())
+  const execute = createExecute(log, readModelsOn(stalled, 30), createKeyedMutex())
   const tenantId = uniqueId('stalled')
   const create = createTenant(
     { ...ledger.services, execute },

@@ -52,7 +52,7 @@ async function standingOf({ id }: { id: string }) {
   return { revision: found?.revision, devices: (await listDevices(api.ledger.db, id)).length }
 }
 
-async function setAside(license: { id: string }): Promise<void> {
+async function park(license: { id: string }): Promise<void> {
   await append(license.id, 0, poison)
   await catchUp()
   expect(await standingOf(license)).toStrictEqual({ revision: 0, devices: 0 })
@@ -67,7 +67,7 @@ describe('later events of a stream that is set aside are left out', () => {
   test('when another stream is folded together with it, on trust that nothing else has moved the tables', async () => {
     const aside = await newLicense()
     const other = await newLicense()
-    await setAside(aside)
+    await park(aside)
     // Two rounds that nobody else came between: the next page is folded before it is known what is set aside.
     for (const _ of [1, 2]) await newLicense()
     await append(aside.id, 1, activated())
@@ -81,7 +81,7 @@ describe('later events of a stream that is set aside are left out', () => {
   test('by a process that has just begun', async () => {
     const aside = await newLicense()
     const other = await newLicense()
-    await setAside(aside)
+    await park(aside)
     await append(aside.id, 1, activated())
     await append(other.id, 0, activated())
     const fresh = createReadModels(api.ledger.db, api.ledger.services.ledger, {
@@ -98,7 +98,7 @@ describe('later events of a stream that is set aside are left out', () => {
     const aside = await newLicense()
     const next = await newLicense()
     const other = await newLicense()
-    await setAside(aside)
+    await park(aside)
     await append(aside.id, 1, activated())
     await append(next.id, 0, activated(), poison, activated())
     await append(other.id, 0, activated())

@@ -1,6 +1,6 @@
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import type { Services } from '../../src/commands/services.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
-import { createTurns } from '../../src/ledger/turns.ts'
 import type { TestLedger } from '../harness/ledger.ts'
 
 /** What a process that was killed answers: nothing. */
@@ -28,7 +28,7 @@ export function mortal({ services, readModels }: TestLedger, dieAt: number): Ser
   return {
     ...services,
     ledger,
-    execute: createExecute(ledger, readModels, createTurns()),
+    execute: createExecute(ledger, readModels, createKeyedMutex()),
     secrets: {
       ...services.secrets,
       async keep(...args) {

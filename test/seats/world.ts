@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { createReadModels } from '../../projections/runner/read-models.ts'
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { keyHashOf } from '../../src/credentials/license-key.ts'
 import { statusAt } from '../../src/domain/license/license.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
 import { licenseStream } from '../../src/ledger/streams.ts'
-import { createTurns } from '../../src/ledger/turns.ts'
 import { expiryReaction } from '../../src/reactions/expiries.ts'
 import { type Ask, askOf, createTestApp, makeTenant, type TestApi, type TestTenant } from '../harness/api.ts'
 import { eventsIn } from '../harness/ledger.ts'
@@ -42,7 +42,7 @@ export async function openAsks(api: TestApi): Promise<{ asks: Ask[]; close: () =
     onParked: () => undefined,
     onFailure: () => undefined,
   })
-  const execute = createExecute(ledger.services.ledger, readModels, createTurns())
+  const execute = createExecute(ledger.services.ledger, readModels, createKeyedMutex())
   const second = await createTestApp(ledger, { ...ledger.services, execute })
   return { asks: [api.ask, askOf(second)], close: () => second.close() }
 }

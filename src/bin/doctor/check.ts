@@ -1,4 +1,4 @@
-import { NotInTime, withinTime } from '../../ledger/within-time.ts'
+import { NotInTime, withinTime } from '../../async/within-time.ts'
 
 /** What a check came to. Detail and remedy are sentences for the operator; a healthy part may have a remedy, too. */
 export type Finding = {

@@ -15,8 +15,8 @@ import {
 import { Problem } from '../problem.ts'
 import { challengeIn, giveChallenge } from './challenges.ts'
 import { formOf, line } from './forms.ts'
-import type { Rooms } from './rooms.ts'
-import { freshFormMs, freshMs, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { freshFormMs, freshMs, principalOf } from './principal.ts'
 import { accountView, newPasskeyView, newPasswordView } from './views/account.ts'
 import { qrCode } from './views/qr.ts'
 import { notProven, PasswordSetUpForm } from './welcome.ts'
@@ -38,7 +38,7 @@ const path = '/dashboard/account'
 
 /** Who changes how they sign in; a person who has been erased can no longer set anything up. */
 function settingUpOf(request: FastifyRequest): SettingUp {
-  const { memberId, tenantId, email, sessionHash } = signedOf(request)
+  const { memberId, tenantId, email, sessionHash } = principalOf(request)
   if (email === null) throw new Problem(409, 'invalid_request', 'Your email address has been erased.')
   return { memberId, tenantId, email, sessionHash }
 }
@@ -50,38 +50,39 @@ function done(request: FastifyRequest, reply: FastifyReply, text: string): Fasti
 }
 
 /** A member's own page: how they sign in, and where they are signed in. */
-export function accountRoutes(app: FastifyInstance, rooms: Rooms): void {
-  const { services, party, show, browsers } = rooms
+export function accountRoutes(app: FastifyInstance, context: PageContext): void {
+  const { services, party, show, browsers } = context
 
   app.get('/account', member, async (request, reply) => {
-    const signed = signedOf(request)
-    const ways = await waysIn(services, signed.memberId)
-    const sessions = await listSessionsOf(services.db, signed.memberId, services.now())
+    const principal = principalOf(request)
+    const ways = await waysIn(services, principal.memberId)
+    const sessions = await listSessionsOf(services.db, principal.memberId, services.now())
     return show(reply, {
       title: 'Your account',
       nav: 'account',
-      content: (view) => accountView(view, { signed, ways, sessions, passkeysPossible: party !== undefined }),
+      content: (view) =>
+        accountView(view, { principal, ways, sessions, passkeysPossible: party !== undefined }),
     })
   })
 
   app.post('/account/sessions/end', member, async (request, reply) => {
     const { session } = formOf(OneSession, request)
-    await endSessionOf(services.db, signedOf(request).memberId, session, services.now())
+    await endSessionOf(services.db, principalOf(request).memberId, session, services.now())
     return done(request, reply, 'Session ended.')
   })
 
   app.post('/account/sessions/end-others', member, async (request, reply) => {
-    const { memberId, sessionHash } = signedOf(request)
+    const { memberId, sessionHash } = principalOf(request)
     await endSessionsOf(services.db, memberId, services.now(), sessionHash)
     await browsers.remember(request, reply, memberId)
     return done(request, reply, 'All other sessions have ended.')
   })
 
-  passwordRoutes(app, rooms)
-  passkeyRoutes(app, rooms)
+  passwordRoutes(app, context)
+  passkeyRoutes(app, context)
 }
 
-function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Rooms): void {
+function passwordRoutes(app: FastifyInstance, { services, show, browsers }: PageContext): void {
   const page = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -112,15 +113,15 @@ function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Room
     const setUp = await setUpPassword(services, settingUpOf(request), { ...chosen, enrolment })
     if (!setUp.done) return page(request, reply, setUp)
     request.session.enrolment = undefined
-    await browsers.remember(request, reply, signedOf(request).memberId)
+    await browsers.remember(request, reply, principalOf(request).memberId)
     return done(request, reply, 'Password and authenticator app saved. All other sessions have ended.')
   })
 }
 
-function passkeyRoutes(app: FastifyInstance, { services, party, show }: Rooms): void {
+function passkeyRoutes(app: FastifyInstance, { services, party, show }: PageContext): void {
   app.post('/account/passkeys/remove', freshForm, async (request, reply) => {
     const { passkey } = formOf(OnePasskey, request)
-    if (await removePasskey(services, signedOf(request).memberId, passkey))
+    if (await removePasskey(services, principalOf(request).memberId, passkey))
       return done(request, reply, 'Passkey removed.')
     request.session.notice = {
       kind: 'wrong',
@@ -141,7 +142,7 @@ function passkeyRoutes(app: FastifyInstance, { services, party, show }: Rooms): 
 
   app.post('/account/passkeys/challenge', freshForm, async (request, reply) => {
     const { memberId, email } = settingUpOf(request)
-    const { tenantName } = signedOf(request)
+    const { tenantName } = principalOf(request)
     const { passkeys } = await waysIn(services, memberId)
     const options = await askForNewPasskey(
       party,

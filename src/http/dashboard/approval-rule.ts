@@ -4,8 +4,8 @@ import { findTenant } from '../../../projections/tenants/queries.ts'
 import { changeApprovalRule } from '../../commands/tenants.ts'
 import { membersWhoMayApprove } from '../../gate/approval-rule.ts'
 import { formOf } from './forms.ts'
-import type { Rooms } from './rooms.ts'
-import { freshFormMs, freshMs, originOfMember, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { freshFormMs, freshMs, originOfMember, principalOf } from './principal.ts'
 import { approvalRuleView } from './views/approval-rule.ts'
 
 const hidden = { schema: { hide: true } } as const
@@ -17,9 +17,9 @@ const Form = z.object({ rule: z.enum(['anyone', 'another']) })
 const path = '/settings/approvals'
 
 /** Where owners say whether another member than the one who asks has to approve. */
-export function approvalRulePages(app: FastifyInstance, { services, show }: Rooms): void {
+export function approvalRulePages(app: FastifyInstance, { services, show }: PageContext): void {
   app.get(path, manage, async (request: FastifyRequest, reply: FastifyReply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const tenant = await findTenant(services.db, tenantId)
     const everybody = { anotherMember: false, askedBy: null }
     const able = await membersWhoMayApprove(services, tenantId, everybody)
@@ -36,7 +36,7 @@ export function approvalRulePages(app: FastifyInstance, { services, show }: Room
   })
 
   app.post(path, manageForm, async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { rule } = formOf(Form, request)
     await changeApprovalRule(services, tenantId, rule === 'another', originOfMember(request))
     request.session.notice = {

@@ -11,8 +11,8 @@ import { runApproved } from '../../gate/run-approved.ts'
 import { actorNames } from '../../story/actors.ts'
 import { problemOfRefusal } from '../problem.ts'
 import { formOf } from './forms.ts'
-import type { Rooms } from './rooms.ts'
-import { freshMs, isFresh, originOfMember, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { freshMs, isFresh, originOfMember, principalOf } from './principal.ts'
 import { approvalPart, approvalsPart, approvalsView, approvalView } from './views/approvals.ts'
 
 const hidden = { schema: { hide: true } } as const
@@ -29,21 +29,21 @@ type OneRequest = FastifyRequest<{ Params: { id: string } }>
 const seenHashOf = ({ description, changedSinceAsked, impossible }: Approval): string =>
   hashOf({ description: description ?? null, changedSinceAsked, impossible: impossible ?? null })
 
-export function approvalPages(app: FastifyInstance, rooms: Rooms): void {
-  const { services, show, showPart } = rooms
-  listPages(app, rooms)
+export function approvalPages(app: FastifyInstance, context: PageContext): void {
+  const { services, show, showPart } = context
+  listPages(app, context)
   const page = async (request: OneRequest, reply: FastifyReply, problem?: string, status = 200) => {
-    const signed = signedOf(request)
-    const approval = await showApproval(services, signed.tenantId, request.params.id)
+    const principal = principalOf(request)
+    const approval = await showApproval(services, principal.tenantId, request.params.id)
     const { decidedBy, withdrawnBy, approvers } = approval
     const askedBy = approvers?.askedBy ? `member:${approvers.askedBy}` : null
-    const nameOf = await actorNames(services, signed.tenantId, [decidedBy, withdrawnBy, askedBy])
+    const nameOf = await actorNames(services, principal.tenantId, [decidedBy, withdrawnBy, askedBy])
     const shown = {
       approval,
       seen: seenHashOf(approval),
-      mayDecide: may(signed.role, 'decide_confirmations'),
-      mayApprove: approvers?.members.some(({ memberId }) => memberId === signed.memberId) ?? false,
-      fresh: isFresh(services, signed),
+      mayDecide: may(principal.role, 'decide_confirmations'),
+      mayApprove: approvers?.members.some(({ memberId }) => memberId === principal.memberId) ?? false,
+      fresh: isFresh(services, principal),
       decidedBy: decidedBy && nameOf(decidedBy),
       withdrawnBy: withdrawnBy && nameOf(withdrawnBy),
       askedBy: askedBy && nameOf(askedBy),
@@ -71,7 +71,7 @@ export function approvalPages(app: FastifyInstance, rooms: Rooms): void {
   }
 
   app.post('/approvals/:id/approve', decideFresh, async (request: OneRequest, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { id } = request.params
     const { seen } = formOf(ApproveForm, request)
     if (!sameDigest(seen, seenHashOf(await showApproval(services, tenantId, id)))) {
@@ -88,7 +88,7 @@ export function approvalPages(app: FastifyInstance, rooms: Rooms): void {
   })
 
   app.post('/approvals/:id/withdraw', decide, async (request: OneRequest, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     return settle(request, reply, async () => {
       await withdraw(services, tenantId, request.params.id, originOfMember(request))
       return 'Approval withdrawn. The request will not run.'
@@ -96,7 +96,7 @@ export function approvalPages(app: FastifyInstance, rooms: Rooms): void {
   })
 
   app.post('/approvals/:id/deny', decide, async (request: OneRequest, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     return settle(request, reply, async () => {
       await deny(services, tenantId, request.params.id, originOfMember(request))
       return 'Denied. The request will not run.'
@@ -104,9 +104,9 @@ export function approvalPages(app: FastifyInstance, rooms: Rooms): void {
   })
 }
 
-function listPages(app: FastifyInstance, { services, show, showPart }: Rooms): void {
+function listPages(app: FastifyInstance, { services, show, showPart }: PageContext): void {
   app.get('/approvals', member, async (request, reply) => {
-    const { tenantId, role } = signedOf(request)
+    const { tenantId, role } = principalOf(request)
     const approvals = await listApprovals(services, tenantId)
     const mayDecide = may(role, 'decide_confirmations')
     if (isPart(request)) return showPart(reply, (view) => approvalsPart(view, approvals, mayDecide))
@@ -118,7 +118,7 @@ function listPages(app: FastifyInstance, { services, show, showPart }: Rooms): v
   })
 
   app.get('/approvals/waiting', countWaiting, async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     return reply.send({ waiting: await countPendingConfirmations(services.db, tenantId, momentOf(services)) })
   })
 }

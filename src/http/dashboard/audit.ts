@@ -2,16 +2,16 @@ import type { FastifyInstance } from 'fastify'
 import { actorNames } from '../../story/actors.ts'
 import { auditPageOf } from '../audit-page.ts'
 import { queryOf } from './lists.ts'
-import type { Rooms } from './rooms.ts'
-import { lookingAt, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { lookingAt, principalOf } from './principal.ts'
 import { auditView } from './views/audit.ts'
 
 const pageSize = 50
 
 /** Who looked at what, took what away and decided over what; that somebody looks here stands here too. */
-export function auditPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+export function auditPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/audit', lookingAt('audit'), async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { cursor, actor, action, target } = queryOf(request)
     const boundTo = [tenantId, 'dashboard audit', actor ?? null, action ?? null, target ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }

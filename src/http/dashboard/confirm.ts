@@ -7,10 +7,10 @@ import { proveWithPasskey, proveWithPassword, type SignIn } from '../../commands
 import { challengeIn, giveChallenge } from './challenges.ts'
 import { boxes, formOf } from './forms.ts'
 import type { Content } from './html.ts'
+import type { PageContext } from './page-context.ts'
+import { principalOf } from './principal.ts'
 import { returnPath } from './return-path.ts'
-import type { Rooms } from './rooms.ts'
 import { waitProblem } from './sign-in.ts'
-import { signedOf } from './signed.ts'
 import { confirmView } from './views/sign-in.ts'
 
 const PasswordForm = z.object({
@@ -23,8 +23,8 @@ const PasskeyForm = z.object({ credential: z.string().max(20_000), return: z.str
 const noMatch = 'Confirmation failed. Check the password and the code; each code works once.'
 
 /** Before something dangerous a member says once more who they are, in the session that they have. */
-export function confirmRoutes(app: FastifyInstance, rooms: Rooms): void {
-  const { services, party, show } = rooms
+export function confirmRoutes(app: FastifyInstance, context: PageContext): void {
+  const { services, party, show } = context
   const member = { config: { page: 'member' }, schema: { hide: true } } as const
 
   const page = async (
@@ -34,7 +34,7 @@ export function confirmRoutes(app: FastifyInstance, rooms: Rooms): void {
     problem: Content,
     status = 200,
   ) => {
-    const { memberId, email } = signedOf(request)
+    const { memberId, email } = principalOf(request)
     const { password, passkeys } = await waysIn(services, memberId)
     const usable = party !== undefined && passkeys.length > 0
     return show(
@@ -63,13 +63,13 @@ export function confirmRoutes(app: FastifyInstance, rooms: Rooms): void {
 
   app.post('/confirm', member, async (request, reply) => {
     const { return: path, ...proof } = formOf(PasswordForm, request)
-    const proven = await proveWithPassword(services, signedOf(request), proof)
+    const proven = await proveWithPassword(services, principalOf(request), proof)
     return answer(request, reply, proven, returnPath(path))
   })
 
   if (!party) return
   app.post('/confirm/challenge', member, async (request, reply) => {
-    const { passkeys } = await waysIn(services, signedOf(request).memberId)
+    const { passkeys } = await waysIn(services, principalOf(request).memberId)
     const options = await askForPasskey(party, passkeys)
     await giveChallenge(request, services, 'confirm', options.challenge)
     return reply.send(options)
@@ -78,7 +78,7 @@ export function confirmRoutes(app: FastifyInstance, rooms: Rooms): void {
   app.post('/confirm/passkey', member, async (request, reply) => {
     const { credential, return: path } = formOf(PasskeyForm, request)
     const challenge = await challengeIn(request, services, 'confirm')
-    const proven = await proveWithPasskey(services, party, signedOf(request), { credential, challenge })
+    const proven = await proveWithPasskey(services, party, principalOf(request), { credential, challenge })
     return answer(request, reply, proven, returnPath(path))
   })
 }

@@ -7,9 +7,9 @@ import { nobody } from '../../vault/subjects.ts'
 import { notFound } from '../problem.ts'
 import { formOf } from './forms.ts'
 import { queryOf } from './lists.ts'
+import type { PageContext } from './page-context.ts'
+import { lookingAt, principalOf } from './principal.ts'
 import { shownLicenses } from './records.ts'
-import type { Rooms } from './rooms.ts'
-import { lookingAt, signedOf } from './signed.ts'
 import { customersView, customerView } from './views/customers.ts'
 
 const pageSize = 50
@@ -32,15 +32,15 @@ const PersonId = z
   .catch(nobodys)
 
 /** The people that licenses are linked to: only to look at, since programs change them. */
-export function customerPages(app: FastifyInstance, rooms: Rooms): void {
-  listPage(app, rooms)
-  personForm(app, rooms)
-  onePage(app, rooms)
+export function customerPages(app: FastifyInstance, context: PageContext): void {
+  listPage(app, context)
+  personForm(app, context)
+  onePage(app, context)
 }
 
-function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/customers', lookingAt('customers'), async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { cursor, status: asked, person } = queryOf(request)
     const subjectId = PersonId.parse(person)
     const status = Status.safeParse(asked).data
@@ -71,18 +71,19 @@ function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): voi
  * An address is kept by browsers and proxies, so a person stands in it by the id that they go by, and never by their
  * e-mail. Addresses are kept sealed: only a whole one can be looked for.
  */
-function personForm(app: FastifyInstance, { services }: Rooms): void {
+function personForm(app: FastifyInstance, { services }: PageContext): void {
   app.post('/customers', lookingAt('customers'), async (request, reply) => {
     const email = formOf(PersonForm, request).email.trim()
-    const found = email === '' ? '' : await services.subjects.findSubject(signedOf(request).tenantId, email)
+    const found =
+      email === '' ? '' : await services.subjects.findSubject(principalOf(request).tenantId, email)
     const query = found === '' ? '' : `?${new URLSearchParams({ person: found ?? nobodys })}`
     return reply.redirect(`/dashboard/customers${query}`, 303)
   })
 }
 
-function onePage(app: FastifyInstance, { services, show }: Rooms): void {
+function onePage(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/customers/:id', lookingAt('customer'), async (request: OneRequest, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { id } = request.params
     const entry = isId('cus', id) ? await findCustomer(services.db, tenantId, id) : undefined
     if (!entry) throw notFound('customer')

@@ -26,21 +26,21 @@ import { queryOf } from './lists.ts'
 import { mailboxPages } from './mailbox.ts'
 import { memberPages } from './members.ts'
 import { pagesOf, partsOf } from './page.ts'
+import type { PageContext } from './page-context.ts'
+import { guardRoutes } from './principal.ts'
 import { recordPages } from './records.ts'
 import { home } from './return-path.ts'
-import type { Rooms } from './rooms.ts'
 import { salePages } from './sales.ts'
 import { searchPage } from './search.ts'
 import { guardPages, refuseForeignForms } from './security.ts'
 import { keepSessions } from './session.ts'
 import { settingPages } from './settings.ts'
 import { signInRoutes, signOutRoute } from './sign-in.ts'
-import { guardRoutes } from './signed.ts'
 import { systemPage } from './system.ts'
 import { tokenPages } from './tokens.ts'
 import { welcomeRoutes } from './welcome.ts'
 
-type DashboardOptions = Pick<Rooms, 'services' | 'cursors' | 'baseUrl' | 'readiness' | 'limits'> & {
+type DashboardOptions = Pick<PageContext, 'services' | 'cursors' | 'baseUrl' | 'readiness' | 'limits'> & {
   cookieKey: KeyObject
 }
 
@@ -86,31 +86,31 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
   keepTidy(app, services)
 }
 
-function routes(app: FastifyInstance, rooms: Rooms): void {
-  homePage(app, rooms)
-  searchPage(app, rooms)
-  systemPage(app, rooms)
-  auditPage(app, rooms)
-  signInRoutes(app, rooms)
-  signOutRoute(app, rooms)
-  confirmRoutes(app, rooms)
-  welcomeRoutes(app, rooms)
-  approvalPages(app, rooms)
-  devicePages(app, rooms)
-  recordPages(app, rooms)
-  customerPages(app, rooms)
-  licensePage(app, rooms)
-  licenseActions(app, rooms)
-  evidencePage(app, rooms)
-  deviceListPage(app, rooms)
-  salePages(app, rooms)
-  deliveryPages(app, rooms)
-  integrationPages(app, rooms)
-  mailboxPages(app, rooms)
-  tokenPages(app, rooms)
-  memberPages(app, rooms)
-  settingPages(app, rooms)
-  accountRoutes(app, rooms)
+function routes(app: FastifyInstance, context: PageContext): void {
+  homePage(app, context)
+  searchPage(app, context)
+  systemPage(app, context)
+  auditPage(app, context)
+  signInRoutes(app, context)
+  signOutRoute(app, context)
+  confirmRoutes(app, context)
+  welcomeRoutes(app, context)
+  approvalPages(app, context)
+  devicePages(app, context)
+  recordPages(app, context)
+  customerPages(app, context)
+  licensePage(app, context)
+  licenseActions(app, context)
+  evidencePage(app, context)
+  deviceListPage(app, context)
+  salePages(app, context)
+  deliveryPages(app, context)
+  integrationPages(app, context)
+  mailboxPages(app, context)
+  tokenPages(app, context)
+  memberPages(app, context)
+  settingPages(app, context)
+  accountRoutes(app, context)
 }
 
 /** What people type themselves: the bare address, for which programs have no use, and the one to enter a code at. */

@@ -12,8 +12,8 @@ import { WebhookEventName } from '../../domain/webhook/events.ts'
 import { shownPayload } from '../../webhooks/public-events.ts'
 import { notFound } from '../problem.ts'
 import { queryOf } from './lists.ts'
-import type { Rooms } from './rooms.ts'
-import { lookingAt, originOfMember, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { lookingAt, originOfMember, principalOf } from './principal.ts'
 import { deliveriesView, deliveryView } from './views/deliveries.ts'
 
 const hidden = { schema: { hide: true } } as const
@@ -26,16 +26,16 @@ type OneRequest = FastifyRequest<{ Params: { id: string } }>
 const Status = z.enum(['pending', 'delivered', 'abandoned'])
 
 /** What left, or is on its way: to the webhook, and to customers by mail. */
-export function deliveryPages(app: FastifyInstance, rooms: Rooms): void {
-  listPage(app, rooms)
-  onePage(app, rooms)
-  redeliverForm(app, rooms)
+export function deliveryPages(app: FastifyInstance, context: PageContext): void {
+  listPage(app, context)
+  onePage(app, context)
+  redeliverForm(app, context)
 }
 
 /** @throws Problem 404 */
 async function deliveryOf(services: Services, request: OneRequest): Promise<KnownDelivery> {
   const { id } = request.params
-  const { tenantId } = signedOf(request)
+  const { tenantId } = principalOf(request)
   const entry = isId('whd', id) ? await findDelivery(services.db, tenantId, id) : undefined
   if (!entry) throw notFound('delivery')
   return entry.delivery
@@ -50,9 +50,9 @@ function filterIn(request: FastifyRequest): DeliveryFilter {
   }
 }
 
-function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/deliveries', lookingAt('deliveries'), async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { cursor } = queryOf(request)
     const filter = filterIn(request)
     const { status, channel, event } = filter
@@ -73,9 +73,9 @@ function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): voi
   })
 }
 
-function onePage(app: FastifyInstance, { services, show }: Rooms): void {
+function onePage(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/deliveries/:id', lookingAt('delivery'), async (request: OneRequest, reply) => {
-    const { tenantId, role } = signedOf(request)
+    const { tenantId, role } = principalOf(request)
     const delivery = await deliveryOf(services, request)
     const { endpoint } = await findWebhook(services.db, tenantId)
     const payload = delivery.channel === 'webhook' ? await shownPayload(services, delivery) : undefined
@@ -94,7 +94,7 @@ function onePage(app: FastifyInstance, { services, show }: Rooms): void {
   })
 }
 
-function redeliverForm(app: FastifyInstance, { services }: Rooms): void {
+function redeliverForm(app: FastifyInstance, { services }: PageContext): void {
   app.post('/deliveries/:id/redeliver', manage, async (request: OneRequest, reply) => {
     const { deliveryId, tenantId } = await deliveryOf(services, request)
     await askRedelivery(services, tenantId, deliveryId, originOfMember(request))

@@ -15,9 +15,9 @@ import { problemOfRefusal } from '../problem.ts'
 import { boxes, formOf } from './forms.ts'
 import { expiryOf, Lifetime } from './lifetimes.ts'
 import { queryOf } from './lists.ts'
+import type { PageContext } from './page-context.ts'
+import { deciderOf, isFresh, originOfMember, principalOf } from './principal.ts'
 import { leadingTo } from './return-path.ts'
-import type { Rooms } from './rooms.ts'
-import { deciderOf, isFresh, originOfMember, signedOf } from './signed.ts'
 import { codeView, reviewView } from './views/device.ts'
 import { messageView } from './views/sign-in.ts'
 
@@ -32,8 +32,8 @@ const path = '/dashboard/device'
 const perMember = { burst: 20, intervalMs: 180_000 }
 
 /** Where a person signs in a program: its code first, then what it asks for. */
-export function devicePages(app: FastifyInstance, rooms: Rooms): void {
-  const { services, show } = rooms
+export function devicePages(app: FastifyInstance, context: PageContext): void {
+  const { services, show } = context
 
   const codePage = (reply: FastifyReply, code: string, problem?: string, status = 200) =>
     show(
@@ -48,7 +48,7 @@ export function devicePages(app: FastifyInstance, rooms: Rooms): void {
 
   app.post('/device', member, async (request, reply) => {
     const { code } = formOf(CodeForm, request)
-    const { sessionHash, memberId } = signedOf(request)
+    const { sessionHash, memberId } = principalOf(request)
     const bucket = `codes of ${memberId}`
     const allowed = await services.attempts.take([{ bucket, allowance: perMember }])
     if (!allowed.allowed || !(await takeCodeTry(services.db, sessionHash))) {
@@ -71,7 +71,7 @@ export function devicePages(app: FastifyInstance, rooms: Rooms): void {
     return reply.redirect(`${path}/review`, 303)
   })
 
-  reviewPages(app, rooms)
+  reviewPages(app, context)
 }
 
 const nothingWaits = {
@@ -83,18 +83,18 @@ const nothingWaits = {
     ),
 }
 
-function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
+function reviewPages(app: FastifyInstance, { services, show }: PageContext): void {
   /** The program whose code this session has entered, while it still waits. */
   const waiting = async ({ session: { login } }: FastifyRequest): Promise<LoginRequest | undefined> =>
     login === undefined ? undefined : findByDeviceCodeHash(services.db, login, services.now())
 
   const review = (request: FastifyRequest, reply: FastifyReply, login: LoginRequest, problem?: string) => {
-    const signed = signedOf(request)
+    const principal = principalOf(request)
     return show(
       reply,
       {
         title: 'Authorize a device',
-        content: (view) => reviewView(view, { login, signed, problem }),
+        content: (view) => reviewView(view, { login, principal, problem }),
       },
       problem ? 422 : 200,
     )
@@ -128,14 +128,14 @@ function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
     const login = await waiting(request)
     if (!login) return gone(reply)
     const { scopes, lifetime } = formOf(ApproveForm, request)
-    const signed = signedOf(request)
+    const principal = principalOf(request)
     // Only here: whoever gives no more than ordinary access is not asked twice.
-    if (scopes.includes('danger') && !isFresh(services, signed))
+    if (scopes.includes('danger') && !isFresh(services, principal))
       return reply.redirect(leadingTo('/dashboard/confirm', `${path}/review`), 303)
     if (scopes.length === 0)
       return review(request, reply, login, 'Choose at least one scope, or deny the request.')
     const granted = { scopes, tokenExpiresAt: expiryOf(lifetime, services.now()) }
-    const work = () => approveLogin(services, login, deciderOf(signed), granted, originOfMember(request))
+    const work = () => approveLogin(services, login, deciderOf(principal), granted, originOfMember(request))
     return settle(
       request,
       reply,
@@ -148,7 +148,7 @@ function reviewPages(app: FastifyInstance, { services, show }: Rooms): void {
   app.post('/device/deny', member, async (request, reply) => {
     const login = await waiting(request)
     if (!login) return gone(reply)
-    const work = () => denyLogin(services, login, deciderOf(signedOf(request)), originOfMember(request))
+    const work = () => denyLogin(services, login, deciderOf(principalOf(request)), originOfMember(request))
     return settle(
       request,
       reply,

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { listDevicesOfTenant } from '../../../projections/licenses/device-list.ts'
 import { Slug } from '../../domain/values.ts'
 import { productChoices, queryOf } from './lists.ts'
-import type { Rooms } from './rooms.ts'
-import { lookingAt, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { lookingAt, principalOf } from './principal.ts'
 import { devicesView } from './views/devices.ts'
 
 const pageSize = 50
@@ -12,9 +12,9 @@ const pageSize = 50
 const Status = z.enum(['active', 'deactivated'])
 
 /** Every device of every license; each leads to its license, asked about that device. */
-export function deviceListPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+export function deviceListPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/devices', lookingAt('devices'), async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { cursor, product, status: asked } = queryOf(request)
     const productId = Slug.safeParse(product).data
     const status = Status.safeParse(asked).data

@@ -4,18 +4,18 @@ import { isId } from '../../credentials/id.ts'
 import { gatherEvidence } from '../../evidence/evidence.ts'
 import { sendArchive } from '../management/evidence.ts'
 import { notFound } from '../problem.ts'
-import type { Rooms } from './rooms.ts'
-import { originOfMember, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { originOfMember, principalOf } from './principal.ts'
 
 const member = { config: { page: 'member' }, exposeHeadRoute: false, schema: { hide: true } } as const
 
 /** Everything that is known of a license as one signed archive: the same that programs are given. */
-export function evidencePage(app: FastifyInstance, { services }: Rooms): void {
+export function evidencePage(app: FastifyInstance, { services }: PageContext): void {
   app.get(
     '/licenses/:id/evidence',
     member,
     async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
-      const { tenantId } = signedOf(request)
+      const { tenantId } = principalOf(request)
       const { id } = request.params
       const origin = originOfMember(request)
       const evidence = isId('lic', id) ? await gatherEvidence(services, tenantId, id, origin) : undefined

@@ -19,13 +19,13 @@ export function noteFreshness(app: FastifyInstance, services: Pick<Services, 'db
   app.decorateRequest('freshness', undefined)
   app.decorateRequest('waiting', undefined)
   app.addHook('preHandler', async (request) => {
-    const { signed } = request
+    const { principal } = request
     const isPart = request.headers['hx-request'] !== undefined || request.routeOptions.config.background
-    if (!signed || isPart) return
-    const decides = may(signed.role, 'decide_confirmations')
+    if (!principal || isPart) return
+    const decides = may(principal.role, 'decide_confirmations')
     const [freshness, waiting] = await Promise.all([
       readFreshness(db, ledger),
-      decides ? countPendingConfirmations(db, signed.tenantId, momentOf(services)) : undefined,
+      decides ? countPendingConfirmations(db, principal.tenantId, momentOf(services)) : undefined,
     ])
     request.freshness = freshness
     request.waiting = waiting

@@ -10,17 +10,17 @@ import { may } from '../../domain/member/roles.ts'
 import { listApprovals } from '../../gate/approvals.ts'
 import { usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
-import type { Rooms } from './rooms.ts'
-import { signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { principalOf } from './principal.ts'
 import { homeView } from './views/home.ts'
 
 /** Deliveries that were given up are shown for as long as somebody may still want to make them again. */
 const givenUpWithinMs = 7 * 86_400_000
 
 /** The first page: what waits for somebody, and how much is going on. */
-export function homePage(app: FastifyInstance, { services, show }: Rooms): void {
+export function homePage(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
-    const { tenantId, role } = signedOf(request)
+    const { tenantId, role } = principalOf(request)
     const range = usageRange({ granularity: 'day' }, momentOf(services))
     if (typeof range === 'string') throw new Error(`the last days are no range: ${range}`)
     await services.usage.flush()

@@ -4,17 +4,17 @@ import { listIntegrations } from '../../../projections/integrations/queries.ts'
 import { listProducts } from '../../../projections/products/queries.ts'
 import { missingFor } from '../../domain/integration/missing.ts'
 import { Provider } from '../../domain/integration/provider.ts'
-import type { Rooms } from './rooms.ts'
-import { signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { principalOf } from './principal.ts'
 import { integrationsView } from './views/integrations.ts'
 
 /** More products than a workspace has; what is mapped to one beyond them would be said to be gone. */
 const mostProducts = 1000
 
 /** The payment providers, and what each still lacks. Connecting is for programs: what it reveals belongs to them. */
-export function integrationPages(app: FastifyInstance, { services, show }: Rooms): void {
+export function integrationPages(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/integrations', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const [known, keys, { items: products }] = await Promise.all([
       listIntegrations(services.db, tenantId),
       readMaskedKeys(services.db, tenantId),

@@ -12,8 +12,8 @@ import { passGate } from '../../gate/pass.ts'
 import { addressOf } from '../address.ts'
 import { notFound, problemOfRefusal } from '../problem.ts'
 import { formOf, line } from './forms.ts'
-import type { Rooms } from './rooms.ts'
-import { originOfMember, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { originOfMember, principalOf } from './principal.ts'
 import { actionView } from './views/license-actions.ts'
 
 /** What a member fills in, or the page that they come from does. */
@@ -91,10 +91,12 @@ type ActionRequest = FastifyRequest<{ Params: { id: string; action: string } }>
  * Asks for what a button of a license says. Nothing happens by it: the request waits as a program's does, and whoever
  * may approve it reads what will happen and proves who they are.
  */
-export function licenseActions(app: FastifyInstance, { services, show }: Rooms): void {
+export function licenseActions(app: FastifyInstance, { services, show }: PageContext): void {
   const found = async (request: ActionRequest) => {
     const { id, action: name } = request.params
-    const entry = isId('lic', id) ? await findLicense(services.db, signedOf(request).tenantId, id) : undefined
+    const entry = isId('lic', id)
+      ? await findLicense(services.db, principalOf(request).tenantId, id)
+      : undefined
     const action = actions.find((one) => one.name === name)
     if (!entry || !action) throw notFound('license')
     return { license: entry.license, action }
@@ -128,7 +130,7 @@ export function licenseActions(app: FastifyInstance, { services, show }: Rooms):
   })
 
   const confirmationOf = async (request: ActionRequest, { operation }: Action, input: RequestInput) => {
-    const { tenantId, memberId } = signedOf(request)
+    const { tenantId, memberId } = principalOf(request)
     const outcome = await passGate(services, operation, {
       tenantId,
       tokenId: memberId,

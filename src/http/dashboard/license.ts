@@ -18,8 +18,8 @@ import { deviceView, licenseView as licenseOf } from '../management/license-sche
 import { notFound, Problem } from '../problem.ts'
 import { explain } from '../runtime/explain.ts'
 import { actionsFor } from './license-actions.ts'
-import type { Rooms } from './rooms.ts'
-import { lookingAt, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { lookingAt, principalOf } from './principal.ts'
 import { licenseView } from './views/license.ts'
 
 const pageSize = 50
@@ -55,9 +55,9 @@ type Query = z.infer<typeof Query>
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** A license's whole story: what it answers and why, now or then, and what has happened to it. */
-export function licensePage(app: FastifyInstance, { services, show }: Rooms): void {
+export function licensePage(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/licenses/:id', lookingAt('license'), async (request: OneRequest, reply) => {
-    const { tenantId, role } = signedOf(request)
+    const { tenantId, role } = principalOf(request)
     const { id } = request.params
     const query = queryIn(request)
     const address = addressSaying(query)

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { KeptMail } from '../../mail/mailbox.ts'
 import { notFound } from '../problem.ts'
-import type { Rooms } from './rooms.ts'
-import { signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { principalOf } from './principal.ts'
 import { mailboxView, mailView } from './views/mailbox.ts'
 
 /** Mails hold keys, which nobody reads who could not also set up where they are sent. */
@@ -18,19 +18,19 @@ const mailPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 
 /** The mails that no mail server takes. With a mail server there is nothing here. */
-export function mailboxPages(app: FastifyInstance, { services, show }: Rooms): void {
+export function mailboxPages(app: FastifyInstance, { services, show }: PageContext): void {
   const { mailbox } = services.mailing
 
   /** @throws Problem 404 */
   const mailOf = async (request: OneRequest): Promise<KeptMail> => {
-    const mail = await mailbox?.find(signedOf(request).tenantId, request.params.id)
+    const mail = await mailbox?.find(principalOf(request).tenantId, request.params.id)
     if (!mail) throw notFound('mail')
     return mail
   }
 
   app.get('/mailbox', manage('mails'), async (request, reply) => {
     if (!mailbox) throw notFound('mailbox')
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const mails = await mailbox.list(tenantId, mostMails)
     return show(reply, {
       title: 'Mailbox',

@@ -14,8 +14,8 @@ import { EmailAddress } from '../../domain/values.ts'
 import { notFound, Problem } from '../problem.ts'
 import { welcomePath } from '../welcome-path.ts'
 import { formOf, line } from './forms.ts'
-import type { Rooms } from './rooms.ts'
-import { freshFormMs, freshMs, originOfMember, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { freshFormMs, freshMs, originOfMember, principalOf } from './principal.ts'
 import { linkView, membersView, memberView, newMemberView } from './views/members.ts'
 
 const NewMember = z.object({ email: line(320), role: Role })
@@ -28,11 +28,11 @@ const manageForm = { config: { page: 'manage_members', freshMs: freshFormMs }, .
 
 type MemberRequest = FastifyRequest<{ Params: { id: string } }>
 
-export function memberPages(app: FastifyInstance, rooms: Rooms): void {
-  const { services, show, baseUrl } = rooms
+export function memberPages(app: FastifyInstance, context: PageContext): void {
+  const { services, show, baseUrl } = context
 
   app.get('/members', { config: { page: 'member' }, ...hidden }, async (request, reply) => {
-    const { tenantId, role, memberId } = signedOf(request)
+    const { tenantId, role, memberId } = principalOf(request)
     const members = await listMembers(services.db, tenantId)
     const people = await services.subjects.openPeople(
       tenantId,
@@ -69,7 +69,7 @@ export function memberPages(app: FastifyInstance, rooms: Rooms): void {
     memberId: string,
     purpose: 'invitation' | 'recovery',
   ) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { secret, expiresAt } = await issueLink(
       services,
       tenantId,
@@ -94,7 +94,7 @@ export function memberPages(app: FastifyInstance, rooms: Rooms): void {
     const { email, role } = formOf(NewMember, request)
     if (!EmailAddress.safeParse(email).success)
       return form(reply, { email, role }, 'Enter a valid email address.')
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     try {
       const memberId = await addMember(services, { tenantId, role, email }, originOfMember(request))
       return await showLink(request, reply, memberId, 'invitation')
@@ -104,18 +104,20 @@ export function memberPages(app: FastifyInstance, rooms: Rooms): void {
     }
   })
 
-  oneMember(app, rooms, (request, reply) => showLink(request, reply, request.params.id, 'recovery'))
+  oneMember(app, context, (request, reply) => showLink(request, reply, request.params.id, 'recovery'))
 }
 
 /** A member's page, and what an owner does there. */
 function oneMember(
   app: FastifyInstance,
-  { services, show }: Rooms,
+  { services, show }: PageContext,
   showLink: (request: MemberRequest, reply: FastifyReply) => Promise<FastifyReply>,
 ): void {
   const required = async (request: MemberRequest): Promise<PresentMember> => {
     const { id } = request.params
-    const member = isId('mem', id) ? await findMember(services.db, signedOf(request).tenantId, id) : undefined
+    const member = isId('mem', id)
+      ? await findMember(services.db, principalOf(request).tenantId, id)
+      : undefined
     if (!member) throw notFound('member')
     return member
   }
@@ -126,7 +128,7 @@ function oneMember(
   /** Nobody locks themselves out by a slip: another owner has to do it. */
   const another = async (request: MemberRequest): Promise<PresentMember> => {
     const member = await required(request)
-    if (member.memberId !== signedOf(request).memberId) return member
+    if (member.memberId !== principalOf(request).memberId) return member
     throw new Problem(409, 'invalid_request', 'You cannot change your own membership. Ask another owner.')
   }
 
@@ -136,7 +138,7 @@ function oneMember(
     const ways = await waysIn(services, member.memberId)
     const sessions = await listSessionsOf(services.db, member.memberId, services.now())
     const tokens = await listTokenNamesOfMember(services.db, member.memberId, momentOf(services))
-    const isSelf = member.memberId === signedOf(request).memberId
+    const isSelf = member.memberId === principalOf(request).memberId
     return show(reply, {
       title: email ?? member.memberId,
       nav: 'members',

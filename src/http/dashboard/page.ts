@@ -36,11 +36,11 @@ export function partsOf(services: Pick<Services, 'now'>, baseUrl: string): ShowP
 export function pagesOf(services: Pick<Services, 'now' | 'mailing'>, baseUrl: string): ShowPage {
   const hasMailbox = services.mailing.mailbox !== undefined
   return (reply, { title, nav, content }, status = 200) => {
-    const { signed, session, freshness, waiting } = reply.request
+    const { principal, session, freshness, waiting } = reply.request
     const view: View = { token: formToken(reply), now: services.now(), baseUrl }
     const notice = session?.notice
     if (notice) session.notice = undefined
-    const parts: Frame = { title, nav, notice, signed, hasMailbox, freshness, waiting, token: view.token }
+    const parts: Frame = { title, nav, notice, principal, hasMailbox, freshness, waiting, token: view.token }
     return reply
       .code(status)
       .type('text/html; charset=utf-8')

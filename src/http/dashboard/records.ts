@@ -9,8 +9,8 @@ import { nobody } from '../../vault/subjects.ts'
 import { licenseView as licenseOf } from '../management/license-schemas.ts'
 import { notFound } from '../problem.ts'
 import { productChoices, queryOf } from './lists.ts'
-import type { Rooms } from './rooms.ts'
-import { lookingAt, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { lookingAt, principalOf } from './principal.ts'
 import { licensesView } from './views/licenses.ts'
 import { productsView, productView } from './views/products.ts'
 
@@ -22,9 +22,9 @@ const Status = z.enum(['active', 'fallback', 'expired', 'revoked'])
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** Products and licenses: only to look at, since programs change them. */
-export function recordPages(app: FastifyInstance, rooms: Rooms): void {
-  licensePages(app, rooms)
-  productPages(app, rooms)
+export function recordPages(app: FastifyInstance, context: PageContext): void {
+  licensePages(app, context)
+  productPages(app, context)
 }
 
 export async function shownLicenses(services: Services, tenantId: string, entries: readonly LicenseEntry[]) {
@@ -34,9 +34,9 @@ export async function shownLicenses(services: Services, tenantId: string, entrie
   return entries.map((entry, index) => licenseOf(entry, people[index] ?? nobody, now))
 }
 
-function licensePages(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+function licensePages(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/licenses', lookingAt('licenses'), async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { cursor, product, status: asked } = queryOf(request)
     const productId = Slug.safeParse(product).data
     const status = Status.safeParse(asked).data
@@ -60,9 +60,9 @@ function licensePages(app: FastifyInstance, { services, cursors, show }: Rooms):
   })
 }
 
-function productPages(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+function productPages(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/products', member, async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { cursor } = queryOf(request)
     const boundTo = [tenantId, 'dashboard products']
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
@@ -75,7 +75,7 @@ function productPages(app: FastifyInstance, { services, cursors, show }: Rooms):
   })
 
   app.get('/products/:id', member, async (request: OneRequest, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const productId = Slug.safeParse(request.params.id).data
     const product = productId && (await services.findProduct(tenantId, productId))
     if (!product) throw notFound('product')

@@ -16,9 +16,9 @@ import { Slug } from '../../domain/values.ts'
 import { listIgnoredTests } from '../../usage/ignored-tests.ts'
 import { notFound, problemOfRefusal } from '../problem.ts'
 import { productChoices, queryOf } from './lists.ts'
-import type { Rooms } from './rooms.ts'
+import type { PageContext } from './page-context.ts'
+import { lookingAt, originOfMember, principalOf } from './principal.ts'
 import type { Notice } from './session.ts'
-import { lookingAt, originOfMember, signedOf } from './signed.ts'
 import { salesView, saleView } from './views/sales.ts'
 
 const hidden = { schema: { hide: true } } as const
@@ -35,23 +35,23 @@ const Status = z.enum(['parked', 'received', 'licensed'])
 const Needs = z.enum(['holder'])
 
 /** What was sold, and everything that came of it; what is parked can be tried again. */
-export function salePages(app: FastifyInstance, rooms: Rooms): void {
-  listPage(app, rooms)
-  onePage(app, rooms)
-  replayForm(app, rooms)
+export function salePages(app: FastifyInstance, context: PageContext): void {
+  listPage(app, context)
+  onePage(app, context)
+  replayForm(app, context)
 }
 
 /** @throws Problem 404 */
 async function saleOf(services: Services, request: OneRequest): Promise<KnownSale> {
   const { id } = request.params
-  const sale = isId('sal', id) ? await findSale(services.db, signedOf(request).tenantId, id) : undefined
+  const sale = isId('sal', id) ? await findSale(services.db, principalOf(request).tenantId, id) : undefined
   if (!sale) throw notFound('sale')
   return sale
 }
 
-function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): void {
+function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/sales', lookingAt('sales'), async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { cursor, status: askedStatus, provider: askedProvider, product, needs: asked } = queryOf(request)
     const needs = Needs.safeParse(asked).data
     const status = Status.safeParse(askedStatus).data
@@ -83,9 +83,9 @@ function listPage(app: FastifyInstance, { services, cursors, show }: Rooms): voi
   })
 }
 
-function onePage(app: FastifyInstance, { services, show }: Rooms): void {
+function onePage(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/sales/:id', lookingAt('sale'), async (request: OneRequest, reply) => {
-    const { tenantId, role } = signedOf(request)
+    const { tenantId, role } = principalOf(request)
     const sale = await saleOf(services, request)
     const { licenseId } = sale
     const [buyer, entry, story, deliveries] = await Promise.all([
@@ -110,7 +110,7 @@ function onePage(app: FastifyInstance, { services, show }: Rooms): void {
   })
 }
 
-function replayForm(app: FastifyInstance, { services }: Rooms): void {
+function replayForm(app: FastifyInstance, { services }: PageContext): void {
   const manage = { config: { page: 'manage_settings' }, ...hidden } as const
   app.post('/sales/:id/replay', manage, async (request: OneRequest, reply) => {
     const { id } = await saleOf(services, request)
@@ -121,7 +121,7 @@ function replayForm(app: FastifyInstance, { services }: Rooms): void {
 
 async function outcomeOf(services: Services, request: FastifyRequest, id: string): Promise<Notice> {
   try {
-    await replaySale(services, signedOf(request).tenantId, id, originOfMember(request))
+    await replaySale(services, principalOf(request).tenantId, id, originOfMember(request))
     return { kind: 'done', text: 'Sale replayed. Its license is up to date.' }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

@@ -5,8 +5,8 @@ import { momentOf, type Services } from '../../commands/services.ts'
 import { type Found, search } from '../../search/search.ts'
 import { nobody } from '../../vault/subjects.ts'
 import { formOf } from './forms.ts'
-import type { Rooms } from './rooms.ts'
-import { originOfMember, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { originOfMember, principalOf } from './principal.ts'
 import { foundView } from './views/search.ts'
 
 /** Longer than anything that can be found, and read without being kept. */
@@ -16,13 +16,13 @@ const SearchForm = z.object({ text: z.string().max(1000) })
  * Finds what somebody on the phone names. It may be a license key, so it is sent as a form, stands in no address, and
  * is not shown again; one license that is found alone is shown at once.
  */
-export function searchPage(app: FastifyInstance, { services, show }: Rooms): void {
+export function searchPage(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/search', { config: { page: 'member' }, schema: { hide: true } }, async (_request, reply) =>
     reply.redirect('/dashboard', 303),
   )
 
   app.post('/search', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { text } = formOf(SearchForm, request)
     const found = await search(services, tenantId, text)
     await noteSearch(services, request, found)
@@ -43,7 +43,7 @@ async function noteSearch(services: Services, request: FastifyRequest, found: Fo
   const all = [...found.licenses, ...found.customers, ...found.sales, ...found.devices]
   await recordAudit(
     services,
-    signedOf(request).tenantId,
+    principalOf(request).tenantId,
     { action: 'searched', target: { kind: 'search', id: all[0]?.by ?? 'nothing found' } },
     originOfMember(request),
   )

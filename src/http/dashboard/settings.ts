@@ -14,8 +14,8 @@ import { setWebhook } from '../../gate/operations/set-webhook.ts'
 import { problemOfRefusal } from '../problem.ts'
 import { approvalRulePages } from './approval-rule.ts'
 import { boxes, formOf, line } from './forms.ts'
-import type { Rooms } from './rooms.ts'
-import { freshFormMs, freshMs, originOfMember, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { freshFormMs, freshMs, originOfMember, principalOf } from './principal.ts'
 import { signingKeyPages } from './signing-keys.ts'
 import {
   checkoutKeyView,
@@ -31,44 +31,44 @@ const manageForm = { config: { page: 'manage_settings', freshMs: freshFormMs }, 
 
 const path = '/dashboard/settings'
 
-export function settingPages(app: FastifyInstance, rooms: Rooms): void {
-  const { services, show } = rooms
+export function settingPages(app: FastifyInstance, context: PageContext): void {
+  const { services, show } = context
 
   app.get('/settings', { config: { page: 'member' }, ...hidden }, async (request, reply) => {
-    const signed = signedOf(request)
-    const keys = await readMaskedKeys(services.db, signed.tenantId)
-    const { endpoint } = await findWebhook(services.db, signed.tenantId)
-    const tenant = await findTenant(services.db, signed.tenantId)
-    const signingKeys = await listSigningKeys(services.db, signed.tenantId, momentOf(services))
+    const principal = principalOf(request)
+    const keys = await readMaskedKeys(services.db, principal.tenantId)
+    const { endpoint } = await findWebhook(services.db, principal.tenantId)
+    const tenant = await findTenant(services.db, principal.tenantId)
+    const signingKeys = await listSigningKeys(services.db, principal.tenantId, momentOf(services))
     return show(reply, {
       title: 'Settings',
       nav: 'settings',
       content: (view) =>
         settingsView(view, {
-          signed,
+          principal,
           ...keys,
           signingKeys,
           endpoint,
           anotherMember: tenant?.anotherMemberApproves ?? false,
-          mayManage: may(signed.role, 'manage_settings'),
+          mayManage: may(principal.role, 'manage_settings'),
         }),
     })
   })
 
-  checkoutKeyPages(app, rooms)
-  webhookPages(app, rooms)
-  signingKeyPages(app, rooms)
-  approvalRulePages(app, rooms)
+  checkoutKeyPages(app, context)
+  webhookPages(app, context)
+  signingKeyPages(app, context)
+  approvalRulePages(app, context)
 }
 
 /** Which key is replaced stands in the form, so that a form sent twice replaces one key, not two. */
 const CheckoutForm = z.object({ replaces: z.string().max(100) })
 
-function checkoutKeyPages(app: FastifyInstance, { services, show }: Rooms): void {
+function checkoutKeyPages(app: FastifyInstance, { services, show }: PageContext): void {
   const present = async (tenantId: string) => (await readMaskedKeys(services.db, tenantId)).checkoutKey
 
   app.get('/settings/checkout-key', manage, async (request, reply) => {
-    const checkoutKey = await present(signedOf(request).tenantId)
+    const checkoutKey = await present(principalOf(request).tenantId)
     return show(reply, {
       title: 'Checkout key',
       nav: 'settings',
@@ -77,7 +77,7 @@ function checkoutKeyPages(app: FastifyInstance, { services, show }: Rooms): void
   })
 
   app.post('/settings/checkout-key', manageForm, async (request, reply) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const { replaces } = formOf(CheckoutForm, request)
     if (replaces !== ((await present(tenantId))?.issuedAt ?? 'none')) {
       const text =
@@ -103,14 +103,14 @@ const WebhookForm = z.object({
 })
 const RemoveForm = z.object({ operation: z.string().refine((id) => isId('req', id)) })
 
-function webhookPages(app: FastifyInstance, { services, show }: Rooms): void {
+function webhookPages(app: FastifyInstance, { services, show }: PageContext): void {
   const form = async (
     request: FastifyRequest,
     reply: FastifyReply,
     given?: { url: string; events: WebhookEventName[] },
     problem?: string,
   ) => {
-    const { endpoint } = await findWebhook(services.db, signedOf(request).tenantId)
+    const { endpoint } = await findWebhook(services.db, principalOf(request).tenantId)
     const shown = {
       url: endpoint?.url ?? '',
       events: [...(endpoint?.events ?? WebhookEventName.options)],
@@ -130,7 +130,7 @@ function webhookPages(app: FastifyInstance, { services, show }: Rooms): void {
 
   /** The same rules, and the same execution, as when a program asks for it and a person approves. */
   const run = async (request: FastifyRequest, operation: string, body: object) => {
-    const { tenantId } = signedOf(request)
+    const { tenantId } = principalOf(request)
     const input = { parameters: {}, query: {}, body }
     await setWebhook.check(services, tenantId, input)
     return setWebhook.run(services, tenantId, input, { id: operation, origin: originOfMember(request) })

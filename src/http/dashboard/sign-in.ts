@@ -12,8 +12,8 @@ import { Problem } from '../problem.ts'
 import { challengeIn, giveChallenge } from './challenges.ts'
 import { boxes, formOf } from './forms.ts'
 import type { Content } from './html.ts'
+import type { PageContext } from './page-context.ts'
 import { home, returnPath } from './return-path.ts'
-import type { Rooms } from './rooms.ts'
 import { beginSession } from './session.ts'
 import { signInView } from './views/sign-in.ts'
 
@@ -32,8 +32,8 @@ const noMatch =
   'Sign-in failed. Check the email address, the password and the code; each code works once. If your address ' +
   'belongs to several workspaces, enter the workspace.'
 
-export function signInRoutes(app: FastifyInstance, rooms: Rooms): void {
-  const { services, party, show, browsers } = rooms
+export function signInRoutes(app: FastifyInstance, context: PageContext): void {
+  const { services, party, show, browsers } = context
   const open = { config: { page: 'open' }, schema: { hide: true } } as const
 
   const page = (
@@ -65,7 +65,7 @@ export function signInRoutes(app: FastifyInstance, rooms: Rooms): void {
     given: { returnTo: string; email?: string; workspace?: string },
   ) => {
     if (signIn.outcome === 'signed_in') {
-      await admit(rooms, request, reply, signIn.known)
+      await admit(context, request, reply, signIn.known)
       return reply.redirect(given.returnTo, 303)
     }
     if (signIn.outcome === 'wait') {
@@ -82,7 +82,7 @@ export function signInRoutes(app: FastifyInstance, rooms: Rooms): void {
   app.get('/sign-in', open, async (request, reply) => {
     const query = z.object({ return: boxes, workspace: boxes }).safeParse(request.query).data
     const returnTo = returnPath(query?.return[0])
-    if (request.signed) return reply.redirect(returnTo, 303)
+    if (request.principal) return reply.redirect(returnTo, 303)
     return page(reply, { returnTo, workspace: query?.workspace[0] ?? '' })
   })
 
@@ -124,7 +124,7 @@ async function takeTurnOf(services: Services, { address, deviceHash }: Caller): 
 
 /** Opens a new session for somebody who has just proved who they are, in a browser that is theirs from now on. */
 export async function admit(
-  { services, browsers }: Pick<Rooms, 'services' | 'browsers'>,
+  { services, browsers }: Pick<PageContext, 'services' | 'browsers'>,
   request: FastifyRequest,
   reply: FastifyReply,
   { member: { memberId, tenantId } }: Pick<KnownMember, 'member'>,
@@ -142,7 +142,7 @@ export function waitProblem(reply: FastifyReply, retryAfterSeconds: number): str
   return `Too many attempts. Wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and try again.`
 }
 
-export function signOutRoute(app: FastifyInstance, { endSession }: Rooms): void {
+export function signOutRoute(app: FastifyInstance, { endSession }: PageContext): void {
   // For whoever still holds the cookie of a session that has ended, too.
   app.post('/sign-out', { config: { page: 'open' }, schema: { hide: true } }, async (request, reply) => {
     await endSession(request, reply)

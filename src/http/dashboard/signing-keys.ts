@@ -4,8 +4,8 @@ import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { momentOf } from '../../commands/services.ts'
 import { rotateSigningKey } from '../../commands/signing-keys.ts'
 import { formOf } from './forms.ts'
-import type { Rooms } from './rooms.ts'
-import { freshFormMs, freshMs, originOfMember, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { freshFormMs, freshMs, originOfMember, principalOf } from './principal.ts'
 import { rotateSigningKeyView } from './views/signing-keys.ts'
 
 const hidden = { schema: { hide: true } } as const
@@ -14,12 +14,12 @@ const page = '/settings/signing-keys'
 /** Which key is the newest stands in the form, so that a form sent twice rotates once. */
 const RotateForm = z.object({ replaces: z.string().max(100) })
 
-export function signingKeyPages(app: FastifyInstance, { services, show }: Rooms): void {
+export function signingKeyPages(app: FastifyInstance, { services, show }: PageContext): void {
   const newest = async (tenantId: string) =>
     (await listSigningKeys(services.db, tenantId, momentOf(services))).at(-1)
 
   app.get(page, { config: { page: 'manage_settings', freshMs }, ...hidden }, async (request, reply) => {
-    const key = await newest(signedOf(request).tenantId)
+    const key = await newest(principalOf(request).tenantId)
     return show(reply, {
       title: 'Signing keys',
       nav: 'settings',
@@ -31,7 +31,7 @@ export function signingKeyPages(app: FastifyInstance, { services, show }: Rooms)
     page,
     { config: { page: 'manage_settings', freshMs: freshFormMs }, ...hidden },
     async (request, reply) => {
-      const { tenantId } = signedOf(request)
+      const { tenantId } = principalOf(request)
       const { replaces } = formOf(RotateForm, request)
       const present = (await newest(tenantId))?.kid ?? 'none'
       if (replaces === present) {

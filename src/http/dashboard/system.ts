@@ -15,9 +15,9 @@ import { actorNames } from '../../story/actors.ts'
 import { readLimitHits } from '../../usage/limit-hits.ts'
 import { momentsIn, type UsageRange, usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
-import type { Rooms } from './rooms.ts'
+import type { PageContext } from './page-context.ts'
+import { type Principal, principalOf } from './principal.ts'
 import { memberIn } from './session.ts'
-import { type Signed, signedOf } from './signed.ts'
 import {
   type NamedLimit,
   type ReadModelsShown,
@@ -35,22 +35,22 @@ const mostTokens = 50
 const patienceMs = 2000
 
 /** How the service does: what is everybody's only as far as it concerns everybody, and the rest of this tenant alone. */
-export function systemPage(app: FastifyInstance, rooms: Rooms): void {
-  const { services, readiness, show, showPart } = rooms
+export function systemPage(app: FastifyInstance, context: PageContext): void {
+  const { services, readiness, show, showPart } = context
   app.get('/system', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
-    const signed = signedOf(request)
-    const readModels = await readModelsOf(services, signed.tenantId)
+    const principal = principalOf(request)
+    const readModels = await readModelsOf(services, principal.tenantId)
     if (request.headers['hx-request'] === 'true')
       return showPart(reply, (view) => readModelsPart(view, readModels))
     const { db } = services
     const [{ parts }, deliveries, activity, signingKeys, limits, limitHits, signIns] = await Promise.all([
       readiness(),
-      deliveriesOf(services, signed.tenantId),
-      activityOf(services, signed.tenantId),
-      listSigningKeys(db, signed.tenantId, momentOf(services)),
-      limitsOf(rooms, signed.tenantId),
-      limitHitsOf(services, signed.tenantId),
-      maySeeSignIns(signed) ? signInsOf(services, signed.tenantId) : undefined,
+      deliveriesOf(services, principal.tenantId),
+      activityOf(services, principal.tenantId),
+      listSigningKeys(db, principal.tenantId, momentOf(services)),
+      limitsOf(context, principal.tenantId),
+      limitHitsOf(services, principal.tenantId),
+      maySeeSignIns(principal) ? signInsOf(services, principal.tenantId) : undefined,
     ])
     return show(reply, {
       title: 'System',
@@ -71,7 +71,7 @@ export function systemPage(app: FastifyInstance, rooms: Rooms): void {
 }
 
 /** Where colleagues sign in from is for those who let them in, and for those who look into what happened. */
-const maySeeSignIns = ({ role }: Signed): boolean => may(role, 'manage_members') || role === 'auditor'
+const maySeeSignIns = ({ role }: Principal): boolean => may(role, 'manage_members') || role === 'auditor'
 
 async function readModelsOf({ db, ledger }: Services, tenantId: string): Promise<ReadModelsShown> {
   const limit = new AbortController()
@@ -118,7 +118,7 @@ async function limitHitsOf(services: Services, tenantId: string) {
 }
 
 /** Those that count for the whole tenant, and of the management interface the tokens that are using it now. */
-async function limitsOf({ services, limits }: Rooms, tenantId: string): Promise<NamedLimit[]> {
+async function limitsOf({ services, limits }: PageContext, tenantId: string): Promise<NamedLimit[]> {
   const { items } = await listTokens(
     services.db,
     tenantId,

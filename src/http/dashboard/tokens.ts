@@ -12,8 +12,8 @@ import { notFound } from '../problem.ts'
 import { boxes, formOf, line } from './forms.ts'
 import { expiryOf, Lifetime } from './lifetimes.ts'
 import { queryOf } from './lists.ts'
-import type { Rooms } from './rooms.ts'
-import { freshFormMs, freshMs, originOfMember, signedOf } from './signed.ts'
+import type { PageContext } from './page-context.ts'
+import { freshFormMs, freshMs, originOfMember, principalOf } from './principal.ts'
 import { madeTokenView, newTokenView, tokensView, tokenView } from './views/tokens.ts'
 
 const NewToken = z.object({
@@ -29,27 +29,27 @@ const hidden = { schema: { hide: true } } as const
 
 type TokenRequest = FastifyRequest<{ Params: { id: string } }>
 
-export function tokenPages(app: FastifyInstance, rooms: Rooms): void {
-  const { services, cursors, show } = rooms
+export function tokenPages(app: FastifyInstance, context: PageContext): void {
+  const { services, cursors, show } = context
 
   app.get('/tokens', { config: { page: 'member' }, ...hidden }, async (request, reply) => {
-    const signed = signedOf(request)
+    const principal = principalOf(request)
     const { cursor, show: shown } = queryOf(request)
     const live = shown !== 'all'
-    const boundTo = [signed.tenantId, 'dashboard tokens', live]
+    const boundTo = [principal.tenantId, 'dashboard tokens', live]
     const keyset = { after: cursors.read(boundTo, cursor), limit: 50 }
     const filter = { live, now: momentOf(services) }
-    const { items, next } = await listTokens(services.db, signed.tenantId, filter, keyset)
+    const { items, next } = await listTokens(services.db, principal.tenantId, filter, keyset)
     const pages = { cursor, next: cursors.write(boundTo, next) }
     return show(reply, {
       title: 'API tokens',
       nav: 'tokens',
-      content: (view) => tokensView(view, { tokens: items, live, pages, role: signed.role }),
+      content: (view) => tokensView(view, { tokens: items, live, pages, role: principal.role }),
     })
   })
 
   app.get('/tokens/:id', { config: { page: 'member' }, ...hidden }, async (request: TokenRequest, reply) => {
-    const { tenantId, role } = signedOf(request)
+    const { tenantId, role } = principalOf(request)
     const { id } = request.params
     const listed = isId('tok', id) ? await findListedToken(services.db, tenantId, id) : undefined
     if (!listed) throw notFound('token')
@@ -67,7 +67,7 @@ export function tokenPages(app: FastifyInstance, rooms: Rooms): void {
     '/tokens/:id/revoke',
     { config: { page: 'manage_tokens' }, ...hidden },
     async (request: TokenRequest, reply) => {
-      await revokeToken(services, signedOf(request).tenantId, request.params.id, originOfMember(request))
+      await revokeToken(services, principalOf(request).tenantId, request.params.id, originOfMember(request))
       request.session.notice = {
         kind: 'done',
         text: 'Token revoked. Requests with it are now rejected.',
@@ -76,10 +76,10 @@ export function tokenPages(app: FastifyInstance, rooms: Rooms): void {
     },
   )
 
-  newTokenPages(app, rooms)
+  newTokenPages(app, context)
 }
 
-function newTokenPages(app: FastifyInstance, { services, show }: Rooms): void {
+function newTokenPages(app: FastifyInstance, { services, show }: PageContext): void {
   const form = (
     reply: FastifyReply,
     given: { name: string; scopes: Scope[]; lifetime: Lifetime },
@@ -106,7 +106,7 @@ function newTokenPages(app: FastifyInstance, { services, show }: Rooms): void {
       const { tokenId, lifetime, ...asked } = formOf(NewToken, request)
       if (asked.name === '') return form(reply, { ...asked, lifetime }, 'Enter a name.')
       if (asked.scopes.length === 0) return form(reply, { ...asked, lifetime }, 'Choose at least one scope.')
-      const { tenantId } = signedOf(request)
+      const { tenantId } = principalOf(request)
       const expiresAt = expiryOf(lifetime, services.now())
       try {
         const made = await createToken(

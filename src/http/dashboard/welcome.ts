@@ -8,8 +8,8 @@ import { welcomePath } from '../welcome-path.ts'
 import { challengeIn, giveChallenge } from './challenges.ts'
 import { formOf } from './forms.ts'
 import { type Html, html } from './html.ts'
+import type { PageContext } from './page-context.ts'
 import { home } from './return-path.ts'
-import type { Rooms } from './rooms.ts'
 import { admit } from './sign-in.ts'
 import { qrCode } from './views/qr.ts'
 import { messageView, passkeyForm, passwordSetUp, welcomeView } from './views/sign-in.ts'
@@ -39,8 +39,8 @@ const enrolmentOf = ({ link }: LinkHolder): string => link.linkHash.slice(0, 24)
 const open = { config: { page: 'open' }, schema: { hide: true } } as const
 
 /** Where a one-time link leads: a member chooses how they sign in, and is in. Opening it uses nothing up. */
-export function welcomeRoutes(app: FastifyInstance, rooms: Rooms): void {
-  const { services, party, show } = rooms
+export function welcomeRoutes(app: FastifyInstance, context: PageContext): void {
+  const { services, party, show } = context
   const gone = (reply: FastifyReply) => show(reply, gonePage, 404)
 
   const page = async (reply: FastifyReply, secret: string, holder: LinkHolder, problem?: Unfinished) => {
@@ -61,7 +61,7 @@ export function welcomeRoutes(app: FastifyInstance, rooms: Rooms): void {
   const finish = async (request: LinkRequest, reply: FastifyReply, holder: LinkHolder, setUp: SetUp) => {
     if (!setUp.done)
       return setUp.problem === 'link' ? gone(reply) : page(reply, request.params.secret, holder, setUp)
-    await admit(rooms, request, reply, holder)
+    await admit(context, request, reply, holder)
     request.session.notice = { kind: 'done', text: 'Sign-in is set up, and you are signed in.' }
     return reply.redirect(home, 303)
   }

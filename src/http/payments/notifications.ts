@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { withinTime } from '../../async/within-time.ts'
 import {
   type Incoming,
   type Trusted,
@@ -10,7 +11,6 @@ import {
 import { type ReceivedOutcome, receiveNotification } from '../../commands/sales.ts'
 import type { Services } from '../../commands/services.ts'
 import { type Provider, SigningMarketplace } from '../../domain/integration/provider.ts'
-import { withinTime } from '../../ledger/within-time.ts'
 import { faultOf, inOneLine, withBuyer } from '../../payments/acceptable.ts'
 import { noteIgnoredTest } from '../../usage/ignored-tests.ts'
 import { invalid, Problem, unavailable } from '../problem.ts'

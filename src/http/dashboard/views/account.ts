@@ -3,31 +3,31 @@ import type { SetUp, waysIn } from '../../../commands/set-up.ts'
 import { rightsOf } from '../../../domain/member/roles.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
+import type { Principal } from '../principal.ts'
 import { memberIn } from '../session.ts'
-import type { Signed } from '../signed.ts'
 import { ago, dayOf } from './moments.ts'
 import { badge, facts, field, heading, notice, section, table, tokenField } from './parts.ts'
 import { passkeyForm, passwordSetUp } from './sign-in.ts'
 
 type Account = {
-  signed: Signed
+  principal: Principal
   ways: Awaited<ReturnType<typeof waysIn>>
   sessions: readonly ListedSession[]
   passkeysPossible: boolean
 }
 
-export function accountView(view: View, { signed, ways, sessions, passkeysPossible }: Account): Html {
+export function accountView(view: View, { principal, ways, sessions, passkeysPossible }: Account): Html {
   return html`<div>
-    ${heading('Your account', `${rightsOf[signed.role].summary}.`)}
+    ${heading('Your account', `${rightsOf[principal.role].summary}.`)}
     <div class="sheet">
       ${facts([
-        ['Email', signed.email ?? 'erased'],
-        ['Role', signed.role],
-        ['Workspace', `${signed.tenantName} (${signed.tenantId})`],
+        ['Email', principal.email ?? 'erased'],
+        ['Role', principal.role],
+        ['Workspace', `${principal.tenantName} (${principal.tenantId})`],
       ])}
     </div>
     ${section('Sign-in methods', waysView(view, ways, passkeysPossible))}
-    ${section('Sessions', sessionsView(view, sessions, signed.sessionHash))}
+    ${section('Sessions', sessionsView(view, sessions, principal.sessionHash))}
   </div>`
 }
 

@@ -4,7 +4,7 @@ import { quoted } from '../../../domain/plain-text.ts'
 import { type Html, html } from '../html.ts'
 import { lifetimes } from '../lifetimes.ts'
 import type { View } from '../page.ts'
-import type { Signed } from '../signed.ts'
+import type { Principal } from '../principal.ts'
 import { ago } from './moments.ts'
 import { facts, field, heading, notice, select, tokenField } from './parts.ts'
 import { scopeBoxes } from './scopes.ts'
@@ -30,11 +30,11 @@ export function codeView({ token, code, problem }: CodeView): Html {
   </div>`
 }
 
-type Review = { login: LoginRequest; signed: Signed; problem: string | undefined }
+type Review = { login: LoginRequest; principal: Principal; problem: string | undefined }
 
-export function reviewView(view: View, { login, signed, problem }: Review): Html {
+export function reviewView(view: View, { login, principal, problem }: Review): Html {
   const { clientName, address, scopes, createdAt } = login
-  const grantable = grantableOf(scopes, signed.role)
+  const grantable = grantableOf(scopes, principal.role)
   const withheld = scopes.filter((scope) => !grantable.includes(scope))
   return html`<div>
     ${heading(
@@ -47,7 +47,7 @@ export function reviewView(view: View, { login, signed, problem }: Review): Html
         ['Name', html`${quoted(clientName)}<span class="sub">self-reported, not verified</span>`],
         ['IP address', html`<code>${address}</code>`],
         ['Requested', ago(createdAt, view.now)],
-        ['Workspace', signed.tenantName],
+        ['Workspace', principal.tenantName],
       ])}
     </div>
     ${grantable.length === 0 ? nothingToGrant() : grantForm(view, grantable)}

@@ -2,8 +2,8 @@ import type { Freshness } from '../../../../projections/runner/freshness.ts'
 import { may } from '../../../domain/member/roles.ts'
 import { assets } from '../assets.ts'
 import { type Content, type Html, html } from '../html.ts'
+import type { Principal } from '../principal.ts'
 import type { Notice } from '../session.ts'
-import type { Signed } from '../signed.ts'
 import { freshnessLine } from './freshness.ts'
 import { notice as noticeBox } from './parts.ts'
 
@@ -29,7 +29,7 @@ export type Frame = {
   title: string
   nav: NavItem | undefined
   notice: Notice | undefined
-  signed: Signed | undefined
+  principal: Principal | undefined
   /** Whether mails are kept here instead of being sent. */
   hasMailbox: boolean
   freshness: Freshness | undefined
@@ -50,7 +50,7 @@ const htmxConfig = JSON.stringify({
 
 /** A whole page. Somebody who has not signed in sees only its content, in the middle. */
 export function frame(parts: Frame, content: Html): Html {
-  const { title, nav, notice, signed, hasMailbox, freshness, waiting, token } = parts
+  const { title, nav, notice, principal, hasMailbox, freshness, waiting, token } = parts
   const shown = notice && noticeBox(notice.kind, notice.text)
   const main = html`<main id="content" tabindex="-1">${shown}${content}${freshness && freshnessLine(freshness)}</main>`
   return html`<html lang="en">
@@ -67,9 +67,9 @@ export function frame(parts: Frame, content: Html): Html {
       <script src=${assets.passkeys} defer></script>
       <script src=${assets.script} defer></script>
     </head>
-    <body class=${signed ? 'app' : 'alone'}>
+    <body class=${principal ? 'app' : 'alone'}>
       <a class="skip" href="#content">Skip to content</a>
-      ${signed ? sidebar({ signed, hasMailbox, nav, waiting, token }) : brand('header')} ${main}
+      ${principal ? sidebar({ principal, hasMailbox, nav, waiting, token }) : brand('header')} ${main}
     </body>
   </html>`
 }
@@ -112,10 +112,10 @@ const waitingBadge = (waiting: number): Html =>
     <span class="count">${waiting === 0 ? '' : waiting}</span><span class="unseen"> pending</span>
   </span>`
 
-type Sidebar = Pick<Frame, 'hasMailbox' | 'nav' | 'waiting' | 'token'> & { signed: Signed }
+type Sidebar = Pick<Frame, 'hasMailbox' | 'nav' | 'waiting' | 'token'> & { principal: Principal }
 
-function sidebar({ signed, hasMailbox, nav, waiting, token }: Sidebar): Html {
-  const mayReadMails = hasMailbox && may(signed.role, 'manage_settings')
+function sidebar({ principal, hasMailbox, nav, waiting, token }: Sidebar): Html {
+  const mayReadMails = hasMailbox && may(principal.role, 'manage_settings')
   const link = ([item, label, href]: (typeof entries)[number]): Content =>
     html`<li>
       <a href=${href} aria-current=${item === nav ? 'page' : undefined}>
@@ -124,8 +124,8 @@ function sidebar({ signed, hasMailbox, nav, waiting, token }: Sidebar): Html {
     </li>`
   return html`<header class="side"><div class="side-in">
     ${brand('a')}
-    <p class="workspace" title=${signed.tenantId}>
-      ${signed.tenantName}${signed.tenantStatus === 'suspended' && html`<span class="badge warn">suspended</span>`}
+    <p class="workspace" title=${principal.tenantId}>
+      ${principal.tenantName}${principal.tenantStatus === 'suspended' && html`<span class="badge warn">suspended</span>`}
     </p>
     <nav aria-label="Main">
       <ul>
@@ -137,8 +137,8 @@ function sidebar({ signed, hasMailbox, nav, waiting, token }: Sidebar): Html {
     </nav>
     <div class="me">
       <a href="/dashboard/account" aria-current=${nav === 'account' ? 'page' : undefined}>
-        <span class="me-name">${signed.email ?? signed.memberId}</span>
-        <span class="me-role">${signed.role}</span>
+        <span class="me-name">${principal.email ?? principal.memberId}</span>
+        <span class="me-role">${principal.role}</span>
       </a>
       <form method="post" action="/dashboard/sign-out">
         <input type="hidden" name="_csrf" value=${token} />

@@ -4,7 +4,7 @@ import { WebhookEventName } from '../../../domain/webhook/events.ts'
 import type { WebhookEndpoint } from '../../../domain/webhook/webhook.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { View } from '../page.ts'
-import type { Signed } from '../signed.ts'
+import type { Principal } from '../principal.ts'
 import { approvalRuleSummary } from './approval-rule.ts'
 import { ago, moment } from './moments.ts'
 import { badge, facts, field, heading, notice, secretBox, section, tokenField } from './parts.ts'
@@ -13,7 +13,7 @@ import { signingKeysSummary } from './signing-keys.ts'
 type MaskedKey = { displayKey: string; issuedAt: string } | null
 
 type Settings = {
-  signed: Signed
+  principal: Principal
   sdkKey: MaskedKey
   checkoutKey: MaskedKey
   signingKeys: readonly KeyState[]
@@ -25,9 +25,9 @@ type Settings = {
 
 export function settingsView(
   view: View,
-  { signed, sdkKey, checkoutKey, signingKeys, endpoint, anotherMember, mayManage }: Settings,
+  { principal, sdkKey, checkoutKey, signingKeys, endpoint, anotherMember, mayManage }: Settings,
 ): Html {
-  const { tenantId, tenantName, tenantStatus, plan } = signed
+  const { tenantId, tenantName, tenantStatus, plan } = principal
   return html`<div>
     ${heading('Settings', 'Settings of the whole workspace.')}
     <div class="sheet">
@@ -46,7 +46,7 @@ export function settingsView(
   </div>`
 }
 
-function limitWords(plan: Signed['plan']): string {
+function limitWords(plan: Principal['plan']): string {
   const { products, activeDevices } = planLimits[plan]
   return Number.isFinite(products)
     ? `${products} products, ${activeDevices.toLocaleString('en')} active devices`

@@ -7,8 +7,8 @@ import type { KnownBrowsers } from './known-browsers.ts'
 import type { ShowPage, ShowPart } from './page.ts'
 import type { EndSession } from './session.ts'
 
-/** What every part of the dashboard works with. */
-export type Rooms = {
+/** What every page of the dashboard works with. */
+export type PageContext = {
   services: Services
   cursors: Cursors
   /** Undefined where browsers allow no passkeys. */

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createBell } from '../../src/reactions/bell.ts'
+import { createWakeSignal } from '../../src/async/wake-signal.ts'
 
 /** Nobody waits as long as this: whoever comes back earlier has been woken. */
 const forEver = 2 ** 30
@@ -18,39 +18,39 @@ async function isOver(waiting: Promise<void>): Promise<boolean> {
 
 test('a ring wakes whoever waits, and only once', async () => {
   const { signal } = new AbortController()
-  const bell = createBell()
-  const waiting = bell.heard(forEver, signal)
+  const wakeSignal = createWakeSignal()
+  const waiting = wakeSignal.wait(forEver, signal)
   expect(await isOver(waiting)).toBe(false)
-  bell.ring()
-  bell.ring()
+  wakeSignal.wake()
+  wakeSignal.wake()
   expect(await isOver(waiting)).toBe(true)
-  expect(await isOver(bell.heard(20, signal))).toBe(false)
+  expect(await isOver(wakeSignal.wait(20, signal))).toBe(false)
 })
 
 test('a ring that nobody waited for is heard by the next', async () => {
   const { signal } = new AbortController()
-  const bell = createBell()
-  bell.ring()
-  expect(await isOver(bell.heard(forEver, signal))).toBe(true)
-  expect(await isOver(bell.heard(20, signal))).toBe(false)
+  const wakeSignal = createWakeSignal()
+  wakeSignal.wake()
+  expect(await isOver(wakeSignal.wait(forEver, signal))).toBe(true)
+  expect(await isOver(wakeSignal.wait(20, signal))).toBe(false)
 })
 
 test('nobody waits once it is all over, before or during', async () => {
   const ending = new AbortController()
-  const bell = createBell()
-  const waiting = bell.heard(forEver, ending.signal)
+  const wakeSignal = createWakeSignal()
+  const waiting = wakeSignal.wait(forEver, ending.signal)
   ending.abort()
   expect(await isOver(waiting)).toBe(true)
-  expect(await isOver(bell.heard(forEver, ending.signal))).toBe(true)
+  expect(await isOver(wakeSignal.wait(forEver, ending.signal))).toBe(true)
   expect(getEventListeners(ending.signal, 'abort')).toStrictEqual([])
 })
 
 test('waiting leaves nothing behind at the signal', async () => {
   const { signal } = new AbortController()
-  const bell = createBell()
+  const wakeSignal = createWakeSignal()
   for (let times = 0; times < 3; times++) {
-    bell.ring()
-    await bell.heard(forEver, signal)
+    wakeSignal.wake()
+    await wakeSignal.wait(forEver, signal)
   }
   expect(getEventListeners(signal, 'abort')).toStrictEqual([])
 })

@@ -1,25 +1,25 @@
 import type { Pool } from 'pg'
-import { createTurns } from '../ledger/turns.ts'
+import { createKeyedMutex } from '../async/keyed-mutex.ts'
 
 /** So that one process waits with one connection, however many commands wait. */
-const turns = createTurns()
+const mutex = createKeyedMutex()
 
-/** @param prove returns when Postgres has confirmed, after the call, that the turn is not over yet */
+/** @param prove returns when Postgres has confirmed, after the call, that the lock is still held */
 type Work<T> = (prove: () => Promise<void>) => Promise<T>
 
 /**
- * Lets commands that look at several streams of a tenant and then change one take turns, over all processes: no
- * revision of one stream proves what stands in the others.
- * @param db of which the turn takes a connection until the work is over
+ * Runs a command that reads several streams of a tenant and then changes one under a lock, over all processes: the
+ * revision of one stream proves nothing about the others.
+ * @param db whose connection the lock holds until the work is over
  */
-export function takeTenantTurn<T>(
+export function withTenantLock<T>(
   db: Pool,
   tenantId: string,
   what: 'members' | 'approvals' | 'approval mails' | 'products' | 'activeDevices',
   work: Work<T>,
 ): Promise<T> {
   const name = `${what} ${tenantId}`
-  return turns.take(name, async () => {
+  return mutex.run(name, async () => {
     const lock = await db.connect()
     let broken: Error | undefined
     // A connection that ends while the work goes on says so to its listeners alone.
@@ -31,7 +31,7 @@ export function takeTenantTurn<T>(
       await lock.query('select pg_advisory_lock(hashtextextended($1, 0))', [name])
       return await work(async () => void (await lock.query('select')))
     } finally {
-      // Ending the connection lets go of the lock whatever state it is in.
+      // Ending the connection releases the lock in any state.
       await lock.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(lost)
       lock.off('error', lost)
       lock.release(broken)

@@ -1,6 +1,6 @@
 /** Work on one stream runs one at a time in the order of arrival, and nothing of it stays behind. */
 import { expect, test } from 'vitest'
-import { createTurns } from '../../src/ledger/turns.ts'
+import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 
 /** A piece of work that says when it has begun, and ends when it is told to. */
 function controlled(begun: string[], name: string) {
@@ -16,10 +16,10 @@ function controlled(begun: string[], name: string) {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test('work on one stream runs one after the other, in the order of arrival', async () => {
-  const turns = createTurns()
+  const mutex = createKeyedMutex()
   const begun: string[] = []
   const works = ['a', 'b', 'c'].map((name) => controlled(begun, name))
-  const taken = works.map(({ work }) => turns.take('license-1', work))
+  const taken = works.map(({ work }) => mutex.run('license-1', work))
   await settled()
   expect(begun).toStrictEqual(['a'])
   works[0]?.end()
@@ -34,25 +34,25 @@ test('work on one stream runs one after the other, in the order of arrival', asy
 })
 
 test('work on another stream does not wait', async () => {
-  const turns = createTurns()
+  const mutex = createKeyedMutex()
   const begun: string[] = []
   const one = controlled(begun, 'one')
   const other = controlled(begun, 'other')
-  const taken = turns.take('license-1', one.work)
+  const taken = mutex.run('license-1', one.work)
   other.end()
-  expect(await turns.take('license-2', other.work)).toBe('other')
+  expect(await mutex.run('license-2', other.work)).toBe('other')
   expect(begun).toStrictEqual(['one', 'other'])
   one.end()
   expect(await taken).toBe('one')
 })
 
 test('an error reaches the one whose work it was, and the next has its turn', async () => {
-  const turns = createTurns()
+  const mutex = createKeyedMutex()
   const begun: string[] = []
   const failing = controlled(begun, 'failing')
   const next = controlled(begun, 'next')
-  const failed = expect(turns.take('license-1', failing.work)).rejects.toThrow(new Error('failing'))
-  const taken = turns.take('license-1', next.work)
+  const failed = expect(mutex.run('license-1', failing.work)).rejects.toThrow(new Error('failing'))
+  const taken = mutex.run('license-1', next.work)
   failing.fail()
   next.end()
   await failed
@@ -61,35 +61,35 @@ test('an error reaches the one whose work it was, and the next has its turn', as
 })
 
 test('work that throws before its first await is an error like any other', async () => {
-  const turns = createTurns()
-  const thrown = turns.take('license-1', () => {
+  const mutex = createKeyedMutex()
+  const thrown = mutex.run('license-1', () => {
     throw new Error('at once')
   })
   await expect(thrown).rejects.toThrow(new Error('at once'))
-  expect(await turns.take('license-1', async (waited) => waited)).toBe(false)
+  expect(await mutex.run('license-1', async (waited) => waited)).toBe(false)
 })
 
 test('whoever comes after all are done does not wait, after an error too', async () => {
-  const turns = createTurns()
+  const mutex = createKeyedMutex()
   const waits = async (waited: boolean) => waited
-  expect(await Promise.all([turns.take('license-1', waits), turns.take('license-1', waits)])).toStrictEqual([
+  expect(await Promise.all([mutex.run('license-1', waits), mutex.run('license-1', waits)])).toStrictEqual([
     false,
     true,
   ])
-  expect(await turns.take('license-1', waits)).toBe(false)
-  await expect(turns.take('license-1', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-  expect(await turns.take('license-1', waits)).toBe(false)
+  expect(await mutex.run('license-1', waits)).toBe(false)
+  await expect(mutex.run('license-1', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(await mutex.run('license-1', waits)).toBe(false)
 })
 
-test('whoever comes between two turns waits for the second', async () => {
-  const turns = createTurns()
+test('whoever comes between two mutex waits for the second', async () => {
+  const mutex = createKeyedMutex()
   const begun: string[] = []
   const [first, second, third] = ['first', 'second', 'third'].map((name) => controlled(begun, name))
   if (!first || !second || !third) throw new Error('three were made')
-  const taken = [turns.take('license-1', first.work), turns.take('license-1', second.work)]
+  const taken = [mutex.run('license-1', first.work), mutex.run('license-1', second.work)]
   first.end()
   await taken[0]
-  taken.push(turns.take('license-1', third.work))
+  taken.push(mutex.run('license-1', third.work))
   third.end()
   await settled()
   expect(begun).toStrictEqual(['first', 'second waited'])
@@ -98,8 +98,8 @@ test('whoever comes between two turns waits for the second', async () => {
   expect(begun).toStrictEqual(['first', 'second waited', 'third waited'])
 })
 
-test('many who come in any order of ending have their turns in the order of arrival', async () => {
-  const turns = createTurns()
+test('many who come in any order of ending have their mutex in the order of arrival', async () => {
+  const mutex = createKeyedMutex()
   const order: number[] = []
   let running = 0
   const work = (index: number) => async () => {
@@ -111,7 +111,7 @@ test('many who come in any order of ending have their turns in the order of arri
     if (index % 5 === 0) throw new Error(`${index}`)
   }
   const numbers = [...Array(100).keys()]
-  const outcomes = await Promise.allSettled(numbers.map((index) => turns.take('license-1', work(index))))
+  const outcomes = await Promise.allSettled(numbers.map((index) => mutex.run('license-1', work(index))))
   expect(order).toStrictEqual(numbers)
   expect(outcomes.map(({ status }) => status)).toStrictEqual(
     numbers.map((index) => (index % 5 === 0 ? 'rejected' : 'fulfilled')),

@@ -1,7 +1,7 @@
 /** Look-ups of one moment share a query, and none is answered by a query that was sent before it was asked. */
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
-import { coalesce } from '../../projections/coalesce.ts'
+import { coalesce } from '../../src/async/coalesce.ts'
 
 /** A load that answers when the test says so. */
 function heldLoad() {

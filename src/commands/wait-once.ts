@@ -10,7 +10,7 @@ import type { Services } from './services.ts'
  * @param work given services whose commands do not wait
  * @throws what the work throws; ReadModelsBehind
  */
-export async function inOneGo<T>(services: Services, work: (services: Services) => Promise<T>): Promise<T> {
+export async function waitOnce<T>(services: Services, work: (services: Services) => Promise<T>): Promise<T> {
   let recorded = -1n
   const execute: Execute = async (decider, id, command, cause, options) => {
     const executed = await services.execute(decider, id, command, cause, { ...options, waits: false })

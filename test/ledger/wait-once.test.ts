@@ -1,9 +1,9 @@
 /** The commands of a process do not wait for the read models; its end does, whatever it is. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findTenant } from '../../projections/tenants/queries.ts'
-import { inOneGo } from '../../src/commands/in-one-go.ts'
 import type { Services } from '../../src/commands/services.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
+import { waitOnce } from '../../src/commands/wait-once.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
@@ -30,7 +30,7 @@ const create = (services: Services, tenantId: string) =>
 test('several commands are waited for once, and then are visible', async () => {
   const { services, waits } = watched()
   const tenants = [uniqueId('first'), uniqueId('second'), uniqueId('third')]
-  const result = await inOneGo(services, async (steps) => {
+  const result = await waitOnce(services, async (steps) => {
     for (const tenantId of tenants) await create(steps, tenantId)
     // Not waited for yet, and nobody else is there to push.
     expect(await findTenant(ledger.db, tenants[0] ?? '')).toBeUndefined()
@@ -44,7 +44,7 @@ test('several commands are waited for once, and then are visible', async () => {
 test('what was recorded before a refusal is visible when it is told', async () => {
   const { services, waits } = watched()
   const tenantId = uniqueId('twice')
-  const twice = inOneGo(services, async (steps) => {
+  const twice = waitOnce(services, async (steps) => {
     await create(steps, tenantId)
     await create(steps, tenantId)
   })
@@ -55,6 +55,6 @@ test('what was recorded before a refusal is visible when it is told', async () =
 
 test('what records nothing waits for nothing', async () => {
   const { services, waits } = watched()
-  expect(await inOneGo(services, async () => 7)).toBe(7)
+  expect(await waitOnce(services, async () => 7)).toBe(7)
   expect(waits).toStrictEqual([])
 })

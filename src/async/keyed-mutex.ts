@@ -1,13 +1,14 @@
 /**
- * Lets work on one stream take turns within this process, in the order of arrival. It decides nothing: the exact
- * revision does, between processes and within one. It only spares those who would lose the race the useless try.
+ * Runs one piece of work for each key at a time within this process, in the order of arrival. Commands use it by stream: it
+ * decides nothing, since the exact revision does, between processes and within one. It only spares attempts that would
+ * lose the race.
  */
-export function createTurns() {
+export function createKeyedMutex() {
   const last = new Map<string, Promise<unknown>>()
 
   return {
     /** @param work is told whether it had to wait, so that what it knew before may be out of date */
-    async take<T>(name: string, work: (waited: boolean) => Promise<T>): Promise<T> {
+    async run<T>(name: string, work: (waited: boolean) => Promise<T>): Promise<T> {
       const before = last.get(name)
       const turn = (async () => {
         await before
@@ -24,4 +25,4 @@ export function createTurns() {
   }
 }
 
-export type Turns = ReturnType<typeof createTurns>
+export type KeyedMutex = ReturnType<typeof createKeyedMutex>

@@ -13,8 +13,8 @@ import { Problem } from '../problem.ts'
 import { leadingTo } from './return-path.ts'
 import { sessionHashOf } from './session.ts'
 
-/** Who is signed in, as they are at this moment: a role that was taken away is gone with the next request. */
-export type Signed = {
+/** The member who is signed in, as of this request: a role that was removed is gone with the next one. */
+export type Principal = {
   memberId: string
   tenantId: string
   tenantName: string
@@ -29,7 +29,7 @@ export type Signed = {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    signed: Signed | undefined
+    principal: Principal | undefined
   }
   interface FastifyContextConfig {
     /** Who may come to a page: everybody, every member, or members with a permission. */
@@ -49,22 +49,22 @@ export const freshFormMs = 15 * 60_000
 
 /** Finds out who is signed in, and lets nobody further than they may go. */
 export function guardRoutes(app: FastifyInstance, services: Services): void {
-  app.decorateRequest('signed', undefined)
+  app.decorateRequest('principal', undefined)
   app.addHook('onRequest', async (request, reply) => {
-    request.signed = await signedIn(services, request)
+    request.principal = await signedIn(services, request)
     // A page that brings itself up to date is no sign that somebody is still there.
     const { background } = request.routeOptions.config
-    if (request.signed && !background && request.headers['hx-trigger'] === undefined)
-      await touchSession(services.db, request.signed.sessionHash, services.now())
+    if (request.principal && !background && request.headers['hx-trigger'] === undefined)
+      await touchSession(services.db, request.principal.sessionHash, services.now())
     const { page, freshMs: within } = request.routeOptions.config
     if (page === undefined || page === 'open') return
-    const { signed } = request
-    if (!signed) return leadTo(request, reply, '/dashboard/sign-in')
-    if (signed.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'This workspace is closed.')
-    if (page !== 'member' && !may(signed.role, page)) {
+    const { principal } = request
+    if (!principal) return leadTo(request, reply, '/dashboard/sign-in')
+    if (principal.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'This workspace is closed.')
+    if (page !== 'member' && !may(principal.role, page)) {
       throw new Problem(403, 'forbidden', 'Your role does not allow this. Ask an owner of the workspace.')
     }
-    if (within !== undefined && !isFresh(services, signed, within))
+    if (within !== undefined && !isFresh(services, principal, within))
       return leadTo(request, reply, '/dashboard/confirm')
     await noteLook(services, request)
   })
@@ -92,7 +92,7 @@ async function noteLook(services: Services, request: FastifyRequest): Promise<vo
   const target = { kind: look, id: params.id ?? null }
   await recordAudit(
     services,
-    signedOf(request).tenantId,
+    principalOf(request).tenantId,
     { action: 'viewed', target, asOf },
     originOfMember(request),
   )
@@ -113,7 +113,7 @@ function pathOfReferer({ headers }: FastifyRequest): string {
   return url ? url.pathname + url.search : '/dashboard'
 }
 
-async function signedIn(services: Services, request: FastifyRequest): Promise<Signed | undefined> {
+async function signedIn(services: Services, request: FastifyRequest): Promise<Principal | undefined> {
   const member = request.session?.member
   if (!member) return undefined
   const [known] = await findMembers(services.db, [member.memberId])
@@ -136,25 +136,25 @@ async function signedIn(services: Services, request: FastifyRequest): Promise<Si
 /** Whether the member has proved who they are within this time. */
 export function isFresh(
   services: Pick<Services, 'now'>,
-  { authenticatedAt }: Pick<Signed, 'authenticatedAt'>,
+  { authenticatedAt }: Pick<Principal, 'authenticatedAt'>,
   within: number = freshMs,
 ): boolean {
   return services.now().getTime() - Date.parse(authenticatedAt) < within
 }
 
-/** The member whom a page that only members reach was asked for by. */
-export function signedOf(request: FastifyRequest): Signed {
-  if (!request.signed) throw new Problem(401, 'unauthorized', 'Sign in first.')
-  return request.signed
+/** The member who requests a page that only members reach. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (!request.principal) throw new Problem(401, 'unauthorized', 'Sign in first.')
+  return request.principal
 }
 
 /** Stands in the metadata of every event that the request causes. */
 export const originOfMember = (request: FastifyRequest): Origin => ({
   requestId: request.id,
-  actor: `member:${signedOf(request).memberId}`,
+  actor: `member:${principalOf(request).memberId}`,
 })
 
-export const deciderOf = ({ memberId, tenantId, role }: Signed): LoginDecider => ({
+export const deciderOf = ({ memberId, tenantId, role }: Principal): LoginDecider => ({
   memberId,
   tenantId,
   role,

@@ -1,21 +1,21 @@
 const longestPauseMs = 60_000
 
 /**
- * What a reaction has failed on, tried again after longer and longer pauses: one that fails again and again must not
- * keep the others waiting, nor fill the log.
+ * What a reaction has failed on, to be retried after longer and longer pauses: an item that keeps failing must not delay the
+ * others, nor fill the log.
  */
-export type SetAside = {
+export type Backoff = {
   failed(id: string): void
   succeeded(id: string): void
-  /** Those that it is too early to try again. */
+  /** The items that it is too early to retry. */
   waiting(): string[]
   /** How many are known to have failed. */
   readonly size: number
-  /** Forgets what nobody lists as due any more, except those that wait. */
-  forgetOthersThan(due: readonly string[]): void
+  /** Forgets all but the items that are due, and those that wait. */
+  retainOnly(due: readonly string[]): void
 }
 
-export function createSetAside(now: () => Date): SetAside {
+export function createBackoff(now: () => Date): Backoff {
   const failures = new Map<string, { times: number; notBefore: number }>()
   const waiting = () => {
     const time = now().getTime()
@@ -34,7 +34,7 @@ export function createSetAside(now: () => Date): SetAside {
     get size() {
       return failures.size
     },
-    forgetOthersThan(due) {
+    retainOnly(due) {
       const kept = new Set([...due, ...waiting()])
       for (const id of failures.keys()) if (!kept.has(id)) failures.delete(id)
     },
