@@ -36,7 +36,7 @@ describe('a password', () => {
     ['elevenchars', 'at least 12'],
     ['aaaaaaaaaaaaaaaa', 'different'],
     ['abababababababab', 'different'],
-    ['ada.lovelace rules', 'e-mail'],
+    ['ada.lovelace rules', 'email address'],
     ['x'.repeat(201), 'at most 200'],
   ])('%s may not be chosen', (password, why) =>
     expect(problemOfPassword(password, 'ada.lovelace@example.com')).toContain(why),

@@ -173,7 +173,7 @@ describe('writing', () => {
     const file = newPath()
     writeFileSync(file, 'something')
     const writing = writeArchive(file, { keyledger: '1.2.3', lock: undefined }, async () => described)
-    await expect(writing).rejects.toThrow(`${file} exists`)
+    await expect(writing).rejects.toThrow(`${file} already exists`)
     expect(readFileSync(file, 'utf8')).toBe('something')
     expect(readdirSync(directory).filter((name) => name.endsWith('.partial'))).toStrictEqual([])
   })

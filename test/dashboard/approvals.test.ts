@@ -184,7 +184,7 @@ describe('an approval', () => {
     const seen = seenIn((await other.get(path)).text)
     const forced = await client.post(`${path}/approve`, { seen })
     expect(forced.status).toBe(409)
-    expect(forced.text).toContain('Another member of the workspace has to approve this')
+    expect(forced.text).toContain('You cannot approve a request made by you')
     await other.get(path)
     expect((await other.post(`${path}/approve`, { seen })).status).toBe(303)
     expect((await other.get(path)).text).toContain(`by ${approver.email}`)

@@ -58,7 +58,7 @@ test('made once an interval, taken by backup verify, the oldest removed, and nev
   expect(readdirSync(directory).toSorted()).toStrictEqual([half, former[1], first])
   expect(await host.run(['backup', 'verify', join(directory, half)], environment)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('is damaged or not complete') as string,
+    stderr: expect.stringContaining('is damaged or incomplete') as string,
   })
 
   // Ten minutes after that the next process takes it up.

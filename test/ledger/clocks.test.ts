@@ -81,9 +81,9 @@ test.each([
   const error = await unanswered(storeAhead)
   expect(error.reason).toBe('no_answer')
   const difference = `this machine's clock is \\d+\\.\\d s ${way} the event store`
-  const message = `does not answer in time; ${difference}: synchronize the clocks \\(.*\\)$`
+  const message = `does not respond in time; ${difference}: synchronize the clocks \\(.*\\)$`
   expect(error.message).toMatch(new RegExp(message))
-  expect(failureOf(error).message).toMatch(new RegExp(`^A store does not answer: .*${message}`))
+  expect(failureOf(error).message).toMatch(new RegExp(`^A store does not respond: .*${message}`))
   expect(answered(error)).toMatch(
     new RegExp(`^the ledger does not respond, and ${difference}; it is safe to retry$`),
   )
@@ -91,6 +91,6 @@ test.each([
 
 test('clocks that agree are not blamed', async () => {
   const error = await unanswered(0)
-  expect(error.message).toMatch(/does not answer in time$/)
+  expect(error.message).toMatch(/does not respond in time$/)
   expect(answered(error)).toBe('the ledger does not respond; it is safe to retry')
 })
