@@ -99,7 +99,7 @@ test('an e-mail address leads to the reason of a refusal, and to the evidence, b
   expect(page.url()).toContain('device=phone')
 
   // The very moment at which the customer saw it.
-  await tabTo(page, 'field', /At a time/)
+  await tabTo(page, 'field', /Time \(UTC\)/)
   for (const keys of typed(refusedAt)) {
     await keyboard.type(keys)
     await keyboard.press(keys.length === 8 ? 'Tab' : 'Enter')
