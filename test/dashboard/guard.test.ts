@@ -125,6 +125,15 @@ describe('a form', () => {
     expect((await stranger.post('/dashboard/sign-in', { email, password, code })).status).toBe(303)
   })
 
+  test('has no token where the cookie that it belongs to was not signed here', async () => {
+    const owner = await signedInAgain('owner')
+    await owner.get('/dashboard/account')
+    expect((await owner.post('/dashboard/account/sessions/end-others')).status).toBe(303)
+    const [secret = ''] = decodeURIComponent(owner.cookies.get('keyledger-form') ?? '').split('.')
+    owner.cookies.set('keyledger-form', secret)
+    expect((await owner.post('/dashboard/account/sessions/end-others')).status).toBe(403)
+  })
+
   test.each(['cross-site', 'same-site', 'none'])('that comes %s is refused, token or not', async (site) => {
     const owner = await signedInAgain('owner')
     await owner.get('/dashboard/account')

@@ -14,7 +14,7 @@ export type KnownBrowsers = {
 
 export function knownBrowsers(services: Services, isHttps: boolean): KnownBrowsers {
   const name = cookieNameOf('device', isHttps)
-  const options = { ...cookieOptions(isHttps), principal: true, maxAge: knownDeviceMs / 1000 }
+  const options = { ...cookieOptions(isHttps), signed: true, maxAge: knownDeviceMs / 1000 }
   const hashOf: KnownBrowsers['hashOf'] = (request) => {
     const { valid, value } = request.unsignCookie(request.cookies[name] ?? '')
     return valid ? sha256(value) : undefined

@@ -88,7 +88,7 @@ export async function keepSessions(app: FastifyInstance, options: SessionOptions
   })
   const forms = {
     cookieKey: cookieNameOf('form', isHttps),
-    cookieOpts: { ...cookie, principal: true },
+    cookieOpts: { ...cookie, signed: true },
     csrfOpts: { hmacKey: secretFor('form token'), userInfo: true },
     getUserInfo: formOwner,
     // Anybody can send a bad form as often as they like; a line for each would bury the others.
