@@ -35,9 +35,9 @@ module.exports = {
       { path: '^node_modules/@opentelemetry/' },
     ),
     only(
-      'only-bin-starts-tracing',
+      'only-the-application-starts-tracing',
       'It is loaded only where traces are on.',
-      { path: '^(src|projections)/', pathNot: '^src/(bin|tracing)/' },
+      { path: '^(src|projections)/', pathNot: '^src/(app|tracing)/' },
       { path: '^src/tracing/start' },
     ),
     only(
@@ -59,7 +59,7 @@ module.exports = {
       {
         path: [
           '^projections/',
-          '^src/(http|bin|commands|vault|webhooks|usage|idempotency)/',
+          '^src/(api|app|cli|commands|dashboard|http|idempotency|sales|usage|vault|webhooks)/',
           '^node_modules/pg/',
         ],
       },
@@ -89,26 +89,48 @@ module.exports = {
       { path: ['^src/sdk/', '^node_modules/@noble/'] },
     ),
     only(
-      'http-has-no-client-of-a-store',
-      'Edges use commands, queries and the vault.',
-      { path: '^src/http/' },
-      { path: ['^node_modules/(@eventstore|nats|@grpc)/', '^infra/', '^src/bin/'] },
+      'edges-have-no-client-of-a-store',
+      'They use commands, queries and the vault.',
+      { path: '^src/(api|dashboard|http)/' },
+      { path: ['^node_modules/(@eventstore|nats|@grpc)/', '^infra/'] },
     ),
     only(
       'commands-know-no-edge',
       'The same command serves HTTP, the command line and reactions.',
       {
-        path: '^src/(access|commands|credentials|vault|usage|gate|mail|reactions|limits|idempotency|story)/',
+        path: '^src/(access|async|backup|commands|credentials|evidence|freeze|gate|history|idempotency|ledger|limits|mail|payments|reactions|sales|search|signing|tracing|usage|vault|verdicts|webhooks)/',
       },
-      { path: ['^src/(http|bin)/', '^infra/'] },
+      { path: ['^src/(api|app|cli|dashboard|http|terminal)/', '^infra/'] },
     ),
     only(
-      'nobody-imports-bin',
-      'It is where everything is put together.',
-      { pathNot: '^(src/bin|test|bench|chaos|bin)/' },
-      {
-        path: '^src/bin/',
-      },
+      'http-is-shared-by-api-and-dashboard',
+      'It holds what both use, and knows neither.',
+      { path: '^src/http/' },
+      { path: '^src/(api|dashboard)/' },
+    ),
+    only(
+      'api-does-not-know-the-dashboard',
+      'What both use belongs to src/http.',
+      { path: '^src/api/' },
+      { path: '^src/dashboard/' },
+    ),
+    only(
+      'dashboard-does-not-know-the-api',
+      'What both use belongs to src/http.',
+      { path: '^src/dashboard/' },
+      { path: '^src/api/' },
+    ),
+    only(
+      'nobody-imports-the-application',
+      'It is where everything is put together. Only the command line starts it.',
+      { pathNot: '^(src/(app|cli)|test|bench|chaos)/' },
+      { path: '^src/app/' },
+    ),
+    only(
+      'nobody-imports-the-command-line',
+      'It is the outermost part.',
+      { pathNot: '^(src/cli|test|bench|chaos|bin)/' },
+      { path: '^src/cli/' },
     ),
     only(
       'infra-stands-alone',

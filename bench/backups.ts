@@ -71,7 +71,7 @@ async function besideBackup<T>(directory: string, work: () => Promise<T>): Promi
   const partial = join(directory, '.bench.backup.partial')
   const backup = spawn(
     process.execPath,
-    [join(import.meta.dirname, '../src/bin/keyledger.ts'), 'backup', join(directory, 'bench.backup')],
+    [join(import.meta.dirname, '../src/cli/keyledger.ts'), 'backup', join(directory, 'bench.backup')],
     { env: { ...process.env, KEYLEDGER_DATA_DIR: directory }, stdio: 'ignore' },
   )
   try {

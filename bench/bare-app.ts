@@ -4,7 +4,7 @@ import {
   serializerCompiler,
   validatorCompiler,
 } from 'fastify-zod-openapi'
-import * as client from '../src/http/client/schemas.ts'
+import * as client from '../src/api/client/schemas.ts'
 
 /** What the ledger checks bodies and writes answers with, and nothing else of it. */
 export function createBareApp() {

@@ -1,5 +1,5 @@
 // The baselines: bare Fastify routes with the body schemas and answers of the two validates, and nothing behind them.
-import { validateIn, validateOut } from '../src/http/runtime/schemas.ts'
+import { validateIn, validateOut } from '../src/api/runtime/schemas.ts'
 import { clientValidate, createBareApp, goodAnswer, goodVerdict, signature } from './bare-app.ts'
 
 const app = createBareApp()

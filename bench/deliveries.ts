@@ -5,9 +5,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { startDispatching } from '../src/bin/dispatching.ts'
-import { createLog } from '../src/bin/log.ts'
-import { openStores, type Stores } from '../src/bin/stores.ts'
+import { startDispatching } from '../src/app/dispatching.ts'
+import { createLog } from '../src/app/log.ts'
+import { openStores, type Stores } from '../src/app/stores.ts'
 import { parseConfig } from '../src/config.ts'
 import { connectFeed } from '../src/webhooks/nats.ts'
 import { natsServer } from '../test/harness/nats-server.ts'
@@ -43,12 +43,12 @@ export async function benchDeliveries(log: (line: string) => void): Promise<Figu
     await scheduleMany(stores, sink.address)
     while (!feed.isConnected()) await setTimeout(50)
     const dispatching = startDispatching(config, stores, quiet, feed, stopping.signal)
-    const hearing = hearAll(stores, dispatching.hear, stopping.signal)
+    const following = followLog(stores, dispatching.onEntry, stopping.signal)
     const dispatched = await drained(stores)
     log(`dispatched ${perSecond(dispatched)}`)
     const isolation = await benchIsolation(stores, sink.address, dispatched, log)
     stopping.abort()
-    await Promise.all([dispatching.finished, hearing])
+    await Promise.all([dispatching.finished, following])
     const ratio = dispatched / bare
     return [
       {
@@ -90,12 +90,12 @@ async function scheduleMany(stores: Stores, address: string): Promise<void> {
 }
 
 /** As a process does that dispatches and does nothing else. */
-async function hearAll(
+async function followLog(
   { tail }: Stores,
-  hear: ReturnType<typeof startDispatching>['hear'],
+  onEntry: ReturnType<typeof startDispatching>['onEntry'],
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const entry of tail.follow(await tail.head(), signal, () => undefined)) hear(entry)
+  for await (const entry of tail.follow(await tail.head(), signal, () => undefined)) onEntry(entry)
 }
 
 /** @returns how many a second, from the first that ended to the last */

@@ -6,7 +6,7 @@ import { keyHashOf } from '../src/credentials/license-key.ts'
 import { sha256 } from '../src/credentials/sha256.ts'
 import { newToken } from '../src/credentials/token.ts'
 import type { DomainEvent } from '../src/domain/events.ts'
-import { defaultSettings } from '../src/domain/product/product.ts'
+import { defaultSettings } from '../src/domain/products/product.ts'
 
 export const tenantId = 'bench'
 export const productId = 'bench-app'

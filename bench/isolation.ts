@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { PresentProduct } from '../projections/products/queries.ts'
-import type { Stores } from '../src/bin/stores.ts'
-import { deliveryIdOf } from '../src/commands/deliveries.ts'
+import type { Stores } from '../src/app/stores.ts'
+import { deliveryIdOf } from '../src/commands/deliveries/deliveries.ts'
 import { type Figure, ms } from './figures.ts'
 import { type Owed, openShops, oweOf, schedule } from './shops.ts'
 

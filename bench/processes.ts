@@ -29,7 +29,7 @@ export async function startLedger(
   dataDirectory: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Server> {
-  const child = spawn(process.execPath, [join(root, 'src/bin/keyledger.ts'), 'serve'], {
+  const child = spawn(process.execPath, [join(root, 'src/cli/keyledger.ts'), 'serve'], {
     env: {
       ...process.env,
       KEYLEDGER_DATA_DIR: dataDirectory,

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { createLog } from '../src/bin/log.ts'
-import { openStores } from '../src/bin/stores.ts'
+import { createLog } from '../src/app/log.ts'
+import { openStores } from '../src/app/stores.ts'
 import type { Services } from '../src/commands/services.ts'
 import { parseConfig } from '../src/config.ts'
 import { keyHashOf } from '../src/credentials/license-key.ts'

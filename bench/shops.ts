@@ -1,12 +1,12 @@
 import type { PresentProduct } from '../projections/products/queries.ts'
-import type { Stores } from '../src/bin/stores.ts'
-import { scheduleDelivery } from '../src/commands/deliveries.ts'
-import { mintLicense } from '../src/commands/licenses.ts'
-import { createProduct } from '../src/commands/products.ts'
+import type { Stores } from '../src/app/stores.ts'
+import { scheduleDelivery } from '../src/commands/deliveries/deliveries.ts'
+import { mintLicense } from '../src/commands/licenses/licenses.ts'
+import { createProduct } from '../src/commands/products/products.ts'
 import type { Origin } from '../src/commands/services.ts'
 import { createTenant } from '../src/commands/tenants.ts'
 import { setWebhook } from '../src/commands/webhooks.ts'
-import { defaultKeyType } from '../src/domain/product/key-type.ts'
+import { defaultKeyType } from '../src/domain/products/key-type.ts'
 
 const origin: Origin = { requestId: 'req_bench', actor: 'operator:bench' }
 const lanes = 64

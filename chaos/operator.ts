@@ -4,20 +4,20 @@ import { openSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { listOpenSales } from '../projections/sales/queries.ts'
-import { createLog } from '../src/bin/log.ts'
-import { openStores, type Stores } from '../src/bin/stores.ts'
-import { askRedelivery } from '../src/commands/deliveries.ts'
-import { changeIntegration } from '../src/commands/integrations.ts'
-import { createProduct } from '../src/commands/products.ts'
+import { createLog } from '../src/app/log.ts'
+import { openStores, type Stores } from '../src/app/stores.ts'
+import { askRedelivery } from '../src/commands/deliveries/deliveries.ts'
+import { changeIntegration } from '../src/commands/integrations/integrations.ts'
+import { createProduct } from '../src/commands/products/products.ts'
 import type { Origin, Services } from '../src/commands/services.ts'
 import { createTenant } from '../src/commands/tenants.ts'
 import { createToken } from '../src/commands/tokens.ts'
 import { removeWebhook, setWebhook } from '../src/commands/webhooks.ts'
 import { parseConfig } from '../src/config.ts'
 import { newId } from '../src/credentials/id.ts'
-import { publicNameOf } from '../src/domain/delivery/owed.ts'
-import { defaultKeyType } from '../src/domain/product/key-type.ts'
-import { Scope } from '../src/domain/token/scopes.ts'
+import { publicNameOf } from '../src/domain/deliveries/outbox.ts'
+import { defaultKeyType } from '../src/domain/products/key-type.ts'
+import { Scope } from '../src/domain/tokens/scopes.ts'
 import { approve } from '../src/gate/approvals.ts'
 import type { Ledger } from '../src/ledger/ledger.ts'
 import {
@@ -102,7 +102,9 @@ async function hurry({ services, readModels }: Stores): Promise<Answered<'hurry'
   for (const { delivery_id, tenant_id } of waiting.rows) {
     await askRedelivery(services, tenant_id, delivery_id, origin())
   }
-  const openSales = (await listOpenSales(db, { from: 'infinity', until: 'infinity' })).length
+  const openSales = (
+    await listOpenSales(db, { from: 'infinity', until: 'infinity' }, { except: [], most: 100 })
+  ).length
   const { rows } = await db.query<{ owed: number; pending: number; unexecuted: number }>(
     `select (select count(*)::int from owed_deliveries) as owed,
        (select count(*)::int from deliveries where status = 'pending') as pending,

@@ -16,7 +16,7 @@ import { keepPostgresRunning, keepRunning, type OnEnd, type RunningPart } from '
 import type { Clock, Disk, Link, Part } from './schedule.ts'
 
 const root = join(import.meta.dirname, '..')
-export const program = join(root, 'src/bin/keyledger.ts')
+export const program = join(root, 'src/cli/keyledger.ts')
 const clockImport = pathToFileURL(join(import.meta.dirname, 'shifted-clock.ts')).href
 export const platformSecret = 'whsec_chaos_of_the_platform'
 

@@ -1,4 +1,4 @@
-import type { ConfirmationEvent } from '../../src/domain/confirmation/events.ts'
+import type { ConfirmationEvent } from '../../src/domain/confirmations/events.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
 import { type Statements, writesOf } from '../statements.ts'

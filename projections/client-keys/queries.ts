@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import type { Plan } from '../../src/domain/tenant/events.ts'
-import type { Tenant } from '../../src/domain/tenant/tenant.ts'
+import type { Plan } from '../../src/domain/tenants/events.ts'
+import type { Tenant } from '../../src/domain/tenants/tenant.ts'
 
 type ClientKeyKind = 'sdk' | 'chk'
 

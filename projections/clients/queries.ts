@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { SigningKey } from '../../src/domain/signing/events.ts'
-import type { Plan } from '../../src/domain/tenant/events.ts'
-import type { Tenant } from '../../src/domain/tenant/tenant.ts'
+import type { Plan } from '../../src/domain/tenants/events.ts'
+import type { Tenant } from '../../src/domain/tenants/tenant.ts'
 import { firstByKey } from '../first-by-key.ts'
 
 /** The tenant and product that an app says it belongs to, and the moment of its call. */

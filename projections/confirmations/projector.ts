@@ -1,4 +1,4 @@
-import { type Confirmation, confirmations } from '../../src/domain/confirmation/confirmation.ts'
+import { type Confirmation, confirmations } from '../../src/domain/confirmations/confirmation.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

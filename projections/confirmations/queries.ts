@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import {
   approvalLifetimeSeconds,
   type RequestedConfirmation,
-} from '../../src/domain/confirmation/confirmation.ts'
+} from '../../src/domain/confirmations/confirmation.ts'
 
 /** A confirmation, with the name of the token that asked. */
 export type ConfirmationEntry = { confirmation: RequestedConfirmation; tokenName: string | null }
@@ -69,37 +69,49 @@ export async function countPendingConfirmations(db: Pool, tenantId: string, now:
   return Number(rows[0]?.count ?? 0n)
 }
 
-/** As many as one round of a reaction takes on. */
-const mostAtOnce = 100
-
 /** Pending ones that nobody has decided in time, and approved ones that were not used in time; not recorded yet. */
-export async function listOverdueConfirmations(db: Pool, now: string): Promise<string[]> {
+export async function listOverdueConfirmations(db: Pool, now: string, wanted: Wanted): Promise<string[]> {
   const unusedSince = new Date(Date.parse(now) - approvalLifetimeSeconds * 1000).toISOString()
   return [
-    ...(await ids(db, `status = 'pending' and expires_at <= $1 order by expires_at`, [now])),
-    ...(await ids(db, `status = 'approved' and decided_at <= $1 order by decided_at`, [unusedSince])),
+    ...(await ids(db, `status = 'pending' and expires_at <= $1`, 'expires_at', [now], wanted)),
+    ...(await ids(db, `status = 'approved' and decided_at <= $1`, 'decided_at', [unusedSince], wanted)),
   ]
 }
 
 type Moments = { from: string; until: string }
 
+/** No more than so many, and none of these. */
+type Wanted = { except: readonly string[]; most: number }
+
 /** Those that were consumed outside of these moments and have not been executed. */
-export function listUnexecutedConfirmations(db: Pool, { from, until }: Moments): Promise<string[]> {
+export function listUnexecutedConfirmations(
+  db: Pool,
+  { from, until }: Moments,
+  wanted: Wanted,
+): Promise<string[]> {
   const condition = `status = 'consumed' and (consumed_at <= $1 or consumed_at > $2)`
-  return ids(db, `${condition} order by consumed_at`, [from, until])
+  return ids(db, condition, 'consumed_at', [from, until], wanted)
 }
 
 /** Those that members have asked for and that were approved outside of these moments: nobody sends them a second time. */
-export function listApprovedOfMembers(db: Pool, { from, until }: Moments): Promise<string[]> {
+export function listApprovedOfMembers(db: Pool, { from, until }: Moments, wanted: Wanted): Promise<string[]> {
   const isMembers = `status = 'approved' and starts_with(state ->> 'tokenId', 'mem_')`
   const condition = `${isMembers} and (decided_at <= $1 or decided_at > $2)`
-  return ids(db, `${condition} order by decided_at`, [from, until])
+  return ids(db, condition, 'decided_at', [from, until], wanted)
 }
 
-async function ids(db: Pool, condition: string, moments: readonly string[]): Promise<string[]> {
+async function ids(
+  db: Pool,
+  condition: string,
+  order: 'expires_at' | 'consumed_at' | 'decided_at',
+  moments: readonly string[],
+  { except, most }: Wanted,
+): Promise<string[]> {
+  const next = moments.length
   const { rows } = await db.query<{ confirmation_id: string }>(
-    `select confirmation_id from confirmations where ${condition} limit ${mostAtOnce}`,
-    [...moments],
+    `select confirmation_id from confirmations
+     where ${condition} and confirmation_id <> all($${next + 1}) order by ${order} limit $${next + 2}`,
+    [...moments, except, most],
   )
   return rows.map((row) => row.confirmation_id)
 }
@@ -110,6 +122,7 @@ async function ids(db: Pool, condition: string, moments: readonly string[]): Pro
  */
 export async function listLeftoverRequests(
   db: Pool,
+  { except, most }: Wanted,
 ): Promise<{ tenantId: string; confirmationId: string; unknown: boolean }[]> {
   const { rows } = await db.query<{ tenantId: string; confirmationId: string; unknown: boolean }>(
     `select s.tenant_id as "tenantId", substr(s.name, length('confirmation.') + 1) as "confirmationId",
@@ -120,7 +133,9 @@ export async function listLeftoverRequests(
      where s.name like 'confirmation.%'
        and (c.status in ('denied', 'expired', 'executed')
          or c.status is null and s.created_at < now() - interval '1 hour')
-     order by s.created_at limit ${mostAtOnce}`,
+       and substr(s.name, length('confirmation.') + 1) <> all($1)
+     order by s.created_at limit $2`,
+    [except, most],
   )
   return rows
 }

@@ -1,4 +1,4 @@
-import { type Customer, customers } from '../../src/domain/customer/customer.ts'
+import { type Customer, customers } from '../../src/domain/customers/customer.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { Customer } from '../../src/domain/customer/customer.ts'
+import type { Customer } from '../../src/domain/customers/customer.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
 
 export type PresentCustomer = Extract<Customer, { status: 'present' }>

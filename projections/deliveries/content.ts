@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import { LicenseEvent, LicenseTerms } from '../../src/domain/license/events.ts'
+import { LicenseEvent, LicenseTerms } from '../../src/domain/licenses/events.ts'
 
 /** What a delivery tells of: an event of a license, the license as it was issued, and the device that it is about. */
 export type DeliveryContent = {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
-import type { Channel } from '../../src/domain/delivery/events.ts'
-import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
+import type { Channel } from '../../src/domain/deliveries/events.ts'
+import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 
 /** A try that is due: of which delivery, which one it is, and whose receiver it goes to. */
 export type DueAttempt = { deliveryId: string; attempt: number; channel: Channel; tenantId: string }
@@ -66,7 +66,7 @@ export async function listDueAttemptsOf(
 }
 
 /** An event of a license that has to be delivered and is not scheduled yet. */
-export type OwedDelivery = {
+export type PendingDelivery = {
   licenseId: string
   licenseRevision: number
   channel: Channel
@@ -79,12 +79,12 @@ export type OwedDelivery = {
 }
 
 /** The oldest first. */
-export async function listOwedDeliveries(
+export async function listPendingDeliveries(
   db: Pool,
   { except, most }: { except: readonly string[]; most: number },
-): Promise<OwedDelivery[]> {
-  const { rows } = await db.query<OwedDelivery>({
-    name: 'list-owed-deliveries',
+): Promise<PendingDelivery[]> {
+  const { rows } = await db.query<PendingDelivery>({
+    name: 'list-pending-deliveries',
     text: `select license_id as "licenseId", license_revision as "licenseRevision", channel,
              tenant_id as "tenantId", event, sequence,
              event_id as "eventId", correlation_id as "correlationId"

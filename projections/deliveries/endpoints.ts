@@ -1,5 +1,5 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
-import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhook/webhook.ts'
+import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhooks/webhook.ts'
 import { type Statement, type Statements, writesOf } from '../statements.ts'
 
 /**

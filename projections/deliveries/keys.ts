@@ -36,14 +36,16 @@ export async function listSpentKeys(
   db: Pool,
   prefix: string,
   now: string,
+  { except, most }: { except: readonly string[]; most: number },
 ): Promise<{ tenantId: string; licenseId: string }[]> {
   const { rows } = await db.query<{ tenantId: string; licenseId: string }>(
     `select l.tenant_id as "tenantId", l.license_id as "licenseId"
      from vault.secrets s
        join licenses l on l.tenant_id = s.tenant_id and l.license_id = substr(s.name, length($1) + 1)
      where starts_with(s.name, $1) and not ${isNeeded('$2::timestamptz')}
-     limit 1000`,
-    [prefix, now],
+       and l.license_id <> all($3)
+     limit $4`,
+    [prefix, now, except, most],
   )
   return rows
 }

@@ -1,4 +1,4 @@
-import { type Delivery, deliveries, keyKeptUntil } from '../../src/domain/delivery/delivery.ts'
+import { type Delivery, deliveries, keyKeptUntil } from '../../src/domain/deliveries/delivery.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { endpointsDdl } from './endpoints.ts'

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
+import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { type Statement, writesOf } from '../statements.ts'
 
 /**

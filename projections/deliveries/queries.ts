@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import type { KnownDelivery } from '../../src/domain/delivery/delivery.ts'
-import type { Channel } from '../../src/domain/delivery/events.ts'
-import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
+import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
+import type { Channel } from '../../src/domain/deliveries/events.ts'
+import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
 
 export type DeliveryEntry = { delivery: KnownDelivery; revision: number }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { Channel } from '../../src/domain/delivery/events.ts'
+import type { Channel } from '../../src/domain/deliveries/events.ts'
 
 /** What of a tenant's deliveries waits, and what was given up lately. */
 export type WaitingDeliveries = {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
-import type { LicenseEvent } from '../../src/domain/license/events.ts'
-import { deviceSlots, ownSlots } from '../../src/domain/license/slots.ts'
+import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
+import { deviceSlots, ownSlots } from '../../src/domain/licenses/slots.ts'
 
 export type HistoryEntry = {
   revision: number

@@ -1,4 +1,4 @@
-import { slotOf } from '../../src/domain/license/slots.ts'
+import { slotOf } from '../../src/domain/licenses/slots.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { type Statement, writesOf } from '../statements.ts'
 

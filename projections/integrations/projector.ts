@@ -1,4 +1,4 @@
-import { type Integration, integrations } from '../../src/domain/integration/integration.ts'
+import { type Integration, integrations } from '../../src/domain/integrations/integration.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

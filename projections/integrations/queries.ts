@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
-import type { KnownIntegration } from '../../src/domain/integration/integration.ts'
-import type { Provider } from '../../src/domain/integration/provider.ts'
+import type { KnownIntegration } from '../../src/domain/integrations/integration.ts'
+import type { Provider } from '../../src/domain/integrations/provider.ts'
 
 export async function findIntegration(
   db: Pool,

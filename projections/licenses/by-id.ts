@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import type { IssuedLicense } from '../../src/domain/license/license.ts'
+import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import { type LicenseRow, licenseFrom } from './rows.ts'
 
 /** A license to decide on, without its seats. */

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { Seat } from '../../src/domain/license/license.ts'
+import type { Seat } from '../../src/domain/licenses/license.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
 import { type DeviceRow, seatFrom } from './rows.ts'
 

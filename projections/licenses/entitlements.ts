@@ -1,5 +1,5 @@
-import { type EntitlementOverride, withOverrides } from '../../src/domain/customer/overrides.ts'
-import type { LicenseStatus } from '../../src/domain/license/license.ts'
+import { type EntitlementOverride, withOverrides } from '../../src/domain/customers/overrides.ts'
+import type { LicenseStatus } from '../../src/domain/licenses/license.ts'
 
 /** What decides over a license's entitlements: its key type of today, and its customer's overrides. */
 export type Entitling = {

@@ -1,11 +1,11 @@
-import type { LicenseEvent } from '../../src/domain/license/events.ts'
+import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
 import {
   absentLicense,
   evolveLicense,
   type IssuedLicense,
   type License,
   type Seat,
-} from '../../src/domain/license/license.ts'
+} from '../../src/domain/licenses/license.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { historyDdl, historyRow, writesOfHistory } from '../history/table.ts'
 import type { Projector } from '../projector.ts'

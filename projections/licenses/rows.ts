@@ -1,5 +1,5 @@
-import type { EntitlementOverride } from '../../src/domain/customer/overrides.ts'
-import type { IssuedLicense, Seat } from '../../src/domain/license/license.ts'
+import type { EntitlementOverride } from '../../src/domain/customers/overrides.ts'
+import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
 import type { Entitling } from './entitlements.ts'
 
 /** A row of `licenses`; its times are as the log writes them. */

@@ -1,4 +1,4 @@
-import { type Login, logins } from '../../src/domain/login/login.ts'
+import { type Login, logins } from '../../src/domain/logins/login.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

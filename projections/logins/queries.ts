@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { Login } from '../../src/domain/login/login.ts'
+import type { Login } from '../../src/domain/logins/login.ts'
 
 export type DecidedLogin = Exclude<Login, { status: 'pending' }>
 

@@ -1,4 +1,4 @@
-import { mails, type ProductMail } from '../../src/domain/mail/mail.ts'
+import { mails, type ProductMail } from '../../src/domain/mails/mail.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { type ProductMail, usualMail } from '../../src/domain/mail/mail.ts'
+import { type ProductMail, usualMail } from '../../src/domain/mails/mail.ts'
 
 /** How a product's customers are sent their keys: as usual, where nothing was said. */
 export async function findMail(db: Pool, tenantId: string, productId: string): Promise<ProductMail> {

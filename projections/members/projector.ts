@@ -1,4 +1,4 @@
-import { type Member, members } from '../../src/domain/member/member.ts'
+import { type Member, members } from '../../src/domain/members/member.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

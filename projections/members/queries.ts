@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
-import type { Member } from '../../src/domain/member/member.ts'
-import type { Plan } from '../../src/domain/tenant/events.ts'
-import type { Tenant } from '../../src/domain/tenant/tenant.ts'
+import type { Member } from '../../src/domain/members/member.ts'
+import type { Plan } from '../../src/domain/tenants/events.ts'
+import type { Tenant } from '../../src/domain/tenants/tenant.ts'
 
 export type PresentMember = Extract<Member, { status: 'present' }>
 

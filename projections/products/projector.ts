@@ -1,4 +1,4 @@
-import { type Product, products } from '../../src/domain/product/product.ts'
+import { type Product, products } from '../../src/domain/products/product.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import {
   changedDocuments,

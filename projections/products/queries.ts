@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import type { Product } from '../../src/domain/product/product.ts'
+import type { Product } from '../../src/domain/products/product.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
 
 export type PresentProduct = Extract<Product, { status: 'present' }>

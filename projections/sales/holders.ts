@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { KnownSale } from '../../src/domain/sale/sale.ts'
+import type { KnownSale } from '../../src/domain/sales/sale.ts'
 
 /**
  * A licensed sale (`s`) of which nobody knows who holds its license: the provider named no buyer, and the license is

@@ -1,4 +1,4 @@
-import { isOpen, type Sale, sales } from '../../src/domain/sale/sale.ts'
+import { isOpen, type Sale, sales } from '../../src/domain/sales/sale.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

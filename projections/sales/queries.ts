@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
-import type { Provider } from '../../src/domain/integration/provider.ts'
-import type { KnownSale } from '../../src/domain/sale/sale.ts'
+import type { Provider } from '../../src/domain/integrations/provider.ts'
+import type { KnownSale } from '../../src/domain/sales/sale.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
 import { needsHolder } from './holders.ts'
 
@@ -86,18 +86,16 @@ export async function countParkedSales(db: Pool, tenantId: string): Promise<numb
   return Number(rows[0]?.count ?? 0n)
 }
 
-/** As many as one round of a reaction takes on. */
-const mostAtOnce = 100
-
 /** Those that are not where they should be, and were received outside of these moments; the oldest first. */
 export async function listOpenSales(
   db: Pool,
   { from, until }: { from: string; until: string },
+  { except, most }: { except: readonly string[]; most: number },
 ): Promise<KnownSale[]> {
   const { rows } = await db.query<{ state: KnownSale }>(
     `select state from sales where open and (received_at <= $1 or received_at > $2)
-     order by received_at limit ${mostAtOnce}`,
-    [from, until],
+       and id <> all($3) order by received_at limit $4`,
+    [from, until, except, most],
   )
   return rows.map(({ state }) => state)
 }

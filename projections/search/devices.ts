@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { IssuedLicense, Seat } from '../../src/domain/license/license.ts'
+import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
 import {
   devicesIn,
   type JoinedDevice,

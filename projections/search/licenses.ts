@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { IssuedLicense } from '../../src/domain/license/license.ts'
+import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import { type LicenseRow, licenseFrom } from '../licenses/rows.ts'
 
 /** One with the key that was asked for, now or before it was given another. */

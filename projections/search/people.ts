@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { KnownSale } from '../../src/domain/sale/sale.ts'
+import type { KnownSale } from '../../src/domain/sales/sale.ts'
 import type { PresentCustomer } from '../customers/queries.ts'
 
 /** By our own id, or by where the provider's id of it is recorded. */

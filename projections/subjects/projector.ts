@@ -1,4 +1,4 @@
-import { type Subject, subjects } from '../../src/domain/subject/subject.ts'
+import { type Subject, subjects } from '../../src/domain/subjects/subject.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

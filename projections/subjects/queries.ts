@@ -1,18 +1,17 @@
 import type { Pool } from 'pg'
-import type { KnownSale } from '../../src/domain/sale/sale.ts'
-
-/** As many as one round of a reaction takes on. */
-const mostAtOnce = 100
+import type { KnownSale } from '../../src/domain/sales/sale.ts'
 
 /** Those whose erasure was begun before a moment and has not ended; the oldest first. */
 export async function listErasures(
   db: Pool,
   begunBefore: string,
+  { except, most }: { except: readonly string[]; most: number },
 ): Promise<{ tenantId: string; subjectId: string }[]> {
   const { rows } = await db.query<{ tenantId: string; subjectId: string }>(
     `select tenant_id as "tenantId", subject_id as "subjectId" from subjects
-     where status = 'erasing' and begun_at <= $1 order by begun_at limit ${mostAtOnce}`,
-    [begunBefore],
+     where status = 'erasing' and begun_at <= $1 and subject_id <> all($2)
+     order by begun_at limit $3`,
+    [begunBefore, except, most],
   )
   return rows
 }

@@ -1,4 +1,4 @@
-import { type Tenant, tenants } from '../../src/domain/tenant/tenant.ts'
+import { type Tenant, tenants } from '../../src/domain/tenants/tenant.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

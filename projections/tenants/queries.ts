@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { Tenant } from '../../src/domain/tenant/tenant.ts'
+import type { Tenant } from '../../src/domain/tenants/tenant.ts'
 
 export type PresentTenant = Extract<Tenant, { tenantId: string }>
 

@@ -1,5 +1,5 @@
 import { evolveRecorded, type Recorded } from '../../src/domain/recorded.ts'
-import { type Token, tokens } from '../../src/domain/token/token.ts'
+import { type Token, tokens } from '../../src/domain/tokens/token.ts'
 import { type DocumentModel, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

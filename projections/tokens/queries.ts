@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import type { Role } from '../../src/domain/member/roles.ts'
-import type { Plan } from '../../src/domain/tenant/events.ts'
-import type { Tenant } from '../../src/domain/tenant/tenant.ts'
+import type { Role } from '../../src/domain/members/roles.ts'
+import type { Plan } from '../../src/domain/tenants/events.ts'
+import type { Tenant } from '../../src/domain/tenants/tenant.ts'
 import type { OwnedToken } from './projector.ts'
 
 export type KnownToken = {

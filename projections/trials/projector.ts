@@ -1,4 +1,4 @@
-import { type Trial, trials } from '../../src/domain/trial/trial.ts'
+import { type Trial, trials } from '../../src/domain/trials/trial.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

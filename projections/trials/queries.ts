@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import { mostInstalls, type Trial, unknownMachine } from '../../src/domain/trial/trial.ts'
+import { mostInstalls, type Trial, unknownMachine } from '../../src/domain/trials/trial.ts'
 
 /** An install without a license, and the keyed hash of the machine that it says it is on. */
 type InstallQuestion = {

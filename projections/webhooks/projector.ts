@@ -1,4 +1,4 @@
-import { type Webhook, webhooks } from '../../src/domain/webhook/webhook.ts'
+import { type Webhook, webhooks } from '../../src/domain/webhooks/webhook.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import type { Webhook, WebhookEndpoint } from '../../src/domain/webhook/webhook.ts'
+import type { Webhook, WebhookEndpoint } from '../../src/domain/webhooks/webhook.ts'
 
 /** Where a tenant's license events go now, null when nowhere; the revision tells whether that has changed. */
 export async function findWebhook(

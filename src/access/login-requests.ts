@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { type RandomBytes, randomText } from '../credentials/random.ts'
 import { sha256 } from '../credentials/sha256.ts'
-import { Scope } from '../domain/token/scopes.ts'
+import { Scope } from '../domain/tokens/scopes.ts'
 import type { Fingerprint } from './fingerprint.ts'
 
 /** How long a program's codes are good, and how long it waits between two polls; seconds. */

@@ -1,7 +1,7 @@
 import { audits } from '../domain/audit/audit.ts'
 import type { AuditAction, AuditTarget } from '../domain/audit/events.ts'
+import { auditKey } from '../domain/streams.ts'
 import { noStream } from '../ledger/load.ts'
-import { auditKey } from '../ledger/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /** What somebody is about to be shown. */

@@ -1,7 +1,7 @@
 import { sha256 } from '../credentials/sha256.ts'
 import { displayOf, newToken } from '../credentials/token.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type ClientKeys, clientKeys, takesSdkKey } from '../domain/tenant/client-keys.ts'
+import { type ClientKeys, clientKeys, takesSdkKey } from '../domain/tenants/client-keys.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 

@@ -3,7 +3,7 @@ import {
   type ConfirmationCommand,
   confirmations,
   type RequestedConfirmation,
-} from '../domain/confirmation/confirmation.ts'
+} from '../domain/confirmations/confirmation.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Loaded, loadFromLog } from '../ledger/load.ts'
 import { causeOf, type Origin, type Services } from './services.ts'

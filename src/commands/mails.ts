@@ -1,7 +1,7 @@
 import { findMail } from '../../projections/mails/queries.ts'
-import type { MailSettings } from '../domain/mail/events.ts'
-import { mails, type ProductMail } from '../domain/mail/mail.ts'
-import { productKey } from '../ledger/streams.ts'
+import type { MailSettings } from '../domain/mails/events.ts'
+import { mails, type ProductMail } from '../domain/mails/mail.ts'
+import { productKey } from '../domain/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /** Says how a product's customers are sent their keys from now on. */

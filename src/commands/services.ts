@@ -20,8 +20,8 @@ import type { Machines } from '../vault/machines.ts'
 import type { Secrets } from '../vault/secrets.ts'
 import type { Subjects } from '../vault/subjects.ts'
 import type { CheckTarget } from '../webhooks/resolve.ts'
-import type { KeyTypeUse } from './key-type-use.ts'
-import type { PlanRoom } from './plan-room.ts'
+import type { KeyTypeUse } from './cross-stream/key-type-use.ts'
+import type { PlanRoom } from './cross-stream/plan-room.ts'
 
 /** Everything that commands and edges work with; built once, in `bin`. */
 export type Services = Lookups & {

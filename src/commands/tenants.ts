@@ -1,8 +1,8 @@
-import type { Plan } from '../domain/tenant/events.ts'
-import { type Tenant, type TenantCommand, tenants } from '../domain/tenant/tenant.ts'
+import type { Plan } from '../domain/tenants/events.ts'
+import { type Tenant, type TenantCommand, tenants } from '../domain/tenants/tenant.ts'
 import { loadFromLog } from '../ledger/load.ts'
+import { withTenantLock } from './cross-stream/tenant-lock.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
-import { withTenantLock } from './tenant-lock.ts'
 
 /** @throws Refusal `tenant_exists`, `tenant_id_reserved` */
 export async function createTenant(

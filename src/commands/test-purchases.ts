@@ -1,16 +1,16 @@
 import { findIntegration, listIntegrations } from '../../projections/integrations/queries.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
-import { Provider } from '../domain/integration/provider.ts'
-import { findKeyType } from '../domain/product/product.ts'
-import { hasTestKeys } from '../domain/product/selling.ts'
+import { Provider } from '../domain/integrations/provider.ts'
+import { findKeyType } from '../domain/products/product.ts'
+import { hasTestKeys } from '../domain/products/selling.ts'
 import { Refusal } from '../domain/refusal.ts'
 import {
   type KnownTestPurchase,
   type TestPurchaseCommand,
   testPurchases,
-} from '../domain/testpurchase/test-purchase.ts'
+} from '../domain/test-purchases/test-purchase.ts'
 import { loadFromLog } from '../ledger/load.ts'
-import { loadSale } from './sale-streams.ts'
+import { loadSale } from '../sales/streams.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 /**

@@ -2,8 +2,8 @@ import { findListedToken } from '../../projections/tokens/list.ts'
 import { isId, newId } from '../credentials/id.ts'
 import { newToken } from '../credentials/token.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Scope } from '../domain/token/scopes.ts'
-import { type TokenCommand, tokens } from '../domain/token/token.ts'
+import type { Scope } from '../domain/tokens/scopes.ts'
+import { type TokenCommand, tokens } from '../domain/tokens/token.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 
 export type NewToken = { tokenId: string; token: string; scopes: readonly Scope[]; expiresAt: string | null }

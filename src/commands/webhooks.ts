@@ -1,12 +1,12 @@
 import { displayOfWebhookSecret, newWebhookSecret } from '../credentials/webhook-secret.ts'
-import type { WebhookEventName } from '../domain/webhook/events.ts'
+import type { WebhookEventName } from '../domain/webhooks/events.ts'
 import {
   secretsAt,
   takesWebhookSecret,
   type Webhook,
   type WebhookEndpoint,
   webhooks,
-} from '../domain/webhook/webhook.ts'
+} from '../domain/webhooks/webhook.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import { causeOf, momentOf, type Origin, type Services } from './services.ts'
 

@@ -2,8 +2,8 @@ import { listConfirmationsOfLicense } from '../../projections/confirmations/quer
 import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
 import { findSaleOfLicense } from '../../projections/sales/queries.ts'
 import type { Services } from '../commands/services.ts'
-import type { KnownDelivery } from '../domain/delivery/delivery.ts'
-import type { KnownSale } from '../domain/sale/sale.ts'
+import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
+import type { KnownSale } from '../domain/sales/sale.ts'
 import { readTotals } from '../usage/read.ts'
 import { nobody, type Person } from '../vault/subjects.ts'
 

@@ -1,18 +1,18 @@
 import { listDeliveriesOfLicense } from '../../projections/deliveries/queries.ts'
 import { listDevices } from '../../projections/licenses/queries.ts'
-import { saleStreamOf } from '../commands/sale-streams.ts'
 import type { Services } from '../commands/services.ts'
 import { sha256 } from '../credentials/sha256.ts'
-import type { KnownDelivery } from '../domain/delivery/delivery.ts'
-import type { KnownSale } from '../domain/sale/sale.ts'
+import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
+import type { KnownSale } from '../domain/sales/sale.ts'
 import {
   confirmationStream,
   customerStream,
   deliveryStream,
   licenseStream,
   noticeStream,
-} from '../ledger/streams.ts'
-import { readStory, type StoryEntry } from '../story/entries.ts'
+} from '../domain/streams.ts'
+import { readStory, type StoryEntry } from '../history/entries.ts'
+import { saleStreamOf } from '../sales/streams.ts'
 import { readTelemetry } from '../usage/device-telemetry.ts'
 import { shownPayloads } from '../webhooks/public-events.ts'
 import type { Case, DeliveryCounts } from './case.ts'

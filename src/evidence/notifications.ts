@@ -1,6 +1,6 @@
-import { readSaleStory } from '../commands/sale-story.ts'
 import type { Services } from '../commands/services.ts'
-import type { KnownSale } from '../domain/sale/sale.ts'
+import type { KnownSale } from '../domain/sales/sale.ts'
+import { readSaleStory } from '../sales/history.ts'
 import { jsonFile } from './lines.ts'
 import type { ArchivedFile } from './zip.ts'
 

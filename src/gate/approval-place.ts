@@ -1,5 +1,5 @@
 import type { Services } from '../commands/services.ts'
-import { confirmationStream } from '../ledger/streams.ts'
+import { confirmationStream } from '../domain/streams.ts'
 
 /**
  * Where in the log a confirmation was approved, and when: what its approver could know of ends there.

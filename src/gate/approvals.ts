@@ -5,9 +5,9 @@ import {
 } from '../../projections/confirmations/queries.ts'
 import { findMembersEver } from '../../projections/members/queries.ts'
 import { changeConfirmation } from '../commands/confirmations.ts'
-import { emailOf } from '../commands/members.ts'
+import { withTenantLock } from '../commands/cross-stream/tenant-lock.ts'
+import { emailOf } from '../commands/members/members.ts'
 import { momentOf, type Origin, type Services } from '../commands/services.ts'
-import { withTenantLock } from '../commands/tenant-lock.ts'
 import { isId } from '../credentials/id.ts'
 import {
   type ConfirmationStatus,
@@ -15,8 +15,8 @@ import {
   type RequestedConfirmation,
   secondsLeft,
   secondsToUse,
-} from '../domain/confirmation/confirmation.ts'
-import type { Client } from '../domain/confirmation/events.ts'
+} from '../domain/confirmations/confirmation.ts'
+import type { Client } from '../domain/confirmations/events.ts'
 import { plainText } from '../domain/plain-text.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import { approvalRuleFor, membersWhoMayApprove } from './approval-rule.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Origin, Services } from '../commands/services.ts'
-import type { Scope } from '../domain/token/scopes.ts'
+import type { Scope } from '../domain/tokens/scopes.ts'
 
 /** A request as it came: path parameters, query and body, before any schema has touched them. `null`: no body. */
 export type RequestInput = { parameters: Record<string, string>; query: unknown; body: unknown }

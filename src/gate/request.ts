@@ -2,7 +2,7 @@ import canonicalize from 'canonicalize'
 import { z } from 'zod'
 import type { Services } from '../commands/services.ts'
 import { sameDigest, sha256 } from '../credentials/sha256.ts'
-import type { GatedRequest } from '../domain/confirmation/events.ts'
+import type { GatedRequest } from '../domain/confirmations/events.ts'
 import type { RequestInput } from './operation.ts'
 
 /** SHA-256 of the RFC 8785 form, by which a request is recognised whatever the order of its fields. */

@@ -6,7 +6,8 @@ import { NotInTime } from '../async/within-time.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { LedgerFrozen, LedgerUnavailable } from '../ledger/unavailable.ts'
 import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
-import { problemOfProvider } from './payments/problem.ts'
+import { NoSuchProduct, StateUnreadable } from '../verdicts/trouble.ts'
+import { problemOfProvider } from './payment-problem.ts'
 import { invalid, Problem, problemOfRefusal, unavailable } from './problem.ts'
 import { OutOfTime } from './time-limit.ts'
 
@@ -53,6 +54,8 @@ export function problemOf(error: FastifyError): Problem {
   if (error instanceof Refusal) return problemOfRefusal(error.code)
   if (error instanceof ProviderRefused || error instanceof ProviderUnavailable)
     return problemOfProvider(error)
+  if (error instanceof NoSuchProduct) return new Problem(404, 'product_not_found', error.message)
+  if (error instanceof StateUnreadable) return unavailable(error.message)
   if (error.validation) return invalid(firstIssue(error))
   if (error instanceof LedgerFrozen) return unavailable(frozen, frozenRetrySeconds)
   if (error instanceof LedgerUnavailable) return unavailable(unanswered(error))

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { momentOf, type Services } from '../commands/services.ts'
-import { secondsLeft } from '../domain/confirmation/confirmation.ts'
+import { secondsLeft } from '../domain/confirmations/confirmation.ts'
 import type { GatedOperation, RequestInput } from '../gate/operation.ts'
 import { passGate } from '../gate/pass.ts'
 import { addressOf } from './address.ts'

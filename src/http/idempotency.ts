@@ -4,7 +4,7 @@ import type { Ending, Idempotency } from '../idempotency/idempotency.ts'
 import { isIdempotencyKey, type KeyedRequest, NotCanonical } from '../idempotency/request.ts'
 import type { Run } from '../idempotency/run.ts'
 import { callerIn, originOf } from './authenticate.ts'
-import { withKeyAnswers } from './idempotency-description.ts'
+import { withKeyAnswers } from './openapi/idempotency-keys.ts'
 import { invalid, Problem } from './problem.ts'
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { reservedTenantIds } from '../domain/tenant/tenant.ts'
+import { reservedTenantIds } from '../domain/tenants/tenant.ts'
 import { sendProblem } from './errors.ts'
 import { noSuchPath, Problem } from './problem.ts'
 

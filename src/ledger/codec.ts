@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Category, eventsOf } from '../domain/events.ts'
 import { EventMetadata, type LogEntry, type Recorded } from '../domain/recorded.ts'
-import { categoryOf } from './streams.ts'
+import { categoryOf } from '../domain/streams.ts'
 import { type Upcasters, upcasters } from './upcasters.ts'
 
 /** An event as the store hands it out, nothing of it trusted yet. */

@@ -2,9 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import type { KeyedMutex } from '../async/keyed-mutex.ts'
 import type { Decider } from '../domain/decider.ts'
 import type { Category, EventOf } from '../domain/events.ts'
+import { streamName } from '../domain/streams.ts'
 import type { Cause, ExpectedRevision, Ledger } from './ledger.ts'
 import { type Loaded, loadFromLog } from './load.ts'
-import { streamName } from './streams.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { identityStream } from '../domain/streams.ts'
 import type { Cause, Ledger } from './ledger.ts'
-import { identityStream } from './streams.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { Evolver } from '../domain/decider.ts'
 import type { Category } from '../domain/events.ts'
 import { evolveRecorded } from '../domain/recorded.ts'
+import { streamName } from '../domain/streams.ts'
 import type { ExpectedRevision, Ledger } from './ledger.ts'
-import { streamName } from './streams.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 export type Loaded<State> = { state: State; revision: ExpectedRevision }

@@ -1,10 +1,10 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
+import { categoryOf } from '../domain/streams.ts'
 import { type Connection, createConnection } from './connection.ts'
 import type { NodeClient } from './node-client.ts'
 import { openRawAppends, type RawAppends } from './raw-appends.ts'
 import type { RawEvent } from './raw-event.ts'
-import { categoryOf } from './streams.ts'
 
 /** A part of the log: the ledger's own events in it, and where it ends. */
 type RawPage = {

@@ -1,4 +1,4 @@
-import type { WrittenMail } from '../domain/mail/template.ts'
+import type { WrittenMail } from '../domain/mails/template.ts'
 
 /** A mail on its way: who it belongs to, and the delivery that it is, by which it is known again. */
 export type OutgoingMail = WrittenMail & { tenantId: string; deliveryId: string; at: string }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Correspondent } from '../domain/mail/template.ts'
+import type { Correspondent } from '../domain/mails/template.ts'
 import { createMailbox, type Mailbox } from './mailbox.ts'
 import type { Mailer } from './mailer.ts'
 import { createSmtpMailer } from './smtp.ts'

@@ -1,5 +1,5 @@
 import { NotInTime, withinTime } from '../async/within-time.ts'
-import type { Correspondent } from '../domain/mail/template.ts'
+import type { Correspondent } from '../domain/mails/template.ts'
 import type { Mailer, MailProblem, OutgoingMail, Sending } from './mailer.ts'
 
 /** A whole attempt, and each of its waits, ends within this time. */

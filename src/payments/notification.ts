@@ -1,4 +1,4 @@
-import type { Provider } from '../domain/integration/provider.ts'
+import type { Provider } from '../domain/integrations/provider.ts'
 
 /** What was bought: named by us in metadata, or by the provider's own id, to be looked up in the tenant's mapping. */
 type Sold = { productId: string; keyTypeId?: string } | { providerProduct: string }

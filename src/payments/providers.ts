@@ -1,4 +1,4 @@
-import type { Marketplace } from '../domain/integration/provider.ts'
+import type { Marketplace } from '../domain/integrations/provider.ts'
 import { checkApiKey as checkLemonSqueezyKey, readSubscription } from './lemonsqueezy/api.ts'
 import type { Buyer } from './notification.ts'
 import { checkApiKey as checkPaddleKey, isSandboxKey, readCustomer } from './paddle/api.ts'

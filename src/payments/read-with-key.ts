@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Provider } from '../domain/integration/provider.ts'
+import type { Provider } from '../domain/integrations/provider.ts'
 import { parsedAs } from './translated.ts'
 import { ask, ProviderUnavailable, troubleOfStatus } from './trouble.ts'
 

@@ -1,4 +1,4 @@
-import type { Provider } from '../domain/integration/provider.ts'
+import type { Provider } from '../domain/integrations/provider.ts'
 import { hmac } from './signature.ts'
 
 /** A sale that nobody paid for, as the provider would tell of it. */

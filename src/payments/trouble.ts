@@ -1,4 +1,4 @@
-import type { Provider } from '../domain/integration/provider.ts'
+import type { Provider } from '../domain/integrations/provider.ts'
 
 /** The provider could not be asked, or could not answer. Trying again later may help. */
 export class ProviderUnavailable extends Error {

@@ -1,5 +1,5 @@
-import { unixSeconds } from '../domain/license/expiry.ts'
-import type { IssuedLicense, LicenseStatus } from '../domain/license/license.ts'
+import { unixSeconds } from '../domain/licenses/expiry.ts'
+import type { IssuedLicense, LicenseStatus } from '../domain/licenses/license.ts'
 import type { ActiveKey, Signer } from './signer.ts'
 
 /** What a lease says of a license on one instance. */

@@ -1,4 +1,4 @@
-import { unixSeconds } from '../domain/license/expiry.ts'
+import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { settingsSeconds } from '../domain/signing/signing.ts'
 import type { ActiveKey, Signer } from './signer.ts'
 

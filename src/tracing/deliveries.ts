@@ -9,7 +9,7 @@ const mostKept = 5000
 /** Shows each try of a delivery in the trace of what it tells of. */
 export type DeliveryTracing = {
   /** Told of everything in the log as it comes. */
-  hear(entry: LogEntry): void
+  onEntry(entry: LogEntry): void
   handler(make: Handler): Handler
   channel<C extends DeliveryChannel>(name: string, channel: C): C
 }
@@ -19,18 +19,18 @@ export function traceDeliveries(
   tracing: Tracing,
   find: (deliveryId: string) => Promise<string | undefined>,
 ): DeliveryTracing {
-  const heard = new Map<string, string>()
+  const recent = new Map<string, string>()
   return {
-    hear(entry) {
+    onEntry(entry) {
       if (!entry.readable || entry.category !== 'delivery' || entry.event.type !== 'DeliveryScheduled') return
-      heard.set(entry.event.data.deliveryId, entry.metadata.correlationId)
-      const [oldest] = heard.keys()
-      if (oldest !== undefined && heard.size > mostKept) heard.delete(oldest)
+      recent.set(entry.event.data.deliveryId, entry.metadata.correlationId)
+      const [oldest] = recent.keys()
+      if (oldest !== undefined && recent.size > mostKept) recent.delete(oldest)
     },
     handler: (make) => async (job) => {
       const { deliveryId, attempt, channel } = job
-      const correlationId = heard.get(deliveryId) ?? (await find(deliveryId)) ?? deliveryId
-      heard.delete(deliveryId)
+      const correlationId = recent.get(deliveryId) ?? (await find(deliveryId)) ?? deliveryId
+      recent.delete(deliveryId)
       await tracing.within(
         {
           name: `deliver ${channel}`,

@@ -1,7 +1,7 @@
 import type { LogEntry } from '../domain/recorded.ts'
+import { categoryOf } from '../domain/streams.ts'
 import type { Execute } from '../ledger/execute.ts'
 import type { Ledger, Page } from '../ledger/ledger.ts'
-import { categoryOf } from '../ledger/streams.ts'
 import type { Tracing } from './tracing.ts'
 
 /** Streams are named after what they are about; traces tell only the kind. */

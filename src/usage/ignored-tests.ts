@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { type Keyset, type PageOf, pageOf } from '../../projections/page.ts'
-import type { Provider } from '../domain/integration/provider.ts'
+import type { Provider } from '../domain/integrations/provider.ts'
 
 /** Why a test notification had no effect. */
 export const ignoredReasons = [

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Telemetry } from '../domain/telemetry.ts'
-import { type InstallState, ledgerBegan, mostInstalls } from '../domain/trial/trial.ts'
+import { type InstallState, ledgerBegan, mostInstalls } from '../domain/trials/trial.ts'
 
 type Install = { tenantId: string; productId: string; instanceId: string }
 

@@ -1,4 +1,4 @@
-import type { AttemptResult, KnownDelivery } from '../domain/delivery/delivery.ts'
+import type { AttemptResult, KnownDelivery } from '../domain/deliveries/delivery.ts'
 
 /**
  * A way in which deliveries leave. It makes one try, for no longer than it is meant to take, and says what came of it.

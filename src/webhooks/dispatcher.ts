@@ -1,14 +1,14 @@
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
 import { createDeliveryLookup, type DeliveryEntry } from '../../projections/deliveries/queries.ts'
-import { loadDelivery, recordAttempt } from '../commands/deliveries.ts'
-import { destroySpentKey } from '../commands/delivery-keys.ts'
+import { loadDelivery, recordAttempt } from '../commands/deliveries/deliveries.ts'
+import { destroySpentKey } from '../commands/deliveries/spent-keys.ts'
 import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
-import type { Channel } from '../domain/delivery/events.ts'
+import type { Channel } from '../domain/deliveries/events.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import type { DeliveryChannel } from './channel.ts'
 import type { Handler } from './feed.ts'
-import { createHeardDeliveries } from './heard-deliveries.ts'
+import { createRecentDeliveries } from './recent-deliveries.ts'
 
 export type Channels = Partial<Record<Channel, DeliveryChannel>>
 
@@ -24,7 +24,7 @@ const clocksDifferMs = 5000
 export type Attempts = {
   make: Handler
   /** Told of everything in the log as it comes, before whoever publishes is. */
-  hear(entry: LogEntry): void
+  onEntry(entry: LogEntry): void
 }
 
 /**
@@ -32,12 +32,12 @@ export type Attempts = {
  * is owed is delivered at least once.
  */
 export function createAttempts(services: Services, channels: Channels, onTrouble: OnTrouble): Attempts {
-  const heard = createHeardDeliveries()
+  const recent = createRecentDeliveries()
   const shown = createDeliveryLookup(services.db)
   const running = new Set<string>()
 
   async function find(deliveryId: string): Promise<DeliveryEntry | undefined> {
-    const found = heard.find(deliveryId) ?? (await shown(deliveryId))
+    const found = recent.find(deliveryId) ?? (await shown(deliveryId))
     if (found) return found
     // The job was faster than the log and the read models.
     const { state, revision } = await loadDelivery(services, deliveryId)
@@ -82,5 +82,5 @@ export function createAttempts(services: Services, channels: Channels, onTrouble
     }
   }
 
-  return { make, hear: heard.hear }
+  return { make, onEntry: recent.onEntry }
 }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { JsMsg, NatsConnection } from 'nats'
 import { z } from 'zod'
-import { Channel } from '../domain/delivery/events.ts'
+import { Channel } from '../domain/deliveries/events.ts'
 import { type DispatchFeed, type Handler, jobName } from './feed.ts'
 
 const Job = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { WebhookEventName } from '../domain/webhook/events.ts'
+import { WebhookEventName } from '../domain/webhooks/events.ts'
 
 /** The shape that payloads have since that day; a receiver sees in `version` which one it gets. */
 export const payloadVersion = '2026-11-01'

@@ -1,6 +1,6 @@
 import { type Agent, errors } from 'undici'
-import type { AttemptResult } from '../domain/delivery/delivery.ts'
-import type { AttemptError } from '../domain/delivery/events.ts'
+import type { AttemptResult } from '../domain/deliveries/delivery.ts'
+import type { AttemptError } from '../domain/deliveries/events.ts'
 import { NoTarget } from './connections.ts'
 import { faultOfUrl, type TargetRules } from './targets.ts'
 

@@ -1,9 +1,9 @@
 import { type DueAttempt, listDueAttempts, listDueAttemptsOf } from '../../projections/deliveries/due.ts'
 import { createWakeSignal, type WakeSignal } from '../async/wake-signal.ts'
 import type { Services } from '../commands/services.ts'
-import type { Channel } from '../domain/delivery/events.ts'
+import type { Channel } from '../domain/deliveries/events.ts'
 import type { LogEntry, Recorded } from '../domain/recorded.ts'
-import { deliveryIdIn } from '../ledger/streams.ts'
+import { deliveryIdIn } from '../domain/streams.ts'
 import type { DispatchFeed } from './feed.ts'
 
 /**
@@ -20,7 +20,7 @@ const nameOf = ({ channel, tenantId }: Receiver): string => `${channel} ${tenant
 
 export type Publisher = {
   /** Told of everything in the log as it comes, so that fresh deliveries need not wait to be found. */
-  hear(entry: LogEntry): void
+  onEntry(entry: LogEntry): void
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -40,13 +40,13 @@ export function createPublisher(
   const fresh: DueAttempt[] = []
   const ended: Ended[] = []
   let sweepAt = 0
-  let heard = -1n
+  let latest = -1n
   /** Whoever waits to take over hears much that is none of theirs. */
   let isRunning = false
 
-  function hear(entry: LogEntry): void {
+  function onEntry(entry: LogEntry): void {
     if (!isRunning || !entry.readable || entry.category !== 'delivery') return
-    heard = entry.position
+    latest = entry.position
     if (entry.event.type === 'DeliveryScheduled') {
       const { deliveryId, channel, tenantId } = entry.event.data
       if (channels.includes(channel)) fresh.push({ deliveryId, attempt: 1, channel, tenantId })
@@ -92,7 +92,7 @@ export function createPublisher(
     // Before the wait: whoever asks for a delivery again meanwhile has it looked for once more.
     if (isSweep) sweepAt = performance.now() + sweepMs
     // What was turned away above is to be found.
-    await untilVisible(heard)
+    await untilVisible(latest)
     const moment = now().toISOString()
     if (receivers.length > 0) {
       const found = { except: underWay.of(receivers), mostOfEach }
@@ -107,7 +107,7 @@ export function createPublisher(
   }
 
   return {
-    hear,
+    onEntry,
     async run(signal) {
       isRunning = true
       for (let failures = 0; !signal.aborted; ) {

@@ -1,6 +1,6 @@
 /** Rate limits and trusted proxies come from the environment as they are written there, and have safe defaults. */
 import { describe, expect, test } from 'vitest'
-import { baseUrlOf, withRealPort } from '../../src/bin/own-address.ts'
+import { baseUrlOf, withRealPort } from '../../src/app/own-address.ts'
 import { ConfigError, parseConfig } from '../../src/config.ts'
 
 describe('a rate limit', () => {

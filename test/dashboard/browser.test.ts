@@ -5,7 +5,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { addMember, issueLink } from '../../src/commands/members.ts'
+import { addMember, issueLink } from '../../src/commands/members/members.ts'
 import { deny } from '../../src/gate/approvals.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
 import { makeProduct, mint } from '../http/samples.ts'

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import type { Role } from '../../src/domain/member/roles.ts'
+import type { Role } from '../../src/domain/members/roles.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { launchBrowser } from '../harness/chromium.ts'
 import { freePort } from '../harness/process.ts'

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/credentials/id.ts'
-import { may, type Permission, Role } from '../../src/domain/member/roles.ts'
+import { may, type Permission, Role } from '../../src/domain/members/roles.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { type Client, clientOf } from './client.ts'

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { isKnownDevice } from '../../src/access/known-devices.ts'
-import { removeMember } from '../../src/commands/members.ts'
+import { removeMember } from '../../src/commands/members/members.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'

@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
-import { addMember } from '../../src/commands/members.ts'
-import { beginTotp, setUpPassword } from '../../src/commands/set-up.ts'
-import type { Role } from '../../src/domain/member/roles.ts'
+import { addMember } from '../../src/commands/members/members.ts'
+import { beginTotp, setUpPassword } from '../../src/commands/members/set-up.ts'
+import type { Role } from '../../src/domain/members/roles.ts'
 import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 export type TestMember = {

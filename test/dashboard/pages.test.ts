@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listMembers } from '../../projections/members/queries.ts'
 import { listSigningKeys } from '../../projections/signing/queries.ts'
-import { addMember, changeRole } from '../../src/commands/members.ts'
+import { addMember, changeRole } from '../../src/commands/members/members.ts'
 import { signingKeyOf } from '../../src/commands/signing-keys.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'

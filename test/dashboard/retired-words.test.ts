@@ -5,9 +5,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { receiveNotification } from '../../src/commands/sales.ts'
-import { writeApprovalMail } from '../../src/domain/mail/approval-mail.ts'
+import { writeApprovalMail } from '../../src/domain/mails/approval-mail.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
+import { receiveNotification } from '../../src/sales/receive.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { pointWebhook, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
 import { origin } from '../harness/ledger.ts'
@@ -159,14 +159,14 @@ test('no mail contains a retired word', async () => {
 
 const sources = globSync(
   [
-    'src/http/dashboard/**/*.{ts,js}',
-    'src/http/payments/{buy,onboarding}.ts',
-    'src/http/runtime/reasons.ts',
+    'src/dashboard/**/*.{ts,js}',
+    'src/api/payments/{buy,onboarding}.ts',
+    'src/verdicts/reasons.ts',
     'src/gate/{words,operations/*}.ts',
-    'src/story/*.ts',
-    'src/domain/mail/*.ts',
-    'src/domain/member/roles.ts',
-    'src/commands/set-up.ts',
+    'src/history/*.ts',
+    'src/domain/mails/*.ts',
+    'src/domain/members/roles.ts',
+    'src/commands/members/set-up.ts',
     'src/access/password.ts',
     'src/usage/ignored-tests.ts',
   ],

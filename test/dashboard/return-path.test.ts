@@ -1,7 +1,7 @@
 /** After signing in one is led to the page first asked for, and never to another site. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { home, leadingTo, returnPath } from '../../src/http/dashboard/return-path.ts'
+import { home, leadingTo, returnPath } from '../../src/dashboard/session/return-path.ts'
 
 test.each([
   '/dashboard',

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listSales } from '../../projections/sales/queries.ts'
-import { eraseSubject } from '../../src/commands/erasure.ts'
+import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { pointWebhook, startDispatch, type TestDispatch } from '../harness/dispatch.ts'

@@ -3,9 +3,9 @@
  * replaces whatever was there, and ends every session.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { addMember, issueLink, removeMember } from '../../src/commands/members.ts'
+import { addMember, issueLink, removeMember } from '../../src/commands/members/members.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
-import { memberStream } from '../../src/ledger/streams.ts'
+import { memberStream } from '../../src/domain/streams.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { eventsIn, origin, uniqueId } from '../harness/ledger.ts'
 import { clientOf } from './client.ts'

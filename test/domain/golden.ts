@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { type Category, type EventOf, eventsOf } from '../../src/domain/events.ts'
-import { categoryOf } from '../../src/ledger/streams.ts'
+import { categoryOf } from '../../src/domain/streams.ts'
 
 const Line = z.looseObject({
   stream: z.string(),

@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sameJson } from '../../src/domain/equality.ts'
-import { Entitlements } from '../../src/domain/product/key-type.ts'
+import { Entitlements } from '../../src/domain/products/key-type.ts'
 import { Actor } from '../../src/domain/recorded.ts'
 import { asciiEmail, EmailAddress, Metadata, Moment, Sealed, Slug, slugOf } from '../../src/domain/values.ts'
 import { anyText } from './any-text.ts'

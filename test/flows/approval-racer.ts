@@ -1,6 +1,6 @@
 /** Approves confirmations one after the other as a member, in a process of its own: `<tenant> <member> <id>,<id>,…`. */
-import { createLog } from '../../src/bin/log.ts'
-import { openStores } from '../../src/bin/stores.ts'
+import { createLog } from '../../src/app/log.ts'
+import { openStores } from '../../src/app/stores.ts'
 import { parseConfig } from '../../src/config.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { approve } from '../../src/gate/approvals.ts'

@@ -2,8 +2,8 @@
 // change the rule and approve at the same moment.
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { createLog } from '../../src/bin/log.ts'
-import { openStores } from '../../src/bin/stores.ts'
+import { createLog } from '../../src/app/log.ts'
+import { openStores } from '../../src/app/stores.ts'
 import { changeApprovalRule, createTenant } from '../../src/commands/tenants.ts'
 import { parseConfig } from '../../src/config.ts'
 import { newId } from '../../src/credentials/id.ts'

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { may, rightsOf } from '../../src/domain/member/roles.ts'
+import { may, rightsOf } from '../../src/domain/members/roles.ts'
 import { clientOf } from '../dashboard/client.ts'
 import { makeMember } from '../dashboard/members.ts'
 import { dashboardRoutes } from '../dashboard/routes.ts'

@@ -2,8 +2,8 @@
  * Uses an approved confirmation as a server would, and is killed by `SIGKILL` right after an event of one type was
  * recorded: `<type> <token> <license id> <confirmation id>`.
  */
-import { createLog } from '../../src/bin/log.ts'
-import { openStores } from '../../src/bin/stores.ts'
+import { createLog } from '../../src/app/log.ts'
+import { openStores } from '../../src/app/stores.ts'
 import { parseConfig } from '../../src/config.ts'
 import { tokenHashOf } from '../../src/credentials/token.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { confirmationStream, licenseStream } from '../../src/ledger/streams.ts'
+import { confirmationStream, licenseStream } from '../../src/domain/streams.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
 import { createOperator } from './operator.ts'
 import { client, createVendor } from './vendor.ts'

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { absentLicense, evolveLicense, type License, statusAt } from '../../src/domain/license/license.ts'
+import { absentLicense, evolveLicense, type License, statusAt } from '../../src/domain/licenses/license.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
 import { createOperator, type Operator } from './operator.ts'
 import { createVendor } from './vendor.ts'

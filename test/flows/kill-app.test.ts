@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { licenseStream } from '../../src/ledger/streams.ts'
+import { licenseStream } from '../../src/domain/streams.ts'
 import { createHost, freePort, hasEnded, type Stores } from '../harness/process.ts'
 import { createOperator } from './operator.ts'
 import { type Answer, type Client, client, createVendor } from './vendor.ts'

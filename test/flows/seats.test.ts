@@ -1,7 +1,7 @@
 // Guarantee: no race, between requests or between processes, ever seats more devices than a license has seats.
 import { expect, test } from 'vitest'
+import { licenseStream } from '../../src/domain/streams.ts'
 import { connectLedger } from '../../src/ledger/ledger.ts'
-import { licenseStream } from '../../src/ledger/streams.ts'
 import { createHost, type Stores } from '../harness/process.ts'
 import { type Answer, type Client, client, createVendor } from './vendor.ts'
 

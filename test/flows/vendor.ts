@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { createLog } from '../../src/bin/log.ts'
-import { openStores } from '../../src/bin/stores.ts'
+import { createLog } from '../../src/app/log.ts'
+import { openStores } from '../../src/app/stores.ts'
 import type { Origin } from '../../src/commands/services.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { parseConfig } from '../../src/config.ts'
-import type { Scope } from '../../src/domain/token/scopes.ts'
+import type { Scope } from '../../src/domain/tokens/scopes.ts'
 import type { Environment } from '../harness/process.ts'
 
 export type Answer = { status: number; body: Record<string, unknown> }

@@ -4,11 +4,11 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Services } from '../../src/commands/services.ts'
+import { confirmationStream, licenseStream } from '../../src/domain/streams.ts'
 import { approve, showApproval } from '../../src/gate/approvals.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
-import { confirmationStream, licenseStream } from '../../src/ledger/streams.ts'
-import { confirmationReactions } from '../../src/reactions/confirmations.ts'
+import { confirmationProcesses } from '../../src/processes/confirmations.ts'
 import {
   type Ask,
   type Method,
@@ -157,10 +157,10 @@ test('an execution that was killed behind its write and begins again is done, an
   const at = clock.now().toISOString()
   await commandLicense(api.ledger, id, { type: 'UndoRevocation', reason: null, keyTypeIsThere: true, at })
   clock.advance(10_000)
-  const [resume] = confirmationReactions(services, {
+  const [resume] = confirmationProcesses(services, {
     onTrouble: ({ error }) => expect(error).toBeUndefined(),
   })
-  await resume?.round()
+  await resume?.poll()
   expect(await show(confirmationId)).toMatchObject({ outcome: 'done', reason: null })
   expect(await typesIn(licenseStream(id))).toStrictEqual([
     'LicenseMinted',

@@ -1,7 +1,7 @@
 // Runs commands one after another, each with an environment of its own, as a process of its own would. Once a command
 // has ended, both of its outputs end with the mark.
 import { z } from 'zod'
-import { runCommandLine } from '../../src/bin/command-line.ts'
+import { runCommandLine } from '../../src/cli/command-line.ts'
 
 const [mark] = z.tuple([z.string()]).parse(process.argv.slice(2))
 const Asked = z.object({ words: z.array(z.string()), environment: z.record(z.string(), z.string()) })

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { saleKeyName } from '../../src/commands/sale-key.ts'
 import { setWebhook } from '../../src/commands/webhooks.ts'
 import { newLicenseKey } from '../../src/credentials/license-key.ts'
-import type { Channel } from '../../src/domain/delivery/events.ts'
-import type { WebhookEventName } from '../../src/domain/webhook/events.ts'
+import type { Channel } from '../../src/domain/deliveries/events.ts'
+import { saleKeyName } from '../../src/domain/sales/key.ts'
+import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { follow } from '../../src/ledger/follow.ts'
-import { deliveryReaction } from '../../src/reactions/deliveries.ts'
-import { keepReacting } from '../../src/reactions/reaction.ts'
+import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
+import { runProcesses } from '../../src/processes/process.ts'
 import { type Channels, createAttempts } from '../../src/webhooks/dispatcher.ts'
 import type { DispatchFeed } from '../../src/webhooks/feed.ts'
 import { createLocalFeed } from '../../src/webhooks/local-feed.ts'
 import { createPublisher } from '../../src/webhooks/publisher.ts'
 import type { Resolve } from '../../src/webhooks/resolve.ts'
 import { createWebhookChannel } from '../../src/webhooks/webhook-channel.ts'
-import { terms } from '../domain/license-samples.ts'
+import { terms } from '../domain/licenses/license-samples.ts'
 import { commandLicense, origin, type TestLedger } from './ledger.ts'
 
 /** Whoever delivers, beside a test: schedules what is owed, publishes what is due, makes tries and records them. */
@@ -49,12 +49,12 @@ export async function startDispatch(ledger: TestLedger, options: Options = {}): 
     onTrouble,
     options.lostAfterMs === undefined ? {} : { lostAfterMs: options.lostAfterMs },
   )
-  const scheduling = deliveryReaction(services, onTrouble)
+  const scheduling = scheduleDeliveries(services, onTrouble)
   const attempts = createAttempts(services, channels, onTrouble)
-  const hearing = hear(ledger, signal, [attempts.hear, publisher.hear, scheduling.hear])
+  const subscribed = subscribe(ledger, signal, [attempts.onEntry, publisher.onEntry, scheduling.onEntry])
   const running = Promise.all([
-    hearing,
-    keepReacting([scheduling], signal, onTrouble),
+    subscribed,
+    runProcesses([scheduling], signal, onTrouble),
     publisher.run(signal),
     feed.consume(attempts.make, 64, signal),
   ])
@@ -68,13 +68,13 @@ export async function startDispatch(ledger: TestLedger, options: Options = {}): 
   }
 }
 
-async function hear(
+async function subscribe(
   { services: { ledger } }: TestLedger,
   signal: AbortSignal,
-  ears: readonly ReturnType<typeof deliveryReaction>['hear'][],
+  subscribers: readonly ReturnType<typeof scheduleDeliveries>['onEntry'][],
 ): Promise<void> {
   for await (const entry of follow(ledger, await ledger.head(), signal, () => undefined)) {
-    for (const ear of ears) ear(entry)
+    for (const onEntry of subscribers) onEntry(entry)
   }
 }
 

@@ -17,7 +17,7 @@ import { freePort } from './port.ts'
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 /** The command, as `npm start` runs it. */
-export const program = fileOf('src/bin/keyledger.ts')
+export const program = fileOf('src/cli/keyledger.ts')
 
 export type { Environment, Finished } from './commands.ts'
 export { freePort } from './port.ts'

@@ -1,4 +1,4 @@
-import { changeIntegration } from '../../src/commands/integrations.ts'
+import { changeIntegration } from '../../src/commands/integrations/integrations.ts'
 import type { Services } from '../../src/commands/services.ts'
 import type { Limits } from '../../src/limits/limits.ts'
 import { openTestApi, type TestApi } from './api.ts'

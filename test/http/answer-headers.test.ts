@@ -1,7 +1,7 @@
 /** Guarantee: no answer is kept by a cache or taken for another type, but for what is meant to be kept. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { assets } from '../../src/http/dashboard/assets.ts'
+import { assets } from '../../src/dashboard/assets.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { sdkKeyOf } from './apps.ts'
 import { makeProduct } from './samples.ts'

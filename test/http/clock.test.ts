@@ -6,8 +6,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StandingLicense } from '../../projections/licenses/runtime.ts'
-import { expiryAfter } from '../../src/domain/license/expiry.ts'
-import { verdictOn } from '../../src/http/runtime/answer.ts'
+import { expiryAfter } from '../../src/domain/licenses/expiry.ts'
+import { verdictOn } from '../../src/verdicts/answer.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 const moment = (ms: number) => new Date(start + ms).toISOString()

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { confirmationStream, licenseStream } from '../../src/domain/streams.ts'
 import { approve, deny, showApproval, withdraw } from '../../src/gate/approvals.ts'
-import { confirmationStream, licenseStream } from '../../src/ledger/streams.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { eventsIn } from '../harness/ledger.ts'
 import { makeProduct, mint } from './samples.ts'

@@ -6,8 +6,8 @@ import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { keyHashOf } from '../../src/credentials/license-key.ts'
+import { licenseStream } from '../../src/domain/streams.ts'
 import type { Idempotency } from '../../src/idempotency/idempotency.ts'
-import { licenseStream } from '../../src/ledger/streams.ts'
 import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
 import {
   type Answer,

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { revokeLicense } from '../../src/commands/licenses.ts'
+import { revokeLicense } from '../../src/commands/licenses/licenses.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
 import { importRows, makeProduct, mint } from './samples.ts'

@@ -1,7 +1,7 @@
 /** Lists are walked by cursors: newest first, nothing twice, nothing missing, and no cursor works elsewhere. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { revokeLicense } from '../../src/commands/licenses.ts'
+import { revokeLicense } from '../../src/commands/licenses/licenses.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
 import { makeProduct, mint } from './samples.ts'

@@ -1,6 +1,6 @@
 /** Guarantee: streams that are set aside are one tenant's trouble; the process that serves all the others stays ready. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createReadiness } from '../../src/bin/readiness.ts'
+import { createReadiness } from '../../src/app/readiness.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 
 let api: TestApi

@@ -5,7 +5,7 @@
  */
 import { status } from '@grpc/grpc-js'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { licenseStream } from '../../src/ledger/streams.ts'
+import { licenseStream } from '../../src/domain/streams.ts'
 import { type Ask, askOf, createTestApp, makeTenant, type TestTenant } from '../harness/api.ts'
 import { type Ending, type Fault, type GrpcProxy, startGrpcProxy } from '../harness/grpc-proxy.ts'
 import { eventsIn, openTestLedger, type TestLedger, uniqueId } from '../harness/ledger.ts'

@@ -4,7 +4,6 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { codec, createCodec, type StoredEvent } from '../../src/ledger/codec.ts'
 import {
   categoryOf,
   confirmationStream,
@@ -16,7 +15,8 @@ import {
   tenantStream,
   testPurchaseStream,
   tokenStream,
-} from '../../src/ledger/streams.ts'
+} from '../../src/domain/streams.ts'
+import { codec, createCodec, type StoredEvent } from '../../src/ledger/codec.ts'
 
 const at = '2026-03-01T12:00:00.000Z'
 const metadata = {

@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { eventsOf } from '../../src/domain/events.ts'
+import { categoryOf } from '../../src/domain/streams.ts'
 import { codec } from '../../src/ledger/codec.ts'
-import { categoryOf } from '../../src/ledger/streams.ts'
 
 const Line = z.strictObject({
   stream: z.string(),

@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningEventStore, startEventStore } from '../../infra/local/eventstore/server.ts'
 import { causeOf } from '../../src/commands/services.ts'
+import { identityStream } from '../../src/domain/streams.ts'
 import { identify } from '../../src/ledger/identity.ts'
 import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
 import { checkLog, WrongLog } from '../../src/ledger/log-check.ts'
-import { identityStream } from '../../src/ledger/streams.ts'
 import { beginning, eventsIn, origin, temporaryDirectory } from '../harness/ledger.ts'
 
 // A log that has no identity yet: a shared one may have.

@@ -5,8 +5,8 @@ import { type RunningEventStore, startEventStore } from '../../infra/local/event
 import { causeOf } from '../../src/commands/services.ts'
 import type { DomainEvent } from '../../src/domain/events.ts'
 import type { LogEntry } from '../../src/domain/recorded.ts'
+import { tenantStream } from '../../src/domain/streams.ts'
 import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
-import { tenantStream } from '../../src/ledger/streams.ts'
 import { beginning, eventsIn, origin, temporaryDirectory, uniqueId } from '../harness/ledger.ts'
 
 // A connection of its own: what others read on it would count, too.

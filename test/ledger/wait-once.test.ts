@@ -1,9 +1,9 @@
 /** The commands of a process do not wait for the read models; its end does, whatever it is. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findTenant } from '../../projections/tenants/queries.ts'
+import { waitOnce } from '../../src/commands/cross-stream/wait-once.ts'
 import type { Services } from '../../src/commands/services.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
-import { waitOnce } from '../../src/commands/wait-once.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
-import { saleKeyName } from '../../src/commands/sale-key.ts'
-import type { KnownDelivery } from '../../src/domain/delivery/delivery.ts'
+import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
+import { saleKeyName } from '../../src/domain/sales/key.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import type { Mailer, OutgoingMail, Sending } from '../../src/mail/mailer.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'

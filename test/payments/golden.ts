@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Provider } from '../../src/domain/integration/provider.ts'
+import type { Provider } from '../../src/domain/integrations/provider.ts'
 
 const Golden = z.object({
   /** Where its shape is documented. */

@@ -11,8 +11,8 @@ import { findTenant } from '../../projections/tenants/queries.ts'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { causeOf } from '../../src/commands/services.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
+import { tenantStream } from '../../src/domain/streams.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
-import { tenantStream } from '../../src/ledger/streams.ts'
 import { beginning, openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 let ledger: TestLedger

@@ -5,8 +5,8 @@ import {
   linkLicense,
   replaceOverrides,
   requireCustomer,
-} from '../../src/commands/customers.ts'
-import { eraseSubject } from '../../src/commands/erasure.ts'
+} from '../../src/commands/customers/customers.ts'
+import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { removeWebhook, setWebhook } from '../../src/commands/webhooks.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 

@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
-import { askRedelivery, recordAttempt } from '../../src/commands/deliveries.ts'
-import type { AttemptResult } from '../../src/domain/delivery/delivery.ts'
-import { deliveryReaction } from '../../src/reactions/deliveries.ts'
+import { askRedelivery, recordAttempt } from '../../src/commands/deliveries/deliveries.ts'
+import type { AttemptResult } from '../../src/domain/deliveries/delivery.ts'
+import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
 import { sellLicense } from '../harness/dispatch.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
 /** What becomes of what is owed to a webhook. */
 export type DeliveryStep =
-  | { do: 'buy' | 'schedule what is owed' | 'deliver again' }
+  | { do: 'buy' | 'schedule what is pending' | 'deliver again' }
   | { do: 'try to deliver'; outcome: AttemptResult['outcome'] }
 
 export const anyDeliveryStep: fc.Arbitrary<DeliveryStep> = fc.oneof(
   fc.record({
-    do: fc.constantFrom('buy' as const, 'schedule what is owed' as const, 'deliver again' as const),
+    do: fc.constantFrom('buy' as const, 'schedule what is pending' as const, 'deliver again' as const),
   }),
   fc.record({
     do: fc.constant('try to deliver' as const),
@@ -29,7 +29,7 @@ const results: Record<AttemptResult['outcome'], AttemptResult> = {
 
 export function liveAsDeliveries(ledger: TestLedger, tenantId: string) {
   const { services } = ledger
-  const { round } = deliveryReaction(services, ({ error }) => {
+  const { poll } = scheduleDeliveries(services, ({ error }) => {
     throw error
   })
   const first = async (status: 'pending' | 'delivered') =>
@@ -39,8 +39,8 @@ export function liveAsDeliveries(ledger: TestLedger, tenantId: string) {
     switch (step.do) {
       case 'buy':
         return sellLicense(ledger, tenantId)
-      case 'schedule what is owed':
-        return round()
+      case 'schedule what is pending':
+        return poll()
       case 'try to deliver': {
         const delivery = await first('pending')
         if (!delivery) return
@@ -63,7 +63,7 @@ export function liveAsDeliveries(ledger: TestLedger, tenantId: string) {
 /** One of everything, with something left that is owed. */
 export const deliveriesLife: readonly DeliveryStep[] = [
   { do: 'buy' },
-  { do: 'schedule what is owed' },
+  { do: 'schedule what is pending' },
   { do: 'try to deliver', outcome: 'failed' },
   { do: 'try to deliver', outcome: 'delivered' },
   { do: 'deliver again' },

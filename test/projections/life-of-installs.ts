@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { createBeaconDesk } from '../../src/commands/beacons.ts'
-import { type InstallState, installStates } from '../../src/domain/trial/trial.ts'
+import { createBeaconDesk } from '../../src/commands/devices/beacons.ts'
+import { type InstallState, installStates } from '../../src/domain/trials/trial.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
 /** What installs without a license report. */

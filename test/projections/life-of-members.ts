@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import type { LoginRequest } from '../../src/access/login-requests.ts'
 import { approveLogin, denyLogin } from '../../src/commands/logins.ts'
-import { addMember, changeRole, issueLink, removeMember } from '../../src/commands/members.ts'
+import { addMember, changeRole, issueLink, removeMember } from '../../src/commands/members/members.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 

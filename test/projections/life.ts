@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { deleteKeyType } from '../../src/commands/delete-key-type.ts'
-import { activateDevice, deactivateDevice } from '../../src/commands/devices.ts'
-import { mintLicense, revokeLicense as runRevocation } from '../../src/commands/licenses.ts'
-import { addMember } from '../../src/commands/members.ts'
-import { addKeyType, changeKeyType, changeProduct, createProduct } from '../../src/commands/products.ts'
+import { activateDevice, deactivateDevice } from '../../src/commands/devices/devices.ts'
+import { mintLicense, revokeLicense as runRevocation } from '../../src/commands/licenses/licenses.ts'
+import { addMember } from '../../src/commands/members/members.ts'
+import { deleteKeyType } from '../../src/commands/products/delete-key-type.ts'
+import {
+  addKeyType,
+  changeKeyType,
+  changeProduct,
+  createProduct,
+} from '../../src/commands/products/products.ts'
 import { causeOf } from '../../src/commands/services.ts'
 import { rotateSigningKey } from '../../src/commands/signing-keys.ts'
 import {
@@ -16,7 +21,7 @@ import {
 import { createToken } from '../../src/commands/tokens.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { keyHashOf, newLicenseKey } from '../../src/credentials/license-key.ts'
-import { defaultKeyType } from '../../src/domain/product/key-type.ts'
+import { defaultKeyType } from '../../src/domain/products/key-type.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { approve, deny, withdraw } from '../../src/gate/approvals.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
@@ -276,7 +281,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
       case 'crowd a machine':
         return liveInstalls(step)
       case 'buy':
-      case 'schedule what is owed':
+      case 'schedule what is pending':
       case 'try to deliver':
       case 'deliver again':
         return liveDeliveries(step)

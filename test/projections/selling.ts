@@ -1,15 +1,20 @@
 import fc from 'fast-check'
-import { connectMarketplace, disconnect, mapProduct, rotateSecret } from '../../src/commands/integrations.ts'
+import { disableTestMode, enableTestMode } from '../../src/commands/checkout/test-mode.ts'
+import {
+  connectMarketplace,
+  disconnect,
+  mapProduct,
+  rotateSecret,
+} from '../../src/commands/integrations/integrations.ts'
 import { changeMail } from '../../src/commands/mails.ts'
-import { decided } from '../../src/commands/products.ts'
-import { receiveNotification } from '../../src/commands/sales.ts'
+import { decided } from '../../src/commands/products/products.ts'
 import type { Services } from '../../src/commands/services.ts'
-import { disableTestMode, enableTestMode } from '../../src/commands/test-mode.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
-import { usualMail } from '../../src/domain/mail/mail.ts'
+import { usualMail } from '../../src/domain/mails/mail.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
-import { createTestPurchaseDriver } from '../../src/reactions/test-purchase-driver.ts'
-import { createTestPurchaseRunner } from '../../src/reactions/test-purchases.ts'
+import { createTestPurchaseDriver } from '../../src/processes/test-purchase-driver.ts'
+import { createTestPurchaseRunner } from '../../src/processes/test-purchases.ts'
+import { receiveNotification } from '../../src/sales/receive.ts'
 import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 import { connectAccount } from '../harness/selling-api.ts'
 import { month, purchase } from '../sales/notifications.ts'

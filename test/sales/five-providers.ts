@@ -1,4 +1,4 @@
-import type { Provider } from '../../src/domain/integration/provider.ts'
+import type { Provider } from '../../src/domain/integrations/provider.ts'
 import type { Life, Sent } from './lives.ts'
 import { toldByGumroad, toldByPolar } from './told-by-gumroad-and-polar.ts'
 import { toldByLemonSqueezy, toldByPaddle } from './told-by-lemonsqueezy-and-paddle.ts'

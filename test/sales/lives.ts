@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Provider } from '../../src/domain/integration/provider.ts'
+import type { Provider } from '../../src/domain/integrations/provider.ts'
 
 /** What became of the money of one payment. */
 export type Fate = 'kept' | 'part' | 'parts' | 'refunded' | 'disputed' | 'lost' | 'won'

@@ -1,4 +1,4 @@
-import type { IssuedLicense } from '../../src/domain/license/license.ts'
+import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { month, purchase } from './notifications.ts'
 

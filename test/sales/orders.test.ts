@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { IssuedLicense } from '../../src/domain/license/license.ts'
+import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import { translatePing, translateResource } from '../../src/payments/gumroad/notification.ts'
 import { translateLemonSqueezy } from '../../src/payments/lemonsqueezy/notification.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'

@@ -3,12 +3,12 @@
  * license is revoked only when nothing that was paid is left. What its subscription is changed to, the license becomes.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { deleteKeyType } from '../../src/commands/delete-key-type.ts'
-import { replaySale } from '../../src/commands/sales.ts'
+import { deleteKeyType } from '../../src/commands/products/delete-key-type.ts'
 import type { Services } from '../../src/commands/services.ts'
-import { statusAt } from '../../src/domain/license/license.ts'
-import { licenseStream } from '../../src/ledger/streams.ts'
+import { statusAt } from '../../src/domain/licenses/license.ts'
+import { licenseStream } from '../../src/domain/streams.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
+import { replaySale } from '../../src/sales/receive.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { beginning, eventsIn, origin } from '../harness/ledger.ts'
 import { month, purchase } from './notifications.ts'

@@ -1,4 +1,3 @@
-import { factFrom } from '../../src/commands/sale-facts.ts'
 import {
   absentLicense,
   decideLicense,
@@ -6,9 +5,9 @@ import {
   type IssuedLicense,
   type License,
   type LicenseCommand,
-} from '../../src/domain/license/license.ts'
-import { decideNotice, evolveNotice, type Notice, unknownLink } from '../../src/domain/notice/notice.ts'
-import type { SaleFact } from '../../src/domain/sale/events.ts'
+} from '../../src/domain/licenses/license.ts'
+import { decideNotice, evolveNotice, type Notice, unknownLink } from '../../src/domain/links/notice.ts'
+import type { SaleFact } from '../../src/domain/sales/events.ts'
 import {
   absentSale,
   decideSale,
@@ -18,10 +17,11 @@ import {
   type Sale,
   type SaleCommand,
   saleStanding,
-} from '../../src/domain/sale/sale.ts'
+} from '../../src/domain/sales/sale.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
-import { terms } from '../domain/license-samples.ts'
-import { received } from '../domain/sale-samples.ts'
+import { factFrom } from '../../src/sales/facts.ts'
+import { terms } from '../domain/licenses/license-samples.ts'
+import { received } from '../domain/sales/sale-samples.ts'
 import { limits } from './lives.ts'
 
 type Sold = Extract<PaymentNotification, { type: 'sold' }>

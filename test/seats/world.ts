@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { createReadModels } from '../../projections/runner/read-models.ts'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { keyHashOf } from '../../src/credentials/license-key.ts'
-import { statusAt } from '../../src/domain/license/license.ts'
+import { statusAt } from '../../src/domain/licenses/license.ts'
+import { licenseStream } from '../../src/domain/streams.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
-import { licenseStream } from '../../src/ledger/streams.ts'
-import { expiryReaction } from '../../src/reactions/expiries.ts'
+import { recordExpiries } from '../../src/processes/expiries.ts'
 import { type Ask, askOf, createTestApp, makeTenant, type TestApi, type TestTenant } from '../harness/api.ts'
 import { eventsIn } from '../harness/ledger.ts'
 import { makeProduct } from '../http/samples.ts'
@@ -57,12 +57,14 @@ export async function newWorld(api: TestApi, asks: readonly Ask[]): Promise<{ mo
       { name: 'Soft', deviceLimit: 2, duration, onExpiry: 'fallback' },
     ],
   })
-  const { round } = expiryReaction(api.ledger.services, ({ error }) => {
-    throw error
+  const { poll } = recordExpiries(api.ledger.services, {
+    onTrouble({ error }) {
+      throw error
+    },
   })
   return {
     model: { licenses: [], keyTypeLimit: 2 },
-    real: { api, asks, tenant, licenses: [], recordEnds: round },
+    real: { api, asks, tenant, licenses: [], recordEnds: poll },
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import type { AttemptResult } from '../../src/domain/delivery/delivery.ts'
+import type { AttemptResult } from '../../src/domain/deliveries/delivery.ts'
 import { createConnections } from '../../src/webhooks/connections.ts'
 import { post } from '../../src/webhooks/post.ts'
 import { createTargetCheck } from '../../src/webhooks/resolve.ts'

@@ -1,6 +1,6 @@
-import type { DeliveryEvent } from '../../src/domain/delivery/events.ts'
+import type { DeliveryEvent } from '../../src/domain/deliveries/events.ts'
 import type { LogEntry } from '../../src/domain/recorded.ts'
-import { deliveryStream } from '../../src/ledger/streams.ts'
+import { deliveryStream } from '../../src/domain/streams.ts'
 
 export const at = '2026-03-01T12:00:00.000Z'
 

@@ -5,11 +5,11 @@
 import { connect } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { saleKeyName } from '../../src/commands/sale-key.ts'
 import type { Services } from '../../src/commands/services.ts'
-import type { KnownDelivery } from '../../src/domain/delivery/delivery.ts'
+import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
+import { saleKeyName } from '../../src/domain/sales/key.ts'
 import type { Execute } from '../../src/ledger/execute.ts'
-import { keyReaction } from '../../src/reactions/deliveries.ts'
+import { destroySpentKeys } from '../../src/processes/deliveries.ts'
 import { optionsOf } from '../../src/webhooks/nats.ts'
 import { createNatsFeed } from '../../src/webhooks/nats-feed.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
@@ -128,7 +128,7 @@ describe('the log of deliveries', () => {
       await expect.poll(async () => (await list()).items[0]?.status).toBe('abandoned')
       receiver.health = 'well'
       const [{ id = '' } = {}] = (await list()).items
-      return { ...sold, id, sweep: keyReaction(api.ledger.services).round }
+      return { ...sold, id, sweep: destroySpentKeys(api.ledger.services, () => undefined).poll }
     }
     const delivering = {
       deliver: async () => ({ outcome: 'delivered', status: 250, excerpt: null }) as const,

@@ -28,14 +28,16 @@ test('a delivery that is turned away is not asked for before it can be seen', as
   const stopping = new AbortController()
   const running = publisher.run(stopping.signal)
 
-  for (let n = 0; n < 32; n++) publisher.hear(scheduled(`whd_${n}`, BigInt(n)))
+  for (let n = 0; n < 32; n++) publisher.onEntry(scheduled(`whd_${n}`, BigInt(n)))
   await vi.waitFor(() => expect(published).toHaveLength(32))
   // Half of them end, of which the publisher has not taken notice yet when there is one more.
   for (let n = 0; n < 16; n++) {
     const position = BigInt(100 + n)
-    publisher.hear(told(`whd_${n}`, { type: 'DeliverySucceeded', data: { at } }, { revision: 2, position }))
+    publisher.onEntry(
+      told(`whd_${n}`, { type: 'DeliverySucceeded', data: { at } }, { revision: 2, position }),
+    )
   }
-  publisher.hear(scheduled('whd_more', 200n))
+  publisher.onEntry(scheduled('whd_more', 200n))
   const asked = () =>
     asking.mock.calls.findIndex((query) => JSON.stringify(query).includes('list-due-attempts-of'))
   await vi.waitFor(() => expect(asked()).not.toBe(-1))

@@ -1,5 +1,5 @@
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
-import { requireLicense } from '../../commands/licenses.ts'
+import { requireLicense } from '../../commands/licenses/licenses.ts'
 import type { Services } from '../../commands/services.ts'
 import { quoted } from '../../domain/plain-text.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { countLicenses } from '../../../projections/licenses/count.ts'
-import { licensePages, type OpenedLicense } from '../../commands/license-pages.ts'
+import { licensePages, type OpenedLicense } from '../../commands/licenses/pages.ts'
 import { momentOf } from '../../commands/services.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import { Refusal } from '../../domain/refusal.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { firstPayment } from '../../domain/sale/facts.ts'
+import { firstPayment } from '../../domain/sales/facts.ts'
 import { ignored, momentFrom, type Translated } from '../translated.ts'
 import { Numeric, type Payload } from './payload.ts'
 import { refundOf } from './refunds.ts'

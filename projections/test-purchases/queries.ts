@@ -1,0 +1,29 @@
+import type { Pool } from 'pg'
+import type { KnownTestPurchase } from '../../src/domain/test-purchases/test-purchase.ts'
+
+export async function findTestPurchase(
+  db: Pool,
+  tenantId: string,
+  testPurchaseId: string,
+): Promise<KnownTestPurchase | undefined> {
+  const { rows } = await db.query<{ state: KnownTestPurchase }>({
+    name: 'find-test-purchase',
+    text: 'select state from test_purchases where tenant_id = $1 and test_purchase_id = $2',
+    values: [tenantId, testPurchaseId],
+  })
+  return rows[0]?.state
+}
+
+/** The ids of those that have not ended and were started before a moment, oldest first. */
+export async function listRunningTestPurchases(
+  db: Pool,
+  startedBefore: string,
+  { except, most }: { except: readonly string[]; most: number },
+): Promise<string[]> {
+  const { rows } = await db.query<{ test_purchase_id: string }>(
+    `select test_purchase_id from test_purchases where status = 'running' and started_at < $1
+       and test_purchase_id <> all($2) order by started_at, stream limit $3`,
+    [startedBefore, except, most],
+  )
+  return rows.map(({ test_purchase_id }) => test_purchase_id)
+}

@@ -1,0 +1,84 @@
+import type {
+  FoundInstance,
+  InstanceFinding,
+  InstanceQuestion,
+} from '../../../projections/licenses/instances.ts'
+import { activateInstance } from '../../commands/devices/instances.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { keyHashOf } from '../../credentials/license-key.ts'
+import { unixSeconds } from '../../domain/licenses/expiry.ts'
+import { statusAt } from '../../domain/licenses/license.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { notFound, unavailable } from '../../http/problem.ts'
+import { answer } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { isNews } from '../../usage/device-telemetry.ts'
+import { clientIn, clientOriginOf } from './admit.ts'
+import { answerPreflight } from './edge.ts'
+import { leaseFor, requireLeases } from './lease.ts'
+import { refuse } from './refusals.ts'
+import { activateIn, activateOut, clientErrors, clientPlace } from './schemas.ts'
+import { telemetryFrom } from './telemetry.ts'
+
+const path = '/:tenantId/:productId/activate'
+
+/** An app takes a seat of a license for the device that it runs on. */
+export function activateRoute(app: ZodApp, services: Services): void {
+  answerPreflight(app, path)
+  app.post(
+    path,
+    {
+      config: { client: 'activate', issues: true },
+      schema: {
+        operationId: 'activateInstance',
+        tags: ['Client'],
+        summary: 'Activate the device that the app runs on; repeating it takes no second seat',
+        description:
+          'The same device means an active instance with the same `free_tier_instance_id`, or else the same ' +
+          '`instance_name`. A license that has fallen back can be activated too, with a lease of status `fallback`.',
+        params: clientPlace,
+        body: activateIn,
+        response: { 200: answer('The device has a seat', activateOut), ...clientErrors(400, 402, 422) },
+      },
+    },
+    async (request) => {
+      const { license_key, instance_name: name, free_tier_instance_id, ...said } = request.body
+      const client = clientIn(request)
+      const origin = clientOriginOf(request)
+      const { tenantId, productId, plan } = client
+      const keyHash = keyHashOf(license_key)
+      if (keyHash === undefined) throw notFound('license')
+      const installId = free_tier_instance_id ?? null
+      const question = { tenantId, productId, keyHash, instance: { installId, name } }
+      const found = await requireLicense(services, question)
+      const asking = { client, origin, log: request.log }
+      await requireLeases(services, asking)
+      const telemetry = telemetryFrom(said)
+      const instance = { installId, name, platform: telemetry.platform, plan }
+      const instanceId = await activateInstance(services, found, question, instance, origin).catch(refuse)
+      const now = momentOf(services)
+      if (installId !== null) services.installs.convert({ tenantId, productId, instanceId: installId })
+      services.usage.count(tenantId, productId, 'activations')
+      if (isNews(telemetry, undefined, services.now())) {
+        services.telemetry.note({ instanceId, licenseId: found.license.licenseId }, telemetry)
+      }
+      const { expiresAt } = found.license
+      const status = statusAt(found.license, now)
+      return {
+        activated: true as const,
+        instance_id: instanceId,
+        license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
+        lease: await leaseFor(services, asking, found, { keyHash, instanceId, status }, now),
+      }
+    },
+  )
+}
+
+/** @throws Problem 404 for an unknown key, 422 for one that was replaced, 503 when nobody knows */
+export async function requireLicense(services: Services, question: InstanceQuestion): Promise<FoundInstance> {
+  const found: InstanceFinding = await services.findInstance(question)
+  if (found.found === 'no license') throw notFound('license')
+  if (found.found === 'old key') return refuse(new Refusal('license_reminted'))
+  if (found.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
+  return found
+}

@@ -1,0 +1,132 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { createBeaconDesk } from '../../commands/devices/beacons.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { type InstallState, installStates } from '../../domain/trials/trial.ts'
+import { answer, errorBody, errorsWith, text } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { clientIn, clientOriginOf } from './admit.ts'
+import { answerPreflight } from './edge.ts'
+import type { ClientLimits } from './limits.ts'
+import { asItStands, clientPlace, settingsShape, withLimits } from './schemas.ts'
+import { settingsOf } from './settings.ts'
+import { type TelemetryIn, telemetryFrom, telemetryShape } from './telemetry.ts'
+
+const freeTierIn = z.object({
+  instance_id: text(128).meta({
+    description: 'A stable anonymous id of the install',
+    example: '2f6d1c1e-8a44-4a6c-9a0e-6a2f9b0c7d11',
+  }),
+  ...telemetryShape,
+})
+
+const keylessIn = freeTierIn.extend({
+  state: z.enum(installStates).default('free_tier'),
+  machine_hash: z
+    .string()
+    .regex(/^[A-Za-z0-9+/=_-]{16,128}$/, 'must be 16 to 128 of A-Z a-z 0-9 + / = _ -')
+    .optional()
+    .meta({
+      description: 'An identifier of the machine, hashed by the app; stored only as a keyed hash',
+      example: 'q1Zb0v3mTn8m4kW2Xw9yBQ==',
+    }),
+})
+
+const keylessOut = z.object({
+  received: z.literal(true),
+  ...settingsShape,
+  trial_started_at: z.int().optional().meta({
+    description:
+      'Unix seconds when this device first started a trial of the product; never changes. Absent means unknown: keep the value you have',
+  }),
+  trial_already_used: z.boolean().optional().meta({
+    description: 'Whether this device used a trial that has ended. Absent means unknown',
+  }),
+})
+
+/** What installs without a license report. The only 403 is that of a closed tenant. */
+export function beaconRoutes(app: ZodApp, services: Services, { creating }: ClientLimits): void {
+  const report = createBeaconDesk(services, {
+    admitNew: creating,
+    onShared: ({ tenantId, productId, machine, installs }) =>
+      app.log.warn({ tenant: tenantId, product: productId, machine, installs }, 'trial.shared_machine'),
+    onTrouble: (err) => app.log.warn({ err }, 'trial.lookup_failed'),
+  })
+  const beaconOf = (
+    request: FastifyRequest,
+    said: TelemetryIn & { instance_id: string; machine_hash?: string | undefined },
+    state: InstallState,
+  ) => {
+    const { tenantId, productId, product } = clientIn(request)
+    return {
+      tenantId,
+      productId,
+      instanceId: said.instance_id,
+      state,
+      machineHash: said.machine_hash,
+      telemetry: telemetryFrom(said),
+      trialDays: product.trialDurationDays,
+    }
+  }
+
+  const freeTier = '/:tenantId/:productId/free-tier'
+  answerPreflight(app, freeTier)
+  app.post(
+    freeTier,
+    {
+      config: { client: 'free-tier' },
+      schema: {
+        operationId: 'reportFreeTier',
+        tags: ['Client'],
+        summary: 'Report that an install without a license is in use',
+        params: clientPlace,
+        body: freeTierIn,
+        response: {
+          200: answer('The report was counted', z.object({ received: z.literal(true) })),
+          ...withLimits(errorsWith(errorBody, 400, 401, 403, 404)),
+        },
+      },
+    },
+    async (request) => {
+      await report(beaconOf(request, request.body, 'free_tier'), clientOriginOf(request))
+      return { received: true as const }
+    },
+  )
+
+  const keyless = '/:tenantId/:productId/keyless'
+  answerPreflight(app, keyless)
+  app.post(
+    keyless,
+    {
+      config: { client: 'keyless' },
+      ...asItStands,
+      schema: {
+        operationId: 'reportKeyless',
+        tags: ['Client'],
+        summary: 'Report that an install without a license is on trial, on the free tier, or past its trial',
+        description:
+          'Returns the settings, and the trial of the machine whose `machine_hash` is sent, if known.',
+        params: clientPlace,
+        body: keylessIn,
+        response: {
+          200: answer('The settings, and the trial if known', keylessOut),
+          ...withLimits(errorsWith(errorBody, 400, 401, 403, 404)),
+        },
+      },
+    },
+    async (request) => {
+      const beacon = beaconOf(request, request.body, request.body.state)
+      const origin = clientOriginOf(request)
+      const asking = { client: clientIn(request), origin, log: request.log }
+      const [trial, settings] = await Promise.all([
+        report(beacon, origin),
+        settingsOf(services, asking, momentOf(services)),
+      ])
+      return {
+        received: true as const,
+        ...settings,
+        ...(trial && { trial_started_at: trial.startedAt, trial_already_used: trial.alreadyUsed }),
+      }
+    },
+  )
+}

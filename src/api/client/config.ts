@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { unixSeconds } from '../../domain/licenses/expiry.ts'
+import { answer } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { renewalSeconds } from '../../signing/settings.ts'
+import { clientIn, clientOriginOf } from './admit.ts'
+import { answerPreflight } from './edge.ts'
+import { asItStands, clientErrors, clientPlace, settingsShape } from './schemas.ts'
+import { type Settings, settingsOf } from './settings.ts'
+
+const path = '/:tenantId/:productId/config'
+
+/** The settings alone, for an app that has nothing else to ask. */
+export function configRoute(app: ZodApp, services: Services): void {
+  answerPreflight(app, path)
+  app.get(
+    path,
+    {
+      ...asItStands,
+      config: { client: 'config' },
+      schema: {
+        operationId: 'getClientConfig',
+        tags: ['Client'],
+        summary: "Read the product's settings, signed if a trial length is configured",
+        description:
+          'A signed response may be cached until it is signed again, as given by `Cache-Control`, which is 12 hours before ' +
+          '`expires_at`. If signing fails, the settings are returned unsigned and without the trial length.',
+        params: clientPlace,
+        response: { 200: answer('The settings', z.object(settingsShape)), ...clientErrors() },
+      },
+    },
+    async (request, reply) => {
+      const client = clientIn(request)
+      const asking = { client, origin: clientOriginOf(request), log: request.log }
+      const now = momentOf(services)
+      const settings = await settingsOf(services, asking, now)
+      const configured = client.product.trialDurationDays !== undefined
+      reply.header('cache-control', cacheControl(settings, configured, now))
+      return settings
+    },
+  )
+}
+
+/** For the one who asked alone: a shared cache would answer those who have no key. */
+function cacheControl(settings: Settings, configured: boolean, now: string): string {
+  if ('issued_at' in settings) {
+    const renewsAt = settings.issued_at + renewalSeconds
+    return `private, max-age=${Math.max(0, renewsAt - unixSeconds(now))}`
+  }
+  return configured ? 'no-store' : 'private, max-age=300'
+}

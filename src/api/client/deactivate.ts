@@ -1,0 +1,46 @@
+import { deactivateInstance } from '../../commands/devices/instances.ts'
+import type { Services } from '../../commands/services.ts'
+import { keyHashOf } from '../../credentials/license-key.ts'
+import { notFound } from '../../http/problem.ts'
+import { answer } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { requireLicense } from './activate.ts'
+import { clientIn, clientOriginOf } from './admit.ts'
+import { answerPreflight } from './edge.ts'
+import { refuse } from './refusals.ts'
+import { clientErrors, clientPlace, deactivateIn, deactivateOut } from './schemas.ts'
+
+const path = '/:tenantId/:productId/deactivate'
+
+/** An app gives its seat back, for another device to take. */
+export function deactivateRoute(app: ZodApp, services: Services): void {
+  answerPreflight(app, path)
+  app.post(
+    path,
+    {
+      config: { client: 'deactivate' },
+      schema: {
+        operationId: 'deactivateInstance',
+        tags: ['Client'],
+        summary: 'Deactivate an instance; an instance without a seat gets the same response',
+        params: clientPlace,
+        body: deactivateIn,
+        response: { 200: answer('The instance has no seat', deactivateOut), ...clientErrors(400, 422) },
+      },
+    },
+    async (request) => {
+      const { license_key, instance_id: instanceId } = request.body
+      const client = clientIn(request)
+      const { tenantId, productId } = client
+      const keyHash = keyHashOf(license_key)
+      if (keyHash === undefined) throw notFound('license')
+      const question = { tenantId, productId, keyHash, instance: { instanceId } }
+      const found = await requireLicense(services, question)
+      const { seat } = found
+      if (!seat) throw notFound('instance')
+      await deactivateInstance(services, { ...found, seat }, question, clientOriginOf(request)).catch(refuse)
+      services.usage.count(tenantId, productId, 'deactivations')
+      return { deactivated: true as const }
+    },
+  )
+}

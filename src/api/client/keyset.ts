@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { listSigningKeys } from '../../../projections/signing/queries.ts'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { signingKeyOf } from '../../commands/signing-keys.ts'
+import { sha256 } from '../../credentials/sha256.ts'
+import { keysetSeconds } from '../../domain/signing/signing.ts'
+import { isSlug } from '../../domain/values.ts'
+import { notFound } from '../../http/problem.ts'
+import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { answerPreflight } from './edge.ts'
+
+const path = '/:tenantId/.well-known/service-keys'
+
+const keyset = z.object({
+  keys: z.record(z.string(), z.string()).meta({
+    description: 'By `kid`: raw Ed25519 public keys, base64',
+    example: { '21fe31dfa154a261': '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=' },
+  }),
+})
+
+/** The public keys by which anybody can check what was signed for a tenant. */
+export function keysetRoute(app: ZodApp, services: Services): void {
+  answerPreflight(app, path)
+  app.get(
+    path,
+    {
+      config: { anyOrigin: true },
+      schema: {
+        operationId: 'getKeyset',
+        tags: ['Client'],
+        summary: "Read the public keys that verify the tenant's leases and settings",
+        security: [],
+        params: z.object({ tenantId: z.string().meta({ example: 'acme' }) }),
+        response: {
+          200: answer(
+            'The current and next signing keys, and those whose signatures are still valid',
+            keyset,
+          ),
+          304: { description: 'Unchanged since the ETag that was sent' },
+          ...errorsWith(errorBody, 404),
+        },
+      },
+    },
+    async (request, reply) => {
+      const keys = await publishedKeys(services, request.params.tenantId, request.id)
+      const body = { keys: Object.fromEntries(keys.map(({ kid, publicKey }) => [kid, publicKey])) }
+      const etag = `"${sha256(JSON.stringify(body)).slice(0, 32)}"`
+      reply.header('cache-control', `public, max-age=${keysetSeconds}`).header('etag', etag)
+      if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
+      return body
+    },
+  )
+}
+
+/** A tenant that has never signed gets its first key now, so that no keyset without it is ever kept. */
+async function publishedKeys(services: Services, tenantId: string, requestId: string) {
+  const tenant = isSlug(tenantId) ? await findTenant(services.db, tenantId) : undefined
+  if (!tenant) throw notFound('tenant')
+  const now = momentOf(services)
+  const keys = await listSigningKeys(services.db, tenantId, now)
+  if (keys.length === 0 && tenant.status !== 'closed') {
+    return [await signingKeyOf(services, tenantId, { requestId, actor: 'system:keyset' })]
+  }
+  return keys.filter(({ status }) => status !== 'retired')
+}

@@ -1,0 +1,52 @@
+import type { Entitling } from '../../../projections/licenses/entitlements.ts'
+import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
+import type { Services } from '../../commands/services.ts'
+import type { IssuedLicense, LicenseStatus } from '../../domain/licenses/license.ts'
+import { Problem } from '../../http/problem.ts'
+import { type Lease, signLease } from '../../signing/lease.ts'
+import { SigningFailed } from '../../signing/signer.ts'
+import { type Asking, activeKeyFor } from './settings.ts'
+
+type Leased = Entitling & { license: Pick<IssuedLicense, 'productId' | 'expiresAt' | 'onExpiry'> }
+type Held = { keyHash: string; instanceId: string; status: LicenseStatus }
+
+/**
+ * Makes sure that leases can be signed for the client's tenant, before anything is done that needs one.
+ * @throws Problem 500 when the tenant's signing key cannot be used
+ */
+export async function requireLeases(services: Services, asking: Asking): Promise<void> {
+  try {
+    await services.signer.prepare(asking.client.tenantId, await activeKeyFor(services, asking))
+  } catch (err) {
+    refuse(err, asking)
+  }
+}
+
+/**
+ * Signs the lease of an app at a moment.
+ * @throws Problem 500 when the tenant's signing key cannot be used
+ */
+export async function leaseFor(
+  services: Services,
+  asking: Asking,
+  leased: Leased,
+  { keyHash, instanceId, status }: Held,
+  now: string,
+): Promise<Lease> {
+  const { tenantId, productId, product } = asking.client
+  const { license } = leased
+  const { leaseSeconds } = product
+  const entitlements = entitlementsFor(status, leased, now)
+  const facts = { tenantId, productId, keyHash, instanceId, status, entitlements, license, leaseSeconds }
+  try {
+    return await signLease(services.signer, await activeKeyFor(services, asking), facts, now)
+  } catch (err) {
+    return refuse(err, asking)
+  }
+}
+
+function refuse(err: unknown, { client, origin, log }: Asking): never {
+  if (!(err instanceof SigningFailed)) throw err
+  log.error({ err, tenant: client.tenantId, request_id: origin.requestId }, 'lease.signing_failed')
+  throw new Problem(500, 'internal', 'the tenant is not fully configured: its signing key cannot be used')
+}

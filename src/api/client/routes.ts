@@ -1,0 +1,20 @@
+import type { Services } from '../../commands/services.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { activateRoute } from './activate.ts'
+import type { ClientAuthority } from './admit.ts'
+import { beaconRoutes } from './beacons.ts'
+import { configRoute } from './config.ts'
+import { deactivateRoute } from './deactivate.ts'
+import { keysetRoute } from './keyset.ts'
+import { validateRoute } from './validate.ts'
+
+/** The client interface: called by apps on their users' machines, with the SDK key that they were shipped with. */
+export function clientRoutes(app: ZodApp, services: Services, authority: ClientAuthority): void {
+  const { clientLimits } = authority
+  activateRoute(app, services)
+  validateRoute(app, services, authority)
+  deactivateRoute(app, services)
+  beaconRoutes(app, services, clientLimits)
+  configRoute(app, services)
+  keysetRoute(app, services)
+}

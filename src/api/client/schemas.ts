@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
+import { scopes } from './limits.ts'
+import { telemetryShape } from './telemetry.ts'
+
+/** The tenant and product that every client call names in its path. */
+export const clientPlace = z.object({
+  tenantId: z.string().meta({ example: 'acme' }),
+  productId: z.string().meta({ example: 'acme-editor' }),
+})
+
+/** The settings of a product as apps get them, the same on every call that carries them. */
+export const settingsShape = {
+  trial_duration_days: z.int().optional().meta({
+    description:
+      'Days that a new install may run without a license; 0 means trials are off. Absent if not configured, and then nothing is signed',
+  }),
+  free_tier_enabled: z.boolean(),
+  kid: z.string().optional().meta({ description: 'The id of the signing key in the keyset' }),
+  issued_at: z.int().optional().meta({ description: 'Unix seconds' }),
+  expires_at: z.int().optional().meta({ description: 'Unix seconds; 24 hours after `issued_at`' }),
+  signature: z.string().optional().meta({
+    description:
+      'Base64 Ed25519 over `cfg1|<kid>|<tenantId>|<productId>|<issued_at>|<expires_at>|<trial_duration_days>|<free_tier_enabled>`',
+  }),
+}
+
+const limitHeaders = {
+  'X-Service-Limit-Scope': {
+    type: 'string',
+    enum: scopes,
+    description:
+      'Which limit was exceeded: that of the address on this route, of the tenant, of this instance of the license, or of new anonymous instances of the tenant',
+  },
+  'X-Service-Limit': {
+    type: 'integer',
+    description: 'The steady rate per minute; for `new_instances`, per hour',
+  },
+  'X-Service-Remaining': { type: 'integer', description: '0' },
+} as const
+
+/** Says of the refusals of a client call what is told of a limit. */
+export function withLimits(answers: Record<string, Answer>): Record<string, Answer> {
+  const { 429: refused } = answers
+  return refused
+    ? { ...answers, 429: { ...refused, headers: { ...refused.headers, ...limitHeaders } } }
+    : answers
+}
+
+/**
+ * For routes that carry the settings: written in the order in which they stand, so that they are the same bytes on each. The
+ * serializer that is made of a schema would put required fields before the others.
+ */
+export const asItStands = { serializerCompiler: () => (answered: unknown) => JSON.stringify(answered) }
+
+/** What any client call may be refused with, besides its own statuses. */
+export const clientErrors = (...statuses: ErrorStatus[]) =>
+  withLimits(errorsWith(errorBody, 401, 403, 404, ...statuses))
+
+const licenseKey = keyText.meta({ example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' })
+const instanceId = text(256).meta({
+  description: 'The instance id that activate returned',
+  example: 'ins_01k9m3v5q7e8ra9c1d3f5g7h9j',
+})
+
+/** Old and new apps send what they know; a field that means nothing here is passed over. */
+export const activateIn = z.object({
+  license_key: licenseKey,
+  instance_name: text(200).meta({ description: 'A label for the device', example: 'MacBook' }),
+  free_tier_instance_id: text(128)
+    .optional()
+    .meta({ description: 'The anonymous id that the install had before' }),
+  ...telemetryShape,
+})
+
+export const validateIn = z.object({
+  license_key: licenseKey,
+  instance_id: instanceId,
+  ...telemetryShape,
+})
+
+export const deactivateIn = z.object({ license_key: licenseKey, instance_id: instanceId })
+
+const lease = z.object({
+  kid: z.string(),
+  licenseKeyHash: z.string().meta({ description: 'Hex SHA-256 of the normalised license key' }),
+  instanceId: z.string(),
+  issuedAt: z.int(),
+  expiresAt: z.int(),
+  status: z.enum(['active', 'fallback', 'expired']),
+  entitlements: z.array(z.string()),
+  signature: z.string().meta({
+    description:
+      'Base64 Ed25519 over `lease1|<kid>|<tenantId>|<productId>|<licenseKeyHash>|<instanceId>|<issuedAt>|<expiresAt>|<status>|<entitlements, comma-separated>`',
+  }),
+})
+
+const licenseExpiresAt = z
+  .int()
+  .nullable()
+  .meta({ description: 'Unix seconds; null for a perpetual license' })
+
+export const activateOut = z.object({
+  activated: z.literal(true),
+  instance_id: z.string(),
+  license_expires_at: licenseExpiresAt,
+  lease,
+})
+
+export const validateOut = z.object({
+  valid: z.boolean(),
+  error: z
+    .string()
+    .optional()
+    .meta({ description: 'Only for a license that has expired without a fallback' }),
+  license_expires_at: licenseExpiresAt,
+  lease,
+  ...settingsShape,
+})
+
+/** Whoever has no license is told the settings too: they decide over a trial or a free tier. */
+export const validateRefusal = errorBody
+  .extend({ ...settingsShape, free_tier_enabled: z.boolean().optional() })
+  .meta({ id: 'ClientValidateRefusal', example: { error: 'license revoked', free_tier_enabled: false } })
+
+export const deactivateOut = z.object({ deactivated: z.literal(true) })

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
+import { text } from '../../http/schemas.ts'
+
+/** What cannot be used of it is passed over: no app is to be kept from its license by what it says of itself. */
+export const telemetryShape = {
+  app_version: text(64).optional().catch(undefined),
+  sdk_version: text(64).optional().catch(undefined),
+  platform: text(64).optional().catch(undefined).meta({ example: 'macos' }),
+  sdk: z.enum(sdks).optional().catch(undefined).meta({ description: 'Inferred from `platform` when absent' }),
+}
+
+export type TelemetryIn = z.infer<z.ZodObject<typeof telemetryShape>>
+
+export const telemetryFrom = ({ app_version, sdk_version, platform, sdk }: TelemetryIn): Telemetry => ({
+  appVersion: app_version ?? null,
+  sdkVersion: sdk_version ?? null,
+  platform: platform ?? null,
+  sdk: sdkOf(sdk, platform),
+})

@@ -1,0 +1,127 @@
+import type { FastifyRequest } from 'fastify'
+import type { InstanceStanding, StandingInstance } from '../../../projections/licenses/instance-standing.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { keyHashOf } from '../../credentials/license-key.ts'
+import { unixSeconds } from '../../domain/licenses/expiry.ts'
+import { type LicenseStatus, statusAt } from '../../domain/licenses/license.ts'
+import { notFound, Problem, unavailable } from '../../http/problem.ts'
+import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { isNews } from '../../usage/device-telemetry.ts'
+import {
+  admitClient,
+  admitClientAs,
+  type ClientAuthority,
+  clientOriginOf,
+  placeOf,
+  sdkKeyHashIn,
+} from './admit.ts'
+import type { Client } from './client.ts'
+import { answerPreflight } from './edge.ts'
+import { leaseFor } from './lease.ts'
+import { clientProblemOf } from './refusals.ts'
+import { asItStands, clientPlace, validateIn, validateOut, validateRefusal, withLimits } from './schemas.ts'
+import { settingsOf } from './settings.ts'
+import { telemetryFrom } from './telemetry.ts'
+
+const path = '/:tenantId/:productId/validate'
+
+/** An app asks whether its license is good on the device that it runs on, and takes a lease along. */
+export function validateRoute(app: ZodApp, services: Services, authority: ClientAuthority): void {
+  answerPreflight(app, path)
+  app.post(
+    path,
+    {
+      ...asItStands,
+      config: { client: 'validate', admitsItself: true, ownTime: true },
+      schema: {
+        operationId: 'validateInstance',
+        tags: ['Client'],
+        summary: 'Validate a license on this device',
+        description:
+          'Reads the authoritative state. The response has a lease that can be verified offline, and the settings; refusals ' +
+          'of a license have the settings too.',
+        params: clientPlace,
+        body: validateIn,
+        response: {
+          200: answer('The result', validateOut),
+          ...errorsWith(validateRefusal, 404, 422),
+          ...withLimits(errorsWith(errorBody, 400, 401, 403)),
+        },
+      },
+    },
+    async (request) => {
+      const now = momentOf(services)
+      const { client, keyHash, standing } = await find(services, authority, request, request.body, now)
+      const asking = { client, origin: clientOriginOf(request), log: request.log }
+      const { tenantId, productId } = client
+      const verdict = verdictOn(standing, now)
+      const settings = settingsOf(services, asking, now)
+      if (verdict instanceof Problem) {
+        services.usage.count(tenantId, productId, 'rejected')
+        throw new Problem(verdict.status, verdict.code, verdict.message, {}, await settings)
+      }
+      const { status, found } = verdict
+      const instanceId = request.body.instance_id
+      const telemetry = telemetryFrom(request.body)
+      if (isNews(telemetry, found.telemetry, services.now())) {
+        services.telemetry.note({ instanceId, licenseId: found.licenseId }, telemetry)
+      }
+      const lease = await leaseFor(services, asking, found, { keyHash, instanceId, status }, now)
+      const valid = status === 'active'
+      services.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
+      const { expiresAt } = found.license
+      return {
+        valid,
+        ...(status === 'expired' && { error: 'license expired' }),
+        license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
+        lease,
+        ...(await settings),
+      }
+    },
+  )
+}
+
+type Found = { client: Client; keyHash: string; standing: InstanceStanding }
+
+/** Admits the app, and finds out what its key stands for, both with one look-up. */
+async function find(
+  services: Services,
+  authority: ClientAuthority,
+  request: FastifyRequest,
+  { license_key, instance_id: instanceId }: { license_key: string; instance_id: string },
+  now: string,
+): Promise<Found> {
+  const sdkKeyHash = sdkKeyHashIn(request)
+  const place = placeOf(request)
+  const keyHash = keyHashOf(license_key)
+  if (keyHash === undefined) {
+    return { client: await admitClient(authority, request), keyHash: '', standing: { found: 'no license' } }
+  }
+  const found = await services.findInstanceStanding({ ...place, keyHash, instanceId, now })
+  const client = await admitClientAs(authority, request, place, sdkKeyHash, found.client)
+  const asking = authority.clientLimits.asking(client, { keyHash, instanceId })
+  if (asking) await asking
+  return { client, keyHash, standing: found.standing }
+}
+
+/** Only an instance with a seat gets a lease: a lease names it, and what it names is what was issued here. */
+function verdictOn(
+  standing: InstanceStanding,
+  now: string,
+): { status: LicenseStatus; found: StandingInstance } | Problem {
+  if (standing.found === 'no license') return notFound('license')
+  if (standing.found === 'old key') return refused('license_reminted')
+  if (standing.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
+  const status = statusAt(standing.license, now)
+  if (status === 'revoked') return refused('license_revoked')
+  if (!standing.seated) return refused('device_not_found')
+  return { status, found: standing }
+}
+
+function refused(code: 'license_reminted' | 'license_revoked' | 'device_not_found'): Problem {
+  return (
+    clientProblemOf(code) ??
+    new Problem(422, 'invalid_request', 'this instance does not exist or is deactivated; activate it again')
+  )
+}

@@ -1,0 +1,203 @@
+import { z } from 'zod'
+import { type CustomerEntry, listCustomers } from '../../../../projections/customers/queries.ts'
+import {
+  createCustomer,
+  linkLicense,
+  replaceOverrides,
+  requireCustomer,
+} from '../../../commands/customers/customers.ts'
+import type { Services } from '../../../commands/services.ts'
+import { isId } from '../../../credentials/id.ts'
+import { eraseCustomer } from '../../../gate/operations/erase-customer.ts'
+import { customerAsOf } from '../../../history/as-of.ts'
+import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
+import { callerIn, originOf } from '../../../http/authenticate.ts'
+import type { Cursors } from '../../../http/cursor.ts'
+import { gatedRoute } from '../../../http/gate.ts'
+import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { notFound } from '../../../http/problem.ts'
+import { answer, errors, pageOf, pageQuery, text } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { answerPage } from '../page.ts'
+import { customerIn, customerOut, customerView, overridesFrom, overridesIn } from './schemas.ts'
+
+const oneCustomer = z.object({ customer: customerOut })
+const onlyId = z.strictObject({ id: z.string() })
+
+export function customerRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  listRoute(app, services, cursors)
+  createRoute(app, services)
+  readRoute(app, services)
+  linkRoute(app, services)
+  entitlementsRoute(app, services)
+  eraseRoute(app, services)
+}
+
+/** Anything else cannot be a customer's, and is answered like one that is not there. */
+function requireCustomerId(id: string): string {
+  if (!isId('cus', id)) throw notFound('customer')
+  return id
+}
+
+async function views(services: Services, tenantId: string, entries: CustomerEntry[]) {
+  const people = await services.subjects.openPeople(
+    tenantId,
+    entries.map(({ customer }) => customer),
+  )
+  return entries.map((entry, index) => customerView(entry, people[index] ?? { email: null, name: null }))
+}
+
+async function shown(services: Services, tenantId: string, entry: CustomerEntry) {
+  const [customer] = await views(services, tenantId, [entry])
+  if (!customer) throw new Error('one entry gives one view')
+  return { customer }
+}
+
+function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/customers',
+    {
+      config: { scope: 'customers:read' },
+      schema: {
+        operationId: 'listCustomers',
+        tags: ['Customers'],
+        summary: 'List customers, newest first',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of customers', pageOf(customerOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      return answerPage(
+        cursors,
+        [tenantId, 'customers'],
+        request.query,
+        (keyset) => listCustomers(services.db, tenantId, {}, keyset),
+        (entries) => views(services, tenantId, entries),
+      )
+    },
+  )
+}
+
+function createRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/customers',
+    {
+      config: { scope: 'customers:write' },
+      schema: {
+        operationId: 'createCustomer',
+        tags: ['Customers'],
+        summary: 'Create a customer',
+        description:
+          'Two customers may have the same email address. The email address and the name are stored encrypted.',
+        body: customerIn,
+        response: { 201: answer('The customer', oneCustomer), ...errors(400, 403) },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const { email, name = null, metadata = {} } = request.body
+      const own = servicesFor(request, services)
+      const entry = await createCustomer(own, tenantId, { email, name, metadata }, runOriginOf(request))
+      return reply.code(201).send(await shown(services, tenantId, entry))
+    },
+  )
+}
+
+function readRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/customers/:id',
+    {
+      config: { scope: 'customers:read' },
+      schema: {
+        operationId: 'getCustomer',
+        tags: ['Customers'],
+        summary: 'Read a customer, now or at a past moment',
+        params: onlyId,
+        querystring: asOfQuery,
+        response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const id = requireCustomerId(request.params.id)
+      const asOf = asOfFrom(request.query.asOf)
+      const entry = asOf
+        ? await customerAsOf(services, tenantId, id, asOf)
+        : await requireCustomer(services, tenantId, id)
+      return shown(services, tenantId, entry)
+    },
+  )
+}
+
+function linkRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/customers/:id/link-license',
+    {
+      config: { scope: 'customers:write' },
+      schema: {
+        operationId: 'linkLicense',
+        tags: ['Customers'],
+        summary: 'Link a license to a customer, permanently; repeating it changes nothing',
+        params: onlyId,
+        body: z
+          .strictObject({ licenseId: text(100) })
+          .meta({ example: { licenseId: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' } }),
+        response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const id = requireCustomerId(request.params.id)
+      const { licenseId } = request.body
+      return shown(
+        services,
+        tenantId,
+        await linkLicense(services, tenantId, id, licenseId, originOf(request)),
+      )
+    },
+  )
+}
+
+function entitlementsRoute(app: ZodApp, services: Services): void {
+  app.patch(
+    '/v1/customers/:id/entitlements',
+    {
+      config: { scope: 'customers:write' },
+      schema: {
+        operationId: 'replaceEntitlementOverrides',
+        tags: ['Customers'],
+        summary: "Replace a customer's entitlement overrides; they apply from the next validate",
+        description:
+          "A license grants its key type's entitlements (or the fallback ones) and those granted to its customer, " +
+          'except those revoked from its customer, whatever the order of the overrides.',
+        params: onlyId,
+        body: overridesIn,
+        response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const id = requireCustomerId(request.params.id)
+      const overrides = overridesFrom(request.body)
+      return shown(
+        services,
+        tenantId,
+        await replaceOverrides(services, tenantId, id, overrides, originOf(request)),
+      )
+    },
+  )
+}
+
+function eraseRoute(app: ZodApp, services: Services): void {
+  gatedRoute(app, services, eraseCustomer, {
+    operationId: 'eraseCustomer',
+    tags: ['Customers'],
+    summary: 'Erase the person behind a customer everywhere; their licenses stay and are marked',
+    description:
+      "The person's address and name become unreadable in the log, the tables and everything encrypted, immediately. Every " +
+      'customer with the same address is the same person. The customer stays, with `erasedAt`.',
+    response: { 200: answer('The customer, erased', oneCustomer), ...errors(404, 409) },
+    reply: async (entry) => shown(services, entry.customer.tenantId, entry),
+  })
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { findPublicEvent, isPublicEvent } from '../../../projections/deliveries/public-events.ts'
+import type { After } from '../../../projections/page.ts'
+import type { Services } from '../../commands/services.ts'
+import { callerIn } from '../../http/authenticate.ts'
+import type { Cursors } from '../../http/cursor.ts'
+import { invalid } from '../../http/problem.ts'
+import { answer, errors, pageQuery } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { FedEvent } from '../../webhooks/payloads.ts'
+import { type FeedPlace, readPublicEvents } from '../../webhooks/public-events.ts'
+
+const cursorOut = z.string().nullable()
+
+const eventsOut = z.object({
+  items: z.array(FedEvent),
+  nextCursor: cursorOut.meta({ description: 'The cursor of the next page; null on the last page so far' }),
+  cursor: cursorOut.meta({
+    description:
+      'The cursor to continue from later: after the last event here; null if there are no events yet',
+  }),
+})
+
+/** What webhooks are sent, to be fetched instead. */
+export function eventRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/events',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listEvents',
+        tags: ['Webhook'],
+        summary: "Read the tenant's events in log order, oldest first",
+        description:
+          'Every event that a webhook can receive, with the same id and body, whether or not a webhook subscribes to it; ' +
+          'keys are masked. Store `cursor` and pass it as `after` to get what has happened since: no event is ' +
+          'left out, and a cursor never expires, even when the installation moves to other servers. A cursor whose event ' +
+          'is missing because the log was restored from a backup gets 400.',
+        querystring: z.strictObject({
+          after: pageQuery.cursor.meta({
+            description:
+              '`cursor` or `nextCursor` of an earlier response; starts at the first event when absent',
+          }),
+          limit: pageQuery.limit,
+        }),
+        response: { 200: answer('Events, oldest first', eventsOut), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { after, limit } = request.query
+      const { items, more } = await readFeed(services, cursors, callerIn(request).tenantId, { after, limit })
+      const cursor = items.at(-1)?.cursor ?? after ?? null
+      return { items: items.map(({ event }) => event), nextCursor: more ? cursor : null, cursor }
+    },
+  )
+}
+
+/**
+ * Each event with the cursor that leads on from it.
+ * @throws Problem 400 for a cursor of anything else, or behind an event that the log does not have
+ */
+export async function readFeed(
+  services: Services,
+  cursors: Cursors,
+  tenantId: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<{ items: { event: FedEvent; cursor: string | null }[]; more: boolean }> {
+  const feed = [tenantId, 'events']
+  const from = cursors.read(feed, after)
+  const { items, more } = await readPublicEvents(services, tenantId, {
+    after: from && (await positionOf(services, tenantId, from)),
+    limit,
+  })
+  const cursorAt = ({ licenseId, revision, at }: FeedPlace) =>
+    cursors.write(feed, { createdAt: at, id: `${licenseId}@${revision}` })
+  return { items: items.map(({ event, place }) => ({ event, cursor: cursorAt(place) })), more }
+}
+
+/** Earlier versions wrote the position itself, which is the event's only in the log that it was written for. */
+async function positionOf({ db }: Services, tenantId: string, { id, createdAt: at }: After): Promise<bigint> {
+  const [licenseId = '', revision] = id.split('@')
+  if (revision === undefined) {
+    const position = BigInt(id)
+    if (await isPublicEvent(db, tenantId, { position, at })) return position
+  } else {
+    const position = await findPublicEvent(db, tenantId, { licenseId, revision: Number(revision), at })
+    if (position !== undefined) return position
+  }
+  throw invalid(
+    'querystring after: the log no longer has this event because it was moved or restored; read from the first event, and ' +
+      'skip events whose id you already have',
+  )
+}

@@ -1,0 +1,208 @@
+import { z } from 'zod'
+import {
+  findIntegration,
+  listIntegrations,
+  listPricedProducts,
+} from '../../../../projections/integrations/queries.ts'
+import { mapPrices } from '../../../commands/checkout/prices.ts'
+import { disconnectCardAccount } from '../../../commands/integrations/card-account.ts'
+import { connectMarketplace, disconnect, mapProduct } from '../../../commands/integrations/integrations.ts'
+import type { Services } from '../../../commands/services.ts'
+import { Provider } from '../../../domain/integrations/provider.ts'
+import { Refusal } from '../../../domain/refusal.ts'
+import { Slug } from '../../../domain/values.ts'
+import { rotateProviderSecret } from '../../../gate/operations/rotate-provider-secret.ts'
+import { callerIn, originOf } from '../../../http/authenticate.ts'
+import type { Cursors } from '../../../http/cursor.ts'
+import { gatedRoute } from '../../../http/gate.ts'
+import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { pingUrlOf } from '../../payments/addresses.ts'
+import { requireProduct } from '../products/products.ts'
+import {
+  checkMappingField,
+  connectIn,
+  connectionFrom,
+  integrationOut,
+  integrationView,
+  mappingFrom,
+  mappingIn,
+  oneIntegration,
+  pingUrlOut,
+  providerParam,
+  requireProvider,
+} from './schemas.ts'
+
+export function integrationRoutes(app: ZodApp, services: Services, cursors: Cursors, baseUrl: string): void {
+  listRoute(app, services, cursors)
+  connectRoute(app, services, baseUrl)
+  disconnectRoute(app, services)
+  rotateRoute(app, services, baseUrl)
+  configureRoute(app, services)
+}
+
+function shownOnce(baseUrl: string, tenantId: string, token: string | undefined): { pingUrl?: string } {
+  return token === undefined ? {} : { pingUrl: pingUrlOf(baseUrl, tenantId, token) }
+}
+
+/** The providers are always the same five and have no age: they keep the order of the contract. */
+const noAge = '1970-01-01T00:00:00.000Z'
+
+function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/integrations',
+    {
+      config: { scope: 'integrations:read' },
+      schema: {
+        operationId: 'listIntegrations',
+        tags: ['Integrations'],
+        summary: 'List the five payment providers, connected or not, with their mappings',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of providers', pageOf(integrationOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { cursor, limit } = request.query
+      const boundTo = [tenantId, 'integrations']
+      const after = cursors.read(boundTo, cursor)?.id
+      const order: readonly string[] = Provider.options
+      const first = after === undefined ? 0 : order.indexOf(after) + 1
+      const providers = Provider.options.slice(first, first + limit)
+      const last = providers.at(-1)
+      const isEnd = first + limit >= Provider.options.length
+      const [known, priced] = await Promise.all([
+        listIntegrations(services.db, tenantId),
+        listPricedProducts(services.db, tenantId),
+      ])
+      const items = providers.map((provider) =>
+        integrationView(
+          provider,
+          known.find((integration) => integration.provider === provider),
+          priced,
+        ),
+      )
+      const next = isEnd || !last ? undefined : { createdAt: noAge, id: last }
+      return { items, nextCursor: cursors.write(boundTo, next) }
+    },
+  )
+}
+
+/** The provider as it is now. */
+async function readView(services: Services, tenantId: string, provider: Provider) {
+  const [known, priced] = await Promise.all([
+    findIntegration(services.db, tenantId, provider),
+    provider === 'stripe' ? listPricedProducts(services.db, tenantId) : [],
+  ])
+  return integrationView(provider, known, priced)
+}
+
+function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
+  app.post(
+    '/v1/integrations/:provider/connect',
+    {
+      config: { scope: 'integrations:write', ownTime: true },
+      schema: {
+        operationId: 'connectIntegration',
+        tags: ['Integrations'],
+        summary: 'Connect a marketplace',
+        description:
+          'Gumroad needs nothing and returns the ping URL once. The others need `webhookSecret`; an `apiKey` is checked with the provider first. Stripe has its own operation.',
+        params: providerParam,
+        body: connectIn,
+        response: {
+          200: answer('Connected', oneIntegration.extend({ pingUrl: pingUrlOut })),
+          ...errors(400, 403, 404, 409, 422),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const provider = requireProvider(request.params.provider)
+      // The router leads to its own route instead.
+      if (provider === 'stripe') throw new Refusal('provider_not_found')
+      const connection = connectionFrom(provider, request.body)
+      const { pingToken } = await connectMarketplace(
+        services,
+        tenantId,
+        connection,
+        request.id,
+        originOf(request),
+      )
+      const integration = await readView(services, tenantId, provider)
+      return { integration, ...shownOnce(baseUrl, tenantId, pingToken) }
+    },
+  )
+}
+
+function disconnectRoute(app: ZodApp, services: Services): void {
+  app.delete(
+    '/v1/integrations/:provider',
+    {
+      config: { scope: 'integrations:write' },
+      schema: {
+        operationId: 'disconnectIntegration',
+        tags: ['Integrations'],
+        summary: 'Disconnect a provider and destroy its secrets; its mappings stay',
+        params: providerParam,
+        response: { 200: answer('Not connected', oneIntegration), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const provider = requireProvider(request.params.provider)
+      if (provider === 'stripe') await disconnectCardAccount(services, tenantId, originOf(request))
+      else await disconnect(services, tenantId, provider, originOf(request))
+      return { integration: await readView(services, tenantId, provider) }
+    },
+  )
+}
+
+function rotateRoute(app: ZodApp, services: Services, baseUrl: string): void {
+  gatedRoute(app, services, rotateProviderSecret, {
+    operationId: 'rotateIntegrationSecret',
+    tags: ['Integrations'],
+    summary: "Replace the secret that verifies a marketplace's notifications",
+    description:
+      'The previous secret is rejected immediately. Gumroad gets a new ping URL, shown only in this response; for the others, send the new `webhookSecret`. Stripe has no secret of its own here.',
+    response: {
+      200: answer('Rotated', oneIntegration.extend({ pingUrl: pingUrlOut })),
+      ...errors(404, 409, 422),
+    },
+    reply: async ({ integration: { provider }, pingToken }, { request }) => {
+      const { tenantId } = callerIn(request)
+      const integration = await readView(services, tenantId, provider)
+      return { integration, ...shownOnce(baseUrl, tenantId, pingToken) }
+    },
+  })
+}
+
+function configureRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/products/:productId/integrations/:provider',
+    {
+      config: { scope: 'integrations:write', ownTime: true },
+      schema: {
+        operationId: 'configureProductIntegration',
+        tags: ['Integrations'],
+        summary: "Map a provider's products to a product's key types",
+        description:
+          'gumroad `{permalinks}`; lemonsqueezy `{variants: {id: keyTypeId}}`; paddle `{prices: {id: keyTypeId}}`; polar `{products: {id: keyTypeId}}`; stripe `{prices: {keyTypeId: priceId}}`, whose prices are read from Stripe and shown with the key types.',
+        params: z.strictObject({ productId: Slug, ...providerParam.shape }),
+        body: mappingIn,
+        response: { 200: answer('The provider', oneIntegration), ...errors(400, 403, 404, 409, 422) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { productId } = request.params
+      const provider = requireProvider(request.params.provider)
+      checkMappingField(provider, request.body)
+      const product = await requireProduct(services, tenantId, productId)
+      if (provider === 'stripe')
+        await mapPrices(services, product, request.body.prices ?? {}, originOf(request))
+      else await mapProduct(services, product, provider, mappingFrom(request.body), originOf(request))
+      return { integration: await readView(services, tenantId, provider) }
+    },
+  )
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import type { PricedProduct } from '../../../../projections/integrations/queries.ts'
+import type { Connection } from '../../../commands/integrations/integrations.ts'
+import type { KnownIntegration } from '../../../domain/integrations/integration.ts'
+import { type Mapping, Permalink, SoldId } from '../../../domain/integrations/mapping.ts'
+import {
+  kindOf,
+  type Marketplace,
+  Provider,
+  ProviderCredential,
+  ProviderKind,
+} from '../../../domain/integrations/provider.ts'
+import { Refusal } from '../../../domain/refusal.ts'
+import { Slug } from '../../../domain/values.ts'
+import { invalid } from '../../../http/problem.ts'
+import { momentOut, text } from '../../../http/schemas.ts'
+
+const ids = z.record(z.string(), z.string())
+
+/** One of these, by provider. */
+const mappingOut = z
+  .object({
+    permalinks: z.array(z.string()).optional().meta({ description: 'gumroad' }),
+    variants: ids.optional().meta({ description: 'lemonsqueezy: key type by variant' }),
+    prices: ids.optional().meta({ description: 'paddle: key type by price; stripe: price by key type' }),
+    products: ids.optional().meta({ description: 'polar: key type by product' }),
+  })
+  .meta({ id: 'Mapping', example: { permalinks: ['editor'] } })
+
+export const integrationOut = z
+  .object({
+    provider: Provider,
+    kind: ProviderKind,
+    connected: z.boolean(),
+    connectedAt: momentOut.nullable(),
+    products: z.array(z.object({ productId: Slug, mapping: mappingOut })),
+  })
+  .meta({ id: 'Integration' })
+
+export const oneIntegration = z.object({ integration: integrationOut })
+
+export const pingUrlOut = z.string().optional().meta({
+  description: 'Gumroad only: the ping URL, shown only in this response',
+  example: 'https://licenses.example.com/webhooks/gumroad/acme?token=…',
+})
+
+/** @param priced what the card provider sells, which stands with the key types */
+export function integrationView(
+  provider: Provider,
+  known: KnownIntegration | undefined,
+  priced: readonly PricedProduct[],
+): z.infer<typeof integrationOut> {
+  const connected = known?.status === 'connected'
+  const mapped = (known?.mappings ?? []).map(({ productId, mapping }) => ({
+    productId,
+    mapping: { ...mapping },
+  }))
+  const sold = priced.map(({ productId, prices }) => ({ productId, mapping: { prices } }))
+  return {
+    provider,
+    kind: kindOf(provider),
+    connected,
+    connectedAt: connected ? known.connectedAt : null,
+    products: provider === 'stripe' ? sold : mapped,
+  }
+}
+
+export const providerParam = z.strictObject({
+  provider: z.string().meta({ description: Provider.options.join(', '), example: 'gumroad' }),
+})
+
+/** @throws Refusal `provider_not_found` for what is none of the five */
+export function requireProvider(name: string): Provider {
+  const provider = Provider.safeParse(name)
+  if (!provider.success) throw new Refusal('provider_not_found')
+  return provider.data
+}
+
+export const connectIn = z
+  .strictObject({
+    webhookSecret: ProviderCredential.optional().meta({
+      description: "The secret that verifies the provider's notifications",
+    }),
+    apiKey: ProviderCredential.optional().meta({
+      description: 'Checked with the provider before it is stored',
+    }),
+  })
+  .nullish()
+  .meta({ example: { webhookSecret: 'pdl_ntfset_01gkdqbk...', apiKey: 'pdl_live_apikey_01gtgzt...' } })
+
+/**
+ * @throws Refusal `webhook_secret_wanted`, `webhook_secret_unwanted`
+ * @throws Problem 400 when the body holds an API key that nobody asks with
+ */
+export function connectionFrom(provider: Marketplace, body: z.infer<typeof connectIn>): Connection {
+  const { webhookSecret, apiKey } = body ?? {}
+  if (provider !== 'gumroad') {
+    if (webhookSecret === undefined) throw new Refusal('webhook_secret_wanted')
+    return { provider, webhookSecret, apiKey }
+  }
+  if (webhookSecret !== undefined) throw new Refusal('webhook_secret_unwanted')
+  if (apiKey !== undefined) throw invalid('body apiKey: Gumroad needs no API key; omit it')
+  return { provider }
+}
+
+const soldAs = z
+  .record(SoldId, text(255))
+  .refine((entries) => Object.keys(entries).length <= 1000, 'at most 1000 entries')
+
+export const mappingIn = z
+  .strictObject({
+    permalinks: z.array(Permalink).max(100).optional(),
+    variants: soldAs.optional(),
+    prices: z
+      .record(SoldId, SoldId)
+      .refine((entries) => Object.keys(entries).length <= 1000, 'at most 1000 entries')
+      .optional(),
+    products: soldAs.optional(),
+  })
+  .meta({
+    description: "The provider's field; replaces the current mapping, and an empty one removes it",
+    example: { permalinks: ['editor'] },
+  })
+
+type MappingIn = z.infer<typeof mappingIn>
+
+const fieldOf = {
+  stripe: 'prices',
+  gumroad: 'permalinks',
+  lemonsqueezy: 'variants',
+  paddle: 'prices',
+  polar: 'products',
+} as const satisfies Record<Provider, keyof MappingIn>
+
+/** @throws Problem 400 when the body holds anything but the provider's own field */
+export function checkMappingField(provider: Provider, body: MappingIn): void {
+  const field = fieldOf[provider]
+  const given = Object.keys(body)
+  if (given.length !== 1 || given[0] !== field) {
+    throw invalid(`body: ${provider} accepts only the field ${field}`)
+  }
+}
+
+/** What a body that {@link checkMappingField} has seen says, in one form. */
+export function mappingFrom({ permalinks, variants, prices, products }: MappingIn): Mapping {
+  if (permalinks) return { permalinks: [...new Set(permalinks)].sort() }
+  if (variants) return { variants }
+  return prices ? { prices } : { products: products ?? {} }
+}

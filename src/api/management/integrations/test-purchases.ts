@@ -1,0 +1,143 @@
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { findTestPurchase } from '../../../../projections/test-purchases/queries.ts'
+import type { Services } from '../../../commands/services.ts'
+import { licenseOfTestPurchase, startTestPurchase } from '../../../commands/test-purchases.ts'
+import { isId } from '../../../credentials/id.ts'
+import { Provider } from '../../../domain/integrations/provider.ts'
+import { Stage } from '../../../domain/test-purchases/events.ts'
+import type { KnownTestPurchase } from '../../../domain/test-purchases/test-purchase.ts'
+import { Slug } from '../../../domain/values.ts'
+import { callerIn, originOf } from '../../../http/authenticate.ts'
+import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { notFound } from '../../../http/problem.ts'
+import { answer, errors, momentOut } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import type { RunTestPurchase } from '../../../processes/test-purchases.ts'
+import { requireProduct } from '../products/products.ts'
+
+const testPurchaseOut = z
+  .object({
+    id: z.string(),
+    productId: Slug,
+    keyTypeId: Slug,
+    provider: Provider,
+    status: z.enum(['running', 'succeeded', 'failed']),
+    stages: z.array(
+      z.object({
+        name: Stage,
+        status: z.enum(['pending', 'running', 'done', 'failed']),
+        at: momentOut.nullable(),
+        detail: z.string().nullable(),
+      }),
+    ),
+    licenseId: z.string().optional().meta({ description: 'Present once the test purchase has succeeded' }),
+    startedAt: momentOut,
+  })
+  .meta({ id: 'TestPurchase' })
+
+const oneTestPurchase = z.object({ testPurchase: testPurchaseOut })
+
+const pollLater = {
+  'Retry-After': { type: 'integer', description: 'Seconds to wait before the next poll' },
+}
+
+/** How soon it is worth asking again. */
+const retryAfter = (reply: FastifyReply) => reply.header('retry-after', '1')
+
+export function testPurchaseRoutes(app: ZodApp, services: Services, run: RunTestPurchase): void {
+  startRoute(app, services, run)
+  pollRoute(app, services)
+}
+
+function startRoute(app: ZodApp, services: Services, run: RunTestPurchase): void {
+  app.post(
+    '/v1/test-purchase',
+    {
+      config: { scope: 'licenses:write', issues: true },
+      schema: {
+        operationId: 'startTestPurchase',
+        tags: ['Test purchases'],
+        summary: 'Run a test purchase to check that a product can be sold',
+        description:
+          "No payment is made. A notification in the provider's format, with the provider's signature, is sent to the provider's webhook route; the license that it creates is marked as a test. Its key is mailed to the owner of the workspace.",
+        body: z
+          .strictObject({
+            productId: Slug,
+            keyTypeId: Slug.optional().meta({ description: "Defaults to the product's first key type" }),
+            provider: Provider.optional().meta({
+              description: 'Defaults to the first connected provider with a mapping for the product',
+            }),
+          })
+          .meta({ example: { productId: 'acme-editor' } }),
+        response: {
+          202: { ...answer('The test purchase has started', oneTestPurchase), headers: pollLater },
+          ...errors(400, 403, 404, 409),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const { productId, ...asked } = request.body
+      const product = await requireProduct(services, tenantId, productId)
+      const origin = originOf(request)
+      const own = servicesFor(request, services)
+      const purchase = await startTestPurchase(own, product, asked, runOriginOf(request))
+      // Nobody waits for it here; what fails is taken up again by the reaction.
+      run(purchase.testPurchaseId, origin).catch((err: unknown) =>
+        request.log.warn({ err, request_id: request.id }, 'test_purchase.interrupted'),
+      )
+      return retryAfter(reply)
+        .code(202)
+        .send({ testPurchase: testPurchaseView(purchase) })
+    },
+  )
+}
+
+function pollRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/test-purchase/:id',
+    {
+      config: { scope: 'licenses:write' },
+      schema: {
+        operationId: 'getTestPurchase',
+        tags: ['Test purchases'],
+        summary: 'Read the progress of a test purchase',
+        params: z.strictObject({ id: z.string() }),
+        response: {
+          200: {
+            ...answer('The progress of the test purchase', oneTestPurchase),
+            headers: pollLater,
+          },
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const { id } = request.params
+      const purchase = isId('tp', id) ? await findTestPurchase(services.db, tenantId, id) : undefined
+      if (!purchase) throw notFound('test purchase')
+      const licenseId = await licenseOfTestPurchase(services, purchase)
+      return retryAfter(reply).send({ testPurchase: testPurchaseView(purchase, licenseId) })
+    },
+  )
+}
+
+/** A test purchase as everybody is shown it. */
+export function testPurchaseView(
+  purchase: KnownTestPurchase,
+  licenseId?: string,
+): z.infer<typeof testPurchaseOut> {
+  const { testPurchaseId: id, productId, keyTypeId, provider, status, stages, startedAt } = purchase
+  return {
+    id,
+    productId,
+    keyTypeId,
+    provider,
+    status,
+    stages: [...stages],
+    ...(licenseId && { licenseId }),
+    startedAt,
+  }
+}

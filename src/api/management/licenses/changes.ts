@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { remintLicense, removeDevice } from '../../../commands/licenses/changes.ts'
+import { momentOf, type Services } from '../../../commands/services.ts'
+import { callerIn } from '../../../http/authenticate.ts'
+import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { licenseView } from '../../../http/license.ts'
+import { answer, errors, text } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { requireLicenseId } from './licenses.ts'
+import { mintedOut } from './schemas.ts'
+
+const oneLicense = z.strictObject({ id: z.string() })
+
+const remintIn = z
+  .strictObject({
+    keepDevices: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Whether the devices keep their seats; otherwise all seats are freed' }),
+  })
+  .nullish()
+
+export function licenseChangeRoutes(app: ZodApp, services: Services): void {
+  remintRoute(app, services)
+  deactivateDeviceRoute(app, services)
+}
+
+function remintRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/licenses/:id/remint',
+    {
+      config: { scope: 'licenses:write' },
+      schema: {
+        operationId: 'remintLicense',
+        tags: ['Licenses'],
+        summary: 'Remint a license; its new key is shown only in this response',
+        description: 'The old key then gets `reminted` on runtime calls. A revoked license gets 409.',
+        params: oneLicense,
+        body: remintIn,
+        response: { 200: answer('The license and its new key', mintedOut), ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const own = servicesFor(request, services)
+      const asked = {
+        tenantId,
+        licenseId: requireLicenseId(request.params.id),
+        keepDevices: request.body?.keepDevices ?? false,
+      }
+      const { licenseKey, ...entry } = await remintLicense(own, asked, runOriginOf(request))
+      const [person] = await services.subjects.openPeople(tenantId, [entry.license.holder])
+      const license = licenseView(entry, person ?? { email: null, name: null }, momentOf(own))
+      return { license, licenseKey }
+    },
+  )
+}
+
+const deviceIn = z
+  .strictObject({
+    deviceId: text(256).optional().meta({ description: 'The id that was passed to activate' }),
+    instanceId: text(256).optional().meta({ description: 'The instance id that activate returned' }),
+  })
+  .refine(
+    ({ deviceId, instanceId }) => (deviceId === undefined) !== (instanceId === undefined),
+    'send either deviceId or instanceId',
+  )
+  .meta({ example: { deviceId: 'machine-7f3a' } })
+
+function deactivateDeviceRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/licenses/:id/deactivate-device',
+    {
+      config: { scope: 'licenses:write' },
+      schema: {
+        operationId: 'deactivateDeviceOfLicense',
+        tags: ['Licenses'],
+        summary: 'Deactivate a device; repeating it gets the same response',
+        params: oneLicense,
+        body: deviceIn,
+        response: {
+          200: answer('The device has no seat', z.object({ deactivated: z.literal(true) })),
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { deviceId, instanceId = '' } = request.body
+      const asked = {
+        tenantId,
+        licenseId: requireLicenseId(request.params.id),
+        device: deviceId === undefined ? { instanceId } : { deviceId },
+      }
+      const own = servicesFor(request, services)
+      const { productId } = await removeDevice(own, asked, runOriginOf(request))
+      services.usage.count(tenantId, productId, 'deactivations')
+      return { deactivated: true as const }
+    },
+  )
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { recordAudit } from '../../../commands/audit.ts'
+import type { Services } from '../../../commands/services.ts'
+import { gatherEvidence } from '../../../evidence/evidence.ts'
+import { callerIn, originOf } from '../../../http/authenticate.ts'
+import { sendArchive } from '../../../http/evidence-archive.ts'
+import { notFound } from '../../../http/problem.ts'
+import { errors } from '../../../http/schemas.ts'
+import { refuseHead } from '../../../http/wrong-method.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { requireLicenseId } from './licenses.ts'
+
+const path = '/v1/licenses/:id/evidence'
+
+export function evidenceRoutes(app: ZodApp, services: Services): void {
+  refuseHead(app, path)
+  app.get(
+    path,
+    {
+      config: { scope: 'licenses:read', ownTime: true },
+      schema: {
+        operationId: 'getEvidence',
+        tags: ['Licenses'],
+        summary: 'Download all evidence about a license as one signed archive',
+        description:
+          'For a dispute: the payment notifications, payments, refunds, mails and webhook calls with all attempts, devices, ' +
+          'and every event with its stream and revision, as JSON lines, with a readable summary. README.txt in the archive ' +
+          'explains how to verify it with only the public key. The archive is streamed; a truncated download is not a valid archive.',
+        params: z.strictObject({ id: z.string() }),
+        response: {
+          200: {
+            description: 'A zip archive',
+            content: { 'application/zip': { schema: z.string() } },
+          },
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const licenseId = requireLicenseId(request.params.id)
+      const evidence = await gatherEvidence(services, tenantId, licenseId, originOf(request))
+      if (!evidence) throw notFound('license')
+      const target = { kind: 'evidence', id: licenseId } as const
+      await recordAudit(services, tenantId, { action: 'exported', target }, originOf(request))
+      return sendArchive(reply, licenseId, evidence)
+    },
+  )
+}

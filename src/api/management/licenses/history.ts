@@ -1,0 +1,207 @@
+import { z } from 'zod'
+import { findLicense } from '../../../../projections/licenses/queries.ts'
+import type { Services } from '../../../commands/services.ts'
+import { actorKinds } from '../../../history/actors.ts'
+import { changedFields } from '../../../history/changes.ts'
+import { readStory } from '../../../history/entries.ts'
+import { publicNames } from '../../../history/words.ts'
+import { asOf, asOfFrom } from '../../../http/as-of.ts'
+import { callerIn } from '../../../http/authenticate.ts'
+import type { Cursors } from '../../../http/cursor.ts'
+import { notFound } from '../../../http/problem.ts'
+import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { explain } from '../../../verdicts/explain.ts'
+import { rules } from '../../../verdicts/reasons.ts'
+import { runtimeStatus } from '../../runtime/schemas.ts'
+import { answerPage } from '../page.ts'
+import { requireLicenseId } from './licenses.ts'
+
+const sequence = z.int().meta({ description: 'The position in the history of the license; 0 is the first' })
+
+const actorOut = z.object({
+  kind: z.enum(actorKinds),
+  id: z.string(),
+  name: z
+    .string()
+    .meta({ description: 'The name of the token, the email address of the member, or else the id' }),
+})
+
+const event = z
+  .enum(Object.values(publicNames))
+  .meta({ description: 'The event name that webhooks use, where they have one' })
+
+const summary = z
+  .string()
+  .meta({ description: 'What happened, in one line for people; the wording may change' })
+
+const entryOut = z
+  .object({
+    sequence,
+    event,
+    time: momentOut,
+    actor: actorOut,
+    requestId: z.string(),
+    summary,
+    device: z.object({ deviceId: z.string(), name: z.string().nullable() }).nullable(),
+    changes: z.array(
+      z.object({
+        field: z.enum(changedFields),
+        before: z.union([z.string(), z.number()]).nullable(),
+        after: z.union([z.string(), z.number()]).nullable(),
+      }),
+    ),
+    links: z.object({
+      saleId: z.string().nullable(),
+      customerId: z.string().nullable(),
+      confirmationId: z.string().nullable().meta({ description: 'The confirmation that a person approved' }),
+      deliveries: z.array(
+        z.object({
+          id: z.string(),
+          channel: z.enum(['webhook', 'mail']),
+          status: z.enum(['pending', 'delivered', 'abandoned']),
+        }),
+      ),
+    }),
+  })
+  .meta({
+    id: 'LicenseHistoryEntry',
+    example: {
+      sequence: 1,
+      event: 'license.activated',
+      time: '2026-11-21T09:30:00.000Z',
+      actor: { kind: 'token', id: 'tok_06f5w3k8hx7vq2m4n9t1r0s5zc', name: 'CI' },
+      requestId: 'req_06f5w3k8hx7vq2m4n9t1r0s5zc',
+      summary: '“MacBook” activated',
+      device: { deviceId: 'machine-7f3a', name: 'MacBook' },
+      changes: [
+        { field: 'seatsUsed', before: 0, after: 1 },
+        { field: 'device', before: null, after: 'active' },
+      ],
+      links: { saleId: null, customerId: null, confirmationId: null, deliveries: [] },
+    },
+  })
+
+const reasoned = {
+  succeeds: z.boolean(),
+  httpStatus: z.union([z.literal(200), z.literal(403)]).meta({
+    description: '403 where the interface refuses the call before it looks up the license',
+  }),
+  status: runtimeStatus
+    .nullable()
+    .meta({ description: 'The status that the runtime interface returns; null for a 403' }),
+  rule: z.enum(rules).meta({ description: 'The reason as a stable code' }),
+  because: z.string().meta({ description: 'The reason in words; the wording may change' }),
+  events: z
+    .array(z.object({ sequence, event, time: momentOut, actor: actorOut, summary }))
+    .meta({ description: 'The events that the answer rests on' }),
+}
+
+const explanationOut = z
+  .object({
+    at: momentOut.meta({ description: 'The moment that the answer is for' }),
+    sequence: z.int().meta({ description: 'The last event of the license at that moment' }),
+    deviceId: z.string().nullable(),
+    validate: z.object({
+      ...reasoned,
+      expires_at: z.int().nullable().meta({ description: 'Unix seconds, as validate returns it' }),
+      entitlements: z.array(z.string()),
+    }),
+    activate: z.object(reasoned).meta({ description: 'For the given device, or for a new one' }),
+    seats: z.object({
+      used: z.int(),
+      limit: z.int().nullable(),
+      taken: z
+        .array(
+          z.object({
+            deviceId: z.string(),
+            instanceId: z.string(),
+            name: z.string(),
+            platform: z.string().nullable(),
+            activatedAt: momentOut,
+          }),
+        )
+        .meta({ description: 'The devices that have seats, oldest first, at most 20' }),
+    }),
+  })
+  .meta({ id: 'LicenseExplanation' })
+
+const params = z.strictObject({ id: z.string() })
+
+/** What has happened to a license, and why it answers what it answers. */
+export function licenseStoryRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  historyRoute(app, services, cursors)
+  explainRoute(app, services)
+}
+
+function historyRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/licenses/:id/history',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'getLicenseHistory',
+        tags: ['Licenses'],
+        summary: 'Read the history of a license: what happened, when, by whom, and what it changed',
+        description: 'The cost of a page does not depend on the length of the history.',
+        params,
+        querystring: z.strictObject({ ...pageQuery, order: z.enum(['oldest', 'newest']).default('newest') }),
+        response: { 200: answer('A page of the history', pageOf(entryOut)), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const licenseId = requireLicenseId(request.params.id)
+      const { order } = request.query
+      if (!(await findLicense(services.db, tenantId, licenseId))) throw notFound('license')
+      return answerPage(
+        cursors,
+        [tenantId, 'history', licenseId, order],
+        request.query,
+        async ({ after, limit }) => {
+          const place = { tenantId, licenseId }
+          const sequence = after && Number(after.id)
+          const { entries, next } = await readStory(services, place, { order, after: sequence, limit })
+          const last = entries.at(-1)
+          const isLast = next === undefined || !last
+          return { items: entries, next: isLast ? undefined : { createdAt: last.time, id: String(next) } }
+        },
+        (entries) => entries,
+      )
+    },
+  )
+}
+
+function explainRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/licenses/:id/explain',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'explainLicense',
+        tags: ['Licenses'],
+        summary: 'Explain what validate and activate would return, now or at a past moment',
+        description:
+          'Uses the same code as validate and activate, but counts, records and activates nothing. The answer is for ' +
+          "the license's current key: an older key gets `reminted`.",
+        params,
+        querystring: z.strictObject({
+          device_id: text(256).optional().meta({ description: 'When absent, only the license is checked' }),
+          asOf,
+        }),
+        response: {
+          200: answer('The explanation', z.object({ explanation: explanationOut })),
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { device_id: deviceId, asOf: moment } = request.query
+      const licenseId = requireLicenseId(request.params.id)
+      return {
+        explanation: await explain(services, { tenantId, licenseId, deviceId, asOf: asOfFrom(moment) }),
+      }
+    },
+  )
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import { type ForeignLicense, type Imported, importLicenses } from '../../../commands/licenses/import.ts'
+import type { Services } from '../../../commands/services.ts'
+import { EmailAddress, Metadata, Slug } from '../../../domain/values.ts'
+import { callerIn } from '../../../http/authenticate.ts'
+import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { problemOfRefusal } from '../../../http/problem.ts'
+import { answer, errors, inUtc, keyText, momentIn, text } from '../../../http/schemas.ts'
+import { refuseGet } from '../../../http/wrong-method.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { requireProduct } from '../products/products.ts'
+import { wellFormedMetadata } from './schemas.ts'
+
+const path = '/v1/licenses/import'
+
+/** A thousand rows with all that people put into them. */
+const mostBytes = 8 * 1_048_576
+
+/** Of one row. With its devices it becomes one append, and the store takes 1 MiB an append. */
+const mostRowBytes = 256 * 1024
+const mostDevices = 500
+
+/** Before this nobody sold licenses, and the stores tell time differently. */
+const momentOfSale = momentIn.refine((value) => Date.parse(value) >= 0, 'must not be before 1970')
+
+const rowIn = z
+  .strictObject({
+    licenseKey: keyText.meta({ description: 'In any format; at least 6 letters or digits' }),
+    keyTypeId: Slug.optional().meta({ description: "Defaults to the product's first key type" }),
+    email: EmailAddress.nullish(),
+    name: text(200).nullish().meta({ description: 'Stored only together with an email address' }),
+    quantity: z.int().min(1).max(100_000).optional(),
+    expiresAt: momentOfSale.nullable().optional().meta({
+      description:
+        "May be in the past. null is perpetual; when absent, the key type's duration counts from createdAt",
+    }),
+    status: z.enum(['active', 'fallback', 'expired', 'revoked']).optional().meta({
+      description:
+        'The status in the previous system. `revoked` is kept; `expired` and `fallback` need an expiresAt in the past',
+    }),
+    createdAt: momentOfSale.optional().meta({ description: 'When the license was issued; defaults to now' }),
+    metadata: Metadata.refine(wellFormedMetadata, 'must be well-formed text without NUL').optional(),
+    devices: z
+      .array(z.strictObject({ deviceId: text(256), name: text(200).optional() }))
+      .max(mostDevices)
+      .optional()
+      .meta({ description: 'Devices that have a seat; the name defaults to the id' }),
+  })
+  .refine((row) => Buffer.byteLength(JSON.stringify(row)) <= mostRowBytes, 'the row is larger than 256 KiB')
+
+/** Described as rows, and taken as anything: each is looked at by itself, so that a bad one loses no other. */
+const anyRow = z.unknown().meta({
+  override: ({ jsonSchema }) => {
+    Object.assign(jsonSchema, z.toJSONSchema(rowIn, { io: 'input', target: 'draft-2020-12' }))
+    Reflect.deleteProperty(jsonSchema, '$schema')
+  },
+})
+
+const importIn = z.strictObject({ productId: Slug, licenses: z.array(anyRow).max(1000) }).meta({
+  example: {
+    productId: 'acme-editor',
+    licenses: [{ licenseKey: 'OLD-4711-XKCD-2049', email: 'ada@example.com' }],
+  },
+})
+
+const importOut = z.object({
+  imported: z.int(),
+  skipped: z.int().meta({ description: 'Duplicates and invalid rows' }),
+  results: z.array(
+    z.object({
+      index: z.int().meta({ description: 'The index of the row, from 0' }),
+      status: z.enum(['imported', 'duplicate', 'invalid']),
+      id: z.string().optional().meta({ description: 'The id of the license that has the key' }),
+      displayKey: z.string().optional(),
+      error: z.string().optional().meta({ description: 'Why the row is invalid' }),
+    }),
+  ),
+})
+
+type Result = z.infer<typeof importOut>['results'][number]
+
+export function licenseImportRoutes(app: ZodApp, services: Services): void {
+  refuseGet(app, path)
+  app.post(
+    path,
+    {
+      config: { scope: 'licenses:write', issues: true, slowBody: true },
+      bodyLimit: mostBytes,
+      schema: {
+        operationId: 'importLicenses',
+        tags: ['Licenses'],
+        summary: 'Import licenses from another system, at most 1,000 per call',
+        description:
+          'Rows are independent: an invalid row does not stop the others. A key that any ' +
+          'license of the tenant has or once had is a duplicate, so repeating an import imports nothing ' +
+          'twice. Rows with more devices than the plan allows are invalid; if no row can be imported for ' +
+          'that reason, the call gets 402.',
+        body: importIn,
+        response: { 200: answer('The outcome of each row', importOut), ...errors(400, 402, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId, plan } = callerIn(request)
+      const { productId, licenses } = request.body
+      const product = await requireProduct(services, tenantId, productId)
+      const rows = licenses.map(parsed)
+      const asked = { rows: rows.filter((row) => typeof row !== 'string'), plan }
+      const own = servicesFor(request, services)
+      const outcomes = (await importLicenses(own, product, asked, runOriginOf(request))).values()
+      const results = rows.map((row, index): Result => {
+        if (typeof row === 'string') return { index, status: 'invalid', error: row }
+        const { value } = outcomes.next()
+        if (!value) throw new Error('every row that was asked about has an outcome')
+        return resultOf(index, value)
+      })
+      const imported = results.filter(({ status }) => status === 'imported').length
+      return { imported, skipped: results.length - imported, results }
+    },
+  )
+}
+
+/** The row as the command takes it, or what is wrong with it. */
+function parsed(row: unknown): ForeignLicense | string {
+  const read = rowIn.safeParse(row)
+  if (!read.success) {
+    const [issue] = read.error.issues
+    const where = issue?.path.join('.')
+    return `${where ? `${where}: ` : ''}${issue?.message ?? 'malformed'}`
+  }
+  const { email, name, expiresAt, createdAt, devices, ...rest } = read.data
+  return {
+    ...rest,
+    email: email ?? undefined,
+    name: name ?? undefined,
+    expiresAt: expiresAt && inUtc(expiresAt),
+    createdAt: createdAt && inUtc(createdAt),
+    devices: devices?.map((device) => ({ deviceId: device.deviceId, name: device.name ?? device.deviceId })),
+  }
+}
+
+function resultOf(index: number, outcome: Imported): Result {
+  if (outcome.status === 'invalid') {
+    return { index, status: 'invalid', error: problemOfRefusal(outcome.refusal).message }
+  }
+  const { status, licenseId: id, displayKey } = outcome
+  return { index, status, id, displayKey }
+}

@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import { findLicense, listDevices, listLicenses } from '../../../../projections/licenses/queries.ts'
+import { requireCustomer } from '../../../commands/customers/customers.ts'
+import { mintLicense } from '../../../commands/licenses/licenses.ts'
+import { momentOf, type Services } from '../../../commands/services.ts'
+import { isId } from '../../../credentials/id.ts'
+import { Slug } from '../../../domain/values.ts'
+import { revokeLicense } from '../../../gate/operations/revoke-license.ts'
+import { type LicenseThen, licenseAsOf, seatsInOrder } from '../../../history/as-of.ts'
+import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
+import { callerIn } from '../../../http/authenticate.ts'
+import type { Cursors } from '../../../http/cursor.ts'
+import { gatedRoute } from '../../../http/gate.ts'
+import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { deviceView, licenseDetailOut, licenseOut, licenseView } from '../../../http/license.ts'
+import { notFound } from '../../../http/problem.ts'
+import { answer, errors, inUtc, pageOf, pageQuery } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { readTelemetry } from '../../../usage/device-telemetry.ts'
+import { nobody } from '../../../vault/subjects.ts'
+import { answerPage } from '../page.ts'
+import { requireProduct } from '../products/products.ts'
+import { licenseIn, mintedOut } from './schemas.ts'
+
+/** @throws Problem 404 for what cannot be a license's id, as for one that is not there */
+export function requireLicenseId(text: string): string {
+  if (!isId('lic', text)) throw notFound('license')
+  return text
+}
+
+const listQuery = z.strictObject({
+  ...pageQuery,
+  product: Slug.optional(),
+  status: z.enum(['active', 'fallback', 'expired', 'revoked']).optional(),
+})
+
+export function licenseRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  listRoute(app, services, cursors)
+  mintRoute(app, services)
+  readRoute(app, services)
+  revokeRoute(app, services)
+}
+
+function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/licenses',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listLicenses',
+        tags: ['Licenses'],
+        summary: 'List licenses, newest first',
+        querystring: listQuery,
+        response: { 200: answer('A page of licenses', pageOf(licenseOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { product: productId, status } = request.query
+      const now = momentOf(services)
+      return answerPage(
+        cursors,
+        [tenantId, 'licenses', productId ?? null, status ?? null],
+        request.query,
+        (keyset) => listLicenses(services.db, tenantId, { productId, status }, now, keyset),
+        async (entries) => {
+          const holders = entries.map(({ license }) => license.holder)
+          const people = await services.subjects.openPeople(tenantId, holders)
+          return entries.map((entry, index) => licenseView(entry, people[index] ?? nobody, now))
+        },
+      )
+    },
+  )
+}
+
+function mintRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/licenses',
+    {
+      config: { scope: 'licenses:write', issues: true },
+      schema: {
+        operationId: 'mintLicense',
+        tags: ['Licenses'],
+        summary: 'Mint a license; its raw key is shown only in this response',
+        body: licenseIn,
+        response: { 201: answer('The license and its key', mintedOut), ...errors(400, 403, 404, 422) },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const { productId, expiresAt, ...asked } = request.body
+      const product = await requireProduct(services, tenantId, productId)
+      const overrides = await overridesOf(services, tenantId, asked.customerId)
+      const terms = { ...asked, expiresAt: expiresAt && inUtc(expiresAt) }
+      const own = servicesFor(request, services)
+      const origin = runOriginOf(request)
+      const { license, keyType, licenseKey } = await mintLicense(own, product, terms, origin)
+      // Minted by a request before this one of the same run, it may have lost its holder since.
+      const [person = nobody] = origin.run?.resumed
+        ? await services.subjects.openPeople(tenantId, [license.holder])
+        : [{ email: asked.email ?? null, name: asked.name ?? null }]
+      const view = licenseView({ license, revision: 0, ...keyType, overrides }, person, momentOf(own))
+      return reply.code(201).send({ license: view, licenseKey })
+    },
+  )
+}
+
+/** What a new license's customer is granted and revoked. @throws 404 when the tenant has no such customer */
+async function overridesOf(services: Services, tenantId: string, customerId: string | undefined) {
+  if (customerId === undefined) return []
+  const { customer } = await requireCustomer(services, tenantId, customerId)
+  return customer.overrides
+}
+
+function readRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/licenses/:id',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'getLicense',
+        tags: ['Licenses'],
+        summary: 'Read a license with its devices, now or at a past moment',
+        description: 'Telemetry is not recorded as events, so `telemetry` is null for past moments.',
+        params: z.strictObject({ id: z.string() }),
+        querystring: asOfQuery,
+        response: {
+          200: answer('The license', z.object({ license: licenseDetailOut })),
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const licenseId = requireLicenseId(request.params.id)
+      const asOf = asOfFrom(request.query.asOf)
+      if (asOf) return shownThen(services, await licenseAsOf(services, tenantId, licenseId, asOf))
+      const entry = await findLicense(services.db, tenantId, licenseId)
+      if (!entry) throw notFound('license')
+      const devices = await listDevices(services.db, entry.license.licenseId)
+      const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.license.holder])
+      const view = licenseView(entry, person, momentOf(services))
+      const said = await readTelemetry(services.db, entry.license.licenseId)
+      return { license: { ...view, devices: devices.map(deviceView(said)) } }
+    },
+  )
+}
+
+/** As {@link readRoute} shows the present. */
+async function shownThen(services: Services, then: LicenseThen) {
+  const { license, at } = then
+  const [person = nobody] = await services.subjects.openPeople(license.tenantId, [license.holder])
+  const devices = seatsInOrder(license).map(deviceView(new Map()))
+  return { license: { ...licenseView(then, person, at), devices } }
+}
+
+function revokeRoute(app: ZodApp, services: Services): void {
+  gatedRoute(app, services, revokeLicense, {
+    operationId: 'revokeLicense',
+    tags: ['Licenses'],
+    summary: 'Revoke a license permanently',
+    response: {
+      200: answer('The license', z.object({ license: licenseOut })),
+      ...errors(404, 409),
+    },
+    reply: async (entry) => {
+      const { tenantId, holder } = entry.license
+      const [person = nobody] = await services.subjects.openPeople(tenantId, [holder])
+      return { license: licenseView(entry, person, momentOf(services)) }
+    },
+  })
+}

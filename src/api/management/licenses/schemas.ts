@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { DeviceLimit } from '../../../domain/products/key-type.ts'
+import { EmailAddress, Slug } from '../../../domain/values.ts'
+import { licenseOut } from '../../../http/license.ts'
+import { metadataIn, momentIn, text } from '../../../http/schemas.ts'
+
+export const mintedOut = z.object({
+  license: licenseOut,
+  licenseKey: z.string().meta({ description: 'The raw key, shown only in this response' }),
+})
+
+const wellFormed = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
+
+export const wellFormedMetadata = (pairs: Record<string, string>): boolean =>
+  Object.entries(pairs).every(([key, value]) => wellFormed(key) && wellFormed(value))
+
+export const licenseIn = z
+  .strictObject({
+    productId: Slug,
+    keyTypeId: Slug.optional().meta({ description: "Defaults to the product's first key type" }),
+    quantity: z.int().min(1).max(100_000).optional(),
+    email: EmailAddress.optional(),
+    name: text(200)
+      .optional()
+      .meta({ description: 'The name of the person; stored only together with an email address' }),
+    customerId: text(100).optional(),
+    expiresAt: momentIn
+      .nullable()
+      .optional()
+      .meta({ description: 'null is perpetual; truncated to the second' }),
+    deviceLimit: DeviceLimit.nullable().optional().meta({ description: 'null is unlimited' }),
+    metadata: metadataIn.optional(),
+  })
+  .meta({ example: { productId: 'acme-editor', email: 'ada@example.com' } })

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { LicenseEntry } from '../../../../projections/licenses/queries.ts'
+import { momentOf, type Services } from '../../../commands/services.ts'
+import { reinstateLicense, reseatDevice, takeBackImport } from '../../../gate/operations/undo.ts'
+import { gatedRoute } from '../../../http/gate.ts'
+import { licenseOut, licenseView } from '../../../http/license.ts'
+import { answer, errors } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+
+const license = answer('The license', z.object({ license: licenseOut }))
+
+/** What was done to a license and can be made good: each by a new event, and by a person's approval. */
+export function licenseUndoRoutes(app: ZodApp, services: Services): void {
+  const reply = async (entry: LicenseEntry) => {
+    const { tenantId, holder } = entry.license
+    const [person = { email: null, name: null }] = await services.subjects.openPeople(tenantId, [holder])
+    return { license: licenseView(entry, person, momentOf(services)) }
+  }
+  gatedRoute(app, services, reinstateLicense, {
+    operationId: 'reinstateLicense',
+    tags: ['Licenses'],
+    summary: 'Reinstate a revoked license',
+    description: 'Refused if the payment was refunded or lost in a dispute, or if the key type was deleted.',
+    issues: true,
+    response: { 200: license, ...errors(404, 409) },
+    reply,
+  })
+  gatedRoute(app, services, reseatDevice, {
+    operationId: 'reseatDevice',
+    tags: ['Licenses'],
+    summary: 'Give a deactivated device its seat back, with the name that it had',
+    issues: true,
+    response: { 200: license, ...errors(402, 404, 409) },
+    reply: async (entry) => {
+      services.usage.count(entry.license.tenantId, entry.license.productId, 'activations')
+      return reply(entry)
+    },
+  })
+  gatedRoute(app, services, takeBackImport, {
+    operationId: 'takeBackImport',
+    tags: ['Licenses'],
+    summary: 'Take back the import of an unused license',
+    description:
+      'The license is revoked, its devices lose their seats, and its key can be imported again as another license; this one stays ' +
+      'with its history. Refused if the license was activated, reminted, linked or renewed.',
+    response: { 200: license, ...errors(404, 409) },
+    reply,
+  })
+}

@@ -1,0 +1,240 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Allowance } from '../../../access/attempts.ts'
+import {
+  isDeviceCode,
+  loginLifetimeSeconds,
+  notePoll,
+  openLoginRequest,
+  pollIntervalSeconds,
+} from '../../../access/login-requests.ts'
+import { redeemLogin } from '../../../commands/logins.ts'
+import type { Services } from '../../../commands/services.ts'
+import { revokeToken } from '../../../commands/tokens.ts'
+import { sha256 } from '../../../credentials/sha256.ts'
+import { Scope } from '../../../domain/tokens/scopes.ts'
+import { addressOf } from '../../../http/address.ts'
+import { callerIn, originOf } from '../../../http/authenticate.ts'
+import { Problem } from '../../../http/problem.ts'
+import { answer, errorBody, errors, errorsWith, momentOut, text } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { callerOf } from '../../../limits/address.ts'
+import { deviceGrant, form, OAuthError, oauthRefusal, speakOAuth } from './oauth.ts'
+
+/** Nobody has shown a token yet, so it is addresses that are counted: starting is rare, polling is not. */
+const starting: Allowance = { burst: 20, intervalMs: 6000 }
+const polling: Allowance = { burst: 120, intervalMs: 500 }
+
+/** What a program that names no scopes asks for: all of the management interface. */
+const managementScopes = Scope.options.filter((scope) => scope !== 'licenses:runtime')
+
+const clientId = text(200).optional().meta({
+  description: 'The client id of an OAuth library; any text. Shown to the person if client_name is absent',
+  example: 'build-1',
+})
+
+const loginIn = z.strictObject({
+  client_id: clientId,
+  client_name: text(100)
+    .optional()
+    .meta({ description: 'Shown to the person who approves', example: 'keyledger on build-1' }),
+  scopes: z
+    .array(Scope)
+    .min(1)
+    .max(Scope.options.length)
+    .optional()
+    .meta({
+      description:
+        'The requested scopes; defaults to all of the management interface. `danger` is granted only if the person ' +
+        'turns it on.',
+    }),
+  scope: text(1000)
+    .optional()
+    .meta({ description: 'The scopes as in OAuth: one string, separated by spaces' }),
+})
+
+const tokenIn = z.strictObject({
+  device_code: text(200),
+  client_id: clientId,
+  grant_type: text(200)
+    .optional()
+    .meta({ description: 'Sent by OAuth libraries; required in a form', example: deviceGrant }),
+})
+
+const loginOut = z
+  .object({
+    device_code: z.string().meta({ description: 'Used to poll; keep it secret' }),
+    user_code: z.string().meta({ description: 'Show it to the person', example: 'BDWP-HQZK' }),
+    verification_uri: z.string(),
+    verification_uri_complete: z.string(),
+    expires_in: z.int().meta({ description: 'Seconds', example: loginLifetimeSeconds }),
+    interval: z.int().meta({ description: 'Seconds between two polls', example: pollIntervalSeconds }),
+  })
+  .meta({ id: 'DeviceLogin' })
+
+const tokenOut = z
+  .object({
+    access_token: z.string().meta({ description: 'Shown only in this response' }),
+    token_type: z.literal('Bearer'),
+    scopes: z.array(Scope),
+    scope: z.string().meta({ description: 'The scopes in one string, separated by spaces' }),
+    tenant_id: z.string(),
+    expires_at: momentOut.nullable(),
+    expires_in: z.int().optional().meta({ description: 'Seconds; absent for a token that does not expire' }),
+  })
+  .meta({ id: 'DeviceLoginToken' })
+
+/** Signs in a program that has no browser: a person approves it in the dashboard (RFC 8628). */
+export function loginRoutes(app: ZodApp, services: Services, baseUrl: string): void {
+  void app.register(async (oauth: ZodApp) => {
+    speakOAuth(oauth, ['client_id', 'client_name', 'scope', 'device_code', 'grant_type'])
+    startRoute(oauth, services, baseUrl)
+    pollRoute(oauth, services)
+  })
+  logoutRoute(app, services)
+}
+
+const consumes = ['application/json', form]
+
+/** @throws OAuthError `invalid_scope` */
+function scopesAsked({ scopes, scope }: z.infer<typeof loginIn>): readonly Scope[] {
+  if (scope === undefined) return scopes ?? managementScopes
+  if (scopes !== undefined) throw new OAuthError('invalid_request', 'send scope or scopes, not both')
+  const asked = z.array(Scope).min(1).safeParse(scope.split(' ').filter(Boolean))
+  if (asked.success) return [...new Set(asked.data)]
+  throw new OAuthError('invalid_scope', `scope may contain ${Scope.options.join(' ')}`)
+}
+
+/** @throws OAuthError `invalid_request`, `unsupported_grant_type` */
+function checkGrant(request: FastifyRequest, grantType: string | undefined): void {
+  if (grantType === deviceGrant) return
+  if (grantType !== undefined)
+    throw new OAuthError('unsupported_grant_type', `grant_type must be ${deviceGrant}`)
+  if (request.headers['content-type']?.startsWith(form)) {
+    throw new OAuthError('invalid_request', `send grant_type=${deviceGrant}`)
+  }
+}
+
+function startRoute(app: ZodApp, services: Services, baseUrl: string): void {
+  app.post(
+    '/v1/login/device',
+    {
+      schema: {
+        operationId: 'startDeviceLogin',
+        tags: ['Login'],
+        summary: 'Start a device authorization: get a code that a person approves in the dashboard',
+        security: [],
+        consumes,
+        body: loginIn,
+        response: {
+          200: answer('The codes', loginOut),
+          ...errorsWith(errorBody, 429),
+          400: answer('Malformed: see `error_description`', oauthRefusal),
+        },
+      },
+    },
+    async (request, reply) => {
+      await allow(services, 'login start', addressOf(request), starting)
+      const { client_id: clientId, client_name: clientName } = request.body
+      const scopes = scopesAsked(request.body)
+      const named = clientName ?? clientId?.slice(0, 100) ?? 'Unnamed API client'
+      const asked = { clientName: named, scopes, address: addressOf(request) }
+      const { deviceCode, userCode } = await openLoginRequest(
+        services.db,
+        services.fingerprint,
+        services.randomBytes,
+        asked,
+        services.now(),
+      )
+      return reply.send({
+        device_code: deviceCode,
+        user_code: userCode,
+        verification_uri: `${baseUrl}/login`,
+        verification_uri_complete: `${baseUrl}/login?code=${userCode}`,
+        expires_in: loginLifetimeSeconds,
+        interval: pollIntervalSeconds,
+      })
+    },
+  )
+}
+
+function pollRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/login/device/token',
+    {
+      schema: {
+        operationId: 'pollDeviceLogin',
+        tags: ['Login'],
+        summary: 'Poll for the token, no faster than the interval; it is returned once',
+        security: [],
+        consumes,
+        body: tokenIn,
+        response: {
+          200: answer('The token', tokenOut),
+          ...errorsWith(errorBody, 429),
+          400: answer('Not yet, or never: see `error`', oauthRefusal),
+        },
+      },
+    },
+    async (request, reply) => {
+      await allow(services, 'login poll', addressOf(request), polling)
+      const { device_code: deviceCode, grant_type: grantType } = request.body
+      checkGrant(request, grantType)
+      if (!isDeviceCode(deviceCode)) throw new OAuthError('invalid_grant', 'this is not a device_code')
+      const deviceCodeHash = sha256(deviceCode)
+      const poll = await notePoll(services.db, deviceCodeHash, services.now())
+      if (!poll) return reply.code(400).send({ error: 'expired_token' })
+      if (poll.tooSoon) return reply.code(400).send({ error: 'slow_down' })
+      const redemption = await redeemLogin(services, deviceCodeHash, request.id)
+      if (redemption.status !== 'token') return reply.code(400).send({ error: errorOf[redemption.status] })
+      return reply.send({
+        access_token: redemption.token,
+        token_type: 'Bearer' as const,
+        scopes: [...redemption.scopes],
+        scope: redemption.scopes.join(' '),
+        tenant_id: redemption.tenantId,
+        expires_at: redemption.expiresAt,
+        ...(redemption.expiresAt !== null && {
+          expires_in: secondsUntil(redemption.expiresAt, services.now()),
+        }),
+      })
+    },
+  )
+}
+
+const secondsUntil = (moment: string, now: Date): number =>
+  Math.max(0, Math.floor((Date.parse(moment) - now.getTime()) / 1000))
+
+const errorOf = { pending: 'authorization_pending', denied: 'access_denied', spent: 'expired_token' } as const
+
+function logoutRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/logout',
+    {
+      // A token that is out is out; there is nobody left to replay an answer to.
+      config: { scope: 'any', idempotencyKey: 'ignored' },
+      schema: {
+        operationId: 'logout',
+        tags: ['Login'],
+        summary: 'Revoke the token of this request',
+        response: {
+          200: answer('The token is revoked', z.object({ revoked: z.literal(true) })),
+          ...errors(403),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId, tokenId } = callerIn(request)
+      await revokeToken(services, tenantId, tokenId, originOf(request))
+      return { revoked: true as const }
+    },
+  )
+}
+
+async function allow(services: Services, what: string, address: string, allowance: Allowance): Promise<void> {
+  const attempt = await services.attempts.take([{ bucket: `${what} ${callerOf(address)}`, allowance }])
+  if (attempt.allowed) return
+  throw new Problem(429, 'rate_limited', 'too many requests from this address; wait and retry', {
+    'retry-after': String(attempt.retryAfterSeconds),
+  })
+}

@@ -1,0 +1,57 @@
+import { parse } from 'node:querystring'
+import type { FastifyError, FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { problemOf } from '../../../http/errors.ts'
+
+/** What OAuth calls the grant of RFC 8628. */
+export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+
+export const form = 'application/x-www-form-urlencoded'
+
+/** A refusal whose code OAuth libraries know. */
+export class OAuthError extends Error {
+  readonly code: 'invalid_request' | 'invalid_grant' | 'invalid_scope' | 'unsupported_grant_type'
+
+  constructor(code: OAuthError['code'], message: string) {
+    super(message)
+    this.name = 'OAuthError'
+    this.code = code
+  }
+}
+
+/** `error` is for programs, `error_description` for people. */
+export const oauthRefusal = z
+  .object({
+    error: z.string().meta({
+      description:
+        '`authorization_pending`: not decided yet; `slow_down`: polled faster than the interval; ' +
+        '`access_denied`; `expired_token`: unknown, expired, or the token was already returned; `invalid_grant`: ' +
+        'not a device code; `invalid_request`, `invalid_scope`, `unsupported_grant_type`: see `error_description`',
+    }),
+    error_description: z.string().optional(),
+  })
+  .meta({ id: 'DeviceLoginError', example: { error: 'authorization_pending' } })
+
+/**
+ * Makes routes that OAuth libraries can call: they take forms beside JSON, and refuse with OAuth's error codes.
+ * @param fields what a form may hold; a field that means nothing here is passed over, as OAuth wants it
+ */
+export function speakOAuth(app: FastifyInstance, fields: readonly string[]): void {
+  app.addContentTypeParser<string>(form, { parseAs: 'string' }, (_request, body, done) => {
+    const sent = parse(body)
+    // A parameter without a value counts as left out (RFC 6749, section 3.1).
+    const known = fields.filter((field) => sent[field] !== undefined && sent[field] !== '')
+    done(null, Object.fromEntries(known.map((field) => [field, sent[field]])))
+  })
+  app.setErrorHandler(async (error: FastifyError | OAuthError, _request, reply) => {
+    const known = error instanceof OAuthError ? error : refusalOf(error)
+    return reply.code(400).send({ error: known.code, error_description: known.message })
+  })
+}
+
+/** @throws whatever is no fault of the request, for the application to answer */
+function refusalOf(error: FastifyError): OAuthError {
+  const problem = problemOf(error)
+  if (problem.status !== 400) throw error
+  return new OAuthError('invalid_request', problem.message)
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { findMail } from '../../../projections/mails/queries.ts'
+import { changeMail } from '../../commands/mails.ts'
+import type { Services } from '../../commands/services.ts'
+import { MailSettings } from '../../domain/mails/events.ts'
+import { holdsKey, placeholders, unknownPlaceholders } from '../../domain/mails/template.ts'
+import { asciiEmail, isStorable, Slug } from '../../domain/values.ts'
+import { callerIn, originOf } from '../../http/authenticate.ts'
+import { answer, errors } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { requireProduct } from './products/products.ts'
+
+const onlyProductId = z.strictObject({ productId: Slug })
+
+const known = Object.keys(placeholders)
+  .map((name) => `{{${name}}}`)
+  .join(', ')
+
+const filled = (template: string | null) => template === null || unknownPlaceholders(template).length === 0
+const withKey = (template: string | null) => template === null || holdsKey(template)
+const keepable = (value: string | null) => value === null || isStorable(value)
+const inOneLine = (value: string | null) => value === null || !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value)
+const noSuchPlace = `may only contain ${known}`
+const noText = 'must be well-formed text without NUL'
+
+const { shape } = MailSettings
+const template = (field: 'text' | 'html') =>
+  shape[field]
+    .refine(keepable, noText)
+    .refine(filled, noSuchPlace)
+    .refine(withKey, 'must contain {{license_key}}, or customers would never get their key')
+
+const isEmail = (value: string | null) => value === null || asciiEmail(value) !== undefined
+const noEmail = 'must be an email address'
+
+const fromIn = shape.from
+  .refine((from) => isEmail(from?.email ?? null), { path: ['email'], message: noEmail })
+  .refine(
+    (from) => from === null || (keepable(from.name) && inOneLine(from.name)),
+    'must have a one-line name',
+  )
+
+const mailIn = z
+  .strictObject({
+    enabled: z.boolean().default(true),
+    from: fromIn.default(null),
+    replyTo: shape.replyTo.refine(isEmail, noEmail).default(null),
+    subject: shape.subject
+      .refine(keepable, noText)
+      .refine(inOneLine, 'must be one line')
+      .refine(filled, noSuchPlace)
+      .default(null),
+    text: template('text').default(null).meta({ description: 'null uses the default template' }),
+    html: template('html').default(null).meta({ description: 'null with a text sends plain text only' }),
+  })
+  .refine(({ text, html }) => html === null || text !== null, {
+    path: ['text'],
+    message: 'must be sent with html, for mail programs that show plain text only',
+  })
+  .meta({
+    example: {
+      from: { name: 'Acme', email: 'licenses@acme.example' },
+      replyTo: 'support@acme.example',
+      subject: 'Your key for {{product_name}}',
+      text: '{{greeting}},\n\nyour key: {{license_key}}\n',
+    },
+  })
+
+const mailOut = z.object({ mail: MailSettings.meta({ id: 'ProductMail' }) })
+
+const described =
+  'The mail that sends the customer their key after a sale. It is always sent from the address of the installation. ' +
+  'The name of `from` precedes the name of the workspace in the sender’s display name, and replies go to ' +
+  '`replyTo`, or else to the address of `from`. A field that is null has its default. ' +
+  `Templates may contain ${known}; values are escaped in HTML.`
+
+export function mailRoutes(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/products/:productId/mail',
+    {
+      config: { scope: 'products:read' },
+      schema: {
+        operationId: 'getProductMail',
+        tags: ['Products'],
+        summary: 'Read the mail settings of a product',
+        description: described,
+        params: onlyProductId,
+        response: { 200: answer('The settings', mailOut), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { productId } = await requireProduct(services, tenantId, request.params.productId)
+      return { mail: (await findMail(services.db, tenantId, productId)).settings }
+    },
+  )
+  app.put(
+    '/v1/products/:productId/mail',
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'setProductMail',
+        tags: ['Products'],
+        summary: 'Set the mail settings of a product; an omitted field returns to its default',
+        description: described,
+        params: onlyProductId,
+        body: mailIn,
+        response: { 200: answer('The settings', mailOut), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const product = await requireProduct(services, tenantId, request.params.productId)
+      const { settings } = await changeMail(services, product, request.body, originOf(request))
+      return { mail: settings }
+    },
+  )
+}

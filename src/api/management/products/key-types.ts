@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import type { PresentProduct } from '../../../../projections/products/queries.ts'
+import { addKeyType, changeKeyType } from '../../../commands/products/products.ts'
+import type { Services } from '../../../commands/services.ts'
+import type { KeyType } from '../../../domain/products/key-type.ts'
+import { findKeyType } from '../../../domain/products/product.ts'
+import { Slug } from '../../../domain/values.ts'
+import { deleteKeyType } from '../../../gate/operations/delete-key-type.ts'
+import { callerIn, originOf } from '../../../http/authenticate.ts'
+import { gatedRoute } from '../../../http/gate.ts'
+import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { notFound, Problem } from '../../../http/problem.ts'
+import { answer, errors } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { requireProduct } from './products.ts'
+import { keyTypeChange, keyTypeChangeFrom, keyTypeFrom, keyTypeIn, keyTypeOut } from './schemas.ts'
+
+const path = '/v1/products/:productId/key-types'
+
+function requireKeyType(product: PresentProduct, keyTypeId: string): KeyType {
+  const keyType = findKeyType(product, keyTypeId)
+  if (!keyType) throw notFound('key type')
+  return keyType
+}
+
+export function keyTypeRoutes(app: ZodApp, services: Services): void {
+  listRoute(app, services)
+  addRoute(app, services)
+  changeRoute(app, services)
+  deleteRoute(app, services)
+}
+
+function listRoute(app: ZodApp, services: Services): void {
+  app.get(
+    path,
+    {
+      config: { scope: 'products:read' },
+      schema: {
+        operationId: 'listKeyTypes',
+        tags: ['Key types'],
+        summary: "List a product's key types, oldest first",
+        params: z.strictObject({ productId: Slug }),
+        response: {
+          200: answer('The key types', z.object({ keyTypes: z.array(keyTypeOut) })),
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request) => {
+      const product = await requireProduct(services, callerIn(request).tenantId, request.params.productId)
+      return { keyTypes: [...product.keyTypes] }
+    },
+  )
+}
+
+function addRoute(app: ZodApp, services: Services): void {
+  app.post(
+    path,
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'createKeyType',
+        tags: ['Key types'],
+        summary: 'Add a key type to a product',
+        params: z.strictObject({ productId: Slug }),
+        body: keyTypeIn,
+        response: {
+          201: answer('The key type', z.object({ created: keyTypeOut })),
+          ...errors(400, 403, 404, 409),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const keyType = keyTypeFrom(request.body)
+      const { productId } = request.params
+      const own = servicesFor(request, services)
+      const product = await addKeyType(own, tenantId, productId, keyType, runOriginOf(request))
+      return reply.code(201).send({ created: requireKeyType(product, keyType.keyTypeId) })
+    },
+  )
+}
+
+function changeRoute(app: ZodApp, services: Services): void {
+  app.patch(
+    `${path}/:keyTypeId`,
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'updateKeyType',
+        tags: ['Key types'],
+        summary: 'Change a key type; omitted fields keep their value',
+        description:
+          'Existing licenses keep their device limit and expiry; their entitlements change with the key type.',
+        params: z.strictObject({ productId: Slug, keyTypeId: Slug }),
+        body: keyTypeChange,
+        response: {
+          200: answer('The key type', z.object({ updated: keyTypeOut })),
+          ...errors(400, 403, 404, 422),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { productId, keyTypeId } = request.params
+      const { keyTypeId: asked, ...fields } = request.body
+      if (asked !== undefined && asked !== keyTypeId) {
+        requireKeyType(await requireProduct(services, tenantId, productId), keyTypeId)
+        throw new Problem(422, 'invalid_request', 'keyTypeId cannot be changed; add another key type instead')
+      }
+      const change = keyTypeChangeFrom(fields)
+      const product = await changeKeyType(services, tenantId, productId, keyTypeId, change, originOf(request))
+      return { updated: requireKeyType(product, keyTypeId) }
+    },
+  )
+}
+
+function deleteRoute(app: ZodApp, services: Services): void {
+  gatedRoute(app, services, deleteKeyType, {
+    operationId: 'deleteKeyType',
+    tags: ['Key types'],
+    summary: 'Delete a key type that no live license references',
+    description:
+      'Revoked and expired licenses keep their entitlements. A product needs at least one key type.',
+    response: {
+      200: answer('The key type is deleted', z.object({ deleted: z.literal(true) })),
+      ...errors(404, 409),
+    },
+    reply: () => ({ deleted: true }),
+  })
+}

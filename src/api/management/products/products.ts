@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { listProducts, type PresentProduct } from '../../../../projections/products/queries.ts'
+import { changeProduct, createProduct } from '../../../commands/products/products.ts'
+import type { Services } from '../../../commands/services.ts'
+import { Slug, slugOf } from '../../../domain/values.ts'
+import { productAsOf } from '../../../history/as-of.ts'
+import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
+import { callerIn, originOf } from '../../../http/authenticate.ts'
+import type { Cursors } from '../../../http/cursor.ts'
+import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { invalid, notFound } from '../../../http/problem.ts'
+import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { answerPage } from '../page.ts'
+import { keyPrefixOf, keyTypeFrom, productChange, productIn, productOut, settingsFrom } from './schemas.ts'
+
+export const oneProduct = z.object({ product: productOut })
+const onlyProductId = z.strictObject({ productId: Slug })
+
+export function productView({
+  status: _,
+  tenantId: __,
+  testKeys: ___,
+  ...product
+}: PresentProduct): z.infer<typeof productOut> {
+  return { ...product, keyTypes: [...product.keyTypes] }
+}
+
+/** @throws Problem 404 for an absent product and for another tenant's alike */
+export async function requireProduct(
+  services: Services,
+  tenantId: string,
+  productId: string,
+): Promise<PresentProduct> {
+  const product = await services.findProduct(tenantId, productId)
+  if (!product) throw notFound('product')
+  return product
+}
+
+export function productRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  listRoute(app, services, cursors)
+  createRoute(app, services)
+  readRoute(app, services)
+  changeRoute(app, services)
+}
+
+function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/products',
+    {
+      config: { scope: 'products:read' },
+      schema: {
+        operationId: 'listProducts',
+        tags: ['Products'],
+        summary: 'List products, newest first',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of products', pageOf(productOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      return answerPage(
+        cursors,
+        [tenantId, 'products'],
+        request.query,
+        (keyset) => listProducts(services.db, tenantId, keyset),
+        (products) => products.map(productView),
+      )
+    },
+  )
+}
+
+function createRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/products',
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'createProduct',
+        tags: ['Products'],
+        summary: 'Create a product; without key types it gets one named default',
+        body: productIn,
+        response: { 201: answer('The product', oneProduct), ...errors(400, 402, 403, 409) },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId, plan } = callerIn(request)
+      const { name, keyTypes = [], ...body } = request.body
+      const productId = body.productId ?? slugOf(name)
+      if (productId === '') throw invalid('body productId: no id can be made from the name; send one')
+      const product = await createProduct(
+        servicesFor(request, services),
+        {
+          tenantId,
+          plan,
+          productId,
+          name,
+          keyPrefix: body.keyPrefix ?? keyPrefixOf(name),
+          settings: settingsFrom(withoutId(body)),
+          keyTypes: keyTypes.map(keyTypeFrom),
+        },
+        runOriginOf(request),
+      )
+      return reply.code(201).send({ product: productView(product) })
+    },
+  )
+}
+
+function readRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/products/:productId',
+    {
+      config: { scope: 'products:read' },
+      schema: {
+        operationId: 'getProduct',
+        tags: ['Products'],
+        summary: 'Read a product, now or at a past moment',
+        params: onlyProductId,
+        querystring: asOfQuery,
+        response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { productId } = request.params
+      const asOf = asOfFrom(request.query.asOf)
+      const product = asOf
+        ? await productAsOf(services, tenantId, productId, asOf)
+        : await requireProduct(services, tenantId, productId)
+      return { product: productView(product) }
+    },
+  )
+}
+
+function changeRoute(app: ZodApp, services: Services): void {
+  app.patch(
+    '/v1/products/:productId',
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'updateProduct',
+        tags: ['Products'],
+        summary: 'Change a product; omitted fields keep their value',
+        params: onlyProductId,
+        body: productChange,
+        response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { name, keyPrefix } = request.body
+      const change = {
+        ...(name && { name }),
+        ...(keyPrefix && { keyPrefix }),
+        settings: settingsFrom(request.body),
+      }
+      const { productId } = request.params
+      return {
+        product: productView(await changeProduct(services, tenantId, productId, change, originOf(request))),
+      }
+    },
+  )
+}
+
+const withoutId = ({ productId: _, ...body }: Omit<z.infer<typeof productIn>, 'name' | 'keyTypes'>) => body

@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { verifyPrices } from '../../../commands/checkout/prices.ts'
+import { disableTestMode, enableTestMode, switchTestModeOn } from '../../../commands/checkout/test-mode.ts'
+import { changeProduct } from '../../../commands/products/products.ts'
+import type { Services } from '../../../commands/services.ts'
+import { Slug } from '../../../domain/values.ts'
+import { callerIn, originOf } from '../../../http/authenticate.ts'
+import { answer, errors, text } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { oneProduct, productView, requireProduct } from './products.ts'
+import { keyTypeOut } from './schemas.ts'
+
+const onlyProductId = z.strictObject({ productId: Slug })
+
+export function sellingRoutes(app: ZodApp, services: Services): void {
+  enableTestModeRoute(app, services)
+  disableTestModeRoute(app, services)
+  freeTierRoute(app, services)
+  verifyPricesRoute(app, services)
+}
+
+function enableTestModeRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/products/:productId/test-mode',
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'enableTestMode',
+        tags: ['Products'],
+        summary: 'Turn on test mode for a product, with or without Stripe test keys',
+        description:
+          "In test mode, test notifications of all providers take effect. The keys are for Stripe's test checkout; " +
+          'an empty body `{}` only turns test mode on and keeps existing keys. The secret key is stored encrypted and never shown ' +
+          'again. New keys replace the existing ones.',
+        params: onlyProductId,
+        body: z
+          .strictObject({
+            publishableKey: text(255).optional().meta({ description: '`pk_test_…`' }),
+            secretKey: text(255)
+              .optional()
+              .meta({ description: '`sk_test_…`, or better a restricted `rk_test_…`' }),
+          })
+          .refine(
+            ({ publishableKey, secretKey }) => (publishableKey === undefined) === (secretKey === undefined),
+            'publishableKey and secretKey: send both, or neither to turn on test mode without keys',
+          )
+          .meta({ example: { publishableKey: 'pk_test_…', secretKey: 'rk_test_…' } }),
+        response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404, 422) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const product = await requireProduct(services, tenantId, request.params.productId)
+      const { publishableKey, secretKey } = request.body
+      const origin = originOf(request)
+      const changed =
+        publishableKey === undefined || secretKey === undefined
+          ? await switchTestModeOn(services, product, origin)
+          : await enableTestMode(services, product, { publishableKey, secretKey }, request.id, origin)
+      return { product: productView(changed) }
+    },
+  )
+}
+
+function disableTestModeRoute(app: ZodApp, services: Services): void {
+  app.delete(
+    '/v1/products/:productId/test-mode',
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'disableTestMode',
+        tags: ['Products'],
+        summary: 'Turn off test mode and destroy its secret key',
+        params: onlyProductId,
+        response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const product = await requireProduct(services, tenantId, request.params.productId)
+      return { product: productView(await disableTestMode(services, product, originOf(request))) }
+    },
+  )
+}
+
+function freeTierRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/products/:productId/free-tier',
+    {
+      config: { scope: 'products:write' },
+      schema: {
+        operationId: 'setFreeTier',
+        tags: ['Products'],
+        summary: 'Turn the free tier on or off',
+        params: onlyProductId,
+        body: z.strictObject({ enabled: z.boolean() }).meta({ example: { enabled: true } }),
+        response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { productId } = request.params
+      const change = { settings: { freeTierEnabled: request.body.enabled } }
+      const product = await changeProduct(services, tenantId, productId, change, originOf(request))
+      return { product: productView(product) }
+    },
+  )
+}
+
+function verifyPricesRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/products/:productId/key-types/verify-prices',
+    {
+      config: { scope: 'products:write', ownTime: true },
+      schema: {
+        operationId: 'verifyPrices',
+        tags: ['Key types'],
+        summary: 'Read the price of every key type with a price from Stripe',
+        description:
+          'Uses the test keys in test mode, and the connected account otherwise. A price that is missing or archived at Stripe is not verified.',
+        params: onlyProductId,
+        response: {
+          200: answer(
+            'The updated key types',
+            z.object({
+              keyTypes: z.array(keyTypeOut),
+              skipped: z.boolean().meta({
+                description: 'True if Stripe is not connected or there is no price to verify',
+              }),
+            }),
+          ),
+          ...errors(400, 403, 404, 422),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const before = await requireProduct(services, tenantId, request.params.productId)
+      const { product, skipped } = await verifyPrices(services, before, originOf(request))
+      return { keyTypes: [...product.keyTypes], skipped }
+    },
+  )
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import type { Services } from '../../../commands/services.ts'
+import { Provider } from '../../../domain/integrations/provider.ts'
+import { callerIn } from '../../../http/authenticate.ts'
+import type { Cursors } from '../../../http/cursor.ts'
+import { answer, errors, momentOut, pageOf, pageQuery } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { ignoredReasons, ignoredWords, listIgnoredTests } from '../../../usage/ignored-tests.ts'
+import { answerPage } from '../page.ts'
+
+const ignoredTestOut = z
+  .object({
+    provider: Provider,
+    notificationId: z
+      .string()
+      .meta({ description: "The provider's id of the notification, or a hash of its body" }),
+    kind: z.string().meta({ description: 'What it reported', example: 'sold' }),
+    reason: z.enum(ignoredReasons),
+    message: z.string().meta({ description: 'Why it had no effect, and what to do' }),
+    times: z.int().meta({ description: 'How often it was sent' }),
+    receivedAt: momentOut,
+    lastAt: momentOut,
+  })
+  .meta({ id: 'IgnoredTest' })
+
+/** The test notifications of a tenant that had no effect. */
+export function ignoredTestsRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/sales/ignored',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listIgnoredTests',
+        tags: ['Sales'],
+        summary: 'List the test notifications that had no effect, newest first',
+        description: 'Each entry gives the reason. Entries are kept for 30 days, at most 200 per tenant.',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of ignored tests', pageOf(ignoredTestOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      return answerPage(
+        cursors,
+        [tenantId, 'ignored tests'],
+        request.query,
+        (keyset) => listIgnoredTests(services.db, tenantId, keyset),
+        (tests) =>
+          tests.map(({ detail, ...test }) => ({ ...test, message: ignoredWords({ ...test, detail }) })),
+      )
+    },
+  )
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { findSale, listSales, type SaleFilter } from '../../../../projections/sales/queries.ts'
+import type { Services } from '../../../commands/services.ts'
+import { isId } from '../../../credentials/id.ts'
+import { Provider } from '../../../domain/integrations/provider.ts'
+import type { KnownSale } from '../../../domain/sales/sale.ts'
+import { Slug } from '../../../domain/values.ts'
+import { callerIn, originOf } from '../../../http/authenticate.ts'
+import type { Cursors } from '../../../http/cursor.ts'
+import { notFound } from '../../../http/problem.ts'
+import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { readBuyer, readBuyers } from '../../../sales/buyers.ts'
+import { replaySale } from '../../../sales/receive.ts'
+import { readSaleHistory } from '../../../sales/steps.ts'
+import { answerPage } from '../page.ts'
+import { ignoredTestsRoute } from './ignored-tests.ts'
+import { SaleStatus, saleDetailOut, saleDetailView, saleOut, saleView } from './schemas.ts'
+
+const onlyId = z.strictObject({ id: z.string() })
+const oneSale = z.object({ sale: saleDetailOut })
+
+export function saleRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  listRoute(app, services, cursors)
+  parkedRoute(app, services, cursors)
+  ignoredTestsRoute(app, services, cursors)
+  readRoute(app, services)
+  replayRoute(app, services)
+}
+
+function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/sales',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listSales',
+        tags: ['Sales'],
+        summary: 'List sales, newest first',
+        querystring: z.strictObject({
+          ...pageQuery,
+          status: SaleStatus.optional(),
+          provider: Provider.optional(),
+          product: Slug.optional(),
+          needs: z.enum(['holder']).optional().meta({
+            description: '`holder`: only sales whose license has neither an email address nor a customer',
+          }),
+        }),
+        response: { 200: answer('A page of sales', pageOf(saleOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { status, provider, product: productId, needs } = request.query
+      const { tenantId } = callerIn(request)
+      return answerSales(services, cursors, tenantId, { status, provider, productId, needs }, request.query)
+    },
+  )
+}
+
+function parkedRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/sales/parked',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listParkedSales',
+        tags: ['Sales'],
+        summary: 'List parked sales, which are paid but have no license yet, newest first',
+        description:
+          'Each sale gives the reason. Fix it, for example by adding a mapping, then replay the sale.',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of parked sales', pageOf(saleOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) =>
+      answerSales(services, cursors, callerIn(request).tenantId, { status: 'parked' }, request.query),
+  )
+}
+
+function answerSales(
+  services: Services,
+  cursors: Cursors,
+  tenantId: string,
+  filter: SaleFilter,
+  query: { cursor?: string | undefined; limit: number },
+) {
+  const { status = null, provider = null, productId = null, needs = null } = filter
+  return answerPage(
+    cursors,
+    [tenantId, 'sales', status, provider, productId, needs],
+    query,
+    (keyset) => listSales(services.db, tenantId, filter, keyset),
+    async (sales) => {
+      const bought = await readBuyers(services, tenantId, sales)
+      return bought.map(({ sale, buyer }) => saleView(sale, buyer))
+    },
+  )
+}
+
+function readRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/sales/:id',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'getSale',
+        tags: ['Sales'],
+        summary: 'Read a sale with its payments and history',
+        params: onlyId,
+        response: { 200: answer('The sale', oneSale), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { id } = request.params
+      const sale = isId('sal', id) ? await findSale(services.db, tenantId, id) : undefined
+      if (!sale) throw notFound('sale')
+      return shown(services, sale)
+    },
+  )
+}
+
+function replayRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/sales/:id/replay',
+    {
+      config: { scope: 'licenses:write' },
+      schema: {
+        operationId: 'replaySale',
+        tags: ['Sales'],
+        summary: 'Replay a parked sale once the reason is fixed',
+        description:
+          'The license starts now. Its key is sent by mail and `license.created`, as for every sale; it is not in the response. ' +
+          'A sale with the notice `plan_not_mapped` can be replayed too: its license then changes to the plan of its subscription.',
+        params: onlyId,
+        response: { 200: answer('The sale with its license', oneSale), ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { id } = request.params
+      if (!isId('sal', id)) throw notFound('sale')
+      return shown(services, await replaySale(services, tenantId, id, originOf(request)))
+    },
+  )
+}
+
+async function shown(services: Services, sale: KnownSale): Promise<z.infer<typeof oneSale>> {
+  const [buyer, history] = await Promise.all([readBuyer(services, sale), readSaleHistory(services, sale)])
+  return { sale: saleDetailView(sale, buyer, history) }
+}

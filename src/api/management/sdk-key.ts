@@ -1,0 +1,31 @@
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import type { Services } from '../../commands/services.ts'
+import { revealSdkKey, rotateSdkKey } from '../../gate/operations/sdk-key.ts'
+import { gatedRoute } from '../../http/gate.ts'
+import { answer, errors } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+
+const shown = z.object({
+  sdkKey: z.string().meta({ example: 'kl_sdk_4fT9…', description: 'The whole key' }),
+})
+
+/** A GET is what caches keep unless told otherwise. */
+const sendKey = (sdkKey: string, { reply }: { reply: FastifyReply }) => reply.send({ sdkKey })
+
+export function sdkKeyRoutes(app: ZodApp, services: Services): void {
+  gatedRoute(app, services, revealSdkKey, {
+    operationId: 'getSdkKey',
+    tags: ['SDK key'],
+    summary: 'Show the SDK key; creates the first one if there is none',
+    response: { 200: answer('The key', shown), ...errors(409) },
+    reply: sendKey,
+  })
+  gatedRoute(app, services, rotateSdkKey, {
+    operationId: 'rotateSdkKey',
+    tags: ['SDK key'],
+    summary: 'Replace the SDK key; the previous one is rejected immediately',
+    response: { 200: answer('The new key', shown), ...errors(409) },
+    reply: sendKey,
+  })
+}

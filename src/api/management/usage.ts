@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { countActiveDevices } from '../../../projections/licenses/active-devices.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { planLimits } from '../../domain/tenants/tenant.ts'
+import { Slug } from '../../domain/values.ts'
+import { callerIn } from '../../http/authenticate.ts'
+import { Problem } from '../../http/problem.ts'
+import { answer, errors, inUtc, momentIn, momentOut } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { mostPoints, type UsageRange, usageRange } from '../../usage/range.ts'
+import { readUsage } from '../../usage/read.ts'
+import { requireProduct } from './products/products.ts'
+
+/** Often enough for a picture that moves; a client that asks again sooner is answered all the same. */
+const askAgainSeconds = 10
+
+const counts = {
+  activations: z.int(),
+  deactivations: z.int(),
+  validations: z.int().meta({ description: 'Validations that returned valid' }),
+  rejected: z.int().meta({ description: 'Validations that returned not valid' }),
+}
+
+const granularity = z.enum(['hour', 'day'])
+
+const usageOut = z
+  .object({
+    from: momentOut.meta({ description: 'The start of the first point' }),
+    to: momentOut.meta({ description: 'The end of the last point' }),
+    granularity,
+    totals: z.object({
+      ...counts,
+      activeDevices: z.int().meta({ description: 'Devices that have a seat now, independent of the range' }),
+    }),
+    series: z.array(z.object({ at: momentOut.meta({ description: 'The start of the point' }), ...counts })),
+    limits: z.object({
+      devices: z.object({
+        used: z.int().meta({ description: 'Active devices of the whole tenant, as counted by the plan' }),
+        max: z.int().nullable().meta({ description: 'null for a plan without a limit' }),
+      }),
+    }),
+  })
+  .meta({ id: 'Usage' })
+
+const usageQuery = z.strictObject({
+  product: Slug.optional(),
+  from: momentIn
+    .optional()
+    .meta({ description: 'The hour or day that contains this time is the first point' }),
+  to: momentIn.optional().meta({
+    description: 'Points that start at or after this time, or in the future, are left out; defaults to now',
+  }),
+  granularity: granularity.default('day'),
+})
+
+export function usageRoutes(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/usage',
+    {
+      config: { scope: 'usage:read' },
+      schema: {
+        operationId: 'readUsage',
+        tags: ['Usage'],
+        summary: 'Count activations and validations by hour or day, in UTC',
+        description:
+          `Whole hours or days, at most ${mostPoints} points; defaults to the last 30 days, or the last 24 hours. ` +
+          'Counts of the last second from another process may be missing.',
+        querystring: usageQuery,
+        response: {
+          200: {
+            ...answer('The counts', usageOut),
+            headers: {
+              'Retry-After': { type: 'integer', description: 'Seconds to wait before the next request' },
+            },
+          },
+          ...errors(400, 403, 404, 422),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId, plan } = callerIn(request)
+      const { product } = request.query
+      if (product !== undefined) await requireProduct(services, tenantId, product)
+      const range = rangeOf(request.query, momentOf(services))
+      await services.usage.flush()
+      const [{ totals, series }, activeDevices, used] = await Promise.all([
+        readUsage(services.db, tenantId, product, range),
+        countActiveDevices(services.db, tenantId, product),
+        countActiveDevices(services.db, tenantId),
+      ])
+      const most = planLimits[plan].activeDevices
+      const { from, to } = range
+      return reply.header('retry-after', String(askAgainSeconds)).send({
+        from,
+        to,
+        granularity: range.granularity,
+        totals: { ...totals, activeDevices },
+        series,
+        limits: { devices: { used, max: Number.isFinite(most) ? most : null } },
+      })
+    },
+  )
+}
+
+/** @throws Problem 422 for a range that nothing can be told of */
+function rangeOf({ from, to, granularity: by }: z.infer<typeof usageQuery>, now: string): UsageRange {
+  const range = usageRange({ from: from && inUtc(from), to: to && inUtc(to), granularity: by }, now)
+  if (typeof range === 'string') throw new Problem(422, 'invalid_request', whyNot[range])
+  return range
+}
+
+const whyNot = {
+  empty: 'from must lie before to, and not ahead of now',
+  'too early': 'from must not lie before 1970',
+  'too long': `the range has more than ${mostPoints} points; choose a shorter range or a coarser granularity`,
+}

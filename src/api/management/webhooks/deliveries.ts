@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import { findDelivery, listDeliveries } from '../../../../projections/deliveries/queries.ts'
+import { askRedelivery } from '../../../commands/deliveries/deliveries.ts'
+import type { Services } from '../../../commands/services.ts'
+import { isId } from '../../../credentials/id.ts'
+import type { KnownDelivery } from '../../../domain/deliveries/delivery.ts'
+import { AttemptError } from '../../../domain/deliveries/events.ts'
+import { WebhookEventName } from '../../../domain/webhooks/events.ts'
+import { callerIn } from '../../../http/authenticate.ts'
+import type { Cursors } from '../../../http/cursor.ts'
+import { runOriginOf } from '../../../http/idempotency.ts'
+import { notFound } from '../../../http/problem.ts'
+import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import { shownPayload } from '../../../webhooks/public-events.ts'
+import { answerPage } from '../page.ts'
+
+const Status = z.enum(['pending', 'delivered', 'abandoned'])
+
+const attemptOut = z.object({
+  attempt: z.int().meta({ description: '1, 2, 3…' }),
+  at: momentOut,
+  durationMs: z.int(),
+  status: z.int().nullable().meta({ description: 'null when the receiver did not respond' }),
+  error: AttemptError.nullable().meta({ description: 'null when it succeeded' }),
+  excerpt: z.string().nullable().meta({ description: 'The first 1 KiB of the response' }),
+  nextAttemptAt: momentOut.nullable(),
+})
+
+const deliveryOut = z
+  .object({
+    id: z.string().meta({ example: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    event: WebhookEventName,
+    licenseId: z.string(),
+    sequence: z.int().nullable().meta({ description: '1, 2, 3… within the license' }),
+    status: Status,
+    attempts: z.array(attemptOut),
+    nextAttemptAt: momentOut.nullable().meta({ description: 'null when no attempt will follow' }),
+    createdAt: momentOut,
+    endedAt: momentOut.nullable(),
+  })
+  .meta({ id: 'Delivery' })
+
+const oneDelivery = z.object({ delivery: deliveryOut })
+const withPayload = z.object({
+  delivery: deliveryOut.extend({
+    payload: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'The payload, with the license key masked' }),
+  }),
+})
+const onlyId = z.strictObject({ id: z.string() })
+
+export function deliveryRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  listRoute(app, services, cursors)
+  readRoute(app, services)
+  redeliverRoute(app, services)
+}
+
+function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/webhook/deliveries',
+    {
+      config: { scope: 'integrations:read' },
+      schema: {
+        operationId: 'listDeliveries',
+        tags: ['Webhook'],
+        summary: 'List deliveries to the webhook with all attempts, newest first',
+        querystring: z.strictObject({
+          ...pageQuery,
+          status: Status.optional(),
+          event: WebhookEventName.optional(),
+          license: text(100).optional().meta({ description: 'The id of a license' }),
+        }),
+        response: { 200: answer('A page of deliveries', pageOf(deliveryOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { status, event, license: licenseId } = request.query
+      return answerPage(
+        cursors,
+        [tenantId, 'deliveries', status, event, licenseId],
+        request.query,
+        (keyset) =>
+          listDeliveries(services.db, tenantId, { channel: 'webhook', status, event, licenseId }, keyset),
+        (rows) => rows.map(view),
+      )
+    },
+  )
+}
+
+function readRoute(app: ZodApp, services: Services): void {
+  app.get(
+    '/v1/webhook/deliveries/:id',
+    {
+      config: { scope: 'integrations:read' },
+      schema: {
+        operationId: 'getDelivery',
+        tags: ['Webhook'],
+        summary: 'Read a delivery with its payload',
+        params: onlyId,
+        response: { 200: answer('The delivery', withPayload), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const delivery = await requireDelivery(services, tenantId, request.params.id)
+      return { delivery: { ...view(delivery), payload: await shownPayload(services, delivery) } }
+    },
+  )
+}
+
+function redeliverRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/webhook/deliveries/:id/redeliver',
+    {
+      config: { scope: 'integrations:write' },
+      schema: {
+        operationId: 'redeliver',
+        tags: ['Webhook'],
+        summary: 'Redeliver now',
+        description:
+          'Uses the same id, the current webhook settings and a full set of attempts. A `license.created` whose delivery ' +
+          'succeeded, or was abandoned more than 30 days ago, is sent with `key: null`, since the key is no longer stored.',
+        params: onlyId,
+        response: { 202: answer('The delivery, due now', oneDelivery), ...errors(400, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const { deliveryId } = await requireDelivery(services, tenantId, request.params.id)
+      const delivery = await askRedelivery(services, tenantId, deliveryId, runOriginOf(request))
+      return reply.code(202).send({ delivery: view(delivery) })
+    },
+  )
+}
+
+/** Mails are deliveries too, and none of the webhook's. */
+async function requireDelivery(services: Services, tenantId: string, id: string): Promise<KnownDelivery> {
+  const entry = isId('whd', id) ? await findDelivery(services.db, tenantId, id) : undefined
+  if (entry?.delivery.channel !== 'webhook') throw notFound('delivery')
+  return entry.delivery
+}
+
+function view(delivery: KnownDelivery): z.infer<typeof deliveryOut> {
+  const { deliveryId: id, event, licenseId, sequence, status, attempts, nextAttemptAt, endedAt } = delivery
+  return {
+    id,
+    event,
+    licenseId,
+    sequence,
+    status,
+    attempts: [...attempts],
+    nextAttemptAt,
+    createdAt: delivery.scheduledAt,
+    endedAt,
+  }
+}

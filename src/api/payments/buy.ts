@@ -1,0 +1,145 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { openCheckout, purchasable } from '../../commands/checkout/checkout.ts'
+import type { Services } from '../../commands/services.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { money } from '../../history/money.ts'
+import { Problem } from '../../http/problem.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { callerOf } from '../../limits/address.ts'
+import type { Limits } from '../../limits/limits.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+import { passOverReserved } from '../client/edge.ts'
+import { refuseInactive } from './checkout.ts'
+import { publicProduct } from './pricing.ts'
+
+const path = '/:tenantId/:productId/buy/:keyTypeId'
+const Place = z.object({ tenantId: z.string(), productId: z.string(), keyTypeId: z.string() })
+const Quantity = z.coerce.number().int().min(1).max(100_000)
+
+const common = { onRequest: passOverReserved, schema: { hide: true } }
+
+type Shown = { status: number; title: string; text: string }
+
+/**
+ * A link that a vendor can put anywhere: a page with one button, which leads to the card provider. Opening the page
+ * does nothing, so that whatever looks at links ahead of people buys nothing.
+ */
+export function buyPages(app: ZodApp, services: Services, limits: Limits, baseUrl: string): void {
+  void app.register(async (pages: ZodApp) => {
+    pages.removeAllContentTypeParsers()
+    pages.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+    pages.get(path, common, (request, reply) =>
+      shown(reply, () => offer(services, Place.parse(request.params))),
+    )
+    pages.get(`${path}/done`, common, (_request, reply) => page(reply, thanks))
+    pages.post(path, common, async (request, reply) => {
+      const waitMs = await limits.checkout?.take(`buy.${callerOf(request.ip)}`)
+      if (waitMs) return page(reply, tooMany)
+      return shown(reply, () => bought(services, request, baseUrl))
+    })
+  })
+}
+
+async function offer(
+  services: Services,
+  { tenantId, productId, keyTypeId }: z.infer<typeof Place>,
+): Promise<Shown> {
+  const { product, tenantStatus } = await publicProduct(services, tenantId, productId)
+  refuseInactive(tenantStatus)
+  const sold = (await purchasable(services, product)).find(({ keyType }) => keyType.keyTypeId === keyTypeId)
+  if (!sold) return gone
+  const { keyType, amount, currency, interval } = sold
+  const most = keyType.maxQuantity === null ? '' : ` max="${keyType.maxQuantity}"`
+  const seats = `<p><label>Seats <input type="number" name="quantity" value="1" min="1"${most} required></label></p>`
+  const every = interval === null ? '' : ` every ${escaped(interval)}`
+  return {
+    status: 200,
+    title: product.name,
+    text: `<p>${escaped(keyType.name)}: ${escaped(money(amount, currency))}${every}</p>
+<form method="post">
+${keyType.sellInMultiples ? seats : ''}
+<p><button>Buy</button></p>
+</form>`,
+  }
+}
+
+/** @returns the address at which it is paid for */
+async function bought(services: Services, request: FastifyRequest, baseUrl: string): Promise<string | Shown> {
+  const { tenantId, productId, keyTypeId } = Place.parse(request.params)
+  const { product, tenantStatus } = await publicProduct(services, tenantId, productId)
+  refuseInactive(tenantStatus)
+  const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
+  const quantity = Quantity.safeParse(form.get('quantity') ?? 1)
+  if (!quantity.success) return notSoLike
+  const here = `${baseUrl}/${tenantId}/${productId}/buy/${keyTypeId}`
+  return openCheckout(services, product, {
+    keyTypeId,
+    quantity: quantity.data,
+    successUrl: `${here}/done`,
+    cancelUrl: here,
+  })
+}
+
+const gone = {
+  status: 404,
+  title: 'Not for sale',
+  text: '<p>This product is not for sale at the moment.</p>',
+}
+const notSoLike = {
+  status: 422,
+  title: 'Quantity not available',
+  text: '<p>This product is not sold in this quantity.</p>',
+}
+const later = {
+  status: 503,
+  title: 'Checkout unavailable',
+  text: '<p>Payment is not possible right now. Please try again.</p>',
+}
+const tooMany = { status: 429, title: 'Too many requests', text: '<p>Please try again in a minute.</p>' }
+const thanks = {
+  status: 200,
+  title: 'Thank you',
+  text: '<p>We email you the license key as soon as the payment is complete.</p>',
+}
+
+/** What people are told is a page, also when it is a refusal. */
+async function shown(reply: FastifyReply, work: () => Promise<string | Shown>): Promise<FastifyReply> {
+  try {
+    const result = await work()
+    if (typeof result !== 'string') return page(reply, result)
+    return reply.redirect(result, 303)
+  } catch (error) {
+    if (error instanceof Problem && error.status < 500) return page(reply, gone)
+    if (error instanceof Refusal) return page(reply, error.code.startsWith('quantity_') ? notSoLike : gone)
+    if (error instanceof ProviderUnavailable || error instanceof ProviderRefused) return page(reply, later)
+    throw error
+  }
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+function page(reply: FastifyReply, { status, title, text }: Shown): FastifyReply {
+  return reply
+    .code(status)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      // The form's answer leads to the card provider, which form-action has to allow.
+      'content-security-policy': "default-src 'none'; form-action 'self' https:; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+      ...((status === 503 || status === 429) && { 'retry-after': '60' }),
+    })
+    .serializer((html: unknown) => String(html))
+    .send(
+      `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escaped(title)}</title>
+<h1>${escaped(title)}</h1>
+${text}
+</html>
+`,
+    )
+}

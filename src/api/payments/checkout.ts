@@ -1,0 +1,108 @@
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import { z } from 'zod'
+import { createClientKeyLookup } from '../../../projections/client-keys/queries.ts'
+import { openCheckout } from '../../commands/checkout/checkout.ts'
+import type { Services } from '../../commands/services.ts'
+import { EmailAddress, isPlain } from '../../domain/values.ts'
+import { Problem, rateLimited, unavailable } from '../../http/problem.ts'
+import { answer, errors, text } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import type { Limiter } from '../../limits/limiter.ts'
+import type { Limits } from '../../limits/limits.ts'
+import { requireProduct } from '../management/products/products.ts'
+import { knownClientKey } from './client-key.ts'
+
+/** Where a customer is sent back to. Stripe fills in `{CHECKOUT_SESSION_ID}`. */
+const backUrl = z
+  .string()
+  .max(2000)
+  .refine((url) => isPlain(url) && URL.canParse(url), { error: 'must be a URL', abort: true })
+  .refine((url) => /^https?:$/.test(new URL(url).protocol), 'must begin with https:// or http://')
+  .meta({ format: 'uri' })
+
+const checkoutIn = z.object({
+  product_id: text(63).meta({ example: 'editor' }),
+  key_type_id: text(63).meta({ example: 'pro' }),
+  success_url: backUrl.meta({ example: 'https://acme.example/thanks' }),
+  cancel_url: backUrl.meta({ example: 'https://acme.example/prices' }),
+  customer_email: EmailAddress.meta({ example: 'ada@example.com' }),
+  quantity: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(1)
+    .meta({ description: 'The number of seats, for key types that are sold in multiples' }),
+})
+
+/** A vendor's own server sends a customer to pay. */
+export function checkoutRoute(app: ZodApp, services: Services, limits: Limits): void {
+  app.post(
+    '/api/:tenantId/checkout',
+    {
+      config: { ownTime: true },
+      onRequest: admitting(services, limits.checkout),
+      schema: {
+        operationId: 'createCheckout',
+        tags: ['Checkout'],
+        summary: 'Create a checkout page for a key type',
+        description:
+          "The page is hosted by Stripe on the tenant's connected account; a platform fee is deducted from what the account " +
+          'receives. The license is issued when Stripe reports the payment. Limited to 20 requests a minute per tenant.',
+        security: [{ checkoutKey: [] }],
+        params: z.object({ tenantId: z.string().meta({ example: 'acme' }) }),
+        body: checkoutIn,
+        response: {
+          200: answer(
+            'Redirect the customer to this URL',
+            z.object({ url: z.string().meta({ example: 'https://checkout.stripe.com/c/pay/cs_live_a1' }) }),
+          ),
+          ...errors(400, 403, 404, 409, 422),
+        },
+      },
+    },
+    async (request) => {
+      const { body } = request
+      const product = await requireProduct(services, request.params.tenantId, body.product_id)
+      const url = await openCheckout(services, product, {
+        keyTypeId: body.key_type_id,
+        quantity: body.quantity,
+        customerEmail: body.customer_email,
+        successUrl: body.success_url,
+        cancelUrl: body.cancel_url,
+      })
+      return { url }
+    },
+  )
+}
+
+/** The key is checked before the body is read; then how often it was used, and what the tenant may do. */
+function admitting({ db, limitHits }: Services, limiter: Limiter | undefined): onRequestHookHandler {
+  const findClientKey = createClientKeyLookup(db)
+  const admit = async (request: FastifyRequest) => {
+    const { tenantId } = request.params as { tenantId: string }
+    const presented = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    const known = presented === undefined ? undefined : await knownClientKey(findClientKey, 'chk', presented)
+    if (known?.tenantId !== tenantId) {
+      throw new Problem(401, 'unauthorized', 'send the checkout key: Authorization: Bearer <checkout key>', {
+        'www-authenticate': 'Bearer',
+      })
+    }
+    if (known.uncertain) throw unavailable('the state of this key cannot be read right now; try again')
+    const waitMs = await limiter?.take(tenantId)
+    if (waitMs) {
+      limitHits.count(tenantId, 'checkout')
+      throw rateLimited(waitMs)
+    }
+    refuseInactive(known.tenantStatus)
+  }
+  return (request, _reply, done) => {
+    admit(request).then(() => done(), done)
+  }
+}
+
+/** @throws Problem 403 where no licenses are sold */
+export function refuseInactive(status: 'active' | 'suspended' | 'closed'): void {
+  if (status === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
+  if (status === 'suspended')
+    throw new Problem(403, 'forbidden', 'the tenant is suspended; it cannot sell licenses')
+}

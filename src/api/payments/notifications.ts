@@ -1,0 +1,281 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { withinTime } from '../../async/within-time.ts'
+import type { Services } from '../../commands/services.ts'
+import { type Provider, SigningMarketplace } from '../../domain/integrations/provider.ts'
+import { invalid, Problem, unavailable } from '../../http/problem.ts'
+import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { faultOf, inOneLine, withBuyer } from '../../payments/acceptable.ts'
+import { type ReceivedOutcome, receiveNotification } from '../../sales/receive.ts'
+import {
+  type Incoming,
+  type Trusted,
+  trustGumroad,
+  trustSigned,
+  trustStripe,
+} from '../../sales/verify-notification.ts'
+import { noteIgnoredTest } from '../../usage/ignored-tests.ts'
+
+const received = z.object({
+  received: z.literal(true),
+  duplicate: z.literal(true).optional().meta({ description: 'The sale already had its license' }),
+  parked: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'The sale is parked until it is known what to issue' }),
+})
+const issued = received.extend({
+  license_id: z.string().optional().meta({ example: 'lic_01m7y9kcqbebn8xnyp0ja0sn44' }),
+  license_key: z.string().optional().meta({
+    example: 'ACME-KHFGN-MH4R5-QM12N-WQVSA-AQJ41-K',
+    description: 'The raw key, shown only in this response',
+  }),
+})
+
+const common = { tags: ['Notifications'], security: [] }
+/** A provider on a slow line is waited for as long as it sends. */
+const config = { slowBody: true }
+const nothing = { description: 'The notification has no effect' }
+const tenantPath = z.object({ tenantId: z.string().meta({ example: 'acme' }) })
+
+/**
+ * Where payment providers tell of sales, and of what becomes of them. Bodies are taken as the bytes that they are,
+ * since signatures are over those.
+ */
+export function notificationRoutes(app: ZodApp, services: Services): void {
+  void app.register(async (bare: ZodApp) => {
+    bare.removeAllContentTypeParsers()
+    bare.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    stripeRoute(bare, services)
+    gumroadRoutes(bare, services)
+    for (const provider of SigningMarketplace.options) signedRoute(bare, services, provider)
+  })
+}
+
+function stripeRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/api/stripe/webhook/connect',
+    {
+      config,
+      schema: {
+        ...common,
+        security: [{ stripeSignature: [] }],
+        operationId: 'receiveStripeEvent',
+        summary: 'Receive an event of a connected account from Stripe',
+        description:
+          'Authenticated by the header `Stripe-Signature`. The event names the account, and so the tenant.',
+        response: {
+          200: answer('Accepted', received),
+          204: nothing,
+          ...errorsWith(errorBody, 400, 401, 403),
+        },
+      },
+    },
+    async (request, reply) => {
+      const secret = services.providers.cardWebhookSecret
+      if (secret === undefined)
+        throw unavailable('Stripe notifications are not set up on this installation', 60)
+      const trusting = async () => {
+        const trusted = await trustStripe(services, secret, incomingOf(request))
+        if (trusted === 'untrusted') throw new Problem(401, 'unauthorized', 'Invalid signature')
+        if (!trusted) throw invalid('Invalid request')
+        return trusted
+      }
+      return acknowledge(reply, await take(services, 'stripe', trusting, request))
+    },
+  )
+}
+
+function gumroadRoutes(app: ZodApp, services: Services): void {
+  const query = z.object({
+    token: z.string().optional().meta({ description: 'The token of the ping URL' }),
+  })
+  const shown = { ...common, params: tenantPath, querystring: query }
+  app.post(
+    '/webhooks/gumroad/:tenantId',
+    {
+      config,
+      // Whatever is wrong with a token is answered alike.
+      attachValidation: true,
+      schema: {
+        ...shown,
+        operationId: 'receiveGumroadPing',
+        summary: 'Receive a sale from Gumroad',
+        response: {
+          200: answer('Issued, or already known', issued),
+          204: nothing,
+          ...errorsWith(errorBody, 400, 403),
+        },
+      },
+    },
+    async (request, reply) => {
+      const trusting = () => gumroadTrusts(services, 'ping', request)
+      const outcome = await take(services, 'gumroad', trusting, request)
+      if (outcome?.outcome === 'parked') throw invalid(whyParked(outcome))
+      if (outcome?.outcome !== 'issued') return acknowledge(reply, outcome)
+      const { license, licenseKey } = outcome
+      return { received: true as const, license_id: license.licenseId, license_key: licenseKey }
+    },
+  )
+  app.post(
+    '/webhooks/gumroad/:tenantId/resources',
+    {
+      config,
+      attachValidation: true,
+      schema: {
+        ...shown,
+        operationId: 'receiveGumroadResource',
+        summary:
+          'Receive refunds, disputes and ended subscriptions from Gumroad, which sends them to URLs subscribed through its API',
+        response: { 200: answer('Accepted', received), 204: nothing, ...errorsWith(errorBody, 400, 403) },
+      },
+    },
+    async (request, reply) => {
+      const trusting = () => gumroadTrusts(services, 'resource', request)
+      return acknowledge(reply, await take(services, 'gumroad', trusting, request))
+    },
+  )
+}
+
+async function gumroadTrusts(
+  services: Services,
+  kind: 'ping' | 'resource',
+  request: FastifyRequest,
+): Promise<Trusted> {
+  const { token } = Object(request.query) as { token?: unknown }
+  const address = { kind, token: typeof token === 'string' ? token : '' }
+  const trusted = await trustGumroad(services, tenantIn(request), address, incomingOf(request))
+  if (!trusted) throw invalid('Invalid request')
+  return trusted
+}
+
+const operations: Record<SigningMarketplace, { operationId: string; summary: string; vouches: string }> = {
+  lemonsqueezy: {
+    operationId: 'receiveLemonSqueezyEvent',
+    summary: 'Receive an event from Lemon Squeezy',
+    vouches: 'Authenticated by the header `X-Signature`',
+  },
+  paddle: {
+    operationId: 'receivePaddleNotification',
+    summary: 'Receive a notification from Paddle',
+    vouches: 'Authenticated by the header `Paddle-Signature`',
+  },
+  polar: {
+    operationId: 'receivePolarEvent',
+    summary: 'Receive an event from Polar',
+    vouches: 'Authenticated by the headers of Standard Webhooks',
+  },
+}
+
+function signedRoute(app: ZodApp, services: Services, provider: SigningMarketplace): void {
+  const { operationId, summary, vouches } = operations[provider]
+  app.post(
+    `/webhooks/${provider}/:tenantId`,
+    {
+      config,
+      schema: {
+        ...common,
+        operationId,
+        summary,
+        description:
+          `${vouches}, made with the secret that the provider was connected with. A sale for which it is unknown ` +
+          'what to issue is parked, and the response says `parked`.',
+        params: tenantPath,
+        response: {
+          200: answer('Accepted', received),
+          204: nothing,
+          ...errorsWith(errorBody, 400, 403, 422),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = request.params
+      const trusting = async () => {
+        const trusted = await trustSigned(services, tenantId, provider, incomingOf(request))
+        if (!trusted) throw invalid('Invalid request')
+        return trusted
+      }
+      return acknowledge(reply, await take(services, provider, trusting, request))
+    },
+  )
+}
+
+const tenantIn = ({ params }: FastifyRequest): string => {
+  const { tenantId } = params as { tenantId?: unknown }
+  return typeof tenantId === 'string' ? tenantId : ''
+}
+
+function incomingOf({ body, headers }: FastifyRequest): Incoming {
+  const header = (name: string) => {
+    const value = headers[name]
+    return typeof value === 'string' ? value : ''
+  }
+  return { raw: Buffer.isBuffer(body) ? body : Buffer.alloc(0), header }
+}
+
+/** Before the least patient of the providers hangs up, after five seconds: whoever was answered comes again. */
+const answerWithinMs = 4000
+
+/**
+ * Also while a store does not answer at all. What is still going on then may come to its end, which is as harmless as
+ * the notification that is sent again.
+ * @returns undefined for what is not acted on
+ */
+async function take(
+  services: Services,
+  provider: Provider,
+  trusting: () => Promise<Trusted>,
+  request: FastifyRequest,
+): Promise<ReceivedOutcome | undefined> {
+  const work = trusting().then((trusted) => takeIn(services, provider, trusted, request))
+  return withinTime(work, answerWithinMs)
+}
+
+async function takeIn(
+  services: Services,
+  provider: Provider,
+  { tenantId, translated, naming }: Trusted,
+  request: FastifyRequest,
+): Promise<ReceivedOutcome | undefined> {
+  switch (translated.type) {
+    case 'ignored':
+      if (translated.testId !== undefined) await noteTest(services, tenantId, provider, translated.testId)
+      return undefined
+    case 'incomplete':
+      throw invalid('Missing required fields')
+    default: {
+      const fault = faultOf(translated)
+      if (fault !== undefined) throw invalid(`Unusable notification: ${fault}`)
+      const raw = incomingOf(request).raw.toString('utf8')
+      const origin = { requestId: request.id, actor: `provider:${provider}` }
+      if (naming) await receiveNotification(services, tenantId, naming, raw, origin)
+      return receiveNotification(services, tenantId, withBuyer(inOneLine(translated)), raw, origin)
+    }
+  }
+}
+
+/** Only gumroad marks tests that have no effect whatever is in test mode. */
+const noteTest = ({ db, now }: Services, tenantId: string, provider: Provider, notificationId: string) =>
+  noteIgnoredTest(
+    db,
+    tenantId,
+    { provider, notificationId, kind: 'test', reason: 'gumroad_test', detail: null },
+    now(),
+  )
+
+/** The key is in no answer but gumroad's: providers keep answers in their logs. */
+function acknowledge(reply: FastifyReply, outcome: ReceivedOutcome | undefined) {
+  if (outcome === undefined || outcome.outcome === 'ignored') return reply.code(204).send()
+  return {
+    received: true as const,
+    ...(outcome.outcome === 'duplicate' && { duplicate: true as const }),
+    ...(outcome.outcome === 'parked' && { parked: true as const }),
+  }
+}
+
+function whyParked({ reason, detail }: Extract<ReceivedOutcome, { outcome: 'parked' }>): string {
+  if (reason === 'no_mapping') return `No product mapping for permalink '${detail}'`
+  if (reason === 'product_not_found') return `Product '${detail}' not found`
+  return `Kept, but not licensed: ${reason.replaceAll('_', ' ')}`
+}

@@ -1,0 +1,108 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import {
+  finishOnboarding,
+  type ReturnAddresses,
+  refreshOnboarding,
+} from '../../commands/integrations/card-account.ts'
+import type { Origin, Services } from '../../commands/services.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { Slug } from '../../domain/values.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+
+const path = (tenantId: string, what: 'return' | 'refresh') => `/api/stripe/connect/${tenantId}/${what}`
+
+/** Where stripe sends a person back to, with the state by which we know that we sent them. */
+export const onboardingAddresses =
+  (baseUrl: string, tenantId: string): ReturnAddresses =>
+  (state) => ({
+    returnUrl: `${baseUrl}${path(tenantId, 'return')}?state=${encodeURIComponent(state)}`,
+    refreshUrl: `${baseUrl}${path(tenantId, 'refresh')}?state=${encodeURIComponent(state)}`,
+  })
+
+const Comeback = z.object({ tenantId: Slug, state: z.string().min(1).max(200) })
+
+/** Pages for people who come back from stripe's onboarding. They carry no token: the state in the address is enough. */
+export function onboardingPages(app: ZodApp, services: Services, baseUrl: string): void {
+  app.get(path(':tenantId', 'return'), { schema: { hide: true } }, async (request, reply) => {
+    const comeback = await comebackOf(services, request)
+    const outcome =
+      comeback &&
+      (await tried(() => finishOnboarding(services, comeback.tenantId, comeback.state, originOf(request))))
+    if (outcome === undefined) return page(reply, 404, unknown)
+    if (outcome === 'later') return page(reply, 503, later)
+    if (outcome === 'connected') return page(reply, 200, connected)
+    const { refreshUrl } = onboardingAddresses(baseUrl, comeback?.tenantId ?? '')(comeback?.state ?? '')
+    return page(reply, 200, unfinished(refreshUrl))
+  })
+  app.get(path(':tenantId', 'refresh'), { schema: { hide: true } }, async (request, reply) => {
+    const comeback = await comebackOf(services, request)
+    if (!comeback) return page(reply, 404, unknown)
+    const { tenantId, state } = comeback
+    const addresses = onboardingAddresses(baseUrl, tenantId)
+    const url = await tried(() => refreshOnboarding(services, tenantId, state, addresses))
+    if (url === undefined) return page(reply, 404, unknown)
+    if (url === 'later') return page(reply, 503, later)
+    return reply.redirect(url, 303)
+  })
+}
+
+const originOf = (request: FastifyRequest): Origin => ({ requestId: request.id, actor: 'provider:stripe' })
+
+/** Undefined for what can be no comeback, and for a tenant that is closed. */
+async function comebackOf(services: Services, request: FastifyRequest) {
+  const { params, query } = request
+  const comeback = Comeback.safeParse({ ...Object(params), ...Object(query) })
+  if (!comeback.success) return undefined
+  const tenant = await findTenant(services.db, comeback.data.tenantId)
+  return tenant && tenant.status !== 'closed' ? comeback.data : undefined
+}
+
+/** What cannot be done now is shown as a page, like everything here. */
+async function tried<T>(work: () => Promise<T>): Promise<T | 'later'> {
+  try {
+    return await work()
+  } catch (error) {
+    const isExpected = [ProviderUnavailable, ProviderRefused, Refusal].some((kind) => error instanceof kind)
+    if (isExpected) return 'later'
+    throw error
+  }
+}
+
+type Words = { title: string; text: string }
+
+const connected = { title: 'Stripe is connected', text: 'You can close this window.' }
+const unknown = {
+  title: 'Link not valid',
+  text: 'Request a new link: POST /v1/integrations/stripe/connect.',
+}
+const later = { title: 'Not finished yet', text: 'Stripe is not responding. Reload this page in a moment.' }
+const unfinished = (refreshUrl: string): Words => ({
+  title: 'Stripe onboarding is not complete',
+  text: `<a href="${refreshUrl.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">Continue at Stripe</a>.`,
+})
+
+function page(reply: FastifyReply, status: number, { title, text }: Words): FastifyReply {
+  return reply
+    .code(status)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+      ...(status === 503 && { 'retry-after': '5' }),
+    })
+    .serializer((html: unknown) => String(html))
+    .send(
+      `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title}</title>
+<h1>${title}</h1>
+<p>${text}</p>
+</html>
+`,
+    )
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { purchasable } from '../../commands/checkout/checkout.ts'
+import type { Services } from '../../commands/services.ts'
+import { isSlug } from '../../domain/values.ts'
+import { notFound, Problem } from '../../http/problem.ts'
+import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { answerPreflight } from '../client/edge.ts'
+
+const path = '/:tenantId/:productId/pricing'
+const cacheSeconds = 60
+
+const pricing = z.object({
+  product: z.object({ productId: z.string(), name: z.string() }),
+  keyTypes: z.array(
+    z.object({
+      keyTypeId: z.string(),
+      name: z.string(),
+      price: z.object({
+        amount: z.int().meta({ description: 'Minor units' }),
+        currency: z.string().meta({ example: 'usd' }),
+        interval: z
+          .string()
+          .nullable()
+          .meta({ description: 'For example `month`; null for a one-time payment' }),
+      }),
+      term: z
+        .object({ count: z.int(), unit: z.enum(['day', 'month', 'year']) })
+        .nullable()
+        .meta({ description: 'How long a license lasts; null is perpetual' }),
+      devicesPerSeat: z.int().nullable().meta({ description: 'null is unlimited' }),
+      maxSeats: z
+        .int()
+        .nullable()
+        .meta({ description: 'null is unlimited; 1 if it is not sold in multiples' }),
+      buyUrl: z.string(),
+    }),
+  ),
+})
+
+/** What can be bought of a product, for whoever wants to know. */
+export function pricingRoute(app: ZodApp, services: Services, baseUrl: string): void {
+  answerPreflight(app, path)
+  app.get(
+    path,
+    {
+      config: { anyOrigin: true },
+      schema: {
+        operationId: 'getPricing',
+        tags: ['Checkout'],
+        summary: 'List the prices of a product and where to buy it',
+        description: 'Key types whose price was verified at Stripe, as long as the product can be sold.',
+        security: [],
+        params: z.object({
+          tenantId: z.string().meta({ example: 'acme' }),
+          productId: z.string().meta({ example: 'editor' }),
+        }),
+        response: { 200: answer('The prices', pricing), ...errorsWith(errorBody, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId, productId } = request.params
+      const { product } = await publicProduct(services, tenantId, productId)
+      const sold = await purchasable(services, product)
+      reply.header('cache-control', `public, max-age=${cacheSeconds}`)
+      return {
+        product: { productId, name: product.name },
+        keyTypes: sold.map(({ keyType, ...price }) => ({
+          keyTypeId: keyType.keyTypeId,
+          name: keyType.name,
+          price,
+          term: keyType.duration,
+          devicesPerSeat: keyType.deviceLimit,
+          maxSeats: keyType.sellInMultiples ? keyType.maxQuantity : 1,
+          buyUrl: `${baseUrl}/${tenantId}/${productId}/buy/${keyType.keyTypeId}`,
+        })),
+      }
+    },
+  )
+}
+
+/** @throws Problem 404 for what is not there, 403 for what is of a closed tenant */
+export async function publicProduct(
+  services: Services,
+  tenantId: string,
+  productId: string,
+): Promise<{ product: PresentProduct; tenantStatus: 'active' | 'suspended' }> {
+  const isName = isSlug(tenantId) && isSlug(productId)
+  const tenant = isName ? await findTenant(services.db, tenantId) : undefined
+  if (!tenant) throw notFound('product')
+  if (tenant.status === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
+  const product = await services.findProduct(tenantId, productId)
+  if (!product) throw notFound('product')
+  return { product, tenantStatus: tenant.status }
+}

@@ -1,0 +1,17 @@
+import type { Services } from '../../commands/services.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import type { Limits } from '../../limits/limits.ts'
+import { buyPages } from './buy.ts'
+import { checkoutRoute } from './checkout.ts'
+import { notificationRoutes } from './notifications.ts'
+import { onboardingPages } from './onboarding.ts'
+import { pricingRoute } from './pricing.ts'
+
+/** Everything between customers, payment providers and the vendors who sell. */
+export function paymentRoutes(app: ZodApp, services: Services, limits: Limits, baseUrl: string): void {
+  onboardingPages(app, services, baseUrl)
+  pricingRoute(app, services, baseUrl)
+  buyPages(app, services, limits, baseUrl)
+  checkoutRoute(app, services, limits)
+  notificationRoutes(app, services)
+}

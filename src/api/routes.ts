@@ -1,0 +1,73 @@
+import type { Services } from '../commands/services.ts'
+import type { Cursors } from '../http/cursor.ts'
+import type { ZodApp } from '../http/zod-app.ts'
+import type { Limits } from '../limits/limits.ts'
+import type { RunTestPurchase } from '../processes/test-purchases.ts'
+import { auditRoutes } from './management/audit.ts'
+import { confirmationRoutes } from './management/confirmations.ts'
+import { customerRoutes } from './management/customers/customers.ts'
+import { eventRoutes } from './management/events.ts'
+import { cardAccountRoutes } from './management/integrations/card-account.ts'
+import { integrationRoutes } from './management/integrations/integrations.ts'
+import { testPurchaseRoutes } from './management/integrations/test-purchases.ts'
+import { licenseChangeRoutes } from './management/licenses/changes.ts'
+import { evidenceRoutes } from './management/licenses/evidence.ts'
+import { licenseExportRoutes } from './management/licenses/export.ts'
+import { licenseStoryRoutes } from './management/licenses/history.ts'
+import { licenseImportRoutes } from './management/licenses/import.ts'
+import { licenseRoutes } from './management/licenses/licenses.ts'
+import { licenseUndoRoutes } from './management/licenses/undo.ts'
+import { loginRoutes } from './management/logins/login.ts'
+import { mailRoutes } from './management/mail.ts'
+import { keyTypeRoutes } from './management/products/key-types.ts'
+import { productRoutes } from './management/products/products.ts'
+import { sellingRoutes } from './management/products/selling.ts'
+import { saleRoutes } from './management/sales/sales.ts'
+import { sdkKeyRoutes } from './management/sdk-key.ts'
+import { tokenRoutes } from './management/tokens.ts'
+import { usageRoutes } from './management/usage.ts'
+import { deliveryRoutes } from './management/webhooks/deliveries.ts'
+import { webhookRoutes } from './management/webhooks/webhook.ts'
+import { paymentRoutes } from './payments/routes.ts'
+
+type Options = {
+  services: Services
+  cursors: Cursors
+  /** How the addresses that are handed out begin. */
+  baseUrl: string
+  limits: Limits
+  runTestPurchase: RunTestPurchase
+}
+
+/** What vendors' programs call, and what providers and customers call beside it; in the order of the description. */
+export function managementRoutes(
+  routes: ZodApp,
+  { services, cursors, baseUrl, limits, runTestPurchase }: Options,
+): void {
+  tokenRoutes(routes)
+  loginRoutes(routes, services, baseUrl)
+  confirmationRoutes(routes, services)
+  productRoutes(routes, services, cursors)
+  keyTypeRoutes(routes, services)
+  mailRoutes(routes, services)
+  licenseRoutes(routes, services, cursors)
+  licenseChangeRoutes(routes, services)
+  licenseStoryRoutes(routes, services, cursors)
+  licenseImportRoutes(routes, services)
+  licenseUndoRoutes(routes, services)
+  licenseExportRoutes(routes, services)
+  evidenceRoutes(routes, services)
+  customerRoutes(routes, services, cursors)
+  usageRoutes(routes, services)
+  sdkKeyRoutes(routes, services)
+  webhookRoutes(routes, services)
+  deliveryRoutes(routes, services, cursors)
+  eventRoutes(routes, services, cursors)
+  integrationRoutes(routes, services, cursors, baseUrl)
+  cardAccountRoutes(routes, services, baseUrl)
+  paymentRoutes(routes, services, limits, baseUrl)
+  sellingRoutes(routes, services)
+  saleRoutes(routes, services, cursors)
+  auditRoutes(routes, services, cursors)
+  testPurchaseRoutes(routes, services, runTestPurchase)
+}

@@ -1,0 +1,192 @@
+import type { FastifyRequest } from 'fastify'
+import type { RuntimeFinding } from '../../../projections/licenses/runtime.ts'
+import { activateDevice, deactivateDevice } from '../../commands/devices/devices.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { keyHashOf } from '../../credentials/license-key.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { type Authority, admitAs, type Caller, callerIn, tokenHashIn } from '../../http/authenticate.ts'
+import { runOriginOf, servicesFor } from '../../http/idempotency.ts'
+import { answer } from '../../http/schemas.ts'
+import { refuseGet } from '../../http/wrong-method.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import {
+  isSeating,
+  type RuntimeStatus,
+  statusOfRefusal,
+  unknownKey,
+  type Verdict,
+  verdictOn,
+} from '../../verdicts/answer.ts'
+import {
+  activateIn,
+  activateOut,
+  deactivateIn,
+  deactivateOut,
+  runtimeErrors,
+  validateIn,
+  validateOut,
+} from './schemas.ts'
+
+/** The token interface: a vendor's own server asks about its customers' keys. A rejected license is still 200. */
+export function runtimeRoutes(app: ZodApp, services: Services, authority: Authority): void {
+  validateRoute(app, services, authority)
+  activateRoute(app, services)
+  deactivateRoute(app, services)
+  for (const call of ['activate', 'validate', 'deactivate']) refuseGet(app, `/v1/licenses/${call}`)
+}
+
+type Asked = { product_id: string; license_key: string; device_id?: string | undefined }
+
+/** Undefined when the key's own check character says that it was never issued. */
+async function find(services: Services, caller: Caller, asked: Asked) {
+  const keyHash = keyHashOf(asked.license_key)
+  if (keyHash === undefined) return undefined
+  const question = {
+    tenantId: caller.tenantId,
+    productId: asked.product_id,
+    keyHash,
+    deviceId: asked.device_id ?? '',
+  }
+  return { question, finding: await services.findForRuntime(question) }
+}
+
+function validateRoute(app: ZodApp, services: Services, authority: Authority): void {
+  app.post(
+    '/v1/licenses/validate',
+    {
+      config: { scope: 'licenses:runtime', admitsItself: true, idempotencyKey: 'ignored', ownTime: true },
+      schema: {
+        operationId: 'validateLicense',
+        tags: ['Runtime'],
+        summary: 'Validate a license key on a device',
+        description:
+          'Reads the authoritative state: once a revocation or expiry was acknowledged, the key is never valid again.',
+        body: validateIn,
+        response: { 200: answer('The result', validateOut), ...runtimeErrors() },
+      },
+    },
+    async (request) => {
+      const { device_id } = request.body
+      const verdict = await verdictFor(services, authority, request, request.body)
+      const valid = verdict.status === 'active'
+      return { valid, ...verdict, device_id: device_id ?? null, ...(!valid && { reason: verdict.status }) }
+    },
+  )
+}
+
+/** Admits the caller, and finds out what the key is good for. */
+async function verdictFor(
+  services: Services,
+  authority: Authority,
+  request: FastifyRequest,
+  { product_id: productId, license_key, device_id }: Asked,
+): Promise<Verdict> {
+  const now = momentOf(services)
+  const tokenHash = tokenHashIn(request)
+  const keyHash = keyHashOf(license_key)
+  if (keyHash === undefined) {
+    await admitAs(authority, request, tokenHash, await services.findToken(tokenHash), now)
+    return unknownKey(now)
+  }
+  const question = { tokenHash, productId, keyHash, deviceId: device_id ?? '' }
+  const { token, standing } = await services.findStanding(question)
+  const { tenantId } = await admitAs(authority, request, tokenHash, token, now)
+  const verdict = verdictOn(standing, device_id !== undefined, now)
+  services.usage.count(tenantId, productId, verdict.status === 'active' ? 'validations' : 'rejected')
+  return verdict
+}
+
+function activateRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/licenses/activate',
+    {
+      config: { scope: 'licenses:runtime', issues: true },
+      schema: {
+        operationId: 'activateDevice',
+        tags: ['Runtime'],
+        summary: 'Activate a device; repeating the same device_id takes no second seat',
+        description:
+          'A license that has fallen back is activated with `status: fallback` and its fallback ' +
+          'entitlements.',
+        body: activateIn,
+        response: { 200: answer('Whether the device has a seat', activateOut), ...runtimeErrors() },
+      },
+    },
+    async (request) => {
+      const caller = callerIn(request)
+      const { product_id, device_id, name = device_id } = request.body
+      const found = await find(services, caller, request.body)
+      const own = servicesFor(request, services)
+      const now = momentOf(own)
+      const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
+      // A revoked license is answered as fast as one that never was: nothing more is asked about it.
+      const refused =
+        found && isSeating(verdict.status)
+          ? await refusalOf(found.finding, async (license) => {
+              const device = { name, plan: caller.plan }
+              await activateDevice(own, license, found.question, device, runOriginOf(request))
+            })
+          : undefined
+      const status = refused ?? verdict.status
+      const activated = isSeating(status)
+      if (activated) services.usage.count(caller.tenantId, product_id, 'activations')
+      const entitlements = activated ? verdict.entitlements : []
+      const reason = !activated && { reason: status }
+      return { activated, ...withoutTerms(verdict, status), status, entitlements, device_id, ...reason }
+    },
+  )
+}
+
+/** A license that was revoked or reminted at this very moment shows no more than one found so. */
+function withoutTerms<V extends { expires_at: number | null }>(verdict: V, status: RuntimeStatus): V {
+  return status === 'revoked' || status === 'reminted' ? { ...verdict, expires_at: null } : verdict
+}
+
+function deactivateRoute(app: ZodApp, services: Services): void {
+  app.post(
+    '/v1/licenses/deactivate',
+    {
+      config: { scope: 'licenses:runtime' },
+      schema: {
+        operationId: 'deactivateDevice',
+        tags: ['Runtime'],
+        summary: 'Deactivate a device; a device without a seat gets the same response',
+        body: deactivateIn,
+        response: { 200: answer('Whether the device has no seat', deactivateOut), ...runtimeErrors() },
+      },
+    },
+    async (request) => {
+      const caller = callerIn(request)
+      const found = await find(services, caller, request.body)
+      const own = servicesFor(request, services)
+      const now = momentOf(own)
+      const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
+      const refused =
+        found &&
+        (await refusalOf(found.finding, (license) =>
+          deactivateDevice(own, license, found.question, runOriginOf(request)),
+        ))
+      if (found?.finding.found !== 'license' || refused) {
+        return { deactivated: false, reason: refused ?? verdict.status }
+      }
+      services.usage.count(caller.tenantId, request.body.product_id, 'deactivations')
+      return { deactivated: true }
+    },
+  )
+}
+
+/** Runs the command on the license that was found, if one was; a refusal of the rules is an answer, not an error. */
+async function refusalOf(
+  finding: RuntimeFinding,
+  command: (license: Extract<RuntimeFinding, { found: 'license' }>) => Promise<void>,
+): Promise<RuntimeStatus | undefined> {
+  if (finding.found !== 'license') return undefined
+  try {
+    await command(finding)
+    return undefined
+  } catch (error) {
+    const status = error instanceof Refusal ? statusOfRefusal(error.code) : undefined
+    if (status === undefined) throw error
+    return status
+  }
+}

@@ -1,0 +1,126 @@
+import type { onRequestHookHandler } from 'fastify'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { z } from 'zod'
+import { overdueMs } from '../../../projections/licenses/open-ends.ts'
+import { countSharedMachines } from '../../../projections/trials/queries.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { sameDigest, sha256 } from '../../credentials/sha256.ts'
+import type { Readiness } from '../../http/health.ts'
+import { notFound, Problem } from '../../http/problem.ts'
+import { answer, errorBody, limited } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import { measureBackups } from './backup-metrics.ts'
+
+/** What is measured of the processes that serve together. */
+export type Metrics = {
+  /** Of this process. */
+  registry: Registry
+  /** All of it as Prometheus reads it, the processes beside this one included. */
+  read(): Promise<string>
+}
+
+/** For a process that serves alone. */
+export function measureThisProcess(): Metrics {
+  const registry = new Registry()
+  return { registry, read: () => registry.metrics() }
+}
+
+/**
+ * Prometheus metrics: requests by route and status, and how far what follows the log is behind.
+ * @param token what a monitor shows; without one nobody is shown the metrics
+ */
+export function metricsRoutes(
+  app: ZodApp,
+  { registry, read }: Metrics,
+  readinessOf: () => Promise<Readiness>,
+  services: Pick<Services, 'db' | 'now'>,
+  token: string | undefined,
+): void {
+  collectDefaultMetrics({ register: registry })
+  // The same whichever process is asked, so they are no part of what is added up over processes.
+  const installation = new Registry()
+  const duration = new Histogram({
+    name: 'keyledger_request_duration_seconds',
+    help: 'Duration of a request, from the request line to the last byte of the response',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers: [registry],
+  })
+  const lag = new Gauge({
+    name: 'keyledger_projection_lag_events',
+    help: 'Events not yet in the read models, counted up to 1,000',
+    registers: [installation],
+  })
+  const parked = new Gauge({
+    name: 'keyledger_projection_parked_streams',
+    help: 'Parked streams, which have an event that cannot be applied, counted up to 1,000',
+    registers: [installation],
+  })
+  const overdue = new Gauge({
+    name: 'keyledger_expiry_overdue_seconds',
+    help: 'Age of the oldest license expiry that is not recorded yet',
+    registers: [installation],
+  })
+  const sharedMachines = new Gauge({
+    name: 'keyledger_trial_shared_machines',
+    help: 'Machine hashes shared by implausibly many installs; their trials are not counted',
+    registers: [installation],
+  })
+  const takeBackups = measureBackups(services.db, installation)
+
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+    done()
+  })
+
+  app.get(
+    '/metrics',
+    {
+      config: { probe: true, document: true },
+      onRequest: admitMonitors(token),
+      schema: {
+        operationId: 'metrics',
+        tags: ['System'],
+        summary: "Prometheus metrics, for requests with the installation's metrics token",
+        security: [{ metricsToken: [] }],
+        response: {
+          200: { description: 'Text', content: { 'text/plain': { schema: z.string() } } },
+          401: answer('Missing or wrong token', errorBody),
+          404: answer('The installation has no metrics token, so its metrics are not served', errorBody),
+          ...limited(),
+        },
+      },
+    },
+    async (_request, reply) => {
+      const [{ projection }, waitedMs, machines] = await Promise.all([
+        readinessOf(),
+        // Without the database the others are told all the same, and these as they were.
+        overdueMs(services.db, momentOf(services)).catch(() => undefined),
+        countSharedMachines(services.db).catch(() => undefined),
+        takeBackups(),
+      ])
+      if (machines !== undefined) sharedMachines.set(machines)
+      if (waitedMs !== undefined) overdue.set(waitedMs / 1000)
+      lag.set(projection.lag_events)
+      parked.set(projection.parked)
+      const [measured, common] = await Promise.all([read(), installation.metrics()])
+      return reply.type(registry.contentType).send(measured + common)
+    },
+  )
+}
+
+function admitMonitors(token: string | undefined): onRequestHookHandler {
+  const expected = token === undefined ? undefined : sha256(token)
+  return ({ headers }, _reply, done) => {
+    if (expected === undefined)
+      return done(notFound('metrics: KEYLEDGER_METRICS_TOKEN is not set; this path is'))
+    const shown = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? ''
+    if (sameDigest(expected, sha256(shown))) return done()
+    done(
+      new Problem(401, 'unauthorized', 'send the metrics token: Authorization: Bearer <token>', {
+        'www-authenticate': 'Bearer',
+      }),
+    )
+  }
+}

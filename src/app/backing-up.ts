@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { extname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import { z } from 'zod'
+import { keepBackingUp } from '../backup/schedule.ts'
+import type { Config } from '../config.ts'
+
+const program = join(import.meta.dirname, '../cli', `keyledger${extname(import.meta.filename)}`)
+
+const Made = z.looseObject({ bytes: z.int(), events: z.int() })
+
+/** Refuses recipients that nothing can be encrypted for, before anything is begun. @throws ConfigError */
+export async function checkRecipients({ backups }: Config): Promise<void> {
+  if (backups === undefined || backups.recipients.length === 0) return
+  // Loaded only where it is used.
+  const { refuseNoRecipient } = await import('./backup-recipients.ts')
+  for (const recipient of backups.recipients) refuseNoRecipient(recipient)
+}
+
+/** Makes the backups that are due, if the configuration asks for any, until the signal aborts. */
+export async function makeBackups(config: Config, db: Pool, log: Logger, signal: AbortSignal): Promise<void> {
+  const { backups } = config
+  if (backups === undefined) return
+  await keepBackingUp(db, signal, {
+    schedule: backups,
+    make: (file, until) => runCommand(file, backups.recipients, until),
+    now: () => new Date(),
+    onMade: (made) => log.info(made, 'backup.made'),
+    onFailure: (err) => log.error({ err }, 'backup.failed'),
+  })
+}
+
+/** A process of its own, which yields to this one on a busy processor. */
+async function runCommand(file: string, recipients: readonly string[], signal: AbortSignal) {
+  const options = recipients.flatMap((recipient) => ['--recipient', recipient])
+  const child = spawn(process.execPath, [program, 'backup', '--json', ...options, file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const stop = () => child.kill('SIGTERM')
+  signal.addEventListener('abort', stop, { once: true })
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  try {
+    const [code, printed, said] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+    if (code === 0) return Made.parse(JSON.parse(printed))
+    throw new Error(said.trim().split('\n').at(-1) || `the backup process exited with ${code}`)
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}

@@ -1,0 +1,41 @@
+import type { Pool } from 'pg'
+import { withinTime } from '../async/within-time.ts'
+import type { PartHealth } from '../http/health.ts'
+import { clockOfEventStore, type OtherClock } from '../ledger/clock-difference.ts'
+import { clockOfPostgres, judgeClocks } from './clock-check.ts'
+
+export type Clocks = {
+  /** The clocks of the stores, asked at this moment; those that do not say are left out. */
+  ask(): Promise<OtherClock[]>
+  /**
+   * The same as the health of a part, asked at most once a minute: not ok from the difference on that is an error, with
+   * words from the one on that is a warning. Not required: what is read is answered whatever the clocks say.
+   */
+  health(): Promise<PartHealth>
+}
+
+const timeLimitMs = 2000
+const keptMs = 60_000
+
+/** The clocks of the event store and of Postgres, against this machine's. */
+export const clocksOf = (eventstoreUrl: string, db: Pool): Clocks =>
+  createClocks([() => clockOfEventStore(eventstoreUrl), async () => [await clockOfPostgres(db)]])
+
+export function createClocks(stores: readonly (() => Promise<OtherClock[]>)[]): Clocks {
+  let kept: { until: number; health: Promise<PartHealth> } | undefined
+  const ask = async () =>
+    (await Promise.all(stores.map((store) => withinTime(store(), timeLimitMs).catch(() => [])))).flat()
+  return {
+    ask,
+    health() {
+      const now = performance.now()
+      if (kept === undefined || kept.until < now) kept = { until: now + keptMs, health: ask().then(healthOf) }
+      return kept.health
+    },
+  }
+}
+
+function healthOf(clocks: readonly OtherClock[]): PartHealth {
+  const { ok, required, detail } = judgeClocks(clocks)
+  return ok ? { ok, required: false } : { ok: !required, required: false, detail }
+}

@@ -1,0 +1,93 @@
+import { CommanderError } from 'commander'
+import { LocalStackError } from '../../infra/local/stack/error.ts'
+import { MigrationNotAllowed } from '../../projections/database/migrate.ts'
+import { RestoreUnfinished } from '../../projections/database/restoring.ts'
+import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
+import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
+import { ScratchInUse } from '../../projections/runner/replay.ts'
+import { NotInTime } from '../async/within-time.ts'
+import { BackupTrouble, TargetNotEmpty } from '../backup/trouble.ts'
+import { ConfigError } from '../config.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { problemOfProvider } from '../http/payment-problem.ts'
+import { Problem, problemOfRefusal } from '../http/problem.ts'
+import { WrongLog } from '../ledger/log-check.ts'
+import { EventStoreRefused } from '../ledger/refused-at-start.ts'
+import { LedgerFrozen, LedgerUnavailable } from '../ledger/unavailable.ts'
+import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
+import { tell } from '../terminal/output.ts'
+import { WrongMasterKey } from '../vault/check.ts'
+import { StateUnreadable } from '../verdicts/trouble.ts'
+
+/** How the command ends; described in docs/reference/cli.md, and as stable as the interfaces. */
+export const exitCode = { done: 0, refused: 1, usage: 2, unavailable: 3, internal: 70 } as const
+
+/** The command cannot do what was asked, and says why; nothing was changed. */
+export class CommandRefused extends Error {}
+
+/** The command could not be done at this moment; the same may work later. */
+export class CommandUnavailable extends Error {}
+
+/** Says on stderr what is wrong and how to mend it, without a stack trace unless it is our own fault. */
+export function reportFailure(error: unknown): number {
+  const { message, code } = failureOf(error)
+  if (message !== undefined) tell(message)
+  return code
+}
+
+/** What went wrong, in words for the operator, and how the command ends. What commander refuses it has said itself. */
+export function failureOf(error: unknown): { message: string | undefined; code: number } {
+  if (error instanceof CommanderError)
+    return { message: undefined, code: error.exitCode === 0 ? exitCode.done : exitCode.usage }
+  if (error instanceof Refusal) return ofProblem(problemOfRefusal(error.code))
+  if (error instanceof Problem) return ofProblem(error)
+  if (error instanceof ProviderUnavailable || error instanceof ProviderRefused)
+    return ofProblem(problemOfProvider(error))
+  if (isRefused(error)) return { message: error.message, code: exitCode.refused }
+  if (error instanceof ConfigError || error instanceof WrongMasterKey)
+    return { message: error.message, code: exitCode.usage }
+  if (
+    error instanceof CommandUnavailable ||
+    error instanceof StateUnreadable ||
+    error instanceof LocalStackError ||
+    error instanceof MigrationNotAllowed ||
+    error instanceof EventStoreRefused ||
+    error instanceof WrongLog ||
+    error instanceof ScratchInUse
+  ) {
+    return { message: error.message, code: exitCode.unavailable }
+  }
+  if (error instanceof LedgerFrozen) {
+    const message = 'The ledger is frozen and nothing was changed. To end the freeze: keyledger unfreeze'
+    return { message, code: exitCode.unavailable }
+  }
+  if (isStoreTrouble(error))
+    return { message: `A store does not respond: ${messageOf(error)}`, code: exitCode.unavailable }
+  return {
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    code: exitCode.internal,
+  }
+}
+
+const isRefused = (error: unknown): error is Error =>
+  error instanceof CommandRefused ||
+  error instanceof BackupTrouble ||
+  error instanceof TargetNotEmpty ||
+  error instanceof RestoreUnfinished
+
+/** 503 and 429 are "try again"; whatever else is refused will be refused again. */
+const ofProblem = ({ status, message }: Problem) => ({
+  message,
+  code: status === 503 || status === 429 ? exitCode.unavailable : exitCode.refused,
+})
+
+const isStoreTrouble = (error: unknown): boolean =>
+  error instanceof LedgerUnavailable ||
+  error instanceof ReadModelsBehind ||
+  error instanceof NotInTime ||
+  isDatabaseTrouble(error)
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,131 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { greetingLock } from '../../projections/database/advisory-locks.ts'
+import { listTenants } from '../../projections/tenants/queries.ts'
+import { addMember, findMemberByEmail, type IssuedLink, issueLink } from '../commands/members/members.ts'
+import { createProduct } from '../commands/products/products.ts'
+import type { Origin, Services } from '../commands/services.ts'
+import { createTenant } from '../commands/tenants.ts'
+import { createToken } from '../commands/tokens.ts'
+import type { Config } from '../config.ts'
+import { newId } from '../credentials/id.ts'
+import { welcomePath } from '../dashboard/welcome/path.ts'
+import { defaultKeyType } from '../domain/products/key-type.ts'
+import { Scope } from '../domain/tokens/scopes.ts'
+import type { Stores } from './stores.ts'
+
+const demo = { tenantId: 'demo', productId: 'demo-app', keyTypeId: 'pro' } as const
+
+const ownerEmail = 'owner@demo.example'
+
+const markerName = 'welcomed'
+
+/**
+ * On an embedded ledger that has never greeted anybody: makes the tenant `demo` and prints how to use it. The
+ * marker is written last, so a start that is killed half-way is finished by the next one; only the token and the
+ * owner's link, which perhaps nobody has seen then, are made once more. Of several starts at once one greets.
+ */
+export async function greet(
+  config: Config,
+  { db, services }: Pick<Stores, 'db' | 'services'>,
+  address: string,
+  print: (text: string) => Promise<void>,
+): Promise<void> {
+  const marker = join(config.dataDirectory, markerName)
+  if (config.eventstoreUrl !== undefined || existsSync(marker)) return
+  const lock = await db.connect()
+  try {
+    await lock.query('select pg_advisory_lock($1)', [greetingLock])
+    if (existsSync(marker)) return
+    const seeded = await seed(services)
+    if (seeded === undefined) return
+    await print(welcome(address, seeded))
+    writeFileSync(marker, '', { mode: 0o600 })
+  } finally {
+    await lock.query('select pg_advisory_unlock($1)', [greetingLock])
+    lock.release()
+  }
+}
+
+/** For a ledger that is not new although it has never been started here. */
+export function markWelcomed({ dataDirectory, eventstoreUrl }: Config): void {
+  if (eventstoreUrl === undefined) writeFileSync(join(dataDirectory, markerName), '', { mode: 0o600 })
+}
+
+type Seeded = { token: string; linkSecret: string }
+
+/** @returns a token and the owner's link of the tenant `demo`, or undefined on a ledger that has tenants of its own */
+async function seed(services: Services): Promise<Seeded | undefined> {
+  const tenants = await listTenants(services.db)
+  if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return undefined
+  const { tenantId } = demo
+  const origin: Origin = { requestId: newId('req'), actor: 'system:first-start' }
+  if (tenants.length === 0)
+    await createTenant(services, { tenantId, name: 'Demo', plan: 'unlimited' }, origin)
+  if (!(await services.findProduct(tenantId, demo.productId))) await makeProduct(services, origin)
+  const { secret: linkSecret } = await makeOwner(services, origin)
+  const asked = { tenantId, name: 'first start', scopes: Scope.options, expiresAt: null }
+  const { token } = await createToken(services, asked, origin)
+  return { token, linkSecret }
+}
+
+async function makeProduct(services: Services, origin: Origin): Promise<void> {
+  const keyType = {
+    ...defaultKeyType,
+    keyTypeId: demo.keyTypeId,
+    name: 'Pro',
+    deviceLimit: 2,
+    entitlements: ['pro'],
+  }
+  await createProduct(
+    services,
+    {
+      tenantId: demo.tenantId,
+      plan: 'unlimited',
+      productId: demo.productId,
+      name: 'Demo App',
+      keyPrefix: 'DEMO',
+      settings: {},
+      keyTypes: [keyType],
+    },
+    origin,
+  )
+}
+
+async function makeOwner(services: Services, origin: Origin): Promise<IssuedLink> {
+  const { tenantId } = demo
+  const found = await findMemberByEmail(services, tenantId, ownerEmail)
+  const asked = { tenantId, role: 'owner', email: ownerEmail } as const
+  const memberId = found?.memberId ?? (await addMember(services, asked, origin))
+  return issueLink(services, tenantId, memberId, 'invitation', origin)
+}
+
+function welcome(address: string, { token, linkSecret }: Seeded): string {
+  const post = (path: string, body: object) =>
+    `curl -s ${address}${path} -H 'Authorization: Bearer ${token}' \\\n` +
+    `  -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
+  const device = { product_id: demo.productId, license_key: 'KEY', device_id: 'laptop' }
+  return [
+    '',
+    `keyledger is listening on ${address}. API reference: ${address}/docs`,
+    '',
+    'Created the tenant `demo` with the product `demo-app`. Its access token, shown only once:',
+    '',
+    `  ${token}`,
+    '',
+    `Dashboard: ${address}/dashboard. Sign in as ${ownerEmail} with this one-time link, valid for 72 hours:`,
+    '',
+    `  ${address}${welcomePath(linkSecret)}`,
+    '',
+    '# mint a license (use its licenseKey in place of KEY below)',
+    post('/v1/licenses', { productId: demo.productId }),
+    '',
+    '# activate a device',
+    post('/v1/licenses/activate', { ...device, name: 'Laptop' }),
+    '',
+    '# validate the license',
+    post('/v1/licenses/validate', device),
+    '',
+    '',
+  ].join('\n')
+}

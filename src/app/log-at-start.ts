@@ -1,0 +1,114 @@
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import type { OnParked } from '../../projections/runner/apply.ts'
+import { readKnownLog } from '../../projections/runner/known-log.ts'
+import { makeMissingTables, prepareReadModels } from '../../projections/runner/prepare.ts'
+import { causeOf } from '../commands/services.ts'
+import { newId } from '../credentials/id.ts'
+import type { Gate } from '../ledger/gate.ts'
+import { identify } from '../ledger/identity.ts'
+import { connectLedger, type Ledger } from '../ledger/ledger.ts'
+import { checkLog, WrongLog } from '../ledger/log-check.ts'
+import { explainRefusal, refuseUnusable } from '../ledger/refused-at-start.ts'
+import { LedgerFrozen } from '../ledger/unavailable.ts'
+import { watchLog } from '../ledger/watch.ts'
+import { tell } from '../terminal/output.ts'
+import { showProgress } from '../terminal/progress.ts'
+
+export type OpenOptions = {
+  /**
+   * For a process that lives long: an embedded part that dies is started again, and the log is compared with the read
+   * models each time that the connection to it is made anew. `onWrongLog` is told when they do not belong together.
+   */
+  supervise?: { onWrongLog: (error: WrongLog) => void } | undefined
+  /** The read models are about to be built from whatever log there is: that it is another one is no refusal, but told. */
+  toRebuild?: boolean
+}
+
+/**
+ * Connects to the event store and finds out whether every read model can be folded from it.
+ * @throws EventStoreRefused, LedgerUnavailable
+ */
+export async function reachLedger(url: string, gate: Gate): Promise<Ledger> {
+  const ledger = connect(url, gate)
+  try {
+    await ledger.lastPlace()
+    return ledger
+  } catch (error) {
+    await ledger.close()
+    throw await explainRefusal(error, url, 'read $all')
+  }
+}
+
+function connect(url: string, gate: Gate): Ledger {
+  try {
+    return connectLedger(url, undefined, gate)
+  } catch (error) {
+    return refuseUnusable(error)
+  }
+}
+
+/** `connected` is the ledger without what holds its appends up while it is frozen. */
+type Parts = {
+  connected: Ledger
+  ledger: Ledger
+  url: string
+  db: Pool
+  projectionDb: Pool
+  onParked: OnParked
+}
+
+/**
+ * Compares the log with the read models, gives it an identity when it has none, and brings the read models up to it.
+ * Nothing is written to either before they are known to belong together.
+ * @throws WrongLog, EventStoreRefused, LedgerUnavailable
+ */
+export async function prepareLog(
+  { connected, ledger, url, db, projectionDb, onParked }: Parts,
+  { supervise, toRebuild = false }: OpenOptions,
+): Promise<void> {
+  const compared = checkLog(ledger, await readKnownLog(db))
+  await (toRebuild ? compared.catch(tellOfAdoption) : compared)
+  if (toRebuild) await makeMissingTables(projectionDb)
+  // A log with an identity takes no other, so this also tells whether the user may write, and writes nothing.
+  if ((await ledger.identity()) === undefined) await identifyLog(ledger, url)
+  else if (supervise) await identifyLog(connected, url)
+  if (toRebuild) return
+  const progress = showProgress('Rebuilding the read models')
+  await prepareReadModels(projectionDb, ledger, { onParked, onProgress: progress.update })
+  progress.done()
+}
+
+/** A rebuild takes the log that is there, and says so when the read models were built from another one. */
+function tellOfAdoption(error: unknown): void {
+  if (!(error instanceof WrongLog)) throw error
+  tell(`${error.difference} Rebuilding from this log: events that it lacks disappear from the read models.`)
+}
+
+async function identifyLog(ledger: Ledger, url: string): Promise<void> {
+  const origin = { requestId: newId('req'), actor: 'system:start' }
+  try {
+    await identify(ledger, causeOf(origin, new Date().toISOString()))
+  } catch (error) {
+    // Nothing is added to a log that is being copied; the start after the freeze does it.
+    if (error instanceof LedgerFrozen) return
+    throw await explainRefusal(error, url, 'write to its streams')
+  }
+}
+
+/** Compares the two again with each new connection. @returns how to end that */
+export function watchTheLog(
+  { ledger, gate, db, log }: { ledger: Ledger; gate: Gate; db: Pool; log: Logger },
+  { onWrongLog }: NonNullable<OpenOptions['supervise']>,
+): () => Promise<void> {
+  const ending = new AbortController()
+  const check = async () => checkLog(ledger, await readKnownLog(db))
+  const watched = watchLog(ledger, gate, check, ending.signal, {
+    onBreak: (err) => log.warn({ err }, 'log.connection_lost'),
+    onWrong: onWrongLog,
+  })
+  return async () => {
+    ending.abort()
+    await watched
+  }
+}

@@ -1,0 +1,60 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import type { LogEntry } from '../domain/recorded.ts'
+import { mailApprovers } from '../processes/approval-mails.ts'
+import { confirmationProcesses } from '../processes/confirmations.ts'
+import { destroySpentKeys, scheduleDeliveries } from '../processes/deliveries.ts'
+import { resumeErasures } from '../processes/erasures.ts'
+import { recordExpiries } from '../processes/expiries.ts'
+import { runProcesses } from '../processes/process.ts'
+import type { Trouble } from '../processes/process-manager.ts'
+import { createTestPurchaseDriver } from '../processes/test-purchase-driver.ts'
+import { createTestPurchaseRunner, resumeTestPurchases } from '../processes/test-purchases.ts'
+import { resumeSales } from '../sales/resume.ts'
+import { baseUrlOf, sendTo } from './own-address.ts'
+import type { Stores } from './stores.ts'
+
+export type RunningProcesses = {
+  /** Takes every entry of the log as it comes, so that deliveries are scheduled at once. */
+  onEntry(entry: LogEntry): void
+  finished: Promise<void>
+}
+
+/** Runs all that has to follow from what is recorded, until the signal aborts. */
+export function startProcesses(
+  config: Config,
+  { services, appendGate }: Stores,
+  log: Logger,
+  signal: AbortSignal,
+): RunningProcesses {
+  const baseUrl = baseUrlOf(config)
+  /** A line for what could not be done, which names it by what it is. */
+  const onTrouble =
+    (code: string, field: string) =>
+    ({ id, error: err }: Trouble) =>
+      log.error({ err, [field]: id }, code)
+  const runTestPurchase = createTestPurchaseRunner(
+    services,
+    createTestPurchaseDriver(services, sendTo(baseUrl)),
+  )
+  const scheduling = scheduleDeliveries(services, onTrouble('delivery.not_scheduled', 'license'))
+  const processes = [
+    scheduling,
+    destroySpentKeys(services, onTrouble('delivery.key_not_destroyed', 'license')),
+    recordExpiries(services, { onTrouble: onTrouble('license.expiry_not_recorded', 'license') }),
+    resumeSales(services, { onTrouble: onTrouble('sale.not_advanced', 'sale') }),
+    resumeErasures(services, { onTrouble: onTrouble('erasure.not_finished', 'subject') }),
+    ...confirmationProcesses(services, {
+      onTrouble: onTrouble('confirmation.not_executed', 'confirmation'),
+    }),
+    mailApprovers(services, {
+      baseUrl,
+      onTrouble: ({ id, error: err }) => log.warn({ err, confirmation: id }, 'confirmation.not_mailed'),
+    }),
+    resumeTestPurchases(services, runTestPurchase, onTrouble('test_purchase.not_run', 'test_purchase')),
+  ]
+  const onFailure = ({ process: name, error: err }: { process: string; error: unknown }) =>
+    log.warn({ err, process_manager: name }, 'process_manager.failed')
+  const finished = runProcesses(processes, signal, onFailure, appendGate.untilOpen)
+  return { onEntry: scheduling.onEntry, finished }
+}

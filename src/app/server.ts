@@ -1,0 +1,119 @@
+import type { Logger } from 'pino'
+import { keepProjecting } from '../../projections/runner/projector-role.ts'
+import type { Config } from '../config.ts'
+import type { LogEntry } from '../domain/recorded.ts'
+import { keepSweeping } from '../idempotency/sweep.ts'
+import { connectFeed, type Feed } from '../webhooks/nats.ts'
+import { checkRecipients, makeBackups } from './backing-up.ts'
+import { startDispatching } from './dispatching.ts'
+import { withRealPort } from './own-address.ts'
+import { startProcesses } from './processes.ts'
+import type { Role } from './roles.ts'
+import type { Stores } from './stores.ts'
+
+export type RunningServer = {
+  /** Where it listens; undefined without the role `api`. */
+  address: string | undefined
+  /** Takes no new requests, ends the running ones, and stops every role. The stores stay open. */
+  stop(): Promise<void>
+}
+
+/** Runs the roles on stores that are already open. @throws CommandRefused when it cannot listen */
+export async function startServer(
+  given: Config,
+  stores: Stores,
+  log: Logger,
+  asked: readonly Role[],
+): Promise<RunningServer> {
+  const config = asked.includes('api') ? await withRealPort(given) : given
+  const stopping = new AbortController()
+  const undo: (() => Promise<unknown>)[] = []
+  const stop = async () => {
+    stopping.abort()
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const feed = connectNats(config, log)
+    if (feed) undo.push(() => feed.close())
+    undo.push(
+      keepSweeping(stores.services.idempotency, (err) => log.warn({ err }, 'idempotency.sweep_failed')),
+    )
+    const subscribers: Subscriber[] = []
+    if (asked.includes('reactions')) {
+      await checkRecipients(config)
+      const processing = startProcesses(config, stores, log, stopping.signal)
+      subscribers.push(processing.onEntry)
+      undo.push(() => processing.finished)
+      const backingUp = makeBackups(config, stores.db, log, stopping.signal)
+      undo.push(() => backingUp)
+    }
+    if (asked.includes('dispatcher')) {
+      const dispatching = startDispatching(config, stores, log, feed, stopping.signal)
+      subscribers.push(dispatching.onEntry)
+      undo.push(() => dispatching.finished)
+    }
+    if (asked.includes('projector')) {
+      const projecting = runProjector(stores, log, subscribers, stopping.signal)
+      undo.push(() => projecting)
+    } else if (subscribers.length > 0) {
+      const listening = listen(stores, log, subscribers, stopping.signal)
+      undo.push(() => listening)
+    }
+    if (!asked.includes('api')) return { address: undefined, stop }
+    // Only here: a process that leaves HTTP to others need not load it.
+    const { serveApi } = await import('./api.ts')
+    const { address, close } = await serveApi(config, stores, log, feed)
+    undo.push(close)
+    return { address, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+export function connectNats({ natsUrl }: Config, log: Logger): Feed | undefined {
+  return natsUrl === undefined
+    ? undefined
+    : connectFeed(natsUrl, (err) => log.warn({ err }, 'nats.connect_failed'))
+}
+
+/** Is handed every entry of the log as it comes. What was recorded before, or is missed, is found in the read models. */
+type Subscriber = (entry: LogEntry) => void
+
+async function* passedTo(
+  subscribers: readonly Subscriber[],
+  entries: AsyncIterable<LogEntry>,
+): AsyncIterable<LogEntry> {
+  for await (const entry of entries) {
+    for (const onEntry of subscribers) onEntry(entry)
+    yield entry
+  }
+}
+
+/** For a process without the projector. What it pushes the read models to itself they then need not read again. */
+async function listen(
+  { tail }: Stores,
+  log: Logger,
+  subscribers: readonly Subscriber[],
+  signal: AbortSignal,
+): Promise<void> {
+  const entries = tail.follow(await tail.head(), signal, (err, retryInMs) =>
+    log.warn({ err, retry_in_ms: retryInMs }, 'log.subscription_lost'),
+  )
+  for await (const entry of entries) for (const onEntry of subscribers) onEntry(entry)
+}
+
+async function runProjector(
+  { tail, readModels }: Stores,
+  log: Logger,
+  subscribers: readonly Subscriber[],
+  signal: AbortSignal,
+): Promise<void> {
+  const checkpoint = await readModels.checkpoint()
+  const entries = tail.follow(checkpoint < 0n ? undefined : checkpoint, signal, (err, retryInMs) =>
+    log.warn({ err, retry_in_ms: retryInMs }, 'projector.subscription_lost'),
+  )
+  await keepProjecting(passedTo(subscribers, entries), readModels, (err) =>
+    log.warn({ err }, 'projector.behind'),
+  )
+}

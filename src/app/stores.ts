@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import { joinLocalStack } from '../../infra/local/stack/stack.ts'
+import { migrate } from '../../projections/database/migrate.ts'
+import { createPool } from '../../projections/database/pool.ts'
+import { refuseWhileRestoring } from '../../projections/database/restoring.ts'
+import { createSharedLocks, type SharedLocks } from '../../projections/database/shared-locks.ts'
+import { createLookups } from '../../projections/lookups.ts'
+import type { LogReader } from '../../projections/runner/log.ts'
+import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
+import { createAttempts } from '../access/attempts.ts'
+import { createFingerprint } from '../access/fingerprint.ts'
+import { createKeyedMutex } from '../async/keyed-mutex.ts'
+import { createKeyTypeUse } from '../commands/cross-stream/key-type-use.ts'
+import { createPlanRoom } from '../commands/cross-stream/plan-room.ts'
+import type { Services } from '../commands/services.ts'
+import type { Config } from '../config.ts'
+import { createDeriveId, newId } from '../credentials/id.ts'
+import { type AppendGate, createAppendGate } from '../freeze/append-gate.ts'
+import { freezable } from '../freeze/freezable.ts'
+import { createIdempotency } from '../idempotency/idempotency.ts'
+import { createExecute } from '../ledger/execute.ts'
+import { createGate } from '../ledger/gate.ts'
+import { createTail, type Tail } from '../ledger/tail.ts'
+import { createMailing } from '../mail/mailing.ts'
+import { createProviders } from '../payments/providers.ts'
+import { createSignSettings } from '../signing/settings.ts'
+import { createSigner } from '../signing/signer.ts'
+import type { Tracing } from '../tracing/tracing.ts'
+import { createUsageCounter } from '../usage/counter.ts'
+import { createDeviceTelemetry } from '../usage/device-telemetry.ts'
+import { createInstalls } from '../usage/installs.ts'
+import { createLimitHits } from '../usage/limit-hits.ts'
+import { createTokenUse } from '../usage/token-use.ts'
+import { checkMasterKey } from '../vault/check.ts'
+import { createMachines } from '../vault/machines.ts'
+import type { MasterKey } from '../vault/master-key.ts'
+import { createSecrets } from '../vault/secrets.ts'
+import { createSubjects } from '../vault/subjects.ts'
+import { createTargetCheck, resolveByDns } from '../webhooks/resolve.ts'
+import { type Clocks, clocksOf } from './clocks.ts'
+import { type OpenOptions, prepareLog, reachLedger, watchTheLog } from './log-at-start.ts'
+import { readMasterKey } from './master-key-file.ts'
+import { startTraces } from './traces.ts'
+
+/** A person waits for what a payment provider says. */
+const providerTimeLimitMs = 10_000
+
+/** What was recorded is to be visible in this time, or whoever recorded it is told that it is not yet. */
+const readModelsTimeLimitMs = 8000
+
+/** Everything that is connected to the stores, and how to let go of it again. */
+export type Stores = {
+  services: Services
+  readModels: ReadModels
+  /** What the read models read of the log; following it spares them most of the reading. */
+  tail: Tail
+  masterKey: MasterKey
+  db: Pool
+  /** What every append of this process passes. */
+  appendGate: AppendGate
+  locks: SharedLocks
+  addresses: StoreAddresses
+  /** Undefined: traces are off. */
+  tracing: Tracing | undefined
+  clocks: Clocks
+  close(): Promise<void>
+}
+
+/** Where the stores of a process are reached, the embedded ones included. */
+export type StoreAddresses = { databaseUrl: string; eventstoreUrl: string }
+
+/** How the stores are used. A worker uses those that its parent process has opened and prepared. */
+export type StoreUse = OpenOptions & {
+  /** Connections to Postgres at most, by what they are for. */
+  connections?: ConnectionCounts
+  /** Makes sure that the read models are there and this version's. */
+  prepare: boolean
+  /** Wraps the read models that this process can advance itself, for example to have another process do it. */
+  advancing?: (own: ReadModels, log: LogReader) => ReadModels
+}
+
+export type ConnectionCounts = { db: number; hotDb: number; projectionDb: number; locksDb: number }
+
+/** Of a process that does everything. */
+const allConnections: ConnectionCounts = { db: 10, hotDb: 3, projectionDb: 2, locksDb: 3 }
+
+/**
+ * Starts or joins the embedded parts that are not replaced by an address, brings the schemas to this version and
+ * connects.
+ * @throws ConfigError, LocalStackError, WrongMasterKey, EventStoreRefused, WrongLog, or what the stores say when they cannot be reached
+ */
+export async function openStores(config: Config, log: Logger, options: OpenOptions = {}): Promise<Stores> {
+  const stack = await joinLocalStack({
+    dataDirectory: config.dataDirectory,
+    parts: { postgres: config.databaseUrl === undefined, eventStore: config.eventstoreUrl === undefined },
+    log: (message) => log.info(message),
+    supervise: options.supervise !== undefined,
+  })
+  try {
+    const addresses = {
+      databaseUrl: addressOf(config.databaseUrl ?? stack.databaseUrl),
+      eventstoreUrl: addressOf(config.eventstoreUrl ?? stack.eventstoreUrl),
+    }
+    const masterKey = readMasterKey(config)
+    await migrate(
+      config.databaseUrl === undefined
+        ? addressOf(stack.migrationUrl)
+        : (config.migrationUrl ?? addresses.databaseUrl),
+    )
+    const stores = await connectStores(config, masterKey, addresses, log, {
+      ...options,
+      prepare: true,
+    })
+    const close = async () => {
+      await stores.close()
+      await stack.leave()
+    }
+    return { ...stores, close }
+  } catch (error) {
+    await stack.leave()
+    throw error
+  }
+}
+
+/**
+ * Connects to stores that run and whose schemas are this version's. The only place where the clients of the stores are
+ * built.
+ * @throws WrongMasterKey, RestoreUnfinished, EventStoreRefused, WrongLog, or what the stores say when they cannot be reached
+ */
+export async function connectStores(
+  config: Config,
+  masterKey: MasterKey,
+  addresses: StoreAddresses,
+  log: Logger,
+  use: StoreUse,
+): Promise<Stores> {
+  const undo: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const traces = await startTraces(config, log, undo)
+    const gate = createGate()
+    const connected = await reachLedger(addresses.eventstoreUrl, gate)
+    undo.push(() => connected.close())
+    const { db, hotDb, projectionDb, locksDb } = createPools(
+      addresses.databaseUrl,
+      use.connections ?? allConnections,
+      log,
+      undo,
+    )
+    await refuseWhileRestoring(db)
+    const locks = createSharedLocks(db)
+    const appendGate = createAppendGate(db)
+    const ledger = traces.ledger(freezable(connected, appendGate))
+    await checkMasterKey(db, masterKey)
+
+    const onParked = (parked: object) => log.error(parked, 'projection.stream_parked')
+    const { eventstoreUrl: url } = addresses
+    if (use.prepare) await prepareLog({ connected, ledger, url, db, projectionDb, onParked }, use)
+    if (use.supervise) undo.push(watchTheLog({ ledger, gate, db, log }, use.supervise))
+    const clocks = clocksOf(url, db)
+    const tail = createTail(ledger)
+    const rounds = traces.rounds(tail)
+    const ownReadModels = createReadModels(projectionDb, rounds.log, {
+      timeLimitMs: readModelsTimeLimitMs,
+      onParked,
+      onFailure: (err) => log.warn({ err }, 'projection.batch_failed'),
+      onRound: rounds.onRound,
+    })
+    const readModels = use.advancing?.(ownReadModels, ledger) ?? ownReadModels
+    const now = () => new Date()
+    const counters = createCounters(db, now, log)
+    undo.push(() => stopAll([appendGate, locks, ...Object.values(counters)]))
+    const keyed = createKeyed(db, masterKey, now)
+    undo.push(() => keyed.signer.close())
+    const mailing = createMailing(config.mail, config.dataDirectory)
+    undo.push(() => mailing.mailer.close())
+    const untilVisible = (position: bigint) => readModels.advanceTo(position)
+    const services: Services = {
+      ledger,
+      execute: traces.execute(createExecute(ledger, traces.wait(readModels), createKeyedMutex())),
+      untilVisible,
+      db,
+      ...createLookups(hotDb),
+      keyTypes: createKeyTypeUse(locks, ledger),
+      planRoom: createPlanRoom({ locksDb, db, ledger, untilVisible }),
+      ...keyed,
+      providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
+      ...counters,
+      attempts: createAttempts(db, now),
+      checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
+      mailing,
+      now,
+      randomBytes,
+      newId,
+    }
+    const { tracing } = traces
+    return { services, readModels, tail, masterKey, db, appendGate, locks, addresses, clocks, tracing, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** What the master key opens, or what follows from it. */
+function createKeyed(db: Pool, masterKey: MasterKey, now: () => Date) {
+  const secrets = createSecrets(db, masterKey)
+  const signer = createSigner(secrets)
+  return {
+    subjects: createSubjects(db, masterKey),
+    secrets,
+    machines: createMachines(secrets, randomBytes),
+    signer,
+    signSettings: createSignSettings(signer),
+    fingerprint: createFingerprint(masterKey),
+    idempotency: createIdempotency(db, masterKey, now),
+    deriveId: createDeriveId(masterKey.derivedIds),
+  }
+}
+
+function createPools(
+  databaseUrl: string,
+  counts: ConnectionCounts,
+  log: Logger,
+  undo: (() => Promise<unknown>)[],
+) {
+  const onError = (err: Error) => log.warn({ err }, 'database.connection_lost')
+  const pools = {
+    db: createPool(databaseUrl, { size: counts.db, onError }),
+    // Validates wait for nothing else: their look-ups have connections of their own.
+    hotDb: createPool(databaseUrl, { size: counts.hotDb, planOnce: true, onError }),
+    // Read models are folded by key, from nothing to whatever they grow to.
+    projectionDb: createPool(databaseUrl, { size: counts.projectionDb, planOnce: true, onError }),
+    // Whoever waits for a turn takes no connection from those who have theirs.
+    locksDb: createPool(databaseUrl, { size: counts.locksDb, onError }),
+  }
+  for (const pool of Object.values(pools)) undo.push(() => pool.end())
+  return pools
+}
+
+/** What is counted in memory and written down now and then. */
+function createCounters(db: Pool, now: () => Date, log: Logger) {
+  const onFailure = (err: unknown) => log.warn({ err }, 'usage.flush_failed')
+  return {
+    usage: createUsageCounter(db, now, onFailure),
+    tokenUse: createTokenUse(db, now, onFailure),
+    telemetry: createDeviceTelemetry(db, now, onFailure),
+    installs: createInstalls(db, now, onFailure),
+    limitHits: createLimitHits(db, now, onFailure),
+  }
+}
+
+async function stopAll(all: readonly { stop(): Promise<unknown> }[]): Promise<void> {
+  for (const one of all) await one.stop()
+}
+
+function addressOf(url: string | undefined): string {
+  if (url === undefined) throw new Error('the embedded stores returned no address')
+  return url
+}

@@ -1,0 +1,142 @@
+// A process that answers HTTP beside others like it. Its parent starts it, gives it the addresses of the stores, and
+// advances the read models for it. Without the parent it ends at once: the stores may be gone, and nobody would replace it.
+import { once } from 'node:events'
+import closeWithGrace from 'close-with-grace'
+import type { Logger } from 'pino'
+import { Registry } from 'prom-client'
+import { fingerprint } from '../../../projections/runner/schema.ts'
+import type { Metrics } from '../../api/system/metrics.ts'
+import { type Config, parseConfig } from '../../config.ts'
+import { serveApi } from '../api.ts'
+import { CommandRefused } from '../exit.ts'
+import { keepHeapSmall } from '../heap.ts'
+import { createLog } from '../log.ts'
+import { readMasterKey } from '../master-key-file.ts'
+import { connectNats } from '../server.ts'
+import { connectStores } from '../stores.ts'
+import { type DelegatedReadModels, delegateAdvancing } from './advancing.ts'
+import { connectionsOfWorker } from './connections.ts'
+import { type FromWorker, Measured, type Start, ToWorker } from './messages.ts'
+
+/** How long running requests may take to end; the parent waits a little longer. */
+const drainMs = 13_000
+
+type Worker = { drain(): Promise<void>; stop(): Promise<void> }
+
+keepHeapSmall()
+const config = parseConfig(process.env)
+const log = createLog(config.logLevel, { buffered: true, worker: process.pid })
+const start = await startMessage()
+const starting = work(config, start, log)
+const grace = closeWithGrace(
+  // The parent says when it is over: a terminal sends its Ctrl-C and its end to every process.
+  { delay: drainMs, logger: false, skip: ['SIGINT', 'SIGHUP'] },
+  async ({ err }) => {
+    if (err) log.fatal({ err }, 'process.failed')
+    await (await starting.catch(() => undefined))?.stop()
+    log.flush()
+  },
+)
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
+await starting.catch(async (error: unknown) => {
+  if (!(error instanceof CommandRefused)) log.error({ err: error }, 'worker.not_started')
+  await tell({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
+  grace.close()
+})
+
+async function startMessage(): Promise<Start> {
+  const messages: unknown[] = await once(process, 'message')
+  const asked = ToWorker.parse(messages[0])
+  if (asked.kind === 'start') return asked
+  // It is stopped before it was begun.
+  process.exit(0)
+}
+
+/** @returns when it is on its way, so that this process may end */
+function tell(message: FromWorker): Promise<void> {
+  return new Promise((resolve) => process.send?.(message, () => resolve()))
+}
+
+async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
+  const { port, workers, databaseUrl, eventstoreUrl } = asked
+  if (asked.fingerprint !== fingerprint) {
+    throw new CommandRefused('keyledger was replaced by another version. Restart it.')
+  }
+  const most = Math.ceil(given.connections.most / workers)
+  const config = { ...given, port, connections: { ...given.connections, most } }
+  let readModels: DelegatedReadModels | undefined
+  const stores = await connectStores(config, readMasterKey(given), { databaseUrl, eventstoreUrl }, log, {
+    connections: connectionsOfWorker(workers),
+    prepare: false,
+    // The parent finds the same out, tells it, and ends all of them; until then nothing passes here.
+    supervise: { onWrongLog: (error) => log.fatal({ err: error }, 'log.wrong') },
+    advancing: (own, ledger) => {
+      readModels = delegateAdvancing(
+        own,
+        ledger,
+        (position) => void tell({ kind: 'advance', position: String(position) }),
+      )
+      return readModels
+    },
+  })
+  const feed = connectNats(config, log)
+  const metrics = measureWithOthers()
+  const close = async () => {
+    await feed?.close()
+    await stores.close()
+  }
+  try {
+    const api = await serveApi(config, stores, log, feed, metrics)
+    const worker: Worker = {
+      drain: () => api.drain(config.connections.idleMs + drainMs),
+      async stop() {
+        await api.close()
+        await metrics.tell(-1)
+        await close()
+      },
+    }
+    process.on('message', (message) => {
+      const told = ToWorker.parse(message)
+      if (told.kind === 'advanced') readModels?.onAdvanced(told.position)
+      else if (told.kind === 'measure') void metrics.tell(told.id)
+      else if (told.kind === 'metrics') metrics.onText(told.id, told.text)
+      else if (told.kind === 'drain') void worker.drain().then(() => grace.close())
+      else if (told.kind === 'stop') grace.close()
+    })
+    await tell({ kind: 'listening', address: api.address })
+    return worker
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+type SharedMetrics = Metrics & {
+  /** Tells the parent what this process has measured. */
+  tell(id: number): Promise<void>
+  onText(id: number, text: string): void
+}
+
+/** The parent adds up what all processes have measured. */
+function measureWithOthers(): SharedMetrics {
+  const registry = new Registry()
+  const asked = new Map<number, (text: string) => void>()
+  let ids = 0
+  return {
+    registry,
+    read() {
+      const { promise, resolve } = Promise.withResolvers<string>()
+      const id = ids++
+      asked.set(id, resolve)
+      void tell({ kind: 'read-metrics', id })
+      return promise
+    },
+    async tell(id) {
+      await tell({ kind: 'measured', id, metrics: Measured.parse(await registry.getMetricsAsJSON()) })
+    },
+    onText(id, text) {
+      asked.get(id)?.(text)
+      asked.delete(id)
+    },
+  }
+}

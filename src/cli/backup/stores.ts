@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { joinLocalStack } from '../../../infra/local/stack/stack.ts'
+import { CommandRefused } from '../../app/exit.ts'
+import type { Config } from '../../config.ts'
+import { openRawLog, type RawLog } from '../../ledger/raw-log.ts'
+import { tell } from '../../terminal/output.ts'
+
+/** The stores as a backup and a restore use them: nothing is migrated, made or rebuilt by opening them. */
+export type BareStores = {
+  log: RawLog
+  eventstoreUrl: string
+  /** As the application. */
+  databaseUrl: string
+  /** As the role that owns the durable schemas. */
+  migrationUrl: string
+}
+
+/**
+ * Joins the embedded parts, or starts them, as far as they are used.
+ * @throws LocalStackError
+ */
+export async function withBareStores<T>(
+  config: Config,
+  work: (stores: BareStores) => Promise<T>,
+): Promise<T> {
+  const stack = await joinLocalStack({
+    dataDirectory: config.dataDirectory,
+    parts: { postgres: config.databaseUrl === undefined, eventStore: config.eventstoreUrl === undefined },
+    log: tell,
+  })
+  const databaseUrl = config.databaseUrl ?? stack.databaseUrl
+  const migrationUrl =
+    config.databaseUrl === undefined ? stack.migrationUrl : (config.migrationUrl ?? databaseUrl)
+  const eventstoreUrl = config.eventstoreUrl ?? stack.eventstoreUrl
+  try {
+    if (databaseUrl === undefined || migrationUrl === undefined || eventstoreUrl === undefined) {
+      throw new Error('the embedded stores returned no address')
+    }
+    const log = openRawLog(eventstoreUrl)
+    try {
+      return await work({ log, eventstoreUrl, databaseUrl, migrationUrl })
+    } finally {
+      await log.close()
+    }
+  } finally {
+    await stack.leave()
+  }
+}
+
+/** @throws CommandRefused for an embedded ledger that was never started: there is nothing to back up */
+export function refuseNothing({ dataDirectory, databaseUrl, eventstoreUrl }: Config): void {
+  const missing =
+    (eventstoreUrl === undefined && !existsSync(join(dataDirectory, 'eventstore', 'events.sqlite'))) ||
+    (databaseUrl === undefined && !existsSync(join(dataDirectory, 'postgres')))
+  if (missing) {
+    throw new CommandRefused(
+      `${dataDirectory} contains no ledger. Set KEYLEDGER_DATA_DIR to the data directory to back up.`,
+    )
+  }
+}

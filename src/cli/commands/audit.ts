@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { verify } from '../../../projections/runner/verify.ts'
+import { exitCode } from '../../app/exit.ts'
+import { withStores } from '../../app/with-stores.ts'
+import { type OutputOptions, print, table } from '../../terminal/output.ts'
+import { showProgress } from '../../terminal/progress.ts'
+import { parsed } from '../arguments.ts'
+
+type Options = OutputOptions & { until?: string }
+
+const Moment = z.iso
+  .datetime({ offset: true, error: 'must be a time such as 2026-11-21T09:30:00Z' })
+  .transform((moment) => new Date(moment).toISOString())
+
+/** `keyledger audit …`: whether what is shown is what was recorded. */
+export function auditCommands(program: Command): void {
+  const audit = program.command('audit').description('Check the read models against the log')
+
+  audit
+    .command('replay')
+    .description('Replay the whole log into separate tables and report differences from the live ones')
+    .option('--until <time>', 'replay only up to this time, and report what has changed since')
+    .option('--json', 'print {until, events, eventsPerSecond, rows, tables, differences}')
+    .action((options: Options) => {
+      const until =
+        options.until === undefined ? undefined : parsed(Moment, options.until, `--until ${options.until}`)
+      return withStores(async ({ services }) => {
+        const progress = showProgress('Replaying')
+        const started = performance.now()
+        const { events, rows, differences } = await verify(
+          services.db,
+          services.ledger,
+          progress.update,
+          until,
+        )
+        progress.done()
+        const eventsPerSecond = Math.round(events / ((performance.now() - started) / 1000))
+        const found = { until: until ?? null, events, eventsPerSecond, rows, tables: counted(differences) }
+        print(options, { ...found, differences }, () => [
+          ...differences.map(({ table: name, side, row }) => `${name}: ${side}: ${JSON.stringify(row)}`),
+          ...table(
+            found.tables.map(({ table: name, onlyInLive, onlyInReplay }) => [
+              name,
+              `${onlyInLive} only in the live table`,
+              `${onlyInReplay} only in the replayed table`,
+            ]),
+          ),
+          `${events} events replayed${until === undefined ? '' : ` until ${until}`} at ${eventsPerSecond} events/s, ` +
+            `${rows} rows compared, ${differences.length} differences`,
+        ])
+        // With a moment they are what has happened since, and no fault.
+        if (until === undefined && differences.length > 0) process.exitCode = exitCode.refused
+      })
+    })
+}
+
+type Difference = Awaited<ReturnType<typeof verify>>['differences'][number]
+
+/** How many rows of each table stand on one side alone, as far as they were gone through. */
+function counted(differences: readonly Difference[]) {
+  const of = (rows: readonly Difference[], side: Difference['side']) =>
+    rows.filter((row) => row.side === side).length
+  return Array.from(
+    Map.groupBy(differences, ({ table: name }) => name),
+    ([name, rows]) => ({
+      table: name,
+      onlyInLive: of(rows, 'only in live'),
+      onlyInReplay: of(rows, 'only in replay'),
+    }),
+  )
+}

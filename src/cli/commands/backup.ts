@@ -1,0 +1,60 @@
+import type { Command } from 'commander'
+import type { MakeOptions, OpenOptions } from '../backup/actions.ts'
+
+/** Only where they are used: they load what encrypts and packs. */
+const actions = () => import('../backup/actions.ts')
+
+/** `keyledger backup …` and `keyledger restore`: the log and the durable tables, in one file. */
+export function backupCommands(program: Command): void {
+  const backup = program
+    .command('backup')
+    .description('Back up the log and the durable tables to a file; works while the server runs')
+    .argument('<file>')
+  lockOptions(backup)
+    .option('--full-speed', 'do not throttle, for when the server is not running')
+    .option('--json', 'print {file, id, bytes, events, tables, encrypted}')
+    .action(async (file: string, options: MakeOptions) => (await actions()).makeBackup(file, options))
+
+  const verifying = backup
+    .command('verify <file>')
+    .description(
+      'Restore a backup into a temporary directory, compare it with the file, and verify the read models; exit code 1 if they differ',
+    )
+  keyOptions(verifying)
+    .option('--json', 'print {file, id, createdAt, events, rows, masterKey, differences}')
+    // Options that `backup` has, too, are taken for its own.
+    .action(async (file: string, _: object, command: Command) =>
+      (await actions()).verifyBackup(file, command.optsWithGlobals<OpenOptions>()),
+    )
+
+  const restoring = program
+    .command('restore <file>')
+    .description('Restore a backup into an empty data directory, or an empty event store and database')
+  keyOptions(restoring)
+    .option('--json', 'print {file, id, createdAt, events, tables}')
+    .action(async (file: string, options: OpenOptions) => (await actions()).restoreBackup(file, options))
+}
+
+/** Adds the ways in which a command is told how to encrypt. */
+const lockOptions = (command: Command): Command =>
+  command
+    .option(
+      '--recipient <age1…>',
+      'encrypt for this age public key; may be repeated',
+      (one: string, others: string[] = []) => [...others, one],
+    )
+    .option('--passphrase', 'encrypt with a passphrase, entered at the prompt')
+    .option(
+      '--passphrase-file <path>',
+      'encrypt with the passphrase in the first line of the file, or of stdin for -',
+    )
+
+/** Adds the ways in which a command is told how to decrypt. */
+const keyOptions = (command: Command): Command =>
+  command
+    .option('--identity <path>', 'file with the age secret keys, AGE-SECRET-KEY-1…')
+    .option('--passphrase', 'prompt for the passphrase')
+    .option(
+      '--passphrase-file <path>',
+      'read the passphrase from the first line of the file, or of stdin for -',
+    )

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { createLog } from '../../app/log.ts'
+import { openStores } from '../../app/stores.ts'
+import { parseConfig } from '../../config.ts'
+import { playLife } from '../demo/life.ts'
+
+export function demoCommand(program: Command): void {
+  program
+    .command('demo')
+    .description('Run through the life of a license on a temporary ledger, showing every step')
+    .action(demo)
+}
+
+async function demo(): Promise<void> {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'keyledger-demo-'))
+  // Its own stores and a free port, whatever the environment says.
+  const config = parseConfig({ KEYLEDGER_DATA_DIR: dataDirectory, KEYLEDGER_PORT: '0' })
+  const log = createLog('warn')
+  const { startServer } = await import('../../app/server.ts')
+  try {
+    const stores = await openStores(config, log)
+    try {
+      const server = await startServer(config, stores, log, ['api', 'projector'])
+      await playLife(stores, server.address ?? '').finally(() => server.stop())
+    } finally {
+      await stores.close()
+    }
+  } finally {
+    rmSync(dataDirectory, { recursive: true, force: true })
+  }
+}

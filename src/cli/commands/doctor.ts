@@ -1,0 +1,197 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { findExposures } from '../../../infra/local/stack/exposure.ts'
+import { listConnectedProviders } from '../../../projections/integrations/queries.ts'
+import { type ProjectionStatus, projectionStatus } from '../../../projections/runner/status.ts'
+import { exitCode, failureOf } from '../../app/exit.ts'
+import { createLog } from '../../app/log.ts'
+import { createReadiness } from '../../app/readiness.ts'
+import { openStores, type Stores } from '../../app/stores.ts'
+import { NotInTime, withinTime } from '../../async/within-time.ts'
+import { type Config, ConfigError, parseConfig } from '../../config.ts'
+import type { Provider } from '../../domain/integrations/provider.ts'
+import { EmailAddress } from '../../domain/values.ts'
+import type { OtherClock } from '../../ledger/clock-difference.ts'
+import { type OutputOptions, print, table } from '../../terminal/output.ts'
+import { connectFeed } from '../../webhooks/nats.ts'
+import { parsed } from '../arguments.ts'
+import { backupsCheck } from '../doctor/backups.ts'
+import { type Check, type Findings, runChecks } from '../doctor/check.ts'
+import { clockCheck } from '../doctor/clock.ts'
+import { diskCheck } from '../doctor/disk.ts'
+import { mailCheck } from '../doctor/mail.ts'
+import { portCheck } from '../doctor/port.ts'
+import { providerChecks, type Reached, reachProviders } from '../doctor/providers.ts'
+import { databaseRightsCheck, natsFinding, versionsCheck, withRemedy } from '../doctor/stores.ts'
+
+/** A rebuild of the read models may take longer; then the report does without what the stores would add. */
+const openingMs = 30_000
+/** Nobody waits longer for connections that do not close. */
+const closingMs = 10_000
+/** A store that does not answer is found by its check; nothing else waits for it. */
+const queryMs = 5000
+/** What a check that did not end in time still does is given up after that. */
+const leftoverMs = 500
+
+export function doctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('Check every part and explain how to fix problems')
+    .option('--send-test-mail <address>', 'send a test mail to this address')
+    .option('--json', 'print {healthy, parts, projection, exposures}')
+    .action(doctor)
+}
+
+type Exposures = { open: { path: string; problem: string }[]; closed: { path: string; problem: string }[] }
+
+type StoresReport = {
+  parts: Findings
+  ended: boolean
+  projection: ProjectionStatus | null
+  /** How the command ends when the stores could not be opened. */
+  code?: number
+}
+
+async function doctor(options: OutputOptions & { sendTestMail?: string }): Promise<void> {
+  const config = parseConfig(process.env)
+  const testMailTo =
+    options.sendTestMail === undefined
+      ? undefined
+      : parsed(EmailAddress, options.sendTestMail, '--send-test-mail')
+  if (testMailTo !== undefined && config.mail.smtpUrl === undefined)
+    throw new ConfigError('--send-test-mail needs a mail server. Set KEYLEDGER_SMTP_URL.')
+  const exposuresNow = () => (holdsData(config) ? findExposures(config.dataDirectory) : [])
+  // Opening the stores closes what it may.
+  const openBefore = exposuresNow()
+  const [outside, stores] = await Promise.all([
+    runChecks([portCheck(config), diskCheck(config.dataDirectory), mailCheck(config, testMailTo)]),
+    lookAtStores(config),
+  ])
+  const open = exposuresNow()
+  const closed = openBefore.filter(({ path }) => open.every((exposure) => exposure.path !== path))
+  const parts: Findings = {
+    ...stores.parts,
+    data_directory: {
+      ok: open.length === 0,
+      required: true,
+      ...(open.length > 0 && { detail: 'accessible to other users of this machine' }),
+    },
+    ...outside.found,
+  }
+  // A stream that is set aside is one tenant's trouble: it is told of, and the installation is well.
+  const healthy = Object.values(parts).every(({ ok, required }) => ok || !required)
+  const report = { healthy, parts, projection: stores.projection, exposures: { open, closed } }
+  print(options, report, () => lines(parts, stores.projection, { open, closed }))
+  if (!healthy) process.exitCode = stores.code ?? exitCode.unavailable
+  if (!stores.ended || !outside.ended) setTimeout(() => process.exit(), leftoverMs).unref()
+}
+
+function lines(parts: Findings, projection: ProjectionStatus | null, { open, closed }: Exposures): string[] {
+  const word = ({ ok, required }: Findings[string]) => (ok ? 'ok' : required ? 'FAILS' : 'warning')
+  return [
+    ...table(Object.entries(parts).map(([name, finding]) => [name, word(finding), finding.detail ?? ''])),
+    ...Object.entries(parts).flatMap(([name, { remedy }]) =>
+      remedy === undefined ? [] : [`  ${name}: ${remedy}`],
+    ),
+    ...open.map(({ problem }) => `  ${problem}`),
+    ...closed.map(
+      ({ path }) => `  ${path} was accessible to other users; keyledger has removed their access`,
+    ),
+    ...(projection === null
+      ? []
+      : [
+          `read models: ${projection.lagEvents} events behind, ${projection.parked.length} parked streams`,
+          ...(projection.parked.length === 0 ? [] : ['  see: keyledger projections status']),
+        ]),
+  ]
+}
+
+/** Opens the stores and looks at what they show. That they cannot be opened is a finding, too. */
+async function lookAtStores(config: Config): Promise<StoresReport> {
+  const log = createLog(process.env.KEYLEDGER_LOG_LEVEL === undefined ? 'warn' : config.logLevel)
+  let stores: Stores
+  try {
+    stores = await withinTime(openStores(config, log), openingMs)
+  } catch (error) {
+    return notOpened(config, error)
+  }
+  try {
+    return await lookInto(config, stores)
+  } finally {
+    await withinTime(stores.close(), closingMs).catch(() => undefined)
+  }
+}
+
+async function notOpened(config: Config, error: unknown): Promise<StoresReport> {
+  const known = config.payments.stripeSecretKey === undefined ? [] : (['stripe'] as const)
+  const reached = reachProviders(known, config.payments)
+  const { found, ended } = await runChecks([
+    ...providerChecks(known, reached),
+    clocks(reached, async () => []),
+  ])
+  if (error instanceof NotInTime) {
+    const detail = `not open after ${openingMs / 1000} s`
+    const remedy =
+      'the read models may be rebuilding: run doctor again later, and check the log of the server'
+    const stores = { ok: false, required: true, detail, remedy }
+    return { parts: { stores, ...found }, ended: false, projection: null }
+  }
+  const { message, code } = failureOf(error)
+  // A fault of our own is told with its stack trace.
+  if (message === undefined || code === exitCode.internal) throw error
+  return {
+    parts: { stores: { ok: false, required: true, detail: message }, ...found },
+    ended,
+    projection: null,
+    code,
+  }
+}
+
+async function lookInto(config: Config, { services, clocks: storeClocks }: Stores): Promise<StoresReport> {
+  const { db, ledger } = services
+  const feed = config.natsUrl === undefined ? undefined : connectFeed(config.natsUrl, () => undefined)
+  try {
+    await feed?.firstTry
+    const readiness = await createReadiness(services, undefined)()
+    const providers = await providersInUse(config, () => listConnectedProviders(db))
+    const reached = reachProviders(providers, config.payments)
+    const { found, ended } = await runChecks([
+      versionsCheck(db, feed),
+      databaseRightsCheck(db),
+      ...(config.backups ? [backupsCheck(db, config.backups)] : []),
+      clocks(reached, () => storeClocks.ask()),
+      ...providerChecks(providers, reached),
+    ])
+    const parts: Findings = {
+      ...Object.fromEntries(
+        Object.entries(readiness.parts).map(([name, health]) => [name, withRemedy(name, health)]),
+      ),
+      ...(feed && { nats: natsFinding(feed) }),
+      ...found,
+    }
+    const projection = await withinTime(projectionStatus(db, ledger), queryMs).catch(() => null)
+    return { parts, ended, projection }
+  } finally {
+    await feed?.close()
+  }
+}
+
+/** The platform's own card provider, and whatever a tenant is connected to. */
+async function providersInUse(config: Config, connected: () => Promise<Provider[]>): Promise<Provider[]> {
+  const platform: Provider[] = config.payments.stripeSecretKey === undefined ? [] : ['stripe']
+  return [...new Set([...platform, ...(await withinTime(connected(), queryMs).catch(() => []))])]
+}
+
+function clocks(reached: Promise<readonly Reached[]>, ofStores: () => Promise<OtherClock[]>): Check {
+  return clockCheck(async () => {
+    const [providers, own] = await Promise.all([reached, ofStores()])
+    return [...own, ...providers.flatMap((one) => one.clocks)]
+  })
+}
+
+/** With stores and a key of its own elsewhere, the data directory holds only locks. */
+function holdsData({ dataDirectory, databaseUrl, eventstoreUrl }: Config): boolean {
+  const embedded = databaseUrl === undefined || eventstoreUrl === undefined
+  return embedded || ['master.key', 'mailbox'].some((name) => existsSync(join(dataDirectory, name)))
+}

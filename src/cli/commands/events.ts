@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { readFeed } from '../../api/management/events.ts'
+import { withStores } from '../../app/with-stores.ts'
+import { recordAudit } from '../../commands/audit.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { createCursors } from '../../http/cursor.ts'
+import { asLine, inJson, type OutputOptions, tell } from '../../terminal/output.ts'
+import type { FedEvent } from '../../webhooks/payloads.ts'
+
+type TailOptions = OutputOptions & { tenant: string; after?: string; follow: boolean }
+
+const pageSize = 100
+const pauseMs = 500
+
+/** `keyledger events …`: what webhooks are sent, read from the ledger. */
+export function eventCommands(program: Command): void {
+  const events = program.command('events').description("A tenant's license events")
+
+  events
+    .command('tail')
+    .description('Print every event that a webhook can receive, oldest first, then new events as they occur')
+    .requiredOption('--tenant <id>')
+    .option('--after <cursor>', 'start after this cursor, as in GET /v1/events')
+    .option('--no-follow', 'stop after the last existing event')
+    .option('--json', 'print one {event, cursor} per line')
+    .action(tail)
+}
+
+async function tail({ tenant, after, follow, json = false }: TailOptions): Promise<void> {
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  await withStores(async ({ services, readModels, masterKey }, origin) => {
+    if (!(await findTenant(services.db, tenant))) throw new Refusal('tenant_not_found')
+    const target = { kind: 'licenses', id: null } as const
+    await recordAudit(services, tenant, { action: 'viewed', target }, origin)
+    const cursors = createCursors(masterKey.cursors)
+    let last = after
+    while (!stopping.signal.aborted) {
+      // Nobody else may be there to bring what was recorded last to where it is read.
+      await readModels.catchUp()
+      const { items, more } = await readFeed(services, cursors, tenant, { after: last, limit: pageSize })
+      last = items.at(-1)?.cursor ?? last
+      await write(items.map((item) => (json ? inJson(item) : asLine(lineOf(item.event)))))
+      if (more) continue
+      if (!follow) break
+      await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+    if (last !== undefined && !json) tell(`Continue with --after ${last}`)
+  })
+}
+
+/** Waits for whoever reads slowly, so that no more than a page is in memory. */
+async function write(lines: readonly string[]): Promise<void> {
+  if (lines.length === 0 || process.stdout.write(`${lines.join('\n')}\n`)) return
+  await once(process.stdout, 'drain')
+}
+
+function lineOf({ created, event, license_id, ...particular }: FedEvent): string {
+  const about = 'device_name' in particular ? particular.device_name : ''
+  return [new Date(created * 1000).toISOString(), event.padEnd(19), license_id, about].join('  ').trimEnd()
+}

@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import { isDatabaseTrouble } from '../../../projections/database/trouble.ts'
+import { CommandRefused, CommandUnavailable } from '../../app/exit.ts'
+import { withStores } from '../../app/with-stores.ts'
+import { freezeLedger, unfreezeLedger } from '../../freeze/freeze.ts'
+import { type OutputOptions, print, tell } from '../../terminal/output.ts'
+
+const tellOfWait = (milliseconds: number): void =>
+  tell(
+    'A process crashed or lost its connection to the database. ' +
+      `Waiting ${Math.ceil(milliseconds / 1000)} s for writes that it may have sent.`,
+  )
+
+/** `keyledger freeze` and `keyledger unfreeze`: nothing is recorded between the two, and everything can be read. */
+export function freezeCommands(program: Command): void {
+  program
+    .command('freeze')
+    .description('Reject every write with 503 in all processes until unfreeze; reads and validates continue')
+    .option('--reason <text>', 'shown by doctor and in the log')
+    .option('--json', 'print {frozen, since, actor, reason}')
+    .action((options: OutputOptions & { reason?: string }) =>
+      withStores(async ({ db, locks }, { actor }) => {
+        const asked = { actor, reason: options.reason ?? null }
+        const freeze = await freezeLedger(db, locks, asked, tellOfWait).catch((error: unknown) => {
+          if (!isDatabaseTrouble(error)) throw error
+          throw new CommandUnavailable(
+            'Nothing was frozen, because a process may still append: it does not respond, or its append does not finish. ' +
+              'Find the server that hangs, stop it, and try again.',
+          )
+        })
+        if (!freeze) throw new CommandRefused('Nothing was frozen, because unfreeze ran at the same time.')
+        const shown = { frozen: true, since: freeze.holdsSince, actor: freeze.actor, reason: freeze.reason }
+        print(options, shown, () => [
+          `Frozen since ${freeze.holdsSince}: no process can write. To end the freeze: keyledger unfreeze`,
+        ])
+      }),
+    )
+
+  program
+    .command('unfreeze')
+    .description('End a freeze')
+    .option('--json', 'print {frozen, wasFrozen}')
+    .action((options: OutputOptions) =>
+      withStores(async ({ db }) => {
+        const wasFrozen = await unfreezeLedger(db)
+        print(options, { frozen: false, wasFrozen }, () => [
+          wasFrozen ? 'The ledger accepts writes again.' : 'The ledger was not frozen.',
+        ])
+      }),
+    )
+}

@@ -1,0 +1,63 @@
+import type { Command } from 'commander'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { withStores } from '../../app/with-stores.ts'
+import { addMember, findMemberByEmail, issueLink } from '../../commands/members/members.ts'
+import type { Origin, Services } from '../../commands/services.ts'
+import { createTenant } from '../../commands/tenants.ts'
+import { ConfigError, parseConfig } from '../../config.ts'
+import { EmailAddress, Slug } from '../../domain/values.ts'
+import { type OutputOptions, print } from '../../terminal/output.ts'
+import { parsed } from '../arguments.ts'
+import { linkAddress } from './member.ts'
+
+/** What an operator does once. */
+export function hostCommands(program: Command): void {
+  program
+    .command('init')
+    .description('Create the data directory, the master key and the schemas, and optionally a tenant')
+    .option('--tenant <id>')
+    .option('--owner <email>', "the tenant's first owner; needs --tenant")
+    .option('--json', 'print {dataDirectory, tenantId, ownerId, ownerLink}')
+    .action(init)
+
+  program
+    .command('migrate')
+    .description('Migrate the schemas and rebuild the read models for this version')
+    .option('--json', 'print {migrated}')
+    .action((options: OutputOptions) =>
+      withStores(async () =>
+        print(options, { migrated: true }, () => ['The schemas and the read models are at this version.']),
+      ),
+    )
+}
+
+async function init(options: OutputOptions & { tenant?: string; owner?: string }): Promise<void> {
+  const tenantId = options.tenant === undefined ? undefined : parsed(Slug, options.tenant, '--tenant')
+  const email = options.owner === undefined ? undefined : parsed(EmailAddress, options.owner, '--owner')
+  if (email !== undefined && tenantId === undefined) throw new ConfigError('--owner needs --tenant')
+  await withStores(async ({ services }, origin) => {
+    if (tenantId !== undefined && !(await findTenant(services.db, tenantId))) {
+      await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
+    }
+    const owner =
+      tenantId === undefined || email === undefined
+        ? undefined
+        : await ownerWithLink(services, tenantId, email, origin)
+    const { dataDirectory } = parseConfig(process.env)
+    print(options, { dataDirectory, tenantId, ...owner }, () => [
+      `${dataDirectory} is ready.`,
+      ...(tenantId === undefined
+        ? []
+        : [`Tenant ${tenantId} exists. Create a token: keyledger token create`]),
+      ...(owner === undefined ? [] : [`One-time link for ${email}, valid for 72 hours:`, owner.ownerLink]),
+    ])
+  })
+}
+
+/** Asked for again, the owner that is there gets a new link. */
+async function ownerWithLink(services: Services, tenantId: string, email: string, origin: Origin) {
+  const found = await findMemberByEmail(services, tenantId, email)
+  const ownerId = found?.memberId ?? (await addMember(services, { tenantId, role: 'owner', email }, origin))
+  const { secret } = await issueLink(services, tenantId, ownerId, found ? 'recovery' : 'invitation', origin)
+  return { ownerId, ownerLink: linkAddress(secret) }
+}

@@ -1,0 +1,114 @@
+import { text } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { pingUrlOf, resourcesUrlOf, webhookUrlOf } from '../../api/payments/addresses.ts'
+import { onboardingAddresses } from '../../api/payments/onboarding.ts'
+import { baseUrlOf } from '../../app/own-address.ts'
+import { withStores } from '../../app/with-stores.ts'
+import { startOnboarding } from '../../commands/integrations/card-account.ts'
+import { connectMarketplace } from '../../commands/integrations/integrations.ts'
+import type { Origin, Services } from '../../commands/services.ts'
+import { parseConfig } from '../../config.ts'
+import { Provider, ProviderCredential, type SigningMarketplace } from '../../domain/integrations/provider.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { type OutputOptions, print } from '../../terminal/output.ts'
+import { parsed } from '../arguments.ts'
+
+type ConnectOptions = OutputOptions & { tenant: string; secrets?: boolean }
+/** What there is to do at the provider; secrets are in it once. */
+type Revealed = Record<string, string>
+
+/** `keyledger integrations …`: the payment providers through which a tenant sells. */
+export function integrationCommands(program: Command): void {
+  program
+    .command('integrations')
+    .description("A tenant's payment providers")
+    .command('connect <provider>')
+    .description(
+      "Connect stripe, gumroad, lemonsqueezy, paddle or polar, and print the values to enter in the provider's settings",
+    )
+    .requiredOption('--tenant <id>')
+    .option(
+      '--secrets',
+      "read the provider's webhook secret and, on a second line, its API key from stdin; without it, keyledger generates a secret",
+    )
+    .option(
+      '--json',
+      'print {url}, {pingUrl, resourcesUrl} or {webhookUrl, webhookSecret?}, which are shown only once',
+    )
+    .action(async (name: string, options: ConnectOptions) => {
+      const provider = parsed(Provider, name, 'the provider')
+      const given = options.secrets ? await secretsOnStdin() : undefined
+      const baseUrl = baseUrlOf(parseConfig(process.env))
+      await withStores(async ({ services }, origin) => {
+        if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
+        const place = { tenantId: options.tenant, baseUrl }
+        const revealed = await connect(services, place, provider, given, origin)
+        print(options, revealed, () => Object.entries(revealed).map(([what, value]) => `${what}  ${value}`))
+      })
+    })
+}
+
+type Place = { tenantId: string; baseUrl: string }
+type Secrets = { webhookSecret: string; apiKey?: string }
+
+function connect(
+  services: Services,
+  place: Place,
+  provider: Provider,
+  given: Secrets | undefined,
+  origin: Origin,
+): Promise<Revealed> {
+  if (provider === 'stripe') return connectStripe(services, place, origin)
+  if (provider === 'gumroad') return connectGumroad(services, place, origin)
+  return connectSigning(services, place, provider, given, origin)
+}
+
+async function connectStripe(
+  services: Services,
+  { tenantId, baseUrl }: Place,
+  origin: Origin,
+): Promise<Revealed> {
+  return { url: await startOnboarding(services, tenantId, onboardingAddresses(baseUrl, tenantId), origin) }
+}
+
+async function connectGumroad(
+  services: Services,
+  { tenantId, baseUrl }: Place,
+  origin: Origin,
+): Promise<Revealed> {
+  const { pingToken = '' } = await connectMarketplace(
+    services,
+    tenantId,
+    { provider: 'gumroad' },
+    origin.requestId,
+    origin,
+  )
+  return {
+    pingUrl: pingUrlOf(baseUrl, tenantId, pingToken),
+    resourcesUrl: resourcesUrlOf(baseUrl, tenantId, pingToken),
+  }
+}
+
+async function connectSigning(
+  services: Services,
+  { tenantId, baseUrl }: Place,
+  provider: SigningMarketplace,
+  given: Secrets | undefined,
+  origin: Origin,
+): Promise<Revealed> {
+  // Lemon Squeezy takes no more than 40 characters.
+  const made = { webhookSecret: Buffer.from(services.randomBytes(24)).toString('base64url') }
+  const secrets = given ?? made
+  await connectMarketplace(services, tenantId, { provider, ...secrets }, origin.requestId, origin)
+  return { webhookUrl: webhookUrlOf(baseUrl, tenantId, provider), ...(!given && made) }
+}
+
+/** Not among the arguments, which everybody on the host can read. */
+async function secretsOnStdin(): Promise<Secrets> {
+  const [first = '', second = ''] = (await text(process.stdin)).split('\n').map((line) => line.trim())
+  const webhookSecret = parsed(ProviderCredential, first, 'the webhook secret')
+  return second === ''
+    ? { webhookSecret }
+    : { webhookSecret, apiKey: parsed(ProviderCredential, second, 'the API key') }
+}

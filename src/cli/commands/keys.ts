@@ -1,0 +1,94 @@
+import type { Command } from 'commander'
+import { listSigningKeys } from '../../../projections/signing/queries.ts'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { withStores } from '../../app/with-stores.ts'
+import { issueCheckoutKey, revealSdkKey } from '../../commands/client-keys.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { rotateSigningKey } from '../../commands/signing-keys.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { KeyState } from '../../domain/signing/signing.ts'
+import { type OutputOptions, print, table } from '../../terminal/output.ts'
+
+type TenantOptions = OutputOptions & { tenant: string }
+
+/** `keyledger keys …`, `sdk-key …`, `checkout-key …`: what a tenant signs with, and what its apps and servers are known by. */
+export function keyCommands(program: Command): void {
+  const keys = program.command('keys').description('The keys that sign leases and settings')
+
+  keys
+    .command('list')
+    .description('List signing keys, oldest first')
+    .requiredOption('--tenant <id>')
+    .option('--json', 'print an array of {kid, status, publicKey, signsFrom, signsUntil, publishedUntil}')
+    .action((options: TenantOptions) =>
+      withStores(async ({ services }) => {
+        await requireTenant(services, options.tenant)
+        await printKeys(services, options)
+      }),
+    )
+
+  keys
+    .command('rotate')
+    .description('Publish a new key; it signs once every cached keyset has it')
+    .requiredOption('--tenant <id>')
+    .option('--json', 'print an array of {kid, status, publicKey, signsFrom, signsUntil, publishedUntil}')
+    .action((options: TenantOptions) =>
+      withStores(async ({ services }, origin) => {
+        await requireTenant(services, options.tenant)
+        await rotateSigningKey(services, options.tenant, origin)
+        await printKeys(services, options)
+      }),
+    )
+
+  program
+    .command('sdk-key')
+    .description("The key that identifies a tenant's apps")
+    .command('show')
+    .description('Print the SDK key; creates the first one if there is none')
+    .requiredOption('--tenant <id>')
+    .option('--json', 'print {sdkKey}')
+    .action((options: TenantOptions) =>
+      withStores(async ({ services }, origin) => {
+        const sdkKey = await revealSdkKey(services, options.tenant, origin.requestId, origin)
+        print(options, { sdkKey }, () => [sdkKey])
+      }),
+    )
+
+  program
+    .command('checkout-key')
+    .description('The API key for creating checkout sessions')
+    .command('create')
+    .description('Replace the checkout key and print the new one; the previous one stops working')
+    .requiredOption('--tenant <id>')
+    .option('--json', 'print {checkoutKey}')
+    .action((options: TenantOptions) =>
+      withStores(async ({ services }, origin) => {
+        const { checkoutKey } = await issueCheckoutKey(services, options.tenant, origin)
+        print(options, { checkoutKey }, () => [checkoutKey])
+      }),
+    )
+}
+
+async function requireTenant({ db }: Services, tenantId: string): Promise<void> {
+  if (!(await findTenant(db, tenantId))) throw new Refusal('tenant_not_found')
+}
+
+async function printKeys(services: Services, options: TenantOptions): Promise<void> {
+  const keys = await listSigningKeys(services.db, options.tenant, momentOf(services))
+  print(options, keys.map(keyView), () =>
+    keys.length === 0
+      ? ['No signing keys yet. The first one is created when it is first needed.']
+      : table([
+          ['KEY', 'STATUS', 'SIGNS FROM', 'SIGNS UNTIL', 'PUBLISHED UNTIL'],
+          ...keys.map(({ kid, status, signsFrom, signsUntil, publishedUntil }) => [
+            kid,
+            status,
+            signsFrom,
+            signsUntil ?? '-',
+            publishedUntil ?? '-',
+          ]),
+        ]),
+  )
+}
+
+const keyView = ({ secretName: _, ...key }: KeyState) => key

@@ -1,0 +1,183 @@
+import type { Command } from 'commander'
+import { findLicenseOfAnyTenant } from '../../../projections/licenses/queries.ts'
+import type { Stores } from '../../app/stores.ts'
+import { withStores } from '../../app/with-stores.ts'
+import { recordAudit } from '../../commands/audit.ts'
+import { momentOf, type Origin, type Services } from '../../commands/services.ts'
+import { ConfigError } from '../../config.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { licenseStream } from '../../domain/streams.ts'
+import { actorWords } from '../../history/actors.ts'
+import type { Change } from '../../history/changes.ts'
+import { type Comparison, compareMoments } from '../../history/compare.ts'
+import { readStory, type StoryEntry, type StoryPage } from '../../history/entries.ts'
+import type { AsOf } from '../../history/moment.ts'
+import { follow } from '../../ledger/follow.ts'
+import { asLine, fields, inJson, type OutputOptions, print } from '../../terminal/output.ts'
+import { type Explanation, explain } from '../../verdicts/explain.ts'
+import { asOfTyped, licenseAt } from '../license-at.ts'
+
+type HistoryOptions = OutputOptions & { at?: string; watch?: boolean }
+
+/** What happened to a license, why it answers what it answers, and what became of it between two moments. */
+export function licenseStoryCommands(license: Command): void {
+  license
+    .command('history <id>')
+    .description('Print the history, oldest first: what happened, when, by whom')
+    .option('--at <revision or time>', 'show the state at that moment instead')
+    .option('--watch', 'keep printing new events until interrupted')
+    .option('--json', 'print an array of events, or the state with --at; with --watch, one event per line')
+    .action((id: string, options: HistoryOptions) =>
+      withStores(async (stores, origin) => {
+        const asOf = typed(stores.services, options.at)
+        const place = await lookAt(stores.services, id, asOf && textOf(asOf), origin)
+        if (options.at === undefined) return showHistory(stores, place, options)
+        const past = await licenseAt(stores.services, id, options.at)
+        print(options, past, () => fields(past))
+      }),
+    )
+
+  license
+    .command('explain <id>')
+    .description('Explain what validate and activate would return')
+    .option('--device <id>', 'check this device; without it, only the license is checked')
+    .option('--at <revision or time>', 'explain what they would have returned at that moment')
+    .option('--json', 'print the explanation')
+    .action((id: string, options: OutputOptions & { device?: string; at?: string }) =>
+      withStores(async ({ services }, origin) => {
+        const asOf = typed(services, options.at)
+        const place = await lookAt(services, id, asOf && textOf(asOf), origin)
+        const explanation = await explain(services, { ...place, deviceId: options.device, asOf })
+        print(options, explanation, () => explanationLines(explanation))
+      }),
+    )
+
+  license
+    .command('diff <id> <moments>')
+    .description('Compare two moments, written a..b: revisions or times')
+    .option('--json', 'print the differences')
+    .action((id: string, moments: string, options: OutputOptions) =>
+      withStores(async ({ services }, origin) => {
+        const [from, to, ...more] = moments.split('..').map((moment) => typed(services, moment))
+        if (!from || !to || more.length > 0)
+          throw new ConfigError(`${moments} is not a range. Write it as a..b, for example 1..3.`)
+        const place = await lookAt(services, id, `${textOf(from)}..${textOf(to)}`, origin)
+        const compared = await compareMoments(services, place, from, to)
+        print(options, compared, () => comparisonLines(compared))
+      }),
+    )
+}
+
+const typed = (services: Services, moment: string | undefined): AsOf | undefined =>
+  moment === undefined ? undefined : asOfTyped(moment, momentOf(services))
+
+const textOf = (asOf: AsOf): string => ('time' in asOf ? asOf.time : String(asOf.sequence))
+
+type Place = { tenantId: string; licenseId: string }
+
+/** Finds the license, and records who looks at it before they are shown anything. */
+async function lookAt(
+  services: Services,
+  licenseId: string,
+  asOf: string | undefined,
+  origin: Origin,
+): Promise<Place> {
+  const entry = await findLicenseOfAnyTenant(services.db, licenseId)
+  if (!entry) throw new Refusal('license_not_found')
+  const { tenantId } = entry.license
+  const target = { kind: 'license', id: licenseId } as const
+  await recordAudit(services, tenantId, { action: 'viewed', target, asOf }, origin)
+  return { tenantId, licenseId }
+}
+
+async function showHistory(stores: Stores, place: Place, options: HistoryOptions): Promise<void> {
+  const { services } = stores
+  const head = await services.ledger.head()
+  const shown: StoryPage = { entries: [], recorded: [], next: undefined }
+  for await (const page of pagesAfter(services, place, undefined)) {
+    shown.entries.push(...page.entries)
+    shown.recorded.push(...page.recorded)
+  }
+  if (!options.watch) return print(options, rawAndTold(shown), () => shown.entries.map(line))
+  say(options, shown)
+  await watch(stores, place, { head, last: shown.entries.at(-1)?.sequence }, (page) => say(options, page))
+}
+
+async function* pagesAfter(
+  services: Services,
+  place: Place,
+  sequence: number | undefined,
+): AsyncIterable<StoryPage> {
+  let after = sequence
+  do {
+    const page = await readStory(services, place, { order: 'oldest', after, limit: 500 })
+    yield page
+    after = page.next
+  } while (after !== undefined)
+}
+
+/** Tells what happens to a license from now on, each event once, until the command is interrupted. */
+async function watch(
+  { services }: Stores,
+  place: Place,
+  from: { head: bigint | undefined; last: number | undefined },
+  tell: (page: StoryPage) => void,
+): Promise<void> {
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  const stream = licenseStream(place.licenseId)
+  let { last } = from
+  for await (const entry of follow(services.ledger, from.head, stopping.signal, () => undefined)) {
+    if (entry.stream !== stream || (last !== undefined && entry.revision <= last)) continue
+    await services.untilVisible(entry.position)
+    for await (const page of pagesAfter(services, place, last)) {
+      tell(page)
+      last = page.entries.at(-1)?.sequence ?? last
+    }
+  }
+}
+
+/** As it was recorded, and beside it what it means. */
+const rawAndTold = ({ entries, recorded }: StoryPage): object[] =>
+  recorded.map(({ event: { type, data }, seatsUsed: _, ...place }, index) => {
+    const { event, actor, summary, device, changes, links } = entries[index] ?? {}
+    return { ...place, type, data, event, actorName: actor?.name, summary, device, changes, links }
+  })
+
+function say(options: OutputOptions, page: StoryPage): void {
+  const lines = options.json
+    ? rawAndTold(page).map((event) => inJson(event))
+    : page.entries.map((entry) => asLine(line(entry)))
+  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function line({ sequence, time, summary, actor, changes }: StoryEntry): string {
+  const seats = changes.find(({ field }) => field === 'seatsUsed')
+  const about = seats && seats.before !== null ? `, seats ${seats.before} → ${seats.after}` : ''
+  return `${String(sequence).padStart(3)}  ${time}  ${summary}${about}, by ${actorWords(actor)}`
+}
+
+function explanationLines({ at, sequence, validate, activate }: Explanation): string[] {
+  const part = (what: string, { status, because, events }: Explanation['activate']) => [
+    `${what}: ${status ?? 'HTTP 403'}`,
+    `  ${because}`,
+    ...events.map(
+      (event) => `  ${event.sequence}  ${event.time}  ${event.summary}, by ${actorWords(event.actor)}`,
+    ),
+  ]
+  return [`at ${at}, after event ${sequence}`, ...part('validate', validate), ...part('activate', activate)]
+}
+
+function comparisonLines({ from, to, changes, devices }: Comparison): string[] {
+  const told = (what: string, { before, after }: Pick<Change, 'before' | 'after'>) =>
+    `${what}: ${before ?? 'none'} → ${after ?? 'none'}`
+  const lines = [
+    ...changes.map((change) => told(change.field, change)),
+    ...devices.map((device) => told(`device “${device.name}”`, device)),
+  ]
+  return [
+    `from event ${from.sequence}, ${from.at}, to event ${to.sequence}, ${to.at}`,
+    ...(lines.length > 0 ? lines : ['nothing changed']),
+  ]
+}

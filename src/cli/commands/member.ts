@@ -1,0 +1,138 @@
+import type { Command } from 'commander'
+import { findMember, listMembers, type PresentMember } from '../../../projections/members/queries.ts'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { baseUrlOf } from '../../app/own-address.ts'
+import { withStores } from '../../app/with-stores.ts'
+import {
+  addMember,
+  changeRole,
+  emailOf,
+  findMemberByEmail,
+  type IssuedLink,
+  issueLink,
+  removeMember,
+} from '../../commands/members/members.ts'
+import type { Services } from '../../commands/services.ts'
+import { parseConfig } from '../../config.ts'
+import { isId } from '../../credentials/id.ts'
+import { welcomePath } from '../../dashboard/welcome/path.ts'
+import { Role } from '../../domain/members/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { EmailAddress } from '../../domain/values.ts'
+import { type OutputOptions, print, table } from '../../terminal/output.ts'
+import { parsed } from '../arguments.ts'
+
+type Options = OutputOptions & { tenant: string }
+
+/** `keyledger member …`: the people who may come into a tenant's dashboard. */
+export function memberCommands(program: Command): void {
+  const member = program.command('member').description('Members of a tenant')
+  addCommand(member)
+  listCommand(member)
+
+  member
+    .command('link <member>')
+    .description('Create a one-time link for a member, given by email or id, who has lost access')
+    .requiredOption('--tenant <id>')
+    .option('--json', 'print {memberId, link, expiresAt}')
+    .action((named: string, options: Options) =>
+      withStores(async ({ services }, origin) => {
+        const { memberId } = await requireMember(services, options.tenant, named)
+        const issued = await issueLink(services, options.tenant, memberId, 'recovery', origin)
+        printLink(options, memberId, issued)
+      }),
+    )
+
+  member
+    .command('role <member> <role>')
+    .description(`Change what a member may do: ${Role.options.join(', ')}`)
+    .requiredOption('--tenant <id>')
+    .option('--json', 'print {memberId, role}')
+    .action((named: string, asked: string, options: Options) =>
+      withStores(async ({ services }, origin) => {
+        const role = parsed(Role, asked, 'the role')
+        const { memberId } = await requireMember(services, options.tenant, named)
+        await changeRole(services, options.tenant, memberId, role, origin)
+        print(options, { memberId, role }, () => [`${named} is now ${role}.`])
+      }),
+    )
+
+  member
+    .command('remove <member>')
+    .description('Remove a member and sign them out everywhere')
+    .requiredOption('--tenant <id>')
+    .option('--json', 'print {memberId, removed}')
+    .action((named: string, options: Options) =>
+      withStores(async ({ services }, origin) => {
+        const { memberId } = await requireMember(services, options.tenant, named)
+        await removeMember(services, options.tenant, memberId, origin)
+        print(options, { memberId, removed: true }, () => [`${named} is no longer a member.`])
+      }),
+    )
+}
+
+function addCommand(member: Command): void {
+  member
+    .command('add <email>')
+    .description('Add a member and create a one-time link to set up their sign-in')
+    .requiredOption('--tenant <id>')
+    .option('--role <role>', Role.options.join(', '), 'owner')
+    .option('--json', 'print {memberId, link, expiresAt}')
+    .action((address: string, options: Options & { role: string }) =>
+      withStores(async ({ services }, origin) => {
+        const role = parsed(Role, options.role, '--role')
+        const email = parsed(EmailAddress, address, 'the email address')
+        const { tenant: tenantId } = options
+        if (!(await findTenant(services.db, tenantId))) throw new Refusal('tenant_not_found')
+        const memberId = await addMember(services, { tenantId, role, email }, origin)
+        printLink(options, memberId, await issueLink(services, tenantId, memberId, 'invitation', origin))
+      }),
+    )
+}
+
+function listCommand(member: Command): void {
+  member
+    .command('list')
+    .description('List the members of a tenant, oldest first')
+    .requiredOption('--tenant <id>')
+    .option('--json', 'print an array of {memberId, email, role, createdAt}')
+    .action((options: Options) =>
+      withStores(async ({ services }) => {
+        const members = await Promise.all(
+          (await listMembers(services.db, options.tenant)).map(async (found) => {
+            const { memberId, role, createdAt } = found
+            return { memberId, email: await emailOf(services, found), role, createdAt }
+          }),
+        )
+        print(options, members, () =>
+          table([
+            ['MEMBER', 'ROLE', 'SINCE', 'E-MAIL'],
+            ...members.map(({ memberId, role, createdAt, email }) => [
+              memberId,
+              role,
+              createdAt,
+              email ?? 'erased',
+            ]),
+          ]),
+        )
+      }),
+    )
+}
+
+async function requireMember(services: Services, tenantId: string, named: string): Promise<PresentMember> {
+  const found = isId('mem', named)
+    ? await findMember(services.db, tenantId, named)
+    : await findMemberByEmail(services, tenantId, named)
+  if (!found) throw new Refusal('member_not_found')
+  return found
+}
+
+/** Where a one-time link leads on this installation. */
+export function linkAddress(secret: string): string {
+  return `${baseUrlOf(parseConfig(process.env))}${welcomePath(secret)}`
+}
+
+function printLink(options: OutputOptions, memberId: string, { secret, expiresAt }: IssuedLink): void {
+  const link = linkAddress(secret)
+  print(options, { memberId, link, expiresAt }, () => [link])
+}

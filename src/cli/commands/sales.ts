@@ -1,0 +1,105 @@
+import type { Command } from 'commander'
+import { findSale, listSales } from '../../../projections/sales/queries.ts'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { saleDetailView, saleView } from '../../api/management/sales/schemas.ts'
+import { withStores } from '../../app/with-stores.ts'
+import { recordAudit } from '../../commands/audit.ts'
+import type { Services } from '../../commands/services.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { KnownSale } from '../../domain/sales/sale.ts'
+import { readBuyer, readBuyers } from '../../sales/buyers.ts'
+import { replaySale } from '../../sales/receive.ts'
+import { readSaleHistory } from '../../sales/steps.ts'
+import { fields, type OutputOptions, print, table } from '../../terminal/output.ts'
+
+type ListOptions = OutputOptions & { tenant: string; parked?: boolean; needsHolder?: boolean }
+
+/** As many as stand on a screen or two; programs page through `GET /v1/sales`. */
+const mostListed = 100
+
+/** `keyledger sales …`: what payment providers have told of as sold. */
+export function saleCommands(program: Command): void {
+  const sales = program.command('sales').description('Sales reported by payment providers')
+
+  sales
+    .command('list')
+    .description(`List the latest ${mostListed} sales of a tenant, newest first`)
+    .requiredOption('--tenant <id>')
+    .option('--parked', 'only sales that are paid but have no license yet')
+    .option('--needs-holder', 'only sales whose license has neither an email address nor a customer')
+    .option('--json', 'print an array')
+    .action((options: ListOptions) =>
+      withStores(async ({ services }, origin) => {
+        if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
+        const target = { kind: 'sales', id: null } as const
+        await recordAudit(services, options.tenant, { action: 'viewed', target }, origin)
+        const filter = {
+          ...(options.parked && { status: 'parked' as const }),
+          ...(options.needsHolder && { needs: 'holder' as const }),
+        }
+        const page = { after: undefined, limit: mostListed }
+        const { items } = await listSales(services.db, options.tenant, filter, page)
+        const bought = await readBuyers(services, options.tenant, items)
+        const views = bought.map(({ sale, buyer }) => saleView(sale, buyer))
+        print(options, views, () =>
+          views.length === 0
+            ? ['No sales match.']
+            : table([
+                ['SALE', 'PROVIDER', 'STATUS', 'PRODUCT', 'LICENSE', 'RECEIVED', 'NOTE'],
+                ...views.map((sale) => [
+                  sale.id,
+                  sale.provider,
+                  sale.status,
+                  sale.productId ?? '-',
+                  sale.licenseId ?? '-',
+                  sale.receivedAt,
+                  noteOn(sale),
+                ]),
+              ]),
+        )
+      }),
+    )
+
+  sales
+    .command('show <id>')
+    .description('Show a sale with its payments and history')
+    .option('--json', 'print the sale')
+    .action((id: string, options: OutputOptions) =>
+      withStores(async ({ services }, origin) => {
+        const sale = await requireSale(services, id)
+        const target = { kind: 'sale', id } as const
+        await recordAudit(services, sale.tenantId, { action: 'viewed', target }, origin)
+        const view = await viewOf(services, sale)
+        print(options, view, () => fields(view))
+      }),
+    )
+
+  sales
+    .command('replay <id>')
+    .description('Replay a parked sale once the reason is fixed')
+    .option('--json', 'print the sale')
+    .action((id: string, options: OutputOptions) =>
+      withStores(async ({ services }, origin) => {
+        const { tenantId } = await requireSale(services, id)
+        const sale = await replaySale(services, tenantId, id, origin)
+        const view = await viewOf(services, sale)
+        print(options, view, () => [`Sale ${id} now has the license ${sale.licenseId}.`])
+      }),
+    )
+}
+
+/** Why it is parked, or what else its vendor should know. */
+function noteOn({ parked, needsHolder, notices }: ReturnType<typeof saleView>): string {
+  if (parked) return `parked, ${parked.reason}: ${parked.detail}`
+  return [needsHolder && 'needs a holder', ...notices.map(({ code }) => code)].filter(Boolean).join(', ')
+}
+
+async function requireSale(services: Services, id: string): Promise<KnownSale> {
+  const sale = await findSale(services.db, null, id)
+  if (!sale) throw new Refusal('sale_not_found')
+  return sale
+}
+
+async function viewOf(services: Services, sale: KnownSale) {
+  return saleDetailView(sale, await readBuyer(services, sale), await readSaleHistory(services, sale))
+}

@@ -1,0 +1,156 @@
+import { setTimeout } from 'node:timers/promises'
+import closeWithGrace from 'close-with-grace'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Logger } from 'pino'
+import { exitCode } from '../../app/exit.ts'
+import { greet } from '../../app/first-start.ts'
+import { keepHeapSmall } from '../../app/heap.ts'
+import { createLog } from '../../app/log.ts'
+import { withRealPort } from '../../app/own-address.ts'
+import { frozenSince } from '../../app/readiness.ts'
+import { type Role, roles } from '../../app/roles.ts'
+import { openStores, type Stores } from '../../app/stores.ts'
+import { defaultWorkers } from '../../app/workers/count.ts'
+import type { Workers } from '../../app/workers/workers.ts'
+import { type Config, mostWorkers, parseConfig } from '../../config.ts'
+import { readFreeze } from '../../freeze/freeze.ts'
+import type { WrongLog } from '../../ledger/log-check.ts'
+import { tell } from '../../terminal/output.ts'
+
+/** How long running requests may take to end after Ctrl-C. */
+const drainMs = 15_000
+
+export function serveCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('Run the server')
+    .option('--roles <list>', `comma-separated, of ${roles.join(', ')}`, parseRoles, [...roles])
+    .option(
+      '--workers <number>',
+      'HTTP processes (default: one per core, at most 8); 1 runs everything in one process',
+      parseWorkers,
+    )
+    .action(async (options: { roles: Role[]; workers?: number }) => serve(options.roles, options.workers))
+}
+
+function parseWorkers(text: string): number {
+  const workers = Number(text)
+  if (Number.isInteger(workers) && workers >= 1 && workers <= mostWorkers) return workers
+  throw new InvalidArgumentError(
+    `${text} is not a valid number of workers; choose one from 1 to ${mostWorkers}`,
+  )
+}
+
+function parseRoles(list: string): Role[] {
+  return list.split(',').map((name) => {
+    const role = roles.find((known) => known === name.trim())
+    if (!role) throw new InvalidArgumentError(`${name} is not a role; choose from ${roles.join(', ')}`)
+    return role
+  })
+}
+
+async function serve(asked: Role[], askedWorkers: number | undefined): Promise<void> {
+  keepHeapSmall()
+  const config = parseConfig(process.env)
+  const log = createLog(config.logLevel, { buffered: true })
+  const count = asked.includes('api') ? (askedWorkers ?? config.workers ?? defaultWorkers()) : 1
+  // From here on they load their code while the stores are opened.
+  const workers =
+    count > 1 ? (await import('../../app/workers/workers.ts')).startWorkers(count, log) : undefined
+  const starting = start(config, log, asked, workers, (error) => {
+    log.fatal({ err: error }, 'log.wrong')
+    tell(error.message)
+    void end(starting, grace, exitCode.unavailable)
+  })
+  // From the first moment on: whoever stops a start half-way also wants the embedded parts to end.
+  const grace = closeWithGrace(
+    { delay: drainMs, logger: false, skip: replaceOnHangUp(workers) },
+    async ({ err, signal }) => {
+      if (err) log.fatal({ err }, 'process.failed')
+      log.info({ signal }, 'Stopping after the running requests have finished')
+      const stop = await starting.catch(() => undefined)
+      await stop?.()
+      log.info('Stopped')
+      log.flush()
+    },
+  )
+  await starting.catch((error: unknown) => {
+    grace.uninstall()
+    throw error
+  })
+}
+
+/**
+ * SIGHUP replaces the workers, unless it says that the terminal is gone in which keyledger was started.
+ * @returns the signals that do not stop the server
+ */
+function replaceOnHangUp(workers: Workers | undefined): 'SIGHUP'[] {
+  const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
+  if (!workers || hasTerminal) return []
+  process.on('SIGHUP', () => void workers.replaceAll())
+  return ['SIGHUP']
+}
+
+/** Ends the process as soon as it has stopped, or could have. */
+async function end(
+  starting: Promise<() => Promise<void>>,
+  grace: { uninstall(): void },
+  code: number,
+): Promise<void> {
+  grace.uninstall()
+  const stopped = starting.then((stop) => stop())
+  await Promise.race([stopped, setTimeout(drainMs)]).catch(() => undefined)
+  process.exit(code)
+}
+
+/** Told beside the start, which waits for no clock. */
+async function tellOfClocks({ clocks }: Stores, log: Logger): Promise<void> {
+  const { ok, detail } = await clocks.health()
+  if (detail !== undefined) log[ok ? 'warn' : 'error']({ detail }, 'clocks.differ')
+}
+
+/** @returns how to stop it */
+async function start(
+  given: Config,
+  log: Logger,
+  asked: Role[],
+  workers: Workers | undefined,
+  onWrongLog: (error: WrongLog) => void,
+): Promise<() => Promise<void>> {
+  const undo: (() => Promise<unknown>)[] = []
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  if (workers) undo.push(() => workers.stop())
+  try {
+    const config = asked.includes('api') ? await withRealPort(given) : given
+    // Only here: all that HTTP needs takes longer to load than most other commands take to run.
+    const { startServer } = await import('../../app/server.ts')
+    const stores = await openStores(config, log, { supervise: { onWrongLog } })
+    void tellOfClocks(stores, log)
+    undo.push(() => stores.close())
+    const own = workers ? asked.filter((role) => role !== 'api') : asked
+    const server = await startServer(config, stores, log, own)
+    undo.push(() => server.stop())
+    if (workers) undo.push(() => workers.stop())
+    const address = workers
+      ? await workers.begin({ port: config.port, ...stores.addresses }, stores.readModels)
+      : server.address
+    if (address !== undefined) {
+      const baseUrl = config.baseUrl ?? `http://localhost:${new URL(address).port}`
+      await greet(config, stores, baseUrl, printed)
+    }
+    const freeze = await readFreeze(stores.db)
+    if (freeze)
+      log.warn({ began_at: freeze.beganAt, reason: freeze.reason }, `The ledger is ${frozenSince(freeze)}`)
+    log.info({ address, roles: asked, data_directory: config.dataDirectory }, 'Ready')
+    return stop
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function printed(text: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()))
+}

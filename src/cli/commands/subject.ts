@@ -1,0 +1,43 @@
+import type { Command } from 'commander'
+import { withStores } from '../../app/with-stores.ts'
+import { requireCustomer } from '../../commands/customers/customers.ts'
+import { eraseSubject } from '../../commands/customers/erasure.ts'
+import type { Services } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { counted } from '../../gate/words.ts'
+import { type OutputOptions, print } from '../../terminal/output.ts'
+
+type Options = OutputOptions & { tenant: string }
+
+/** `keyledger subject …`: the people whom a tenant knows. */
+export function subjectCommands(program: Command): void {
+  const subject = program.command('subject').description('Personal data of customers')
+
+  subject
+    .command('erase <person>')
+    .description('Erase a person everywhere, permanently; given by email address or customer id')
+    .requiredOption('--tenant <id>')
+    .option('--json', 'print {subjectId, licenses, customers, sales, notifications, mails}')
+    .action((named: string, options: Options) =>
+      withStores(async ({ services }, origin) => {
+        const subjectId = await subjectOf(services, options.tenant, named)
+        const erased = await eraseSubject(services, options.tenant, subjectId, origin)
+        const { licenses, customers, sales, notifications, mails } = erased
+        print(options, { subjectId, ...erased }, () => [
+          `Erased: the personal data of ${subjectId} can no longer be read.`,
+          `${counted(licenses, 'license', 'licenses')}, ${counted(customers, 'customer', 'customers')} and ` +
+            `${counted(sales, 'sale', 'sales')} are now marked as erased; ` +
+            `${counted(notifications, 'notification', 'notifications')} and ${counted(mails, 'mail', 'mails')} were destroyed.`,
+        ])
+      }),
+    )
+}
+
+/** @throws Refusal `customer_not_found`, `subject_not_found` */
+async function subjectOf(services: Services, tenantId: string, named: string): Promise<string> {
+  if (isId('cus', named)) return (await requireCustomer(services, tenantId, named)).customer.subjectId
+  const subjectId = await services.subjects.findSubject(tenantId, named)
+  if (subjectId === undefined) throw new Refusal('subject_not_found')
+  return subjectId
+}

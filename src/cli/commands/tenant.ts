@@ -1,0 +1,91 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { listTenants } from '../../../projections/tenants/queries.ts'
+import { withStores } from '../../app/with-stores.ts'
+import { closeTenant, createTenant, reinstateTenant, suspendTenant } from '../../commands/tenants.ts'
+import { Plan } from '../../domain/tenants/events.ts'
+import { Slug } from '../../domain/values.ts'
+import { type OutputOptions, print, table } from '../../terminal/output.ts'
+import { parsed } from '../arguments.ts'
+
+/** `keyledger tenant …`: the vendors that this installation serves. */
+export function tenantCommands(program: Command): void {
+  const tenant = program.command('tenant').description('The vendors on this installation')
+
+  tenant
+    .command('create <id>')
+    .description('Create a tenant')
+    .option('--name <name>', 'display name; defaults to the id')
+    .option('--plan <plan>', 'free, team or unlimited', 'unlimited')
+    .option('--json', 'print {tenantId}')
+    .action(async (id: string, options: OutputOptions & { name?: string; plan: string }) => {
+      const tenantId = parsed(Slug, id, 'the tenant id')
+      const plan = parsed(Plan, options.plan, '--plan')
+      const name = parsed(z.string().min(1).max(200), options.name ?? tenantId, '--name')
+      await withStores(async ({ services }, origin) => {
+        await createTenant(services, { tenantId, name, plan }, origin)
+        print(options, { tenantId }, () => [`Created tenant ${tenantId} on the plan ${plan}.`])
+      })
+    })
+
+  tenant
+    .command('list')
+    .description('List tenants, oldest first')
+    .option('--json', 'print an array')
+    .action((options: OutputOptions) =>
+      withStores(async ({ services }) => {
+        const tenants = await listTenants(services.db)
+        print(options, tenants, () =>
+          table([
+            ['TENANT', 'STATUS', 'PLAN', 'SINCE', 'NAME'],
+            ...tenants.map(({ tenantId, status, plan, createdAt, name }) => [
+              tenantId,
+              status,
+              plan,
+              createdAt,
+              name,
+            ]),
+          ]),
+        )
+      }),
+    )
+
+  lifecycle(tenant)
+}
+
+function lifecycle(tenant: Command): void {
+  tenant
+    .command('suspend <id>')
+    .description('Suspend a tenant: no minting, sales or activations; validates continue')
+    .option('--reason <text>')
+    .option('--json', 'print {tenantId, status}')
+    .action((tenantId: string, options: OutputOptions & { reason?: string }) =>
+      withStores(async ({ services }, origin) => {
+        await suspendTenant(services, tenantId, options.reason ?? null, origin)
+        print(options, { tenantId, status: 'suspended' }, () => [`Tenant ${tenantId} is suspended.`])
+      }),
+    )
+
+  tenant
+    .command('reinstate <id>')
+    .description('Reinstate a suspended tenant')
+    .option('--json', 'print {tenantId, status}')
+    .action((tenantId: string, options: OutputOptions) =>
+      withStores(async ({ services }, origin) => {
+        await reinstateTenant(services, tenantId, origin)
+        print(options, { tenantId, status: 'active' }, () => [`Tenant ${tenantId} is active.`])
+      }),
+    )
+
+  tenant
+    .command('close <id>')
+    .description('Close a tenant permanently: only its keyset is still served')
+    .option('--reason <text>')
+    .option('--json', 'print {tenantId, status}')
+    .action((tenantId: string, options: OutputOptions & { reason?: string }) =>
+      withStores(async ({ services }, origin) => {
+        await closeTenant(services, tenantId, options.reason ?? null, origin)
+        print(options, { tenantId, status: 'closed' }, () => [`Tenant ${tenantId} is closed.`])
+      }),
+    )
+}

@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import { testPurchaseView } from '../../api/management/integrations/test-purchases.ts'
+import { CommandRefused, CommandUnavailable } from '../../app/exit.ts'
+import { baseUrlOf, sendTo } from '../../app/own-address.ts'
+import { withStores } from '../../app/with-stores.ts'
+import { licenseOfTestPurchase, startTestPurchase } from '../../commands/test-purchases.ts'
+import { parseConfig } from '../../config.ts'
+import { Provider } from '../../domain/integrations/provider.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { Stage } from '../../domain/test-purchases/events.ts'
+import type { KnownTestPurchase } from '../../domain/test-purchases/test-purchase.ts'
+import { ProviderUnavailable } from '../../payments/trouble.ts'
+import { createTestPurchaseDriver } from '../../processes/test-purchase-driver.ts'
+import { createTestPurchaseRunner, type TestPurchaseDriver } from '../../processes/test-purchases.ts'
+import { fields, type OutputOptions, print, tell } from '../../terminal/output.ts'
+import { parsed } from '../arguments.ts'
+
+type Options = OutputOptions & { tenant: string; keyType?: string; provider?: string }
+
+/** `keyledger test-purchase`: plays a sale through against the running server. */
+export function testPurchaseCommand(program: Command): void {
+  program
+    .command('test-purchase <productId>')
+    .description('Run a test purchase against the running server and print its stages')
+    .requiredOption('--tenant <id>')
+    .option('--key-type <id>', "the key type to buy; defaults to the product's first")
+    .option('--provider <name>', 'defaults to the first connected provider that sells the product')
+    .option('--json', 'print the test purchase as in GET /v1/test-purchase/{id}')
+    .action((productId: string, options: Options) =>
+      withStores(async ({ services }, origin) => {
+        const provider =
+          options.provider === undefined ? undefined : parsed(Provider, options.provider, '--provider')
+        const product = await services.findProduct(options.tenant, productId)
+        if (!product) throw new Refusal('product_not_found')
+        const asked = { keyTypeId: options.keyType, provider }
+        const { testPurchaseId } = await startTestPurchase(services, product, asked, origin)
+        const driver = createTestPurchaseDriver(services, sendTo(baseUrlOf(parseConfig(process.env))))
+        let passing = false
+        const telling = told(driver, () => {
+          passing = true
+        })
+        const ended = await createTestPurchaseRunner(services, telling)(testPurchaseId, origin)
+        if (!ended) throw new Refusal('test_purchase_not_found')
+        const view = testPurchaseView(ended, await licenseOfTestPurchase(services, ended))
+        print(options, view, () => fields(view))
+        if (view.status !== 'failed') return
+        if (passing) throw new CommandUnavailable('The test purchase failed. Try again.')
+        throw new CommandRefused('The test purchase failed.')
+      }),
+    )
+}
+
+/**
+ * Says on stderr what each stage has come to, while the next one runs.
+ * @param onPassing told of a stage that may go well another time
+ */
+function told(driver: TestPurchaseDriver, onPassing: () => void): TestPurchaseDriver {
+  const telling = (stage: Stage) => async (purchase: KnownTestPurchase) => {
+    const ended = await driver[stage](purchase).catch((error: unknown) => {
+      if (error instanceof ProviderUnavailable) onPassing()
+      throw error
+    })
+    if (ended.passing) onPassing()
+    tell(`${stage}: ${ended.outcome}, ${ended.detail}`)
+    return ended
+  }
+  return {
+    checkout: telling('checkout'),
+    webhook: telling('webhook'),
+    license_minted: telling('license_minted'),
+  }
+}

@@ -1,0 +1,96 @@
+import type { Config } from '../../config.ts'
+import type { Provider } from '../../domain/integrations/provider.ts'
+import { clockOfAnswer, type OtherClock } from '../../ledger/clock-difference.ts'
+import { type Check, codeOf, type Finding } from './check.ts'
+
+const answerMs = 10_000
+
+/** Of those that keyledger asks; gumroad only sends. */
+const addressOf: Partial<Record<Provider, (payments: Config['payments']) => string>> = {
+  stripe: ({ stripeApiUrl }) => stripeApiUrl,
+  lemonsqueezy: ({ lemonsqueezyApiUrl }) => lemonsqueezyApiUrl,
+  paddle: ({ paddleApiUrl }) => paddleApiUrl ?? 'https://api.paddle.com',
+  polar: ({ polarApiUrl }) => polarApiUrl,
+}
+
+/** A provider's interface that was asked for nothing, to see whether it can be reached. */
+export type Reached = { provider: Provider; finding: Finding; clocks: readonly OtherClock[] }
+
+/** Asks each of the providers that has an interface, all at once. Any answer is a good one. */
+export function reachProviders(
+  providers: readonly Provider[],
+  payments: Config['payments'],
+): Promise<Reached[]> {
+  const asked = providers.flatMap((provider) => {
+    const address = addressOf[provider]?.(payments)
+    return address === undefined ? [] : [reach(provider, address)]
+  })
+  return Promise.all(asked)
+}
+
+async function reach(provider: Provider, address: string): Promise<Reached> {
+  const { host } = new URL(address)
+  const before = Date.now()
+  try {
+    const answer = await fetch(address, {
+      method: 'HEAD',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(answerMs),
+    })
+    const after = Date.now()
+    return {
+      provider,
+      finding: { ok: true, required: false, detail: `${host} responds in ${after - before} ms` },
+      clocks: clockOfAnswer(host, answer.headers.get('date'), before, after),
+    }
+  } catch (error) {
+    return { provider, finding: { ok: false, required: false, ...whyNot(host, error) }, clocks: [] }
+  }
+}
+
+/** What is wrong between here and a provider. */
+export function whyNot(host: string, error: unknown): Required<Pick<Finding, 'detail' | 'remedy'>> {
+  const code = codeOf(error) ?? ''
+  const proxy = unusedProxy(process.env)
+  if (error instanceof Error && error.name === 'TimeoutError') {
+    const remedy = `allow outgoing HTTPS to ${host} in the firewall${proxy}`
+    return { detail: `${host} did not respond within ${answerMs / 1000} s`, remedy }
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return {
+      detail: `${host} cannot be resolved (${code})`,
+      remedy: `check the DNS of this machine${proxy}`,
+    }
+  }
+  if (/^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO|HOSTNAME_)/.test(code)) {
+    return {
+      detail: `the certificate of ${host} is not trusted (${code})`,
+      remedy: 'if a proxy intercepts TLS, set NODE_EXTRA_CA_CERTS to its certificate',
+    }
+  }
+  return {
+    detail: `${host} cannot be reached (${code || 'no connection'})`,
+    remedy: `allow outgoing HTTPS to ${host}${proxy}`,
+  }
+}
+
+/** Node takes the usual variables of a proxy into account only when it is told to. */
+function unusedProxy(environment: NodeJS.ProcessEnv): string {
+  const isSet = ['HTTPS_PROXY', 'https_proxy'].some((name) => (environment[name] ?? '') !== '')
+  return isSet && environment.NODE_USE_ENV_PROXY !== '1'
+    ? '; HTTPS_PROXY is set but has no effect without NODE_USE_ENV_PROXY=1'
+    : ''
+}
+
+/** The providers as parts of the report, one each. */
+export const providerChecks = (
+  providers: readonly Provider[],
+  reached: Promise<readonly Reached[]>,
+): Check[] =>
+  providers
+    .filter((provider) => addressOf[provider] !== undefined)
+    .map((provider) => ({
+      name: `provider_${provider}`,
+      run: async () =>
+        (await reached).find((one) => one.provider === provider)?.finding ?? { ok: true, required: false },
+    }))

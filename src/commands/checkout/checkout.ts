@@ -1,0 +1,81 @@
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { termsOf } from '../../domain/licenses/issue.ts'
+import type { KeyType, Price } from '../../domain/products/key-type.ts'
+import { findKeyType } from '../../domain/products/product.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { CardAccess } from '../../payments/stripe/api.ts'
+import { momentOf, type Services } from '../services.ts'
+import { cardAccessOf, requireCardAccess } from './prices.ts'
+
+export type Purchase = {
+  keyTypeId: string
+  quantity: number
+  customerEmail?: string | undefined
+  successUrl: string
+  cancelUrl: string
+}
+
+/**
+ * Opens a page of the card provider's at which one key type of a product is paid for. Nothing is recorded: what comes
+ * of it, the provider tells.
+ * @returns the page's address
+ * @throws Refusal `key_type_not_found`, `integration_not_connected`, `test_keys_missing`, `key_type_without_price`,
+ *   `quantity_not_allowed`, `quantity_too_large`, `platform_key_missing`, `platform_key_refused`
+ * @throws ProviderRefused, ProviderUnavailable
+ */
+export async function openCheckout(
+  services: Services,
+  product: PresentProduct,
+  purchase: Purchase,
+): Promise<string> {
+  const { keyTypeId, quantity, customerEmail, successUrl, cancelUrl } = purchase
+  const keyType = findKeyType(product, keyTypeId)
+  if (!keyType) throw new Refusal('key_type_not_found')
+  const access = await requireCardAccess(services, product)
+  // Whoever pays gets a license: what could not be issued is not sold.
+  termsOf(keyType, { quantity }, momentOf(services))
+  const price = await priceNow(services, access, keyType)
+  const { tenantId, productId } = product
+  return services.providers.card.openCheckout(access, {
+    priceId: price.priceId,
+    recurring: price.interval !== null,
+    unitAmount: price.unitAmount,
+    currency: price.currency,
+    quantity,
+    successUrl,
+    cancelUrl,
+    customerEmail,
+    metadata: {
+      tenant_id: tenantId,
+      product_id: productId,
+      key_type_id: keyTypeId,
+      quantity: String(quantity),
+    },
+  })
+}
+
+/** A price that the provider has confirmed does not change there; any other is looked up. */
+async function priceNow(
+  { providers }: Services,
+  access: CardAccess,
+  { price }: KeyType,
+): Promise<Pick<Price, 'priceId' | 'interval' | 'unitAmount' | 'currency'>> {
+  if (!price) throw new Refusal('key_type_without_price')
+  if (price.verified) return price
+  const found = (await providers.card.readPrices(access, [price.priceId])).get(price.priceId)
+  if (!found?.active) throw new Refusal('key_type_without_price')
+  return { priceId: price.priceId, ...found }
+}
+
+/** What of a product can be bought at the moment: nothing, while there is nobody to sell it. */
+export async function purchasable(
+  services: Services,
+  product: PresentProduct,
+): Promise<{ keyType: KeyType; amount: number; currency: string; interval: string | null }[]> {
+  if (!(await cardAccessOf(services, product))) return []
+  return product.keyTypes.flatMap((keyType) => {
+    const { verified, unitAmount, currency, interval } = keyType.price ?? { verified: false }
+    if (!verified || typeof unitAmount !== 'number' || typeof currency !== 'string') return []
+    return [{ keyType, amount: unitAmount, currency, interval: interval ?? null }]
+  })
+}

@@ -1,0 +1,108 @@
+import { findIntegration } from '../../../projections/integrations/queries.ts'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import type { Price } from '../../domain/products/key-type.ts'
+import { findKeyType } from '../../domain/products/product.ts'
+import type { KeyTypePrice } from '../../domain/products/selling.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { CardAccess, CardPrice } from '../../payments/stripe/api.ts'
+import { decided as changeProductWith } from '../products/products.ts'
+import { momentOf, type Origin, type Services } from '../services.ts'
+
+/**
+ * Where the card provider would sell this product: with its own test keys in test mode, else on the connected
+ * account; undefined when there is neither.
+ */
+export async function cardAccessOf(
+  services: Services,
+  product: PresentProduct,
+): Promise<CardAccess | undefined> {
+  const { tenantId, testKeys } = product
+  if (product.settings.testMode.enabled) {
+    // Never the live account in its place.
+    const name = testKeys?.secretName
+    const testKey = name ? await services.secrets.open(tenantId, name) : undefined
+    return testKey === undefined ? undefined : { testKey }
+  }
+  const integration = await findIntegration(services.db, tenantId, 'stripe')
+  if (integration?.status !== 'connected' || integration.accountId === null) return undefined
+  return { accountId: integration.accountId }
+}
+
+/** @throws Refusal `integration_not_connected`; `test_keys_missing` in test mode */
+export async function requireCardAccess(services: Services, product: PresentProduct): Promise<CardAccess> {
+  const access = await cardAccessOf(services, product)
+  if (access) return access
+  throw new Refusal(product.settings.testMode.enabled ? 'test_keys_missing' : 'integration_not_connected')
+}
+
+/**
+ * Asks the card provider for the price of every key type that has one, and records what it says, all of it or none.
+ * A price that is not there or archived is not verified.
+ * @returns the product as it now is; skipped when there is nobody to ask, or nothing to ask for
+ * @throws Refusal `platform_key_missing`, `platform_key_refused`
+ * @throws ProviderRefused, ProviderUnavailable; nothing has been recorded then
+ */
+export async function verifyPrices(
+  services: Services,
+  product: PresentProduct,
+  origin: Origin,
+): Promise<{ product: PresentProduct; skipped: boolean }> {
+  const mapped = product.keyTypes.flatMap(({ keyTypeId, price }) => (price ? [{ keyTypeId, price }] : []))
+  const access = mapped.length === 0 ? undefined : await cardAccessOf(services, product)
+  if (!access) return { product, skipped: true }
+  const ids = mapped.map(({ price }) => price.priceId)
+  const found = await services.providers.card.readPrices(access, ids)
+  const at = momentOf(services)
+  const prices = mapped.map(({ keyTypeId, price: { priceId } }) => ({
+    keyTypeId,
+    price: recorded(priceId, found.get(priceId), at),
+  }))
+  const { tenantId, productId } = product
+  const verified = await changeProductWith(services, tenantId, productId, origin, () => ({
+    type: 'RecordPrices',
+    prices,
+    at,
+  }))
+  return { product: verified, skipped: false }
+}
+
+/**
+ * Says at which of the card provider's prices each key type is sold; key types that are not named are sold at none.
+ * @param asked the price's id by key type
+ * @throws Refusal `mapping_key_type_not_found`, `mapping_price_not_found`, `integration_not_connected`,
+ *   `test_keys_missing`, `platform_key_missing`, `platform_key_refused`
+ * @throws ProviderRefused, ProviderUnavailable; nothing has changed then
+ */
+export async function mapPrices(
+  services: Services,
+  product: PresentProduct,
+  asked: Readonly<Record<string, string>>,
+  origin: Origin,
+): Promise<PresentProduct> {
+  const wanted = Object.entries(asked)
+  if (!wanted.every(([keyTypeId]) => findKeyType(product, keyTypeId))) {
+    throw new Refusal('mapping_key_type_not_found')
+  }
+  const access = await requireCardAccess(services, product)
+  const ids = wanted.map(([, priceId]) => priceId)
+  const found = await services.providers.card.readPrices(access, ids)
+  const at = momentOf(services)
+  const prices = wanted.map(([keyTypeId, priceId]): KeyTypePrice => {
+    const price = recorded(priceId, found.get(priceId), at)
+    if (!price.verified) throw new Refusal('mapping_price_not_found')
+    return { keyTypeId, price }
+  })
+  const { tenantId, productId } = product
+  return changeProductWith(services, tenantId, productId, origin, () => ({ type: 'MapPrices', prices, at }))
+}
+
+function recorded(priceId: string, found: CardPrice | undefined, at: string): Price {
+  return {
+    priceId,
+    verified: found?.active ?? false,
+    unitAmount: found?.unitAmount ?? null,
+    currency: found?.currency ?? null,
+    interval: found?.interval ?? null,
+    verifiedAt: at,
+  }
+}

@@ -1,0 +1,82 @@
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { sameDigest, sha256 } from '../../credentials/sha256.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { decided as changeProductWith } from '../products/products.ts'
+import type { Origin, Services } from '../services.ts'
+
+export type TestKeys = { publishableKey: string; secretKey: string }
+
+const publishable = /^pk_test_[\x21-\x7e]+$/
+/** A restricted key does as well, and is what the provider recommends. */
+const secret = /^(?:sk|rk)_test_[\x21-\x7e]+$/
+
+/**
+ * Puts a product into test mode, and sells it with the given keys, which move no money. The same keys again change
+ * nothing.
+ * @throws Refusal `test_keys_wanted`, `product_not_found`
+ */
+export async function enableTestMode(
+  services: Services,
+  product: PresentProduct,
+  { publishableKey, secretKey }: TestKeys,
+  operationId: string,
+  origin: Origin,
+): Promise<PresentProduct> {
+  if (!publishable.test(publishableKey) || !secret.test(secretKey)) throw new Refusal('test_keys_wanted')
+  if (await isSetSo(services, product, { publishableKey, secretKey })) return product
+  const { tenantId, productId } = product
+  const secretName = `test-mode.${productId}.${operationId}`
+  await services.secrets.keep(tenantId, secretName, secretKey)
+  const changed = await changeProductWith(services, tenantId, productId, origin, (at) => ({
+    type: 'EnableTestMode',
+    publishableKey,
+    secretName,
+    at,
+  }))
+  return withoutRetired(services, changed)
+}
+
+/**
+ * Puts a product into test mode: what providers tell of tests has an effect. Test keys that it has are kept.
+ * @throws Refusal `product_not_found`
+ */
+export function switchTestModeOn(
+  services: Services,
+  { tenantId, productId }: PresentProduct,
+  origin: Origin,
+): Promise<PresentProduct> {
+  return changeProductWith(services, tenantId, productId, origin, (at) => ({ type: 'SwitchTestModeOn', at }))
+}
+
+/**
+ * Ends test mode and destroys its secret key; nothing happens when it is off.
+ * @throws Refusal `product_not_found`
+ */
+export async function disableTestMode(
+  services: Services,
+  product: PresentProduct,
+  origin: Origin,
+): Promise<PresentProduct> {
+  const { tenantId, productId } = product
+  const changed = await changeProductWith(services, tenantId, productId, origin, (at) => ({
+    type: 'DisableTestMode',
+    at,
+  }))
+  return withoutRetired(services, changed)
+}
+
+async function isSetSo(
+  services: Services,
+  { tenantId, settings, testKeys }: PresentProduct,
+  keys: TestKeys,
+): Promise<boolean> {
+  if (!settings.testMode.enabled || settings.testMode.publishableKey !== keys.publishableKey) return false
+  const kept = testKeys?.secretName ? await services.secrets.open(tenantId, testKeys.secretName) : undefined
+  return kept !== undefined && sameDigest(sha256(kept), sha256(keys.secretKey))
+}
+
+/** Destroys the keys that the product no longer uses, be they left from a run that crashed before it could. */
+async function withoutRetired(services: Services, product: PresentProduct): Promise<PresentProduct> {
+  for (const name of product.testKeys?.retired ?? []) await services.secrets.destroy(product.tenantId, name)
+  return product
+}

@@ -1,0 +1,40 @@
+import type { Pool } from 'pg'
+import { createKeyedMutex } from '../../async/keyed-mutex.ts'
+
+/** So that one process waits with one connection, however many commands wait. */
+const mutex = createKeyedMutex()
+
+/** @param prove returns when Postgres has confirmed, after the call, that the lock is still held */
+type Work<T> = (prove: () => Promise<void>) => Promise<T>
+
+/**
+ * Runs a command that reads several streams of a tenant and then changes one under a lock, over all processes: the
+ * revision of one stream proves nothing about the others.
+ * @param db whose connection the lock holds until the work is over
+ */
+export function withTenantLock<T>(
+  db: Pool,
+  tenantId: string,
+  what: 'members' | 'approvals' | 'approval mails' | 'products' | 'activeDevices',
+  work: Work<T>,
+): Promise<T> {
+  const name = `${what} ${tenantId}`
+  return mutex.run(name, async () => {
+    const lock = await db.connect()
+    let broken: Error | undefined
+    // A connection that ends while the work goes on says so to its listeners alone.
+    const lost = (error: Error) => {
+      broken = error
+    }
+    lock.on('error', lost)
+    try {
+      await lock.query('select pg_advisory_lock(hashtextextended($1, 0))', [name])
+      return await work(async () => void (await lock.query('select')))
+    } finally {
+      // Ending the connection releases the lock in any state.
+      await lock.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(lost)
+      lock.off('error', lost)
+      lock.release(broken)
+    }
+  })
+}

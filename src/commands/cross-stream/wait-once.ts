@@ -1,0 +1,39 @@
+import type { Share } from '../../../projections/database/shared-locks.ts'
+import type { Execute } from '../../ledger/execute.ts'
+import type { Services } from '../services.ts'
+import type { KeyTypeUse } from './key-type-use.ts'
+
+/**
+ * Runs a process of several commands that waits for the read models once, behind the last of them, instead of behind
+ * each. Until then it keeps in place the key types that it uses. Its commands have to decide on the log: what the ones
+ * before them have recorded may not be in the read models.
+ * @param work given services whose commands do not wait
+ * @throws what the work throws; ReadModelsBehind
+ */
+export async function waitOnce<T>(services: Services, work: (services: Services) => Promise<T>): Promise<T> {
+  let recorded = -1n
+  const execute: Execute = async (decider, id, command, cause, options) => {
+    const executed = await services.execute(decider, id, command, cause, { ...options, waits: false })
+    const { position } = executed
+    if (position !== undefined && position > recorded) recorded = position
+    return executed
+  }
+  const shares = new Map<string, Share>()
+  const enter: KeyTypeUse['enter'] = async (keyType) => {
+    const { tenantId, productId, keyTypeId } = keyType
+    const name = `${tenantId} ${productId} ${keyTypeId}`
+    // Somebody who waits to delete it lets nobody in, and this process would wait for itself to leave.
+    const share = shares.get(name) ?? (await services.keyTypes.enter(keyType))
+    shares.set(name, share)
+    return { ...share, leave: () => undefined }
+  }
+  try {
+    return await work({ ...services, execute, keyTypes: { ...services.keyTypes, enter } })
+  } finally {
+    // Also behind a refusal, which may be about what has just been recorded.
+    const visible = recorded >= 0n ? services.untilVisible(recorded) : Promise.resolve()
+    await visible.finally(() => {
+      for (const share of shares.values()) share.leave()
+    })
+  }
+}

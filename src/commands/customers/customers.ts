@@ -1,0 +1,83 @@
+import { type CustomerEntry, findCustomer } from '../../../projections/customers/queries.ts'
+import { type CustomerCommand, customers } from '../../domain/customers/customer.ts'
+import type { EntitlementOverride } from '../../domain/customers/overrides.ts'
+import { licenses } from '../../domain/licenses/license.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { requireLicense } from '../licenses/licenses.ts'
+import { stateOf } from '../licenses/stream.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+
+/** Two customers may have the same e-mail address, as two accounts of one person do. */
+export async function createCustomer(
+  services: Services,
+  tenantId: string,
+  asked: { email: string; name: string | null; metadata: Record<string, string> },
+  origin: Origin,
+): Promise<CustomerEntry> {
+  const customerId = services.newId('cus')
+  const person = await services.subjects.sealPerson(tenantId, asked.email, asked.name)
+  const { metadata } = asked
+  const customer = { customerId, tenantId, ...person, metadata, at: momentOf(services) }
+  return change(services, tenantId, customerId, { type: 'CreateCustomer', ...customer }, origin)
+}
+
+/**
+ * From the next validate on, the customer's licenses grant what these overrides say, and no former one.
+ * @throws Refusal `customer_not_found`, `product_not_found` when an override names none of the tenant's
+ */
+export async function replaceOverrides(
+  services: Services,
+  tenantId: string,
+  customerId: string,
+  overrides: readonly EntitlementOverride[],
+  origin: Origin,
+): Promise<CustomerEntry> {
+  await requireCustomer(services, tenantId, customerId)
+  const named = new Set(overrides.flatMap(({ productId }) => productId ?? []))
+  const products = await Promise.all([...named].map((id) => services.findProduct(tenantId, id)))
+  if (products.includes(undefined)) throw new Refusal('product_not_found')
+  const at = momentOf(services)
+  return change(services, tenantId, customerId, { type: 'ReplaceOverrides', overrides, at }, origin)
+}
+
+/**
+ * Gives the license to the customer, for good. Decided on the license's own stream: of two customers that link it
+ * at once, one gets it.
+ * @throws Refusal `customer_not_found`, `license_not_found`, `license_of_another_customer`
+ */
+export async function linkLicense(
+  services: Services,
+  tenantId: string,
+  customerId: string,
+  licenseId: string,
+  origin: Origin,
+): Promise<CustomerEntry> {
+  await requireCustomer(services, tenantId, customerId)
+  const at = momentOf(services)
+  const read = async () => stateOf(await requireLicense(services, tenantId, licenseId))
+  const command = { type: 'LinkCustomer', customerId, at } as const
+  await services.execute(licenses, licenseId, command, causeOf(origin, at), { read })
+  return requireCustomer(services, tenantId, customerId)
+}
+
+/** @throws Refusal `customer_not_found` for an absent customer and for another tenant's alike */
+export async function requireCustomer(
+  services: Services,
+  tenantId: string,
+  customerId: string,
+): Promise<CustomerEntry> {
+  const entry = await findCustomer(services.db, tenantId, customerId)
+  if (!entry) throw new Refusal('customer_not_found')
+  return entry
+}
+
+async function change(
+  services: Services,
+  tenantId: string,
+  customerId: string,
+  command: CustomerCommand,
+  origin: Origin,
+): Promise<CustomerEntry> {
+  await services.execute(customers, customerId, command, causeOf(origin, command.at), { run: origin.run })
+  return requireCustomer(services, tenantId, customerId)
+}

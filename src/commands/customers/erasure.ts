@@ -1,0 +1,107 @@
+import { findMemberBySubject } from '../../../projections/members/queries.ts'
+import { findTraces, type Traces } from '../../../projections/subjects/queries.ts'
+import { customers } from '../../domain/customers/customer.ts'
+import { licenses } from '../../domain/licenses/license.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { KnownSale } from '../../domain/sales/sale.ts'
+import { subjectKey } from '../../domain/streams.ts'
+import type { Erased } from '../../domain/subjects/events.ts'
+import { type SubjectCommand, subjects } from '../../domain/subjects/subject.ts'
+import { saleStreamOf } from '../../sales/streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+
+/**
+ * Makes a person of a tenant unreadable everywhere, for good. That it was begun is recorded first, so that whoever
+ * comes next ends what a crash has left; every step may be done again. Done again for somebody who was erased, it takes
+ * away what has come of them since.
+ * @returns what was found of them
+ * @throws Refusal `subject_is_member` for somebody who may come into the dashboard
+ */
+export async function eraseSubject(
+  services: Services,
+  tenantId: string,
+  subjectId: string,
+  origin: Origin,
+): Promise<Erased> {
+  await refuseMember(services, tenantId, subjectId)
+  const { at } = await change(services, tenantId, subjectId, origin, (now) => ({
+    type: 'BeginErasure',
+    tenantId,
+    subjectId,
+    at: now,
+  }))
+  const traces = await findTraces(services.db, tenantId, subjectId)
+  const people = await services.subjects.openPeople(tenantId, traces.sealed)
+  // The answers first, which are known by what they say of the person: without the key nobody could tell any more.
+  const texts = new Set(people.flatMap(({ email, name }) => [email, name].filter((text) => text !== null)))
+  await services.idempotency.forgetAnswersWith(tenantId, [...texts])
+  await services.subjects.destroy(tenantId, subjectId)
+  // And those of requests that came in between, while the person was still known.
+  await services.idempotency.forgetAnswersWith(tenantId, [...texts])
+  const erased: Erased = {
+    licenses: traces.licenseIds.length,
+    customers: traces.customerIds.length,
+    sales: traces.sales.length,
+    notifications: await destroyNotifications(services, traces.sales),
+    mails: await removeMails(services, tenantId, traces),
+  }
+  for (const id of traces.licenseIds) await eraseHolder(services, id, at, origin)
+  for (const id of traces.customerIds) await eraseCustomer(services, id, at, origin)
+  await change(services, tenantId, subjectId, origin, (now) => ({ type: 'EndErasure', erased, at: now }))
+  return erased
+}
+
+/** @throws Refusal `subject_is_member` */
+export async function refuseMember(services: Services, tenantId: string, subjectId: string): Promise<void> {
+  if (await findMemberBySubject(services.db, tenantId, subjectId)) throw new Refusal('subject_is_member')
+}
+
+async function change(
+  services: Services,
+  tenantId: string,
+  subjectId: string,
+  origin: Origin,
+  command: (at: string) => SubjectCommand,
+): Promise<{ at: string }> {
+  const at = momentOf(services)
+  await services.execute(subjects, subjectKey(tenantId, subjectId), command(at), causeOf(origin, at))
+  return { at }
+}
+
+/** What providers told of the sales, as it came. Only the sales' streams name where it is kept. */
+async function destroyNotifications(services: Services, sales: readonly KnownSale[]): Promise<number> {
+  const names = new Set<string>()
+  for (const sale of sales) {
+    for await (const entry of services.ledger.readStream(saleStreamOf(sale))) {
+      if (!entry.readable || entry.category !== 'sale') continue
+      const { data } = entry.event
+      if ('payload' in data) names.add(data.payload)
+    }
+  }
+  const [sale] = sales
+  if (sale) for (const name of names) await services.secrets.destroy(sale.tenantId, name)
+  return names.size
+}
+
+async function removeMails(
+  { mailing: { mailbox } }: Services,
+  tenantId: string,
+  { mailIds }: Traces,
+): Promise<number> {
+  let removed = 0
+  for (const id of mailIds) if (await mailbox?.remove(tenantId, id)) removed++
+  return removed
+}
+
+async function eraseHolder(services: Services, licenseId: string, at: string, origin: Origin): Promise<void> {
+  await services.execute(licenses, licenseId, { type: 'EraseHolder', at }, causeOf(origin, at))
+}
+
+async function eraseCustomer(
+  services: Services,
+  customerId: string,
+  at: string,
+  origin: Origin,
+): Promise<void> {
+  await services.execute(customers, customerId, { type: 'EraseCustomer', at }, causeOf(origin, at))
+}

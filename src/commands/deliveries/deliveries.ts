@@ -1,0 +1,79 @@
+import { type DeliveryEntry, findDelivery } from '../../../projections/deliveries/queries.ts'
+import {
+  type AttemptResult,
+  type Delivery,
+  deliveries,
+  type KnownDelivery,
+} from '../../domain/deliveries/delivery.ts'
+import type { DeliveryEvent } from '../../domain/deliveries/events.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { type Loaded, loadFromLog, noStream } from '../../ledger/load.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+
+type Owed = Omit<Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'], 'deliveryId' | 'at'>
+
+/** The id follows from the event and the receiver, so that however many schedule it there is one delivery. */
+export const deliveryIdOf = (
+  { deriveId }: Pick<Services, 'deriveId'>,
+  {
+    channel,
+    tenantId,
+    licenseId,
+    licenseRevision,
+  }: Pick<Owed, 'channel' | 'tenantId' | 'licenseId' | 'licenseRevision'>,
+): string => deriveId('whd', channel, tenantId, licenseId, String(licenseRevision))
+
+/** Puts what is owed on the schedule, due at once. */
+export async function scheduleDelivery(services: Services, owed: Owed, origin: Origin): Promise<void> {
+  const at = momentOf(services)
+  const deliveryId = deliveryIdOf(services, owed)
+  const command = { type: 'ScheduleDelivery', deliveryId, ...owed, at } as const
+  await services.execute(deliveries, deliveryId, command, causeOf(origin, at), {
+    found: noStream(deliveries),
+  })
+}
+
+/** Records what came of a try, unless the same try was recorded by somebody else. */
+export async function recordAttempt(
+  services: Services,
+  { delivery, revision }: DeliveryEntry,
+  made: { startedAt: string; durationMs: number; result: AttemptResult },
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const attempt = delivery.attempts.length + 1
+  const command = { type: 'RecordAttempt', attempt, ...made, at } as const
+  const found = { state: delivery, revision }
+  await services.execute(deliveries, delivery.deliveryId, command, causeOf(origin, at), { found })
+}
+
+/**
+ * Has a delivery made once more, now, under the same id and with as many tries as at first.
+ * @throws Refusal `delivery_not_found`
+ */
+export async function askRedelivery(
+  services: Services,
+  tenantId: string,
+  deliveryId: string,
+  origin: Origin,
+): Promise<KnownDelivery> {
+  const at = momentOf(services)
+  const entry = await findDelivery(services.db, tenantId, deliveryId)
+  if (!entry) throw new Refusal('delivery_not_found')
+  const found = { state: entry.delivery, revision: entry.revision }
+  const command = { type: 'AskRedelivery', at } as const
+  const options = { found, run: origin.run }
+  const { state: delivery } = await services.execute(
+    deliveries,
+    deliveryId,
+    command,
+    causeOf(origin, at),
+    options,
+  )
+  if (delivery.status === 'absent') throw new Refusal('delivery_not_found')
+  return delivery
+}
+
+export function loadDelivery(services: Services, deliveryId: string): Promise<Loaded<Delivery>> {
+  return loadFromLog(services.ledger, deliveryId, deliveries)
+}

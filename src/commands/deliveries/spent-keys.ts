@@ -1,0 +1,17 @@
+import { isKeySpent } from '../../../projections/deliveries/keys.ts'
+import { saleKeyName } from '../../domain/sales/key.ts'
+import { momentOf, type Services } from '../services.ts'
+
+/**
+ * The raw key of a sale is kept for the deliveries that carry it. It is destroyed when each of them has succeeded or was
+ * given up 30 days ago.
+ */
+export async function destroySpentKey(
+  services: Services,
+  tenantId: string,
+  licenseId: string,
+): Promise<void> {
+  if (await isKeySpent(services.db, licenseId, momentOf(services))) {
+    await services.secrets.destroy(tenantId, saleKeyName(licenseId))
+  }
+}

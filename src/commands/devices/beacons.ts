@@ -1,0 +1,130 @@
+import { setTimeout } from 'node:timers/promises'
+import { isDatabaseTrouble } from '../../../projections/database/trouble.ts'
+import { ReadModelsBehind } from '../../../projections/runner/read-models.ts'
+import type { FoundInstall } from '../../../projections/trials/queries.ts'
+import { trialKey } from '../../domain/streams.ts'
+import type { Telemetry } from '../../domain/telemetry.ts'
+import {
+  decideTrial,
+  type InstallState,
+  standingOf,
+  type Trial,
+  type TrialCommand,
+  type TrialStanding,
+  trials,
+} from '../../domain/trials/trial.ts'
+import { LedgerUnavailable } from '../../ledger/unavailable.ts'
+import type { Sighting } from '../../usage/installs.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+
+/** What an install without a license reports. */
+export type Beacon = {
+  tenantId: string
+  productId: string
+  instanceId: string
+  state: InstallState
+  /** By what the app tells machines apart; undefined when it does not. */
+  machineHash: string | undefined
+  telemetry: Telemetry
+  /** How long a trial of the product is; undefined when that was never configured. */
+  trialDays: number | undefined
+}
+
+type SharedMachine = { tenantId: string; productId: string; machine: string; installs: number }
+
+type Options = {
+  /** May one more install be made? Throws when not. */
+  admitNew: (tenantId: string) => void | Promise<void>
+  /** An operator should look at it. Called once a machine. */
+  onShared: (machine: SharedMachine) => void
+  /** A beacon was answered without what the trial ledger says. */
+  onTrouble: (error: unknown) => void
+  /** So many beacons are looked up at once. */
+  mostAtOnce?: number
+  patienceMs?: number
+}
+
+/**
+ * Takes beacons in. They are answered whatever happens: no app is to wait or to fail because of one. When more come at
+ * once than can be looked up, or the stores do not answer soon, the answer has no opinion on the device's trial.
+ */
+export function createBeaconDesk(services: Services, options: Options) {
+  const { mostAtOnce = 256, patienceMs = 1000, onTrouble } = options
+  let atOnce = 0
+
+  return async (beacon: Beacon, origin: Origin): Promise<TrialStanding | undefined> => {
+    if (atOnce >= mostAtOnce) {
+      services.installs.note(sightingOf(services, beacon, null), false)
+      return undefined
+    }
+    atOnce++
+    const patience = new AbortController()
+    const reported = report(services, options, beacon, origin)
+      .catch((error: unknown) => {
+        if (!isTrouble(error)) throw error
+        onTrouble(error)
+        services.installs.note(sightingOf(services, beacon, null), false)
+        return undefined
+      })
+      .finally(() => {
+        atOnce--
+        patience.abort()
+      })
+    // What comes of it after that is nobody's answer.
+    const late = setTimeout(patienceMs, undefined, { signal: patience.signal }).catch(() => reported)
+    return Promise.race([reported, late])
+  }
+}
+
+async function report(
+  services: Services,
+  { admitNew, onShared }: Options,
+  beacon: Beacon,
+  origin: Origin,
+): Promise<TrialStanding | undefined> {
+  const { tenantId, productId, instanceId, machineHash } = beacon
+  const machine =
+    machineHash === undefined ? null : await services.machines.hashOf(tenantId, productId, machineHash)
+  const found = await services.findInstall({ tenantId, productId, instanceId, machine })
+  if (!found.known && !services.installs.isPending(beacon)) await admitNew(tenantId)
+  const sighting = sightingOf(services, beacon, machine)
+  if (machine === null || found.onMachine) services.installs.note(sighting, true)
+  if (machine === null) return undefined
+  const installs = found.onMachine ? found.installs : await services.installs.settle({ ...sighting, machine })
+  if (found.uncertain) return undefined
+  const at = momentOf(services)
+  const command = { tenantId, productId, state: beacon.state, installs, at }
+  const trial = await recordTrial(services, { found, command, machine, origin, onShared })
+  return standingOf(trial, beacon.trialDays, at)
+}
+
+const sightingOf = (services: Services, beacon: Beacon, machine: string | null): Sighting => {
+  const { tenantId, productId, instanceId, state, telemetry } = beacon
+  return { tenantId, productId, instanceId, state, machine, telemetry, at: services.now() }
+}
+
+type Recording = {
+  found: FoundInstall
+  command: TrialCommand
+  machine: string
+  origin: Origin
+  onShared: Options['onShared']
+}
+
+/** Appends only where the read model does not say already what would be recorded; nearly no beacon does. */
+async function recordTrial(
+  services: Services,
+  { found, command, machine, origin, onShared }: Recording,
+): Promise<Trial> {
+  if (decideTrial(found.trial, command).length === 0) return found.trial
+  const { tenantId, productId, installs, at } = command
+  const key = trialKey(tenantId, productId, machine)
+  const { state, events } = await services.execute(trials, key, command, causeOf(origin, at))
+  if (events.some(({ type }) => type === 'MachineFoundShared')) {
+    onShared({ tenantId, productId, machine, installs })
+  }
+  return state
+}
+
+const isTrouble = (error: unknown): boolean =>
+  error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isDatabaseTrouble(error)

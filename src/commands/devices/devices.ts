@@ -1,0 +1,90 @@
+import type { RuntimeFinding, RuntimeQuestion } from '../../../projections/licenses/runtime.ts'
+import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { Plan } from '../../domain/tenants/events.ts'
+import { planLimits } from '../../domain/tenants/tenant.ts'
+import { type Admit, seating } from '../cross-stream/plan-room.ts'
+import { stateOf } from '../licenses/stream.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+
+export type FoundLicense = Extract<RuntimeFinding, { found: 'license' }>
+
+/**
+ * Seats a device on the license that was found for it; a device that already sits there keeps its seat.
+ * @throws Refusal `license_revoked`, `license_expired`, `seat_limit_reached`, `plan_limit`
+ */
+export async function activateDevice(
+  services: Services,
+  found: FoundLicense,
+  question: RuntimeQuestion,
+  device: { name: string; plan: Plan },
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const { deviceId } = question
+  const seat = {
+    deviceId,
+    instanceId: services.newId('ins'),
+    installId: null,
+    name: device.name,
+    platform: null,
+  }
+  const plan = { tenantId: question.tenantId, plan: device.plan }
+  await seating(services, plan, (admit, proof, isAgain) =>
+    changeFound(
+      services,
+      { found, question, origin, at, admit, proof, isStale: isAgain },
+      { type: 'ActivateDevice', ...seat, at },
+    ),
+  )
+}
+
+/** Whether a plan allows no more active devices; they are counted only where there is an end to them. */
+export async function isPlanFull(plan: Plan, count: () => Promise<number>): Promise<boolean> {
+  const most = planLimits[plan].activeDevices
+  return Number.isFinite(most) && (await count()) >= most
+}
+
+/** Frees the device's seat; without an active seat nothing happens. */
+export async function deactivateDevice(
+  services: Services,
+  found: FoundLicense,
+  question: RuntimeQuestion,
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const { deviceId } = question
+  const change = { found, question, origin, at }
+  await changeFound(services, change, { type: 'DeactivateDevice', deviceId, at })
+}
+
+type Change = {
+  found: FoundLicense
+  question: RuntimeQuestion
+  origin: Origin
+  at: string
+  admit?: Admit
+  proof?: (() => Promise<void>) | undefined
+  /** Some time has passed since it was found. */
+  isStale?: boolean
+}
+
+/** Decides first on what the look-up has found, so that an activation reads the stores once. */
+async function changeFound(
+  services: Services,
+  { found, question, origin, at, admit, proof, isStale = false }: Change,
+  command: LicenseCommand,
+): Promise<void> {
+  await services.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
+    found: isStale ? undefined : stateOf(found),
+    read: async () => {
+      const again = await services.findForRuntime(question)
+      // Reminted in between: the key that was shown is no longer this license's.
+      if (again.found !== 'license') throw new Refusal('license_reminted')
+      return stateOf(again)
+    },
+    run: origin.run,
+    admit,
+    proof,
+  })
+}

@@ -1,0 +1,79 @@
+import type { FoundInstance, InstanceQuestion } from '../../../projections/licenses/instances.ts'
+import { type LicenseCommand, licenses, sameDevice } from '../../domain/licenses/license.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { Plan } from '../../domain/tenants/events.ts'
+import { type Admit, seating } from '../cross-stream/plan-room.ts'
+import { stateOf } from '../licenses/stream.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+
+type Instance = { installId: string | null; name: string; platform: string | null; plan: Plan }
+
+/**
+ * Seats an app on the license that was found for it. One that sits there already, by its former anonymous id or its
+ * name, keeps its seat and its instance id.
+ * @returns the instance id
+ * @throws Refusal `license_revoked`, `license_expired`, `license_reminted`, `seat_limit_reached`, `plan_limit`
+ */
+export async function activateInstance(
+  services: Services,
+  found: FoundInstance,
+  question: InstanceQuestion,
+  { installId, name, platform, plan }: Instance,
+  origin: Origin,
+): Promise<string> {
+  const at = momentOf(services)
+  const instance = { instanceId: services.newId('ins'), installId, name, platform }
+  const { tenantId } = question
+  const { before } = await seating(services, { tenantId, plan }, (admit, proof, isAgain) =>
+    changeFound(
+      services,
+      { found, question, origin, at, admit, proof, isStale: isAgain },
+      { type: 'ActivateInstance', ...instance, at },
+    ),
+  )
+  const seats = before.status === 'issued' ? before.seats.values() : []
+  return sameDevice(seats, instance)?.instanceId ?? instance.instanceId
+}
+
+/** Frees the seat of the instance that was found; without an active seat nothing happens. */
+export async function deactivateInstance(
+  services: Services,
+  found: FoundInstance & { seat: NonNullable<FoundInstance['seat']> },
+  question: InstanceQuestion,
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const { deviceId } = found.seat
+  const change = { found, question, origin, at }
+  await changeFound(services, change, { type: 'DeactivateDevice', deviceId, at })
+}
+
+type Change = {
+  found: FoundInstance
+  question: InstanceQuestion
+  origin: Origin
+  at: string
+  admit?: Admit
+  proof?: (() => Promise<void>) | undefined
+  /** Some time has passed since it was found. */
+  isStale?: boolean
+}
+
+/** Decides first on what the look-up has found, so that an activation reads the stores once. */
+function changeFound(
+  services: Services,
+  { found, question, origin, at, admit, proof, isStale = false }: Change,
+  command: LicenseCommand,
+) {
+  return services.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
+    found: isStale ? undefined : stateOf(found),
+    read: async () => {
+      const again = await services.findInstance(question)
+      // Reminted in between: the key that was shown is no longer this license's.
+      if (again.found !== 'license') throw new Refusal('license_reminted')
+      return stateOf(again)
+    },
+    admit,
+    proof,
+  })
+}

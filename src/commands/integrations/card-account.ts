@@ -1,0 +1,184 @@
+import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { sameDigest, sha256 } from '../../credentials/sha256.ts'
+import type { KnownIntegration } from '../../domain/integrations/integration.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { CardAccount } from '../../payments/stripe/api.ts'
+import { ProviderRefused } from '../../payments/trouble.ts'
+import type { Origin, Services } from '../services.ts'
+import { changeIntegration, disconnect } from './integrations.ts'
+
+/** Our own addresses, to which the card provider sends people back. */
+export type ReturnAddresses = (state: string) => { returnUrl: string; refreshUrl: string }
+
+/**
+ * Begins to connect the tenant's account at the card provider, or goes on with it. An account that was connected
+ * before is taken again.
+ * @returns the address at which a person goes through the provider's onboarding; good once, for some minutes
+ * @throws Refusal `integration_connected`, `platform_key_missing`
+ * @throws ProviderRefused, ProviderUnavailable; nothing has changed then
+ */
+export async function startOnboarding(
+  services: Services,
+  tenantId: string,
+  addresses: ReturnAddresses,
+  origin: Origin,
+): Promise<string> {
+  const known = await findIntegration(services.db, tenantId, 'stripe')
+  if (known?.status === 'connected') throw new Refusal('integration_connected')
+  const former = known?.accountId ?? undefined
+  const begun = former === undefined ? undefined : await continued(services, tenantId, former, addresses)
+  const { accountId, url } = begun ?? (await opened(services, tenantId, former, addresses))
+  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
+    type: 'StartOnboarding',
+    tenantId,
+    accountId,
+    at,
+  }))
+  return url
+}
+
+type Begun = { accountId: string; url: string }
+
+/** Undefined when the account is closed, or no longer lets the platform in: another one is needed. */
+async function continued(
+  services: Services,
+  tenantId: string,
+  accountId: string,
+  addresses: ReturnAddresses,
+): Promise<Begun | undefined> {
+  try {
+    return { accountId, url: await link(services, tenantId, accountId, addresses) }
+  } catch (error) {
+    const isLost =
+      error instanceof ProviderRefused && (error.reason === 'permission' || error.reason === 'missing')
+    if (isLost) return undefined
+    throw error
+  }
+}
+
+/**
+ * Opens an account. Its idempotency key is kept first and for good, so that the provider answers with the same
+ * account to a run after a crash, and to another one at the same time, instead of opening two.
+ */
+async function opened(
+  services: Services,
+  tenantId: string,
+  former: string | undefined,
+  addresses: ReturnAddresses,
+): Promise<Begun> {
+  const name = `integration.stripe.account-after.${former ?? 'none'}`
+  const fresh = Buffer.from(services.randomBytes(24)).toString('base64url')
+  const idempotencyKey = await services.secrets.keep(tenantId, name, fresh)
+  const accountId = await services.providers.card.openAccount(tenantId, idempotencyKey)
+  return { accountId, url: await link(services, tenantId, accountId, addresses) }
+}
+
+async function link(
+  services: Services,
+  tenantId: string,
+  accountId: string,
+  addresses: ReturnAddresses,
+): Promise<string> {
+  const fresh = Buffer.from(services.randomBytes(32)).toString('base64url')
+  const state = await services.secrets.keep(tenantId, stateName(accountId), fresh)
+  const { returnUrl, refreshUrl } = addresses(state)
+  return services.providers.card.onboardingLink(accountId, returnUrl, refreshUrl)
+}
+
+/** What proves that a person who comes back was sent by us. */
+const stateName = (accountId: string): string => `integration.stripe.onboarding.${accountId}`
+
+export type Comeback = 'connected' | 'unfinished'
+
+/**
+ * A person comes back from the onboarding: asks the provider how far it has got, and records the connection when
+ * everything was given.
+ * @returns undefined when the state is not the one that was handed out
+ * @throws Refusal `platform_key_missing`, ProviderRefused, ProviderUnavailable
+ */
+export async function finishOnboarding(
+  services: Services,
+  tenantId: string,
+  state: string,
+  origin: Origin,
+): Promise<Comeback | undefined> {
+  const account = await expected(services, tenantId, state)
+  if (!account) return undefined
+  if (account.status === 'connected') return 'connected'
+  const { accountId } = account
+  const { detailsSubmitted } = await services.providers.card.readAccount(accountId)
+  if (!detailsSubmitted) return 'unfinished'
+  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
+    type: 'FinishOnboarding',
+    accountId,
+    at,
+  }))
+  return 'connected'
+}
+
+/**
+ * A person comes back because the onboarding's address had been used or had expired.
+ * @returns another address; undefined when the state is not the one that was handed out, or nothing is under way
+ * @throws Refusal `platform_key_missing`, ProviderRefused, ProviderUnavailable
+ */
+export async function refreshOnboarding(
+  services: Services,
+  tenantId: string,
+  state: string,
+  addresses: ReturnAddresses,
+): Promise<string | undefined> {
+  const account = await expected(services, tenantId, state)
+  return account?.status === 'onboarding' ? link(services, tenantId, account.accountId, addresses) : undefined
+}
+
+/** Forgets the account's connection, and with it every address that was handed out. It stays open at the provider. */
+export async function disconnectCardAccount(
+  services: Services,
+  tenantId: string,
+  origin: Origin,
+): Promise<void> {
+  const integration = await disconnect(services, tenantId, 'stripe', origin)
+  if (integration.status === 'absent' || integration.accountId === null) return
+  await services.secrets.destroy(tenantId, stateName(integration.accountId))
+}
+
+async function expected(
+  services: Services,
+  tenantId: string,
+  state: string,
+): Promise<{ status: KnownIntegration['status']; accountId: string } | undefined> {
+  const known = await findIntegration(services.db, tenantId, 'stripe')
+  if (!known || known.accountId === null || known.status === 'disconnected') return undefined
+  const { status, accountId } = known
+  const kept = await services.secrets.open(tenantId, stateName(accountId))
+  // Hashed first, so that the comparison takes the same time whatever was sent.
+  const isOurs = kept !== undefined && sameDigest(sha256(kept), sha256(state))
+  return isOurs ? { status, accountId } : undefined
+}
+
+export type CardStatus = {
+  status: 'not_connected' | 'onboarding' | 'connected'
+  connectedAt: string | null
+  accountId: string | null
+  /** As the provider says now; null without an account, or when it no longer lets the platform see it. */
+  account: CardAccount | null
+}
+
+/** @throws Refusal `platform_key_missing`, `platform_key_refused`, ProviderUnavailable */
+export async function cardStatus(services: Services, tenantId: string): Promise<CardStatus> {
+  const known = await findIntegration(services.db, tenantId, 'stripe')
+  if (!known || known.accountId === null || known.status === 'disconnected') {
+    return { status: 'not_connected', connectedAt: null, accountId: null, account: null }
+  }
+  const { status, connectedAt, accountId } = known
+  return { status, connectedAt, accountId, account: await seen(services, accountId) }
+}
+
+async function seen(services: Services, accountId: string): Promise<CardAccount | null> {
+  try {
+    return await services.providers.card.readAccount(accountId)
+  } catch (error) {
+    if (error instanceof ProviderRefused) return null
+    throw error
+  }
+}

@@ -1,0 +1,228 @@
+import { findIntegration } from '../../../projections/integrations/queries.ts'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { sha256 } from '../../credentials/sha256.ts'
+import type { Credentials } from '../../domain/integrations/events.ts'
+import {
+  type Integration,
+  type IntegrationCommand,
+  integrations,
+  type KnownIntegration,
+  secretNames,
+} from '../../domain/integrations/integration.ts'
+import { type Mapping, targetsOf } from '../../domain/integrations/mapping.ts'
+import type { Marketplace, Provider } from '../../domain/integrations/provider.ts'
+import { findKeyType } from '../../domain/products/product.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { integrationKey } from '../../domain/streams.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+
+/** What a marketplace is connected with. Gumroad gives nothing: a token of ours stands in the ping's address. */
+export type Connection =
+  | { provider: 'gumroad' }
+  | { provider: Exclude<Marketplace, 'gumroad'>; webhookSecret: string; apiKey?: string | undefined }
+
+export type Rotation =
+  | { provider: 'gumroad' }
+  | { provider: Exclude<Marketplace, 'gumroad'>; webhookSecret: string }
+
+export type Changed = {
+  integration: KnownIntegration
+  /** A new token for gumroad's ping, to be shown once. */
+  pingToken?: string | undefined
+}
+
+type Field = keyof Credentials
+type Place = { tenantId: string; provider: Marketplace; operationId: string }
+
+/**
+ * A secret's name in the vault. It holds the operation, so that a run repeated after a crash goes on with the same
+ * secret, and another operation's secret never takes its place.
+ */
+const nameOf = (place: Omit<Place, 'provider'> & { provider: Provider }, field: Field): string =>
+  `integration.${place.provider}.${place.operationId}.${field}`
+
+/**
+ * Connects a marketplace. An API key is tried at the provider first. Carrying out an operation a second time changes
+ * nothing and returns what the first one did.
+ * @throws Refusal `integration_connected`
+ * @throws ProviderRefused when the API key is not accepted, ProviderUnavailable; nothing has changed then
+ */
+export async function connectMarketplace(
+  services: Services,
+  tenantId: string,
+  connection: Connection,
+  operationId: string,
+  origin: Origin,
+): Promise<Changed> {
+  const { provider } = connection
+  const known = await findIntegration(services.db, tenantId, provider)
+  if (known?.operationIds.includes(operationId)) return repeated(services, known, operationId)
+  if (known?.status === 'connected') throw new Refusal('integration_connected')
+  if (connection.provider !== 'gumroad' && connection.apiKey !== undefined) {
+    await services.providers.checkApiKey(connection.provider, connection.apiKey)
+  }
+  const place = { tenantId, provider, operationId }
+  const { credentials, pingToken } = await keepCredentials(services, place, connection)
+  const integration = await changeWith(services, place, secretNames(credentials), origin, (at) => ({
+    type: 'ConnectMarketplace',
+    ...place,
+    credentials,
+    at,
+  }))
+  return { integration, pingToken }
+}
+
+/**
+ * Replaces the secret by which a marketplace's notifications are known to be its own; the former one is good for
+ * nothing from then on. Carrying out an operation a second time changes nothing.
+ * @throws Refusal `integration_not_connected`
+ */
+export async function rotateSecret(
+  services: Services,
+  tenantId: string,
+  rotation: Rotation,
+  operationId: string,
+  origin: Origin,
+): Promise<Changed> {
+  const { provider } = rotation
+  const known = await findIntegration(services.db, tenantId, provider)
+  if (known?.operationIds.includes(operationId)) return repeated(services, known, operationId)
+  if (known?.status !== 'connected') throw new Refusal('integration_not_connected')
+  const place = { tenantId, provider, operationId }
+  if (rotation.provider === 'gumroad') {
+    const { token, ...pingToken } = await keepPingToken(services, place)
+    const integration = await changeWith(services, place, [pingToken.name], origin, (at) => ({
+      type: 'RotatePingToken',
+      operationId,
+      pingToken,
+      at,
+    }))
+    return { integration, pingToken: token }
+  }
+  const webhookSecret = await keepSecret(services, place, 'webhookSecret', rotation.webhookSecret)
+  const integration = await changeWith(services, place, [webhookSecret], origin, (at) => ({
+    type: 'RotateWebhookSecret',
+    operationId,
+    webhookSecret,
+    at,
+  }))
+  return { integration }
+}
+
+/** Forgets a connection and destroys its secrets; what is mapped stays. Nothing happens without a connection. */
+export async function disconnect(
+  services: Services,
+  tenantId: string,
+  provider: Provider,
+  origin: Origin,
+): Promise<Integration> {
+  return changeIntegration(services, tenantId, provider, origin, (at) => ({ type: 'Disconnect', at }))
+}
+
+/**
+ * Says as what a marketplace sells a product. It takes the place of what was said before.
+ * @throws Refusal `mapping_key_type_not_found`, `integration_not_connected`, `mapping_taken`
+ */
+export async function mapProduct(
+  services: Services,
+  product: PresentProduct,
+  provider: Marketplace,
+  mapping: Mapping,
+  origin: Origin,
+): Promise<Integration> {
+  if (!targetsOf(mapping).every((keyTypeId) => findKeyType(product, keyTypeId))) {
+    throw new Refusal('mapping_key_type_not_found')
+  }
+  const { tenantId, productId } = product
+  return changeIntegration(services, tenantId, provider, origin, (at) => ({
+    type: 'MapProduct',
+    productId,
+    mapping,
+    at,
+  }))
+}
+
+/** What an operation came to that has been carried out before, as far as it still holds. */
+async function repeated(
+  services: Services,
+  integration: KnownIntegration,
+  operationId: string,
+): Promise<Changed> {
+  const { tenantId, provider, credentials } = integration
+  const name = nameOf({ tenantId, provider, operationId }, 'pingToken')
+  if (credentials.pingToken?.name !== name) return { integration }
+  return { integration, pingToken: await services.secrets.open(tenantId, name) }
+}
+
+async function keepCredentials(
+  services: Services,
+  place: Place,
+  connection: Connection,
+): Promise<{ credentials: Credentials; pingToken?: string }> {
+  if (connection.provider === 'gumroad') {
+    const { token, ...pingToken } = await keepPingToken(services, place)
+    return { credentials: { webhookSecret: null, apiKey: null, pingToken }, pingToken: token }
+  }
+  const { webhookSecret, apiKey } = connection
+  return {
+    credentials: {
+      webhookSecret: await keepSecret(services, place, 'webhookSecret', webhookSecret),
+      apiKey: apiKey === undefined ? null : await keepSecret(services, place, 'apiKey', apiKey),
+      pingToken: null,
+    },
+  }
+}
+
+/** Seals a secret before the event that names it. @returns its name */
+async function keepSecret(services: Services, place: Place, field: Field, secret: string): Promise<string> {
+  const name = nameOf(place, field)
+  await services.secrets.keep(place.tenantId, name, secret)
+  return name
+}
+
+async function keepPingToken(
+  services: Services,
+  place: Place,
+): Promise<{ name: string; hash: string; token: string }> {
+  const name = nameOf(place, 'pingToken')
+  const fresh = Buffer.from(services.randomBytes(32)).toString('base64url')
+  const token = await services.secrets.keep(place.tenantId, name, fresh)
+  return { name, hash: sha256(token), token }
+}
+
+/** Carries out a command that brings new secrets; when it is refused, they are destroyed. */
+async function changeWith(
+  services: Services,
+  { tenantId, provider }: Place,
+  secretNames: readonly string[],
+  origin: Origin,
+  command: (at: string) => IntegrationCommand,
+): Promise<KnownIntegration> {
+  try {
+    const integration = await changeIntegration(services, tenantId, provider, origin, command)
+    if (integration.status === 'absent') throw new Error('an integration that was changed is there')
+    return integration
+  } catch (error) {
+    if (error instanceof Refusal) {
+      for (const name of secretNames) await services.secrets.destroy(tenantId, name)
+    }
+    throw error
+  }
+}
+
+/** Also destroys what the integration no longer uses, be it left from a run that crashed before it could. */
+export async function changeIntegration(
+  services: Services,
+  tenantId: string,
+  provider: Provider,
+  origin: Origin,
+  command: (at: string) => IntegrationCommand,
+): Promise<Integration> {
+  const at = momentOf(services)
+  const key = integrationKey(tenantId, provider)
+  const { state: integration } = await services.execute(integrations, key, command(at), causeOf(origin, at))
+  if (integration.status !== 'absent') {
+    for (const name of integration.retired) await services.secrets.destroy(tenantId, name)
+  }
+  return integration
+}

@@ -1,0 +1,64 @@
+import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import { type DeviceName, findSeat } from '../../../projections/licenses/seats.ts'
+import { newLicenseKey } from '../../credentials/license-key.ts'
+import { licenses } from '../../domain/licenses/license.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { requireLicense } from './licenses.ts'
+import { stateOf } from './stream.ts'
+
+/**
+ * Gives a license another key; from now on the old one answers `reminted`.
+ * @param keepDevices whether the devices keep their seats, or all of them are freed
+ * @returns the license as it is now, and its new raw key, which is nowhere else
+ * @throws Refusal `license_not_found`, `license_revoked`
+ */
+export async function remintLicense(
+  services: Services,
+  { tenantId, licenseId, keepDevices }: { tenantId: string; licenseId: string; keepDevices: boolean },
+  origin: Origin,
+): Promise<LicenseEntry & { licenseKey: string }> {
+  const find = () => requireLicense(services, tenantId, licenseId)
+  const at = momentOf(services)
+  const found = await find()
+  const product = await services.findProduct(tenantId, found.license.productId)
+  if (!product) throw new Refusal('product_not_found')
+  const { licenseKey, keyHash, displayKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
+  await services.execute(
+    licenses,
+    licenseId,
+    { type: 'RemintLicense', keyHash, displayKey, keepDevices, at },
+    causeOf(origin, at),
+    { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
+  )
+  return { ...(await find()), licenseKey }
+}
+
+/**
+ * Frees the seat of a device, for the vendor and not for the device itself. One that has none any more stays so.
+ * @returns the product, whose usage counts it
+ * @throws Refusal `license_not_found`, `device_not_found` for a device that never sat on the license
+ */
+export async function removeDevice(
+  services: Services,
+  { tenantId, licenseId, device }: { tenantId: string; licenseId: string; device: DeviceName },
+  origin: Origin,
+): Promise<{ productId: string }> {
+  const at = momentOf(services)
+  const find = async () => {
+    const entry = await findSeat(services.db, tenantId, licenseId, device)
+    if (!entry) throw new Refusal('license_not_found')
+    if (!entry.seat) throw new Refusal('device_not_found')
+    return { ...entry, deviceId: entry.seat.deviceId }
+  }
+  const found = await find()
+  const { deviceId } = found
+  await services.execute(
+    licenses,
+    licenseId,
+    { type: 'DeactivateDevice', deviceId, at },
+    causeOf(origin, at),
+    { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
+  )
+  return { productId: found.license.productId }
+}

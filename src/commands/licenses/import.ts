@@ -1,0 +1,279 @@
+import { findLicensesByKey, findTakenBack } from '../../../projections/licenses/keys.ts'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { foreignKey } from '../../credentials/license-key.ts'
+import type { LicenseTerms } from '../../domain/licenses/events.ts'
+import { type TermsAsked, termsFrom } from '../../domain/licenses/issue.ts'
+import { type LicenseStatus, licenses } from '../../domain/licenses/license.ts'
+import { findKeyType } from '../../domain/products/product.ts'
+import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
+import { licenseStream } from '../../domain/streams.ts'
+import type { Plan } from '../../domain/tenants/events.ts'
+import { planLimits } from '../../domain/tenants/tenant.ts'
+import { noStream } from '../../ledger/load.ts'
+import { usingKeyType } from '../cross-stream/key-type-use.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { sealedHolder } from './licenses.ts'
+
+/** A license that was issued somewhere else. Times are in UTC, as the log writes them. */
+export type ForeignLicense = Omit<TermsAsked, 'deviceLimit'> & {
+  licenseKey: string
+  keyTypeId?: string | undefined
+  email?: string | undefined
+  name?: string | undefined
+  /** What it was there. Only `revoked` is recorded; the others must agree with the expiry, and the clock decides. */
+  status?: LicenseStatus | undefined
+  createdAt?: string | undefined
+  metadata?: Record<string, string> | undefined
+  devices?: readonly { deviceId: string; name: string }[] | undefined
+}
+
+export type Imported =
+  | { status: 'imported' | 'duplicate'; licenseId: string; displayKey: string }
+  | { status: 'invalid'; refusal: RefusalCode }
+
+/** A row that may be imported, if nobody has its key. */
+type Candidate = {
+  status: 'candidate'
+  row: ForeignLicense
+  licenseId: string
+  terms: Omit<LicenseTerms, 'holder'>
+}
+
+/** How many are on their way at once: as many as the stores take in together. */
+const atOnce = 64
+
+/**
+ * Takes in licenses that were issued somewhere else. Each stands for itself: one that cannot be taken in keeps no
+ * other from it. A license's id follows from tenant and key, so the first append to its stream is the claim of the
+ * key: of two imports of one key, at whatever time and from wherever, one imports and the other finds a duplicate.
+ * @returns what became of each, in the order given
+ * @throws Refusal `plan_limit` when the plan leaves no room for any of their devices
+ */
+export async function importLicenses(
+  services: Services,
+  product: PresentProduct,
+  asked: { rows: readonly ForeignLicense[]; plan: Plan },
+  origin: Origin,
+): Promise<Imported[]> {
+  const at = momentOf(services)
+  const wished = asked.rows.map((row) => plannedOrRefused(services, product, row, at))
+  const planned = await withUnusedIds(services, product.tenantId, wished)
+  const candidates = planned.filter((plan) => plan.status === 'candidate')
+  const firstOfKey = new Map(candidates.toReversed().map((plan) => [plan.terms.keyHash, plan]))
+  const taken = await findLicensesByKey(services.db, product.tenantId, [...firstOfKey.keys()])
+  const mayBeNew = (plan: Candidate): boolean => {
+    const holder = taken.get(plan.terms.keyHash)
+    // A request before this one of the same run may have imported it.
+    const own = origin.run?.resumed === true && holder === plan.licenseId
+    return firstOfKey.get(plan.terms.keyHash) === plan && (holder === undefined || own)
+  }
+  const fresh = candidates.filter(mayBeNew)
+  const imported = new Set<Candidate>()
+  const refused = new Map<string, RefusalCode>()
+  const take = async (plan: Candidate, proof?: Proof) => {
+    const outcome = await importOne(services, plan, origin, proof)
+    if (outcome === 'imported') imported.add(plan)
+    if (outcome === 'key_type_not_found') refused.set(plan.terms.keyHash, outcome)
+  }
+  const counted = (plan: Candidate) => taken.has(plan.terms.keyHash)
+  const beyond = await withinPlan(
+    services,
+    { tenantId: product.tenantId, plan: asked.plan },
+    fresh,
+    counted,
+    take,
+  )
+  if (beyond.size > 0 && beyond.size === fresh.length) throw new Refusal('plan_limit')
+  return planned.map((plan): Imported => {
+    if (plan.status === 'invalid') return plan
+    const { keyHash, displayKey } = plan.terms
+    const refusal = beyond.has(firstOfKey.get(keyHash)) ? 'plan_limit' : refused.get(keyHash)
+    if (refusal !== undefined) return { status: 'invalid', refusal }
+    const licenseId = taken.get(keyHash) ?? plan.licenseId
+    return { status: imported.has(plan) ? 'imported' : 'duplicate', licenseId, displayKey }
+  })
+}
+
+function plannedOrRefused(
+  services: Services,
+  product: PresentProduct,
+  row: ForeignLicense,
+  at: string,
+): Candidate | Extract<Imported, { status: 'invalid' }> {
+  try {
+    return planned(services, product, row, at)
+  } catch (error) {
+    if (error instanceof Refusal) return { status: 'invalid', refusal: error.code }
+    throw error
+  }
+}
+
+/**
+ * @throws Refusal `license_key_unusable`, `license_key_too_short`, `key_type_not_found`, `quantity_not_allowed`,
+ *   `quantity_too_large`, `created_in_the_future`, `ends_before_it_begins`, `not_ended_yet`, `more_devices_than_seats`
+ */
+function planned(services: Services, product: PresentProduct, row: ForeignLicense, at: string): Candidate {
+  const key = foreignKey(row.licenseKey)
+  if (key === 'unusable') throw new Refusal('license_key_unusable')
+  if (key === 'too short') throw new Refusal('license_key_too_short')
+  const keyType = row.keyTypeId ? findKeyType(product, row.keyTypeId) : product.keyTypes[0]
+  if (!keyType) throw new Refusal('key_type_not_found')
+  const createdAt = row.createdAt ?? at
+  if (createdAt > at) throw new Refusal('created_in_the_future')
+  const terms = termsFrom(keyType, row, createdAt)
+  if (row.createdAt !== undefined && terms.expiresAt !== null && terms.expiresAt <= createdAt) {
+    throw new Refusal('ends_before_it_begins')
+  }
+  const hasEnded = terms.expiresAt !== null && terms.expiresAt <= at
+  if ((row.status === 'expired' || row.status === 'fallback') && !hasEnded) throw new Refusal('not_ended_yet')
+  const devices = new Set(row.devices?.map(({ deviceId }) => deviceId))
+  if (terms.deviceLimit !== null && devices.size > terms.deviceLimit) {
+    throw new Refusal('more_devices_than_seats')
+  }
+  const licenseId = services.deriveId('lic', product.tenantId, key.keyHash)
+  return {
+    status: 'candidate',
+    row,
+    licenseId,
+    terms: {
+      licenseId,
+      tenantId: product.tenantId,
+      productId: product.productId,
+      keyTypeId: keyType.keyTypeId,
+      ...key,
+      ...terms,
+      onExpiry: keyType.onExpiry,
+      customerId: null,
+      source: 'import',
+      saleId: null,
+      test: false,
+      metadata: row.metadata ?? {},
+      createdAt,
+      at,
+    },
+  }
+}
+
+/** An import that was taken back has used up its id, and the next license of that key has the next one. */
+async function withUnusedIds<Other extends { status: 'invalid' }>(
+  services: Services,
+  tenantId: string,
+  planned: readonly (Candidate | Other)[],
+): Promise<(Candidate | Other)[]> {
+  let current = [...planned]
+  for (let life = 2; ; life++) {
+    const ids = current.flatMap((plan) => (plan.status === 'candidate' ? plan.licenseId : []))
+    const used = await findTakenBack(services.db, ids)
+    if (used.size === 0) return current
+    current = current.map((plan) => {
+      if (plan.status === 'invalid' || !used.has(plan.licenseId)) return plan
+      const licenseId = services.deriveId('lic', tenantId, plan.terms.keyHash, String(life))
+      return { ...plan, licenseId, terms: { ...plan.terms, licenseId } }
+    })
+  }
+}
+
+/**
+ * Takes rows as far as the plan has room for their devices, which is given to them in their order; one that does not fit
+ * leaves it to the next. So many take their turn together that others of the tenant need not wait long.
+ * @param isCounted whether a row's devices are counted already
+ * @returns the rows that were not taken
+ */
+async function withinPlan(
+  services: Services,
+  place: { tenantId: string; plan: Plan },
+  rows: readonly Candidate[],
+  isCounted: (row: Candidate) => boolean,
+  take: (row: Candidate, proof?: Proof) => Promise<void>,
+): Promise<Set<unknown>> {
+  const needs = (row: Candidate) =>
+    isCounted(row) ? 0 : new Set(row.row.devices?.map(({ deviceId }) => deviceId)).size
+  const seating = Number.isFinite(planLimits[place.plan].activeDevices)
+    ? rows.filter((row) => needs(row) > 0)
+    : []
+  const others = seating.length === 0 ? rows : rows.filter((row) => needs(row) === 0)
+  await forEachOf(others, atOnce, (row) => take(row))
+  const beyond = new Set<unknown>()
+  for (let from = 0; from < seating.length; from += atOnce) {
+    const together = seating.slice(from, from + atOnce)
+    const needed = together.reduce((sum, row) => sum + needs(row), 0)
+    await services.planRoom.take({ ...place, what: 'activeDevices', needed }, async (granted, proof) => {
+      let left = granted
+      const within = together.filter((row) => {
+        const fits = needs(row) <= left
+        if (fits) left -= needs(row)
+        else beyond.add(row)
+        return fits
+      })
+      await forEachOf(within, atOnce, (row) => take(row, proof))
+    })
+  }
+  return beyond
+}
+
+type Proof = () => Promise<void>
+
+type OneImported = 'imported' | 'duplicate' | 'key_type_not_found'
+
+/** @returns `imported` also when a request before this one of the same run has imported it */
+async function importOne(
+  services: Services,
+  { row, terms }: Candidate,
+  origin: Origin,
+  roomProof: Proof | undefined,
+): Promise<OneImported> {
+  const _stream = licenseStream(terms.licenseId)
+  const holder = await sealedHolder(services, terms.tenantId, row)
+  const devices = (row.devices ?? []).map(({ deviceId, name }) => ({
+    deviceId,
+    instanceId: services.newId('ins'),
+    installId: null,
+    name,
+    platform: null,
+  }))
+  const revoked = row.status === 'revoked'
+  try {
+    const { events, recordedBefore } = await usingKeyType(services, terms, (proof) =>
+      services.execute(
+        licenses,
+        terms.licenseId,
+        ({ status }) =>
+          status === 'absent'
+            ? { type: 'ImportLicense', terms: { ...terms, holder }, devices, revoked }
+            : undefined,
+        causeOf(origin, terms.at),
+        {
+          found: noStream(licenses),
+          run: origin.run,
+          proof: async () => void (await Promise.all([proof(), roomProof?.()])),
+        },
+      ),
+    )
+    return events.length > 0 || recordedBefore === true ? 'imported' : 'duplicate'
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'key_type_not_found') return error.code
+    throw error
+  }
+}
+
+/** Works on a few at a time. After a failure nothing more is begun; it is thrown when what was begun is over. */
+async function forEachOf<T>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values()
+  const failures: unknown[] = []
+  const worker = async () => {
+    for (const item of waiting) {
+      if (failures.length > 0) return
+      try {
+        await work(item)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: most }, worker))
+  if (failures.length > 0) throw failures[0]
+}

@@ -1,0 +1,118 @@
+import { findLicense, type LicenseEntry } from '../../../projections/licenses/queries.ts'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { isId } from '../../credentials/id.ts'
+import { newLicenseKey } from '../../credentials/license-key.ts'
+import type { Holder } from '../../domain/licenses/events.ts'
+import { type TermsAsked, termsOf } from '../../domain/licenses/issue.ts'
+import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
+import type { KeyType } from '../../domain/products/key-type.ts'
+import { findKeyType } from '../../domain/products/product.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { licenseStream } from '../../domain/streams.ts'
+import { noStream } from '../../ledger/load.ts'
+import { usingKeyType } from '../cross-stream/key-type-use.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { issuedAs, stateOf } from './stream.ts'
+
+export type LicenseAsked = TermsAsked & {
+  keyTypeId?: string | undefined
+  email?: string | undefined
+  name?: string | undefined
+  customerId?: string | undefined
+  metadata?: Record<string, string> | undefined
+}
+
+/**
+ * Mints a license against a product's key type, its first one when none is named.
+ * @returns the license as the read models now show it, and its raw key, which is nowhere else
+ * @throws Refusal `key_type_not_found`, `quantity_not_allowed`, `quantity_too_large`, `expiry_in_the_past`
+ */
+export async function mintLicense(
+  services: Services,
+  product: PresentProduct,
+  asked: LicenseAsked,
+  origin: Origin,
+): Promise<{ license: IssuedLicense; keyType: KeyType; licenseKey: string }> {
+  const keyType = asked.keyTypeId ? findKeyType(product, asked.keyTypeId) : product.keyTypes[0]
+  if (!keyType) throw new Refusal('key_type_not_found')
+  const at = momentOf(services)
+  const terms = termsOf(keyType, asked, at)
+  const { licenseKey, keyHash, displayKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
+  const licenseId = services.newId('lic')
+  const holder = await sealedHolder(services, product.tenantId, asked)
+  const { tenantId, productId } = product
+  const { keyTypeId } = keyType
+  const { events, state } = await usingKeyType(services, { tenantId, productId, keyTypeId }, (proof) =>
+    services.execute(
+      licenses,
+      licenseId,
+      {
+        type: 'MintLicense',
+        terms: {
+          licenseId,
+          tenantId,
+          productId,
+          keyTypeId,
+          keyHash,
+          displayKey,
+          ...terms,
+          onExpiry: keyType.onExpiry,
+          holder,
+          customerId: asked.customerId ?? null,
+          source: 'api',
+          saleId: null,
+          test: false,
+          metadata: asked.metadata ?? {},
+          createdAt: at,
+          at,
+        },
+      },
+      causeOf(origin, at),
+      { found: noStream(licenses), run: origin.run, proof },
+    ),
+  )
+  // Recorded by a request before this one of the same run: what became of the license since is not its answer.
+  const license = events.length > 0 ? state : await issuedAs(services.ledger, licenseStream(licenseId))
+  if (license.status === 'absent') throw new Error('a minted license is there')
+  return { license, keyType, licenseKey }
+}
+
+/** A name alone names nobody: without an e-mail address there is no subject to seal it under. */
+export async function sealedHolder(
+  services: Services,
+  tenantId: string,
+  asked: LicenseAsked,
+): Promise<Holder | null> {
+  if (asked.email === undefined) return null
+  return services.subjects.sealPerson(tenantId, asked.email, asked.name ?? null)
+}
+
+/**
+ * Revokes a license for good. As a run that begins again it changes nothing, whatever was done to the license since.
+ * @throws Refusal `license_not_found`, `license_revoked` when something else has revoked it already
+ */
+export async function revokeLicense(
+  services: Services,
+  tenantId: string,
+  licenseId: string,
+  reason: string | null,
+  origin: Origin,
+): Promise<LicenseEntry> {
+  const at = momentOf(services)
+  const find = () => requireLicense(services, tenantId, licenseId)
+  const command = { type: 'RevokeLicense', reason, at } as const
+  const read = async () => stateOf(await find())
+  await services.execute(licenses, licenseId, command, causeOf(origin, at), { read, run: origin.run })
+  return find()
+}
+
+/** @throws Refusal `license_not_found` for an absent license, for another tenant's and for what is no id alike */
+export async function requireLicense(
+  services: Services,
+  tenantId: string,
+  licenseId: string,
+): Promise<LicenseEntry> {
+  const entry = isId('lic', licenseId) ? await findLicense(services.db, tenantId, licenseId) : undefined
+  if (!entry) throw new Refusal('license_not_found')
+  return entry
+}

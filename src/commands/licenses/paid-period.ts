@@ -1,0 +1,19 @@
+import { licenses } from '../../domain/licenses/license.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { stateOf } from './stream.ts'
+
+/**
+ * Records that a license's paid period is over, if it is: one that was renewed, revoked or recorded by somebody else
+ * in the meantime is left as it is.
+ * @throws Refusal `license_not_found`
+ */
+export async function endPaidPeriod(services: Services, licenseId: string, origin: Origin): Promise<void> {
+  const at = momentOf(services)
+  const read = async () => {
+    const found = await services.findLicenseAlone(licenseId)
+    if (!found) throw new Refusal('license_not_found')
+    return stateOf(found)
+  }
+  await services.execute(licenses, licenseId, { type: 'EndPaidPeriod', at }, causeOf(origin, at), { read })
+}

@@ -1,0 +1,25 @@
+import {
+  absentLicense,
+  evolveLicense,
+  type IssuedLicense,
+  type License,
+} from '../../domain/licenses/license.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { Loaded } from '../../ledger/load.ts'
+
+/** The license as its first event made it. */
+export async function issuedAs(ledger: Ledger, stream: string): Promise<License> {
+  for await (const entry of ledger.readStream(stream, 1)) {
+    if (entry.readable && entry.category === 'license') return evolveLicense(absentLicense, entry.event)
+  }
+  return absentLicense
+}
+
+/** A license as a row of a read model has it, to be decided on. */
+export const stateOf = ({
+  license,
+  revision,
+}: {
+  license: IssuedLicense
+  revision: number
+}): Loaded<License> => ({ state: license, revision })

@@ -1,0 +1,98 @@
+import { countActiveDevices } from '../../../projections/licenses/active-devices.ts'
+import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import { type ReverseCommand, undoableLicenses } from '../../domain/licenses/undoable.ts'
+import { findKeyType } from '../../domain/products/product.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { Plan } from '../../domain/tenants/events.ts'
+import { loadFromLog } from '../../ledger/load.ts'
+import { usingKeyType } from '../cross-stream/key-type-use.ts'
+import { type Admit, type Proof, seating } from '../cross-stream/plan-room.ts'
+import { isPlanFull } from '../devices/devices.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { requireLicense } from './licenses.ts'
+
+/** What is made good: of which license, and for the device of which seat. */
+export type Undo =
+  | { type: 'reinstate'; reason: string | null }
+  | { type: 'reseat'; deviceId: string }
+  | { type: 'take back'; reason: string | null }
+
+/**
+ * Makes good what was done to a license, by a new event. As a run that begins again it changes nothing, whatever was done
+ * to the license since.
+ * @throws Refusal `license_not_found`, `license_key_type_gone`, `plan_limit`, and what `decideLicense` refuses
+ */
+export async function undo(
+  services: Services,
+  tenantId: string,
+  licenseId: string,
+  wanted: Undo,
+  origin: Origin,
+): Promise<LicenseEntry> {
+  const { license } = await requireLicense(services, tenantId, licenseId)
+  const at = momentOf(services)
+  const change = (options: { admit?: Admit; proof?: Proof | undefined }, keyTypeIsThere = true) =>
+    services.execute(
+      undoableLicenses,
+      licenseId,
+      commandOf(wanted, keyTypeIsThere, at),
+      causeOf(origin, at),
+      { ...options, run: origin.run },
+    )
+  if (wanted.type === 'reinstate') {
+    await usingKeyType(services, license, (proof) => change({ proof })).catch((error: unknown) => {
+      if (!(error instanceof Refusal) || error.code !== 'key_type_not_found') throw error
+      return change({}, false)
+    })
+  } else if (wanted.type === 'reseat') {
+    const plan = { tenantId, plan: await planOf(services, tenantId) }
+    await seating(services, plan, (admit, proof) => change({ admit, proof }))
+  } else {
+    await change({})
+  }
+  return requireLicense(services, tenantId, licenseId)
+}
+
+/** The same decision, of which nothing is recorded. @throws Refusal as {@link undo} */
+export async function refuseUndo(
+  services: Services,
+  tenantId: string,
+  licenseId: string,
+  wanted: Undo,
+): Promise<void> {
+  const { license } = await requireLicense(services, tenantId, licenseId)
+  const at = momentOf(services)
+  const { state } = await loadFromLog(services.ledger, licenseId, undoableLicenses)
+  const keyTypeIsThere = wanted.type !== 'reinstate' || (await hasKeyType(services, license))
+  const events = undoableLicenses.decide(state, commandOf(wanted, keyTypeIsThere, at))
+  if (wanted.type !== 'reseat' || events.length === 0) return
+  const plan = await planOf(services, tenantId)
+  if (await isPlanFull(plan, () => countActiveDevices(services.db, tenantId))) throw new Refusal('plan_limit')
+}
+
+function commandOf(wanted: Undo, keyTypeIsThere: boolean, at: string): ReverseCommand {
+  switch (wanted.type) {
+    case 'reinstate':
+      return { type: 'UndoRevocation', reason: wanted.reason, keyTypeIsThere, at }
+    case 'reseat':
+      return { type: 'ReseatDevice', deviceId: wanted.deviceId, at }
+    case 'take back':
+      return { type: 'TakeBackImport', reason: wanted.reason, at }
+  }
+}
+
+/** A key type is deleted only where no live license references it. */
+async function hasKeyType(
+  services: Services,
+  { tenantId, productId, keyTypeId }: IssuedLicense,
+): Promise<boolean> {
+  const product = await services.findProduct(tenantId, productId)
+  return product !== undefined && findKeyType(product, keyTypeId) !== undefined
+}
+
+/** A tenant that cannot be read is granted nothing that is limited. */
+async function planOf(services: Services, tenantId: string): Promise<Plan> {
+  return (await findTenant(services.db, tenantId))?.plan ?? 'free'
+}

@@ -1,0 +1,141 @@
+import {
+  countOtherOwners,
+  findMember,
+  findMemberBySubject,
+  findMembers,
+  type KnownMember,
+  type PresentMember,
+} from '../../../projections/members/queries.ts'
+import { deleteCredentials, findCredentials } from '../../access/credentials.ts'
+import { findLink, type Link, linkLifetimeMs, writeLink } from '../../access/links.ts'
+import { endSessionsOf } from '../../access/sessions.ts'
+import { newId } from '../../credentials/id.ts'
+import type { LinkPurpose } from '../../domain/members/events.ts'
+import { type MemberCommand, members } from '../../domain/members/member.ts'
+import type { Role } from '../../domain/members/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { noStream } from '../../ledger/load.ts'
+import { withTenantLock } from '../cross-stream/tenant-lock.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+
+/**
+ * @returns the member's id
+ * @throws Refusal `member_exists` when somebody with this address is one already
+ */
+export async function addMember(
+  services: Services,
+  member: { tenantId: string; role: Role; email: string },
+  origin: Origin,
+): Promise<string> {
+  const memberId = newId('mem')
+  const { tenantId, role } = member
+  const at = momentOf(services)
+  const { subjectId, email } = await services.subjects.sealPerson(tenantId, member.email, null)
+  return withTenantLock(services.db, tenantId, 'members', async () => {
+    if (await findMemberBySubject(services.db, tenantId, subjectId)) throw new Refusal('member_exists')
+    const command = { type: 'AddMember', memberId, tenantId, role, subjectId, email, at } as const
+    await services.execute(members, memberId, command, causeOf(origin, at), { found: noStream(members) })
+    return memberId
+  })
+}
+
+export type IssuedLink = { secret: string; expiresAt: string }
+
+/**
+ * Makes a one-time link with which a member sets up how they sign in; earlier ones are of no use from now on.
+ * @returns what the link holds, which is nowhere else
+ * @throws Refusal `member_not_found`
+ */
+export async function issueLink(
+  services: Services,
+  tenantId: string,
+  memberId: string,
+  purpose: LinkPurpose,
+  origin: Origin,
+): Promise<IssuedLink> {
+  await requireMember(services, tenantId, memberId)
+  const now = services.now()
+  const secret = Buffer.from(services.randomBytes(32)).toString('base64url')
+  const expiresAt = new Date(now.getTime() + linkLifetimeMs).toISOString()
+  // Written before it is recorded, and shown after that: until then nobody has the link.
+  await writeLink(services.db, { secret, memberId, tenantId, expiresAt }, now)
+  await change(services, memberId, { type: 'IssueLink', purpose, expiresAt, at: now.toISOString() }, origin)
+  return { secret, expiresAt }
+}
+
+/** @throws Refusal `member_not_found`, `last_owner` */
+export async function changeRole(
+  services: Services,
+  tenantId: string,
+  memberId: string,
+  role: Role,
+  origin: Origin,
+): Promise<void> {
+  await withTenantLock(services.db, tenantId, 'members', async () => {
+    await requireMember(services, tenantId, memberId)
+    const otherOwners = await countOtherOwners(services.db, tenantId, memberId)
+    const at = momentOf(services)
+    await change(services, memberId, { type: 'ChangeRole', role, otherOwners, at }, origin)
+  })
+}
+
+/**
+ * The member's sessions and everything they signed in with go with them. A crash before that leaves nothing to fear:
+ * whoever is no member is let in nowhere.
+ * @throws Refusal `member_not_found`, `last_owner`
+ */
+export async function removeMember(
+  services: Services,
+  tenantId: string,
+  memberId: string,
+  origin: Origin,
+): Promise<void> {
+  await withTenantLock(services.db, tenantId, 'members', async () => {
+    await requireMember(services, tenantId, memberId)
+    const otherOwners = await countOtherOwners(services.db, tenantId, memberId)
+    await change(services, memberId, { type: 'RemoveMember', otherOwners, at: momentOf(services) }, origin)
+  })
+  await endSessionsOf(services.db, memberId, services.now())
+  const credentials = await findCredentials(services.db, memberId)
+  await deleteCredentials(services.db, memberId)
+  if (credentials?.totpName) await services.secrets.destroy(tenantId, credentials.totpName)
+}
+
+/** Whom a one-time link is for, with the address that they were added under. */
+export type LinkHolder = KnownMember & { link: Link; email: string }
+
+/** Undefined for a link that is unknown, used or expired, or whose member has gone. */
+export async function findLinkHolder(services: Services, secret: string): Promise<LinkHolder | undefined> {
+  const link = await findLink(services.db, secret, services.now())
+  const [known] = link ? await findMembers(services.db, [link.memberId]) : []
+  if (!link || !known) return undefined
+  const email = await emailOf(services, known.member)
+  return email === null ? undefined : { ...known, link, email }
+}
+
+/** Undefined when nobody with this address is a member. */
+export async function findMemberByEmail(
+  { db, subjects }: Pick<Services, 'db' | 'subjects'>,
+  tenantId: string,
+  email: string,
+): Promise<PresentMember | undefined> {
+  const subjectId = await subjects.findSubject(tenantId, email)
+  return subjectId === undefined ? undefined : findMemberBySubject(db, tenantId, subjectId)
+}
+
+/** Null once the person has been erased. */
+export async function emailOf(
+  services: Pick<Services, 'subjects'>,
+  { tenantId, subjectId, email }: { tenantId: string; subjectId: string; email: string },
+): Promise<string | null> {
+  const [person] = await services.subjects.openPeople(tenantId, [{ subjectId, email, name: null }])
+  return person?.email ?? null
+}
+
+async function requireMember(services: Services, tenantId: string, memberId: string): Promise<void> {
+  if (!(await findMember(services.db, tenantId, memberId))) throw new Refusal('member_not_found')
+}
+
+function change(services: Services, memberId: string, command: MemberCommand, origin: Origin) {
+  return services.execute(members, memberId, command, causeOf(origin, command.at))
+}

@@ -1,0 +1,134 @@
+import type { ClientBase } from 'pg'
+import { inTransaction } from '../../../projections/database/transaction.ts'
+import { deleteCredentials, findCredentials, writeCredentials } from '../../access/credentials.ts'
+import { sameMailbox } from '../../access/fingerprint.ts'
+import { useLink } from '../../access/links.ts'
+import type { NewPasskey } from '../../access/passkey-ceremony.ts'
+import { addPasskey, deletePasskey, listPasskeys } from '../../access/passkeys.ts'
+import { hashPassword, problemOfPassword } from '../../access/password.ts'
+import { endSessionsOf } from '../../access/sessions.ts'
+import { newTotpSecret, totpStep } from '../../access/totp.ts'
+import { momentOf, type Services } from '../services.ts'
+
+/** Who sets up how they sign in: with a one-time link, or from a session of theirs. */
+export type SettingUp = {
+  memberId: string
+  tenantId: string
+  email: string
+  /** Everything that was set up before is replaced, and every session ended. */
+  linkHash?: string | undefined
+  /** The session that goes on when the others are ended. */
+  sessionHash?: string | undefined
+}
+
+export type SetUp = { done: true } | { done: false; problem: SetUpProblem; message: string }
+type SetUpProblem = 'password' | 'code' | 'link' | 'passkey'
+
+const refused = (problem: SetUpProblem, message: string): SetUp => ({ done: false, problem, message })
+const linkIsUsed = refused('link', 'This link was already used. Ask for a new one.')
+
+/** @param enrolment tells this attempt to connect an authenticator app from the member's others */
+const totpNameOf = (memberId: string, enrolment: string): string => `member-totp.${memberId}.${enrolment}`
+
+/** The secret that an authenticator app is to hold. The same one for as long as the attempt is the same. */
+export function beginTotp(
+  services: Pick<Services, 'secrets'>,
+  { tenantId, memberId }: Pick<SettingUp, 'tenantId' | 'memberId'>,
+  enrolment: string,
+): Promise<string> {
+  return services.secrets.keep(tenantId, totpNameOf(memberId, enrolment), newTotpSecret())
+}
+
+/**
+ * Makes a password and an authenticator app the way in; the code proves that the app holds the secret. All sessions
+ * but the asking one end.
+ */
+export async function setUpPassword(
+  services: Services,
+  who: SettingUp,
+  chosen: { password: string; code: string; enrolment: string },
+): Promise<SetUp> {
+  const { db, secrets, fingerprint } = services
+  const { memberId, tenantId, email } = who
+  const message = problemOfPassword(chosen.password, email)
+  if (message !== undefined) return refused('password', message)
+  const totpName = totpNameOf(memberId, chosen.enrolment)
+  const now = services.now()
+  const step = totpStep(await secrets.open(tenantId, totpName), chosen.code, now)
+  if (step === undefined)
+    return refused('code', 'This code is wrong. Check that the clock of your device is correct.')
+  const passwordHash = await hashPassword(chosen.password)
+  const emailIndex = fingerprint('email', sameMailbox(email))
+  const before = await findCredentials(db, memberId)
+  const done = await inTransaction(db, async (client) => {
+    if (!(await spendLink(client, who, now))) return false
+    const written = { memberId, tenantId, emailIndex, passwordHash, totpName, totpLastStep: step }
+    await writeCredentials(client, written)
+    await endSessionsOf(client, memberId, now, who.sessionHash)
+    return true
+  })
+  if (!done) return linkIsUsed
+  if (before?.totpName && before.totpName !== totpName) await secrets.destroy(tenantId, before.totpName)
+  return { done: true }
+}
+
+/** Makes a passkey a way in, beside those that there are unless it was a link that led here. */
+export async function setUpPasskey(
+  services: Services,
+  who: SettingUp,
+  passkey: NewPasskey,
+  name: string,
+): Promise<SetUp> {
+  const now = services.now()
+  const { memberId } = who
+  const createdAt = momentOf(services)
+  const outcome = await inTransaction(services.db, async (client) => {
+    if (!(await spendLink(client, who, now))) return linkIsUsed
+    if (!(await addPasskey(client, { ...passkey, memberId, name, createdAt }))) throw new PasskeyTaken()
+    if (who.linkHash !== undefined) await endSessionsOf(client, memberId, now)
+    return { done: true } as const
+  }).catch((error: unknown) => {
+    if (error instanceof PasskeyTaken) return refused('passkey', 'This passkey is already registered.')
+    throw error
+  })
+  return outcome
+}
+
+/** Undoes what the transaction has done so far. */
+class PasskeyTaken extends Error {}
+
+/** A link replaces everything that was there. @returns false when somebody used it meanwhile */
+async function spendLink(client: ClientBase, { linkHash, memberId }: SettingUp, now: Date): Promise<boolean> {
+  if (linkHash === undefined) return true
+  if (!(await useLink(client, linkHash, now))) return false
+  await deleteCredentials(client, memberId)
+  return true
+}
+
+/** @returns false for the last way in, which stays */
+export async function removePasskey(
+  services: Pick<Services, 'db'>,
+  memberId: string,
+  credentialId: string,
+): Promise<boolean> {
+  return inTransaction(services.db, async (client) => {
+    // Of two who each remove one of the last two, one waits here and then finds it to be the last.
+    const { rowCount } = await client.query(
+      'select from vault.member_passkeys where member_id = $1 for update',
+      [memberId],
+    )
+    const { rowCount: passwords } = await client.query(
+      'select from vault.member_credentials where member_id = $1 and password_hash is not null',
+      [memberId],
+    )
+    if ((rowCount ?? 0) + (passwords ?? 0) <= 1) return false
+    return deletePasskey(client, memberId, credentialId)
+  })
+}
+
+/** What a member can sign in with now. */
+export async function waysIn(services: Pick<Services, 'db'>, memberId: string) {
+  const credentials = await findCredentials(services.db, memberId)
+  const passkeys = await listPasskeys(services.db, memberId)
+  return { password: credentials?.passwordHash != null, passkeys }
+}

@@ -1,0 +1,192 @@
+import { findMembers, type KnownMember } from '../../../projections/members/queries.ts'
+import type { Allowance } from '../../access/attempts.ts'
+import {
+  type Credentials,
+  findCredentials,
+  findCredentialsByEmail,
+  takeTotpStep,
+} from '../../access/credentials.ts'
+import { sameMailbox } from '../../access/fingerprint.ts'
+import { isKnownDevice } from '../../access/known-devices.ts'
+import {
+  checkPasskey,
+  type PresentedPasskey,
+  parsePresented,
+  type RelyingParty,
+} from '../../access/passkey-ceremony.ts'
+import { findPasskey, type Passkey, usePasskey } from '../../access/passkeys.ts'
+import { passwordFits } from '../../access/password.ts'
+import { totpStep } from '../../access/totp.ts'
+import { callerOf } from '../../limits/address.ts'
+import { momentOf, type Services } from '../services.ts'
+
+/** `no_match` never says what did not match: the address, the tenant, the password or the code. */
+export type SignIn =
+  | { outcome: 'signed_in'; known: KnownMember }
+  | { outcome: 'no_match' }
+  | { outcome: 'wait'; retryAfterSeconds: number }
+
+const noMatch: SignIn = { outcome: 'no_match' }
+
+/** Where somebody tries to sign in from: the hash of what their browser is known by, if it holds such a thing. */
+export type Caller = { address: string; deviceHash: string | undefined }
+
+/** An office behind one address. */
+const perAddress: Allowance = { burst: 20, intervalMs: 30_000 }
+/** One person who has forgotten which of their passwords it was: at an address, in a known browser, in a session. */
+const perPerson: Allowance = { burst: 8, intervalMs: 180_000 }
+/** All strangers together who try one account, from however many addresses. */
+const perAccount: Allowance = { burst: 60, intervalMs: 60_000 }
+
+type Bucket = { bucket: string; allowance: Allowance }
+
+/**
+ * Signs in with a password and a code. Whether or not there is such a member, the same look-ups and the same password
+ * hash are made, so that neither the answer nor its time tells.
+ * @param asked the tenant is only needed by those whose address is a member of several
+ */
+export async function signInWithPassword(
+  services: Services,
+  asked: { email: string; tenantId: string | undefined; password: string; code: string },
+  caller: Caller,
+): Promise<SignIn> {
+  const emailIndex = services.fingerprint('email', sameMailbox(asked.email))
+  const found = await findCredentialsByEmail(services.db, emailIndex)
+  const known = await findMembers(
+    services.db,
+    found.map(({ memberId }) => memberId),
+  )
+  const meant = known.filter(
+    ({ member }) => asked.tenantId === undefined || member.tenantId === asked.tenantId,
+  )
+  const [only] = meant.length === 1 ? meant : []
+  // An account is what was typed, not what was found: how long to wait tells nobody whether there is such a member.
+  const account = `${emailIndex} ${asked.tenantId ?? ''}`
+  const buckets = await bucketsOf(services, caller, only?.member.memberId ?? '', account)
+  const attempt = await services.attempts.take(buckets)
+  if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
+  const credentials = only && found.find(({ memberId }) => memberId === only.member.memberId)
+  const fits = await passwordAndCodeFit(services, credentials, asked.password, asked.code)
+  if (!fits || !only) return noMatch
+  await forgive(services, buckets)
+  return { outcome: 'signed_in', known: only }
+}
+
+/** Proves once more, in a session, that it is still the same person. Nobody else uses up the session's tries. */
+export async function proveWithPassword(
+  services: Services,
+  { memberId, sessionHash }: InSession,
+  proof: { password: string; code: string },
+): Promise<SignIn> {
+  const buckets = [{ bucket: `sign-in session ${sessionHash}`, allowance: perPerson }]
+  const attempt = await services.attempts.take(buckets)
+  if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
+  const credentials = await findCredentials(services.db, memberId)
+  const [known] = await findMembers(services.db, [memberId])
+  const fits = await passwordAndCodeFit(services, credentials, proof.password, proof.code)
+  if (!fits || !known) return noMatch
+  await forgive(services, buckets)
+  return { outcome: 'signed_in', known }
+}
+
+/** Whose session it is, and which. */
+export type InSession = { memberId: string; sessionHash: string }
+
+/** What a browser sent, and the challenge that it had to sign: undefined when there was none to be taken. */
+export type Presented = { credential: string; challenge: string | undefined }
+
+/** Signs in with a passkey, which says by itself whose it is. */
+export async function signInWithPasskey(
+  services: Services,
+  party: RelyingParty,
+  presented: Presented,
+  caller: Caller,
+): Promise<SignIn> {
+  const credential = parsePresented(presented.credential)
+  const passkey = credential && (await findPasskey(services.db, credential.id))
+  const buckets = await bucketsOf(services, caller, passkey?.memberId ?? '')
+  return passkeyFits(services, party, { ...presented, credential, passkey }, buckets)
+}
+
+/** Proves once more, in a session, with a passkey of the session's member. */
+export async function proveWithPasskey(
+  services: Services,
+  party: RelyingParty,
+  { memberId, sessionHash }: InSession,
+  presented: Presented,
+): Promise<SignIn> {
+  const credential = parsePresented(presented.credential)
+  const found = credential && (await findPasskey(services.db, credential.id))
+  const passkey = found?.memberId === memberId ? found : undefined
+  const buckets = [{ bucket: `sign-in session ${sessionHash}`, allowance: perPerson }]
+  return passkeyFits(services, party, { ...presented, credential, passkey }, buckets)
+}
+
+async function passkeyFits(
+  services: Services,
+  party: RelyingParty,
+  { credential, challenge, passkey }: Parsed,
+  buckets: readonly Bucket[],
+): Promise<SignIn> {
+  const attempt = await services.attempts.take(buckets)
+  if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
+  if (!credential || !passkey || challenge === undefined) return noMatch
+  const counter = await checkPasskey(party, credential, passkey, challenge)
+  const [known] = await findMembers(services.db, [passkey.memberId])
+  if (counter === undefined || !known) return noMatch
+  if (!(await usePasskey(services.db, passkey.credentialId, counter, momentOf(services)))) return noMatch
+  await forgive(services, buckets)
+  return { outcome: 'signed_in', known }
+}
+
+type Parsed = {
+  credential: PresentedPasskey | undefined
+  challenge: string | undefined
+  passkey: Passkey | undefined
+}
+
+/**
+ * From whom a try is taken. A browser in which the member has signed in before has tries of its own, which no stranger
+ * uses up; strangers are bounded by their address, by their address and the account, and all together by the account.
+ * @param account for a password; a passkey cannot be guessed
+ */
+async function bucketsOf(
+  { db, now }: Services,
+  { address, deviceHash }: Caller,
+  memberId: string,
+  account?: string,
+): Promise<Bucket[]> {
+  if (await isKnownDevice(db, deviceHash, now(), memberId))
+    return [{ bucket: `sign-in device ${deviceHash} ${memberId}`, allowance: perPerson }]
+  const from = callerOf(address)
+  const ofAddress = { bucket: `sign-in address ${from}`, allowance: perAddress }
+  if (account === undefined) return [ofAddress]
+  return [
+    ofAddress,
+    { bucket: `sign-in address ${from} account ${account}`, allowance: perPerson },
+    { bucket: `sign-in account ${account}`, allowance: perAccount },
+  ]
+}
+
+/** Somebody who got in has all their own tries again, and has used none of those that they share with others. */
+async function forgive({ attempts }: Services, buckets: readonly Bucket[]): Promise<void> {
+  for (const { bucket, allowance } of buckets) {
+    if (allowance === perPerson) await attempts.forgive(bucket)
+    else if (allowance === perAccount) await attempts.giveBack(bucket, allowance)
+  }
+}
+
+/** A code is used up only together with the right password. */
+async function passwordAndCodeFit(
+  services: Services,
+  credentials: Credentials | undefined,
+  password: string,
+  code: string,
+): Promise<boolean> {
+  const { db, secrets } = services
+  const fits = await passwordFits(credentials?.passwordHash ?? null, password)
+  const secret = await secrets.open(credentials?.tenantId ?? '', credentials?.totpName ?? '')
+  const step = totpStep(secret, code, services.now())
+  if (!credentials || !fits || step === undefined) return false
+  return takeTotpStep(db, credentials.memberId, step)
+}

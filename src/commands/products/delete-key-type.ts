@@ -1,0 +1,39 @@
+import { countLicensesOfKeyType } from '../../../projections/licenses/queries.ts'
+import { products } from '../../domain/products/product.ts'
+import { productKey } from '../../domain/streams.ts'
+import { catchUpWithLog } from '../cross-stream/catch-up.ts'
+import type { KeyTypeRef } from '../cross-stream/key-type-use.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+
+/**
+ * Deletes a key type that no live license references; the ended ones keep the entitlements that it had. Run again
+ * for the same cause it changes nothing, even if a key type of the same id was added since. Nobody issues a license
+ * against it from before the licenses are counted until the deletion is in the read models.
+ * @throws Refusal `product_not_found`, `key_type_not_found`, `key_type_is_last`, `key_type_in_use`
+ */
+export function deleteKeyType(services: Services, keyType: KeyTypeRef, origin: Origin): Promise<void> {
+  return services.keyTypes.alone(keyType, async (proof) => {
+    await catchUpWithLog(services)
+    await deleteUnused(services, keyType, origin, proof)
+  })
+}
+
+async function deleteUnused(
+  services: Services,
+  keyType: KeyTypeRef,
+  origin: Origin,
+  proof: () => Promise<void>,
+): Promise<void> {
+  const at = momentOf(services)
+  const { tenantId, productId, keyTypeId } = keyType
+  await services.execute(
+    products,
+    productKey(tenantId, productId),
+    async () => {
+      const { live } = await countLicensesOfKeyType(services.db, keyType, at)
+      return { type: 'DeleteKeyType', keyTypeId, inUse: live > 0, at }
+    },
+    causeOf(origin, at),
+    { run: { resumed: true, sharedId: 'causationId' }, proof },
+  )
+}

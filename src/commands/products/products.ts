@@ -1,0 +1,103 @@
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import type { KeyType } from '../../domain/products/key-type.ts'
+import { type ProductCommand, products, type SettingsChange } from '../../domain/products/product.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { productKey } from '../../domain/streams.ts'
+import type { Plan } from '../../domain/tenants/events.ts'
+import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+
+export type ProductAsked = {
+  tenantId: string
+  plan: Plan
+  productId: string
+  name: string
+  keyPrefix: string
+  settings: SettingsChange
+  keyTypes: readonly KeyType[]
+}
+
+/** @throws Refusal `product_exists`, `key_type_exists`, `product_limit_reached` */
+export async function createProduct(
+  services: Services,
+  { plan, ...asked }: ProductAsked,
+  origin: Origin,
+): Promise<PresentProduct> {
+  const { tenantId, productId } = asked
+  return services.planRoom.take({ tenantId, plan, what: 'products', needed: 1 }, (granted, proof) =>
+    change(services, { tenantId, productId, origin, proof }, (at) => {
+      if (granted === 0) throw new Refusal('product_limit_reached')
+      return { type: 'CreateProduct', ...asked, at }
+    }),
+  )
+}
+
+/** @throws Refusal `product_not_found` */
+export function changeProduct(
+  services: Services,
+  tenantId: string,
+  productId: string,
+  asked: { name?: string; keyPrefix?: string; settings: SettingsChange },
+  origin: Origin,
+): Promise<PresentProduct> {
+  return decided(services, tenantId, productId, origin, (at) => ({ type: 'ChangeProduct', ...asked, at }))
+}
+
+/** @throws Refusal `product_not_found`, `key_type_exists` */
+export function addKeyType(
+  services: Services,
+  tenantId: string,
+  productId: string,
+  keyType: KeyType,
+  origin: Origin,
+): Promise<PresentProduct> {
+  return decided(services, tenantId, productId, origin, (at) => ({ type: 'AddKeyType', keyType, at }))
+}
+
+/** @throws Refusal `product_not_found`, `key_type_not_found` */
+export function changeKeyType(
+  services: Services,
+  tenantId: string,
+  productId: string,
+  keyTypeId: string,
+  asked: Partial<Omit<KeyType, 'keyTypeId'>>,
+  origin: Origin,
+): Promise<PresentProduct> {
+  return decided(services, tenantId, productId, origin, (at) => ({
+    type: 'ChangeKeyType',
+    keyTypeId,
+    change: asked,
+    at,
+  }))
+}
+
+/** Carries out any command on a product. @throws Refusal as `decideProduct` */
+export function decided(
+  services: Services,
+  tenantId: string,
+  productId: string,
+  origin: Origin,
+  command: (at: string) => ProductCommand,
+): Promise<PresentProduct> {
+  return change(services, { tenantId, productId, origin }, command)
+}
+
+type Change = {
+  tenantId: string
+  productId: string
+  origin: Origin
+  proof?: (() => Promise<void>) | undefined
+}
+
+async function change(
+  services: Services,
+  { tenantId, productId, origin, proof }: Change,
+  command: (at: string) => ProductCommand,
+): Promise<PresentProduct> {
+  const at = momentOf(services)
+  const key = productKey(tenantId, productId)
+  const prepare = () => command(at)
+  await services.execute(products, key, prepare, causeOf(origin, at), { run: origin.run, proof })
+  const product = await services.findProduct(tenantId, productId)
+  if (!product) throw new Refusal('product_not_found')
+  return product
+}

@@ -1,0 +1,164 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { askForNewPasskey, checkNewPasskey } from '../../access/passkey-ceremony.ts'
+import { endSessionOf, endSessionsOf, listSessionsOf } from '../../access/sessions.ts'
+import { totpUri } from '../../access/totp.ts'
+import {
+  beginTotp,
+  removePasskey,
+  type SettingUp,
+  type SetUp,
+  setUpPasskey,
+  setUpPassword,
+  waysIn,
+} from '../../commands/members/set-up.ts'
+import { Problem } from '../../http/problem.ts'
+import { formOf, line } from '../frame/forms.ts'
+import type { PageContext } from '../page-context.ts'
+import { freshFormMs, freshMs, principalOf } from '../session/principal.ts'
+import { challengeIn, giveChallenge } from '../sign-in/challenges.ts'
+import { qrCode } from '../welcome/qr.ts'
+import { notProven, PasswordSetUpForm } from '../welcome/route.ts'
+import { accountView, newPasskeyView, newPasswordView } from './view.ts'
+
+const NewPasskeyForm = z.object({ credential: z.string().max(20_000), name: line(60) })
+const OnePasskey = z.object({
+  passkey: z
+    .string()
+    .max(2000)
+    .regex(/^[A-Za-z0-9_-]+$/),
+})
+const OneSession = z.object({ session: z.string().regex(/^[0-9a-f]{64}$/) })
+
+const member = { config: { page: 'member' }, schema: { hide: true } } as const
+const fresh = { config: { page: 'member', freshMs }, schema: { hide: true } } as const
+const freshForm = { config: { page: 'member', freshMs: freshFormMs }, schema: { hide: true } } as const
+
+const path = '/dashboard/account'
+
+/** Who changes how they sign in; a person who has been erased can no longer set anything up. */
+function settingUpOf(request: FastifyRequest): SettingUp {
+  const { memberId, tenantId, email, sessionHash } = principalOf(request)
+  if (email === null) throw new Problem(409, 'invalid_request', 'Your email address has been erased.')
+  return { memberId, tenantId, email, sessionHash }
+}
+
+/** Ends with a message on the account's page. */
+function done(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
+  request.session.notice = { kind: 'done', text }
+  return reply.redirect(path, 303)
+}
+
+/** A member's own page: how they sign in, and where they are signed in. */
+export function accountRoutes(app: FastifyInstance, context: PageContext): void {
+  const { services, party, show, browsers } = context
+
+  app.get('/account', member, async (request, reply) => {
+    const principal = principalOf(request)
+    const ways = await waysIn(services, principal.memberId)
+    const sessions = await listSessionsOf(services.db, principal.memberId, services.now())
+    return show(reply, {
+      title: 'Your account',
+      nav: 'account',
+      content: (view) =>
+        accountView(view, { principal, ways, sessions, passkeysPossible: party !== undefined }),
+    })
+  })
+
+  app.post('/account/sessions/end', member, async (request, reply) => {
+    const { session } = formOf(OneSession, request)
+    await endSessionOf(services.db, principalOf(request).memberId, session, services.now())
+    return done(request, reply, 'Session ended.')
+  })
+
+  app.post('/account/sessions/end-others', member, async (request, reply) => {
+    const { memberId, sessionHash } = principalOf(request)
+    await endSessionsOf(services.db, memberId, services.now(), sessionHash)
+    await browsers.remember(request, reply, memberId)
+    return done(request, reply, 'All other sessions have ended.')
+  })
+
+  passwordRoutes(app, context)
+  passkeyRoutes(app, context)
+}
+
+function passwordRoutes(app: FastifyInstance, { services, show, browsers }: PageContext): void {
+  const page = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    setUp?: Extract<SetUp, { done: false }>,
+  ) => {
+    const who = settingUpOf(request)
+    const { session } = request
+    session.enrolment ??= Buffer.from(services.randomBytes(12)).toString('hex')
+    const secret = await beginTotp(services, who, session.enrolment)
+    const qr = qrCode(totpUri(secret, who.email, who.tenantId), 'QR code for your authenticator app')
+    return show(
+      reply,
+      {
+        title: 'New password',
+        nav: 'account',
+        content: ({ token }) => newPasswordView({ token, email: who.email, secret, qr, setUp }),
+      },
+      setUp ? 422 : 200,
+    )
+  }
+
+  app.get('/account/password', fresh, (request, reply) => page(request, reply))
+
+  app.post('/account/password', freshForm, async (request, reply) => {
+    const { enrolment } = request.session
+    if (enrolment === undefined) return page(request, reply)
+    const chosen = formOf(PasswordSetUpForm, request)
+    const setUp = await setUpPassword(services, settingUpOf(request), { ...chosen, enrolment })
+    if (!setUp.done) return page(request, reply, setUp)
+    request.session.enrolment = undefined
+    await browsers.remember(request, reply, principalOf(request).memberId)
+    return done(request, reply, 'Password and authenticator app saved. All other sessions have ended.')
+  })
+}
+
+function passkeyRoutes(app: FastifyInstance, { services, party, show }: PageContext): void {
+  app.post('/account/passkeys/remove', freshForm, async (request, reply) => {
+    const { passkey } = formOf(OnePasskey, request)
+    if (await removePasskey(services, principalOf(request).memberId, passkey))
+      return done(request, reply, 'Passkey removed.')
+    request.session.notice = {
+      kind: 'wrong',
+      text: 'You cannot remove your only sign-in method. Add another one first.',
+    }
+    return reply.redirect(path, 303)
+  })
+
+  if (!party) return
+  const page = (reply: FastifyReply, problem?: string) =>
+    show(
+      reply,
+      { title: 'New passkey', nav: 'account', content: ({ token }) => newPasskeyView(token, problem) },
+      problem ? 422 : 200,
+    )
+
+  app.get('/account/passkeys/new', fresh, async (_request, reply) => page(reply))
+
+  app.post('/account/passkeys/challenge', freshForm, async (request, reply) => {
+    const { memberId, email } = settingUpOf(request)
+    const { tenantName } = principalOf(request)
+    const { passkeys } = await waysIn(services, memberId)
+    const options = await askForNewPasskey(
+      party,
+      { memberId, email, label: `${email} (${tenantName})` },
+      passkeys,
+    )
+    await giveChallenge(request, services, 'new passkey', options.challenge)
+    return reply.send(options)
+  })
+
+  app.post('/account/passkeys', freshForm, async (request, reply) => {
+    const { credential, name } = formOf(NewPasskeyForm, request)
+    const challenge = await challengeIn(request, services, 'new passkey')
+    const passkey = challenge && (await checkNewPasskey(party, credential, challenge))
+    if (!passkey) return page(reply, notProven.message)
+    const setUp = await setUpPasskey(services, settingUpOf(request), passkey, name || 'Passkey')
+    return setUp.done ? done(request, reply, 'Passkey added.') : page(reply, setUp.message)
+  })
+}

@@ -1,0 +1,130 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { countPendingConfirmations } from '../../../projections/confirmations/queries.ts'
+import { momentOf } from '../../commands/services.ts'
+import { sameDigest } from '../../credentials/sha256.ts'
+import { may } from '../../domain/members/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { type Approval, approve, deny, listApprovals, showApproval, withdraw } from '../../gate/approvals.ts'
+import { hashOf } from '../../gate/request.ts'
+import { runApproved } from '../../gate/run-approved.ts'
+import { actorNames } from '../../history/actors.ts'
+import { problemOfRefusal } from '../../http/problem.ts'
+import { formOf } from '../frame/forms.ts'
+import type { PageContext } from '../page-context.ts'
+import { freshMs, isFresh, originOfMember, principalOf } from '../session/principal.ts'
+import { approvalPart, approvalsPart, approvalsView, approvalView } from './view.ts'
+
+const hidden = { schema: { hide: true } } as const
+const member = { config: { page: 'member' }, ...hidden } as const
+const decide = { config: { page: 'decide_confirmations' }, ...hidden } as const
+const countWaiting = { config: { page: 'decide_confirmations', background: true }, ...hidden } as const
+const decideFresh = { config: { page: 'decide_confirmations', freshMs }, ...hidden } as const
+
+/** What of an approval somebody has read, so that they approve that and nothing that has taken its place. */
+const ApproveForm = z.object({ seen: z.string().regex(/^[0-9a-f]{64}$/) })
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+const seenHashOf = ({ description, changedSinceAsked, impossible }: Approval): string =>
+  hashOf({ description: description ?? null, changedSinceAsked, impossible: impossible ?? null })
+
+export function approvalPages(app: FastifyInstance, context: PageContext): void {
+  const { services, show, showPart } = context
+  listPages(app, context)
+  const page = async (request: OneRequest, reply: FastifyReply, problem?: string, status = 200) => {
+    const principal = principalOf(request)
+    const approval = await showApproval(services, principal.tenantId, request.params.id)
+    const { decidedBy, withdrawnBy, approvers } = approval
+    const askedBy = approvers?.askedBy ? `member:${approvers.askedBy}` : null
+    const nameOf = await actorNames(services, principal.tenantId, [decidedBy, withdrawnBy, askedBy])
+    const shown = {
+      approval,
+      seen: seenHashOf(approval),
+      mayDecide: may(principal.role, 'decide_confirmations'),
+      mayApprove: approvers?.members.some(({ memberId }) => memberId === principal.memberId) ?? false,
+      fresh: isFresh(services, principal),
+      decidedBy: decidedBy && nameOf(decidedBy),
+      withdrawnBy: withdrawnBy && nameOf(withdrawnBy),
+      askedBy: askedBy && nameOf(askedBy),
+      problem,
+    }
+    if (isPart(request)) return showPart(reply, (view) => approvalPart(view, shown))
+    return show(
+      reply,
+      { title: approval.title, nav: 'approvals', content: (view) => approvalView(view, shown) },
+      status,
+    )
+  }
+
+  app.get('/approvals/:id', member, (request: OneRequest, reply) => page(request, reply))
+
+  /** What the rules refuse is said on the page, which shows the state that was found. */
+  const settle = async (request: OneRequest, reply: FastifyReply, work: () => Promise<string>) => {
+    try {
+      request.session.notice = { kind: 'done', text: await work() }
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code === 'confirmation_not_found') throw error
+      return page(request, reply, sentence(problemOfRefusal(error.code).message), 409)
+    }
+    return reply.redirect(`/dashboard/approvals/${request.params.id}`, 303)
+  }
+
+  app.post('/approvals/:id/approve', decideFresh, async (request: OneRequest, reply) => {
+    const { tenantId } = principalOf(request)
+    const { id } = request.params
+    const { seen } = formOf(ApproveForm, request)
+    if (!sameDigest(seen, seenHashOf(await showApproval(services, tenantId, id)))) {
+      return page(request, reply, 'This request has changed since you opened the page. Review it again.', 409)
+    }
+    const work = async () => {
+      await approve(services, tenantId, id, originOfMember(request))
+      const ran = await runApproved(services, id, originOfMember(request))
+      return ran
+        ? 'Approved and executed.'
+        : 'Approved. It runs once, when the API client repeats the request within 60 minutes.'
+    }
+    return settle(request, reply, work)
+  })
+
+  app.post('/approvals/:id/withdraw', decide, async (request: OneRequest, reply) => {
+    const { tenantId } = principalOf(request)
+    return settle(request, reply, async () => {
+      await withdraw(services, tenantId, request.params.id, originOfMember(request))
+      return 'Approval withdrawn. The request will not run.'
+    })
+  })
+
+  app.post('/approvals/:id/deny', decide, async (request: OneRequest, reply) => {
+    const { tenantId } = principalOf(request)
+    return settle(request, reply, async () => {
+      await deny(services, tenantId, request.params.id, originOfMember(request))
+      return 'Denied. The request will not run.'
+    })
+  })
+}
+
+function listPages(app: FastifyInstance, { services, show, showPart }: PageContext): void {
+  app.get('/approvals', member, async (request, reply) => {
+    const { tenantId, role } = principalOf(request)
+    const approvals = await listApprovals(services, tenantId)
+    const mayDecide = may(role, 'decide_confirmations')
+    if (isPart(request)) return showPart(reply, (view) => approvalsPart(view, approvals, mayDecide))
+    return show(reply, {
+      title: 'Approvals',
+      nav: 'approvals',
+      content: (view) => approvalsView(view, approvals, mayDecide),
+    })
+  })
+
+  app.get('/approvals/waiting', countWaiting, async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    return reply.send({ waiting: await countPendingConfirmations(services.db, tenantId, momentOf(services)) })
+  })
+}
+
+/** Whether htmx asks for what has changed on a page that is there already. */
+const isPart = ({ headers }: FastifyRequest): boolean =>
+  headers['hx-request'] === 'true' && headers['hx-boosted'] === undefined
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -1,0 +1,243 @@
+import { quoted } from '../../domain/plain-text.ts'
+import type { Approval, Approvers, ShownApproval as Found } from '../../gate/approvals.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { problemOfRefusal } from '../../http/problem.ts'
+import { ago, moment, timeLeft } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import {
+  badge,
+  empty,
+  facts,
+  heading,
+  notice,
+  section,
+  type Tone,
+  table,
+  tokenField,
+} from '../frame/parts.ts'
+import { leadingTo } from '../session/return-path.ts'
+
+const statusBadge: Record<Approval['status'], readonly [tone: Tone, text: string]> = {
+  pending: ['warn', 'pending'],
+  approved: ['good', 'approved'],
+  denied: ['bad', 'denied'],
+  expired: ['plain', 'expired'],
+  consumed: ['good', 'running'],
+  executed: ['good', 'executed'],
+}
+
+export function approvalsView(view: View, approvals: readonly Approval[], mayDecide: boolean): Html {
+  return html`<div>
+    ${heading(
+      'Approvals',
+      'Dangerous requests from API clients and members wait here for a decision. Requests expire after ten minutes, unused approvals after an hour.',
+    )}
+    ${approvalsPart(view, approvals, mayDecide)}
+  </div>`
+}
+
+/** Brings itself up to date, where there is JavaScript. */
+export function approvalsPart(view: View, approvals: readonly Approval[], mayDecide: boolean): Html {
+  return html`<div id="approvals" hx-get="/dashboard/approvals" hx-trigger="every 5s" hx-swap="outerHTML">
+    ${
+      approvals.length === 0
+        ? empty(
+            'No pending requests',
+            mayDecide
+              ? 'When an API client or a member requests to revoke, export, delete or reveal something, the request ' +
+                  'appears here, and the requester gets a link to it.'
+              : 'Requests appear here. An owner or an approver of the workspace decides on them.',
+          )
+        : html`<div class="sheeted">
+            ${table({
+              caption: 'Pending requests',
+              columns: [{ label: 'Request' }, { label: 'Requested by', wide: true }, { label: 'Time left' }],
+              rows: approvals.map((approval) => row(view, approval)),
+            })}
+          </div>`
+    }
+  </div>`
+}
+
+function row(view: View, approval: Approval): Content[] {
+  const { id, title, description, token, byMember, client, askedAt, expiresInSeconds } = approval
+  return [
+    html`<span
+      ><a href=${`/dashboard/approvals/${id}`}>${description?.summary ?? title}</a>
+      <span class="sub">${title}, requested ${ago(askedAt, view.now)}</span></span
+    >`,
+    html`<span>${token.name === null ? token.id : byMember ? token.name : quoted(token.name)}<span class="sub">${client.address}</span></span>`,
+    timeLeft(expiresInSeconds),
+  ]
+}
+
+export type ShownApproval = {
+  approval: Found
+  /** What of it is shown here, as a hash. */
+  seen: string
+  /** By their role; to approve this one, the workspace's rule may want somebody else. */
+  mayDecide: boolean
+  mayApprove: boolean
+  fresh: boolean
+  decidedBy: string | null
+  withdrawnBy: string | null
+  /** The member who asked, by themselves or with a token that they made. */
+  askedBy: string | null
+  problem: string | undefined
+}
+
+export function approvalView(view: View, shown: ShownApproval): Html {
+  const { approval } = shown
+  return html`<div class="decision">
+    ${heading(approval.title, html`Requested ${ago(approval.askedAt, view.now)} by ${approval.byMember ? 'a member' : 'an API client'}.`)}
+    ${shown.problem && notice('wrong', shown.problem)} ${approvalPart(view, shown)}
+    ${section('Requester', html`<div class="sheet">${whoAsks(shown)}</div>`)}
+    ${approval.approvers && section('Approvers', html`<div class="sheet">${whoMayApprove(approval.approvers)}</div>`)}
+    ${section('API call', html`<div class="sheet">${theRequest(approval)}</div>`)}
+  </div>`
+}
+
+/** What changes while somebody looks at it: the state, what would happen, and what can be done. */
+export function approvalPart(view: View, shown: ShownApproval): Html {
+  const { approval } = shown
+  const { id, status, description, counted } = approval
+  const at = `/dashboard/approvals/${id}`
+  const waits = status === 'pending' || status === 'approved'
+  const sentences = [counted ?? [], description?.consequences ?? []].flat()
+  return html`<div
+    id="approval"
+    class="sheet decision"
+    hx-get=${waits ? at : undefined}
+    hx-trigger=${waits ? 'every 5s' : undefined}
+    hx-swap=${waits ? 'outerHTML' : undefined}
+  >
+    <p class="actions">
+      ${badge(...statusBadge[status])}
+      ${status === 'pending' && html`<span class="lead-line">${timeLeft(approval.expiresInSeconds)} left</span>`}
+      ${settled(shown)}
+    </p>
+    <div class="stack-tight">
+      <h2 class="what">${description?.summary ?? 'The details of this request are no longer stored.'}</h2>
+      ${description?.target && target(description.target)}
+      ${
+        sentences.length > 0 &&
+        html`<ul class="consequences">
+          ${sentences.map((text) => html`<li>${text}</li>`)}
+        </ul>`
+      }
+    </div>
+    ${warnings(approval)} ${status === 'pending' && decideForms(view, shown, at)}
+    ${status === 'approved' && withdrawForm(view, shown, at)}
+  </div>`
+}
+
+function warnings({ status, changedSinceAsked, impossible }: Approval): Content {
+  if (status !== 'pending') return null
+  return [
+    changedSinceAsked &&
+      notice('warn', 'This has changed since it was requested. The text above shows the current state.'),
+    impossible !== undefined &&
+      notice(
+        'warn',
+        `This request would currently fail even if approved: ${problemOfRefusal(impossible).message}.`,
+      ),
+  ]
+}
+
+/** The host by itself, as it is connected to: the rest of a URL can be made to look like another one. */
+const target = ({ host, url }: { host: string; url: string }): Html =>
+  html`<div class="target">
+    ${facts([
+      ['Host', html`<code class="host">${host}</code>`],
+      ['Full URL', html`<code class="whole">${url}</code>`],
+    ])}
+  </div>`
+
+function settled({ approval, decidedBy, withdrawnBy }: ShownApproval): Content {
+  if (approval.status === 'pending' || approval.decidedAt === null) return null
+  const ran =
+    approval.executedAt === null
+      ? null
+      : html`<span>
+          ${approval.outcome === 'refused' ? 'Execution was refused ' : 'Executed '}${moment(approval.executedAt)}.
+        </span>`
+  const by = html`<span>by ${decidedBy ?? 'an unknown member'}, ${moment(approval.decidedAt)}.</span>`
+  if (approval.withdrawnAt !== null) {
+    return html`<span class="lead-line">
+      Approved ${by} Withdrawn by ${withdrawnBy ?? 'an unknown member'}, ${moment(approval.withdrawnAt)}.
+    </span>`
+  }
+  if (approval.status === 'expired')
+    return html`<span class="lead-line">Approved ${by} Expired unused.</span>`
+  const left =
+    approval.status === 'approved' &&
+    html`<span>${timeLeft(approval.usableForSeconds)} left to use it.</span>`
+  return html`<span class="lead-line">${by} ${left} ${ran}</span>`
+}
+
+function decideForms(view: View, { mayDecide, mayApprove, fresh, seen }: ShownApproval, at: string): Html {
+  if (!mayDecide) return html`<p class="lead">Only an owner or an approver of the workspace can decide.</p>`
+  return html`<div class="decide">
+    ${mayApprove ? approveForm(view, fresh, seen, at) : html`<p class="lead">You made this request, so another member must approve it.</p>`}
+    <form method="post" action=${`${at}/deny`}>${tokenField(view.token)}<button class="second">Deny</button></form>
+  </div>`
+}
+
+const approveForm = (view: View, fresh: boolean, seen: string, at: string): Html =>
+  fresh
+    ? html`<form method="post" action=${`${at}/approve`}>
+            ${tokenField(view.token)}
+            <input type="hidden" name="seen" value=${seen} />
+            <button class="dangerous">Approve</button>
+          </form>`
+    : html`<a class="button" href=${leadingTo('/dashboard/confirm', at)}>Confirm your identity to approve</a>`
+
+function withdrawForm(view: View, { mayDecide }: ShownApproval, at: string): Content {
+  if (!mayDecide) return null
+  return html`<div class="decide">
+    <form method="post" action=${`${at}/withdraw`}>
+      ${tokenField(view.token)}<button class="second">Withdraw approval</button>
+    </form>
+  </div>`
+}
+
+/** What the one who asks says of themselves is told from what is known of them. */
+function whoAsks({ approval, askedBy }: ShownApproval): Html {
+  const { token, byMember, client, askedAt } = approval
+  return facts([
+    byMember ? ['Member', token.name ?? token.id] : ['Token', tokenWords(token)],
+    !byMember && approval.approvers && ['Token created by', askedBy ?? 'an operator on the host'],
+    ['IP address', html`<code>${client.address}</code>`],
+    ['Client', client.userAgent === null ? 'not reported' : `${quoted(client.userAgent)}, self-reported`],
+    ['Requested', moment(askedAt)],
+  ])
+}
+
+const tokenWords = ({ id, name }: Approval['token']): Html =>
+  html`<a href=${`/dashboard/tokens/${id}`}><code>${id}</code></a>
+    ${name !== null && html`<span class="sub">named ${quoted(name)} by its creator</span>`}`
+
+function whoMayApprove({ anotherMember, members }: Approvers): Html {
+  const who = members.map(({ memberId, email }) => email ?? memberId).join(', ')
+  return html`<div class="stack-tight">
+    <p>${who === '' ? 'No member of the workspace. An operator on the host can approve.' : who}</p>
+    <p class="hint">
+      ${
+        anotherMember
+          ? 'This workspace requires approval by a member other than the requester.'
+          : 'Owners and approvers of the workspace, including the requester.'
+      }
+    </p>
+  </div>`
+}
+
+function theRequest({ id, method, path, parameters }: Approval): Html {
+  return facts([
+    ['Call', html`<code>${method} ${path}</code>`],
+    ...Object.entries(parameters).map(([name, value]): [string, Content] => [
+      name,
+      html`<code>${value}</code>`,
+    ]),
+    ['Confirmation', html`<code>${id}</code>`],
+  ])
+}

@@ -1,0 +1,108 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findCustomer, listCustomers } from '../../../projections/customers/queries.ts'
+import { findLicense } from '../../../projections/licenses/queries.ts'
+import { isId } from '../../credentials/id.ts'
+import { notFound } from '../../http/problem.ts'
+import { nobody } from '../../vault/subjects.ts'
+import { formOf } from '../frame/forms.ts'
+import { queryOf } from '../frame/lists.ts'
+import { shownLicenses } from '../licenses/route.ts'
+import type { PageContext } from '../page-context.ts'
+import { lookingAt, principalOf } from '../session/principal.ts'
+import { customersView, customerView } from './view.ts'
+
+const pageSize = 50
+/** More licenses of one customer than a page shows. */
+const mostOfCustomer = 100
+
+const Status = z.enum(['present', 'erased'])
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+/** Longer than any address. */
+const PersonForm = z.object({ email: z.string().max(400) })
+
+/** What stands in the address where an e-mail is nobody's: no id is like that. */
+const nobodys = 'nobody'
+const PersonId = z
+  .string()
+  .regex(/^[\w-]{1,100}$/)
+  .optional()
+  .catch(nobodys)
+
+/** The people that licenses are linked to: only to look at, since programs change them. */
+export function customerPages(app: FastifyInstance, context: PageContext): void {
+  listPage(app, context)
+  personForm(app, context)
+  onePage(app, context)
+}
+
+function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+  app.get('/customers', lookingAt('customers'), async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const { cursor, status: asked, person } = queryOf(request)
+    const subjectId = PersonId.parse(person)
+    const status = Status.safeParse(asked).data
+    const boundTo = [tenantId, 'dashboard customers', status ?? null, subjectId ?? null]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    const filter = { subjectId, erased: status && status === 'erased' }
+    const { items, next } = await listCustomers(services.db, tenantId, filter, keyset)
+    const people = await services.subjects.openPeople(
+      tenantId,
+      items.map(({ customer }) => customer),
+    )
+    const customers = items.map((entry, index) => ({ ...entry, person: people[index] ?? nobody }))
+    return show(reply, {
+      title: 'Customers',
+      nav: 'customers',
+      content: (view) =>
+        customersView(view, {
+          customers,
+          filter: { status, person: subjectId },
+          cursor,
+          next: cursors.write(boundTo, next),
+        }),
+    })
+  })
+}
+
+/**
+ * An address is kept by browsers and proxies, so a person stands in it by the id that they go by, and never by their
+ * e-mail. Addresses are kept sealed: only a whole one can be looked for.
+ */
+function personForm(app: FastifyInstance, { services }: PageContext): void {
+  app.post('/customers', lookingAt('customers'), async (request, reply) => {
+    const email = formOf(PersonForm, request).email.trim()
+    const found =
+      email === '' ? '' : await services.subjects.findSubject(principalOf(request).tenantId, email)
+    const query = found === '' ? '' : `?${new URLSearchParams({ person: found ?? nobodys })}`
+    return reply.redirect(`/dashboard/customers${query}`, 303)
+  })
+}
+
+function onePage(app: FastifyInstance, { services, show }: PageContext): void {
+  app.get('/customers/:id', lookingAt('customer'), async (request: OneRequest, reply) => {
+    const { tenantId } = principalOf(request)
+    const { id } = request.params
+    const entry = isId('cus', id) ? await findCustomer(services.db, tenantId, id) : undefined
+    if (!entry) throw notFound('customer')
+    const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.customer])
+    const found = await Promise.all(
+      entry.licenseIds
+        .slice(0, mostOfCustomer)
+        .map((licenseId) => findLicense(services.db, tenantId, licenseId)),
+    )
+    const licenses = await shownLicenses(
+      services,
+      tenantId,
+      found.filter((license) => license !== undefined),
+    )
+    const hidden = entry.licenseIds.length - licenses.length
+    return show(reply, {
+      title: person.email ?? entry.customer.customerId,
+      nav: 'customers',
+      content: (view) => customerView(view, { ...entry, person, licenses, hidden }),
+    })
+  })
+}

@@ -1,0 +1,133 @@
+import type { CustomerEntry } from '../../../projections/customers/queries.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import type { Person } from '../../vault/subjects.ts'
+import { ago, dayOf } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import {
+  badge,
+  choicesOf,
+  empty,
+  facts,
+  field,
+  filters,
+  heading,
+  pager,
+  section,
+  select,
+  table,
+  tokenField,
+} from '../frame/parts.ts'
+import { licenseTable, type ShownLicense } from '../licenses/view.ts'
+
+type Customers = {
+  customers: readonly (CustomerEntry & { person: Person })[]
+  filter: { status: 'present' | 'erased' | undefined; person: string | undefined }
+  cursor: string | undefined
+  next: string | null
+}
+
+const path = '/dashboard/customers'
+
+export function customersView(view: View, { customers, filter, cursor, next }: Customers): Html {
+  const rows = customers.map(({ customer, licenseIds, person }): Content[] => [
+    html`<span
+      ><a href=${`/dashboard/customers/${customer.customerId}`}>${person.email ?? customer.customerId}</a
+      ><span class="sub">${person.name ?? ''}</span></span
+    >`,
+    licenseIds.length,
+    ago(customer.createdAt, view.now),
+  ])
+  const isFiltered = filter.status !== undefined || filter.person !== undefined
+  return html`<div>
+    ${heading('Customers', 'The people and companies that licenses are linked to.')}
+    <form class="filters" method="post" action=${path}>
+      ${tokenField(view.token)}
+      ${field({ name: 'email', label: 'Email', maxlength: 400, required: false })}
+      <button class="second">Find</button>
+    </form>
+    ${filters(path, 'customers', [
+      filter.person !== undefined && html`<input type="hidden" name="person" value=${filter.person} />`,
+      select('status', 'Status', choicesOf('Any status', namedStatuses, filter.status)),
+    ])}
+    <div id="customers">
+      ${filter.person !== undefined && html`<p class="lead">Showing one person. <a href=${path}>Show all customers</a></p>`}
+      ${
+        customers.length === 0
+          ? noCustomers(isFiltered)
+          : html`<div class="sheeted">
+              ${table({
+                caption: 'Customers',
+                columns: [
+                  { label: 'Customer' },
+                  { label: 'Licenses', number: true },
+                  { label: 'Created', wide: true },
+                ],
+                rows,
+              })}
+            </div>`
+      }
+      ${pager(path, { ...filter, cursor }, next)}
+    </div>
+  </div>`
+}
+
+const namedStatuses = [
+  ['present', 'not erased'],
+  ['erased', 'erased'],
+] as const
+
+const noCustomers = (isFiltered: boolean): Html =>
+  isFiltered
+    ? empty('No customers match these filters', 'Enter the complete email address.')
+    : empty('No customers yet', 'Create customers with POST /v1/customers and link licenses to them.')
+
+type OneCustomer = CustomerEntry & {
+  person: Person
+  licenses: readonly ShownLicense[]
+  /** How many more there are than are shown. */
+  hidden: number
+}
+
+export function customerView(view: View, { customer, person, licenses, hidden }: OneCustomer): Html {
+  return html`<div>
+    ${heading(person.email ?? customer.customerId, html`<code>${customer.customerId}</code>`)}
+    <div class="sheet">
+      ${facts([
+        ['Name', person.name ?? 'not set'],
+        ['Created', dayOf(customer.createdAt)],
+        ...Object.entries(customer.metadata),
+      ])}
+    </div>
+    ${section(
+      'Licenses',
+      licenses.length === 0
+        ? html`<p class="lead">No linked licenses.</p>`
+        : html`<div class="sheeted">${licenseTable(view, licenses)}</div>`,
+      hidden > 0 && `The newest ones. ${hidden} more are not shown.`,
+    )}
+    ${section('Entitlement overrides', overridesView(customer.overrides), 'Entitlements that this customer has or lacks regardless of the license.')}
+  </div>`
+}
+
+function overridesView(overrides: CustomerEntry['customer']['overrides']): Html {
+  if (overrides.length === 0) return html`<p class="lead">No overrides.</p>`
+  return html`<div class="sheeted">
+    ${table({
+      caption: 'Entitlement overrides',
+      columns: [
+        { label: 'Entitlement' },
+        { label: 'Effect' },
+        { label: 'Product', wide: true },
+        { label: 'Expires', wide: true },
+        { label: 'Reason', wide: true },
+      ],
+      rows: overrides.map(({ entitlement, effect, productId, expiresAt, reason }): Content[] => [
+        html`<code>${entitlement}</code>`,
+        badge(effect === 'grant' ? 'good' : 'bad', effect === 'grant' ? 'granted' : 'revoked'),
+        productId ?? 'all',
+        expiresAt === undefined || expiresAt === null ? 'never' : dayOf(expiresAt),
+        reason ?? '',
+      ]),
+    })}
+  </div>`
+}

@@ -1,0 +1,142 @@
+import type { KeyObject } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { relyingPartyOf } from '../access/passkey-ceremony.ts'
+import { sweep } from '../access/sweep.ts'
+import type { Services } from '../commands/services.ts'
+import { noSuchPath } from '../http/problem.ts'
+import { accountRoutes } from './account/route.ts'
+import { approvalPages } from './approvals/route.ts'
+import { assetsRoot, serveAssets } from './assets.ts'
+import { auditPage } from './audit/route.ts'
+import { customerPages } from './customers/route.ts'
+import { deliveryPages } from './deliveries/route.ts'
+import { devicePages } from './device-login/route.ts'
+import { deviceListPage } from './devices/route.ts'
+import { answerFailures } from './frame/failures.ts'
+import { readForms } from './frame/forms.ts'
+import { noteFreshness } from './frame/freshness.ts'
+import { queryOf } from './frame/lists.ts'
+import { pagesOf, partsOf } from './frame/page.ts'
+import { homePage } from './home/route.ts'
+import { integrationPages } from './integrations/route.ts'
+import { licenseActions } from './license/actions-route.ts'
+import { evidencePage } from './license/evidence-route.ts'
+import { licensePage } from './license/route.ts'
+import { licensePages } from './licenses/route.ts'
+import { mailboxPages } from './mailbox/route.ts'
+import { memberPages } from './members/route.ts'
+import type { PageContext } from './page-context.ts'
+import { productPages } from './products/route.ts'
+import { salePages } from './sales/route.ts'
+import { searchPage } from './search/route.ts'
+import { guardRoutes } from './session/principal.ts'
+import { home } from './session/return-path.ts'
+import { guardPages, refuseForeignForms } from './session/security.ts'
+import { keepSessions } from './session/session.ts'
+import { settingPages } from './settings/route.ts'
+import { confirmRoutes } from './sign-in/confirm-route.ts'
+import { knownBrowsers } from './sign-in/known-browsers.ts'
+import { signInRoutes, signOutRoute } from './sign-in/route.ts'
+import { systemPage } from './system/route.ts'
+import { tokenPages } from './tokens/route.ts'
+import { welcomeRoutes } from './welcome/route.ts'
+
+type DashboardOptions = Pick<PageContext, 'services' | 'cursors' | 'baseUrl' | 'readiness' | 'limits'> & {
+  cookieKey: KeyObject
+}
+
+const sweepEveryMs = 3_600_000
+
+/** The pages for people. Everything that they need is registered for them alone, so that programs pay nothing for it. */
+export async function dashboard(app: FastifyInstance, options: DashboardOptions): Promise<void> {
+  const { services, cursors, baseUrl, readiness, limits } = options
+  const isHttps = baseUrl.startsWith('https:')
+  await app.register(
+    async (assets) => {
+      await guardPages(assets, isHttps)
+      await serveAssets(assets)
+    },
+    { prefix: assetsRoot },
+  )
+  await app.register(
+    async (pages) => {
+      await guardPages(pages, isHttps)
+      await readForms(pages)
+      const endSession = await keepSessions(pages, { ...options, isHttps })
+      refuseForeignForms(pages)
+      guardRoutes(pages, services)
+      noteFreshness(pages, services)
+      const show = pagesOf(services, baseUrl)
+      answerFailures(pages, show)
+      routes(pages, {
+        services,
+        cursors,
+        party: relyingPartyOf(baseUrl),
+        show,
+        showPart: partsOf(services, baseUrl),
+        endSession,
+        browsers: knownBrowsers(services, isHttps),
+        baseUrl,
+        readiness,
+        limits,
+      })
+    },
+    { prefix: home },
+  )
+  shortAddresses(app)
+  keepTidy(app, services)
+}
+
+function routes(app: FastifyInstance, context: PageContext): void {
+  homePage(app, context)
+  searchPage(app, context)
+  systemPage(app, context)
+  auditPage(app, context)
+  signInRoutes(app, context)
+  signOutRoute(app, context)
+  confirmRoutes(app, context)
+  welcomeRoutes(app, context)
+  approvalPages(app, context)
+  devicePages(app, context)
+  licensePages(app, context)
+  productPages(app, context)
+  customerPages(app, context)
+  licensePage(app, context)
+  licenseActions(app, context)
+  evidencePage(app, context)
+  deviceListPage(app, context)
+  salePages(app, context)
+  deliveryPages(app, context)
+  integrationPages(app, context)
+  mailboxPages(app, context)
+  tokenPages(app, context)
+  memberPages(app, context)
+  settingPages(app, context)
+  accountRoutes(app, context)
+}
+
+/** What people type themselves: the bare address, for which programs have no use, and the one to enter a code at. */
+function shortAddresses(app: FastifyInstance): void {
+  app.get('/', { schema: { hide: true } }, async (request, reply) => {
+    if (!request.headers.accept?.includes('text/html')) throw noSuchPath()
+    return reply.redirect(home, 303)
+  })
+  app.get('/login', { schema: { hide: true } }, async (request, reply) => {
+    const { code } = queryOf(request)
+    return reply.redirect(
+      `${home}/device${code ? `?code=${encodeURIComponent(code.slice(0, 40))}` : ''}`,
+      303,
+    )
+  })
+}
+
+/** Removes what has run out, every hour. */
+function keepTidy(app: FastifyInstance, services: Services): void {
+  const tidy = () =>
+    void sweep(services.db, services.now()).catch((err: unknown) =>
+      app.log.warn({ err }, 'dashboard.sweep_failed'),
+    )
+  const timer = setInterval(tidy, sweepEveryMs)
+  timer.unref()
+  app.addHook('onClose', async () => clearInterval(timer))
+}

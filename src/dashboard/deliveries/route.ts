@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { type DeliveryFilter, findDelivery, listDeliveries } from '../../../projections/deliveries/queries.ts'
+import { findWebhook } from '../../../projections/webhooks/queries.ts'
+import { askRedelivery } from '../../commands/deliveries/deliveries.ts'
+import type { Services } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
+import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
+import { Channel } from '../../domain/deliveries/events.ts'
+import { may } from '../../domain/members/roles.ts'
+import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import { notFound } from '../../http/problem.ts'
+import { shownPayload } from '../../webhooks/public-events.ts'
+import { queryOf } from '../frame/lists.ts'
+import type { PageContext } from '../page-context.ts'
+import { lookingAt, originOfMember, principalOf } from '../session/principal.ts'
+import { deliveriesView, deliveryView } from './view.ts'
+
+const hidden = { schema: { hide: true } } as const
+const manage = { config: { page: 'manage_settings' }, ...hidden } as const
+
+const pageSize = 50
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+const Status = z.enum(['pending', 'delivered', 'abandoned'])
+
+/** What left, or is on its way: to the webhook, and to customers by mail. */
+export function deliveryPages(app: FastifyInstance, context: PageContext): void {
+  listPage(app, context)
+  onePage(app, context)
+  redeliverForm(app, context)
+}
+
+/** @throws Problem 404 */
+async function deliveryOf(services: Services, request: OneRequest): Promise<KnownDelivery> {
+  const { id } = request.params
+  const { tenantId } = principalOf(request)
+  const entry = isId('whd', id) ? await findDelivery(services.db, tenantId, id) : undefined
+  if (!entry) throw notFound('delivery')
+  return entry.delivery
+}
+
+function filterIn(request: FastifyRequest): DeliveryFilter {
+  const { status, channel, event } = queryOf(request)
+  return {
+    status: Status.safeParse(status).data,
+    channel: Channel.safeParse(channel).data,
+    event: WebhookEventName.safeParse(event).data,
+  }
+}
+
+function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+  app.get('/deliveries', lookingAt('deliveries'), async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const { cursor } = queryOf(request)
+    const filter = filterIn(request)
+    const { status, channel, event } = filter
+    const boundTo = [tenantId, 'dashboard deliveries', status ?? null, channel ?? null, event ?? null]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    const { items: deliveries, next } = await listDeliveries(services.db, tenantId, filter, keyset)
+    return show(reply, {
+      title: 'Deliveries',
+      nav: 'deliveries',
+      content: (view) =>
+        deliveriesView(view, {
+          deliveries,
+          filter: { status, channel, event },
+          cursor,
+          next: cursors.write(boundTo, next),
+        }),
+    })
+  })
+}
+
+function onePage(app: FastifyInstance, { services, show }: PageContext): void {
+  app.get('/deliveries/:id', lookingAt('delivery'), async (request: OneRequest, reply) => {
+    const { tenantId, role } = principalOf(request)
+    const delivery = await deliveryOf(services, request)
+    const { endpoint } = await findWebhook(services.db, tenantId)
+    const payload = delivery.channel === 'webhook' ? await shownPayload(services, delivery) : undefined
+    return show(reply, {
+      title: delivery.event,
+      nav: 'deliveries',
+      content: (view) =>
+        deliveryView(view, {
+          delivery,
+          payload,
+          url: endpoint?.url,
+          hasMailbox: services.mailing.mailbox !== undefined && may(role, 'manage_settings'),
+          mayRedeliver: may(role, 'manage_settings'),
+        }),
+    })
+  })
+}
+
+function redeliverForm(app: FastifyInstance, { services }: PageContext): void {
+  app.post('/deliveries/:id/redeliver', manage, async (request: OneRequest, reply) => {
+    const { deliveryId, tenantId } = await deliveryOf(services, request)
+    await askRedelivery(services, tenantId, deliveryId, originOfMember(request))
+    request.session.notice = { kind: 'done', text: 'Redelivery started.' }
+    return reply.redirect(`/dashboard/deliveries/${deliveryId}`, 303)
+  })
+}

@@ -1,0 +1,183 @@
+import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
+import type { Attempt, Channel } from '../../domain/deliveries/events.ts'
+import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { ago, moment } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import {
+  asNamed,
+  badge,
+  choicesOf,
+  empty,
+  facts,
+  filters,
+  heading,
+  pager,
+  section,
+  select,
+  type Tone,
+  table,
+  tokenField,
+} from '../frame/parts.ts'
+
+type Status = KnownDelivery['status']
+
+const tones: Record<Status, Tone> = { pending: 'warn', delivered: 'good', abandoned: 'bad' }
+
+const channelNames: Record<Channel, string> = { webhook: 'Webhook', mail: 'Email' }
+
+export const deliveryBadge = ({ status }: KnownDelivery): Html => badge(tones[status], status)
+
+/** `2 attempts`, `not attempted yet` */
+export function deliveryWords({ attempts }: Pick<KnownDelivery, 'attempts'>): string {
+  if (attempts.length === 0) return 'not attempted yet'
+  return attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
+}
+
+type Deliveries = {
+  deliveries: readonly KnownDelivery[]
+  filter: { status: Status | undefined; channel: Channel | undefined; event: WebhookEventName | undefined }
+  cursor: string | undefined
+  next: string | null
+}
+
+export function deliveriesView(view: View, { deliveries, filter, cursor, next }: Deliveries): Html {
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  return html`<div>
+    ${heading('Deliveries', 'Webhook and email deliveries, newest first. Failed deliveries are retried after 1, 5 and 30 minutes.')}
+    ${filters('/dashboard/deliveries', 'deliveries', [
+      select('channel', 'Channel', choicesOf('All channels', Object.entries(channelNames), filter.channel)),
+      select('event', 'Event', choicesOf('All events', asNamed(WebhookEventName.options), filter.event)),
+      select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),
+    ])}
+    <div id="deliveries">
+      ${
+        deliveries.length === 0
+          ? noDeliveries(isFiltered)
+          : html`<div class="sheeted">${deliveriesTable(view, deliveries)}</div>`
+      }
+      ${pager('/dashboard/deliveries', { ...filter, cursor }, next)}
+    </div>
+  </div>`
+}
+
+const noDeliveries = (isFiltered: boolean): Html =>
+  isFiltered
+    ? empty('No deliveries match these filters', 'Choose another channel, event or status.')
+    : empty(
+        'No deliveries yet',
+        'License events are delivered once a webhook is set up. License keys are emailed after sales.',
+        html`<a href="/dashboard/settings/webhook">Set up webhook</a>`,
+      )
+
+function deliveriesTable(view: View, deliveries: readonly KnownDelivery[]): Html {
+  return table({
+    caption: 'Deliveries',
+    columns: [
+      { label: 'Event' },
+      { label: 'Channel', wide: true },
+      { label: 'Status' },
+      { label: 'Next attempt', wide: true },
+      { label: 'Scheduled', wide: true },
+    ],
+    rows: deliveries.map((delivery): Content[] => [
+      html`<a href=${`/dashboard/deliveries/${delivery.deliveryId}`}><code>${delivery.event}</code></a>`,
+      channelNames[delivery.channel],
+      html`<span>${deliveryBadge(delivery)}<span class="sub">${deliveryWords(delivery)}</span></span>`,
+      delivery.nextAttemptAt === null ? '–' : ago(delivery.nextAttemptAt, view.now),
+      ago(delivery.scheduledAt, view.now),
+    ]),
+  })
+}
+
+type OneDelivery = {
+  delivery: KnownDelivery
+  /** What the webhook is sent, with the key masked; undefined for a mail. */
+  payload: object | undefined
+  /** Where the webhook is now. */
+  url: string | undefined
+  hasMailbox: boolean
+  mayRedeliver: boolean
+}
+
+export function deliveryView(view: View, one: OneDelivery): Html {
+  const { delivery, payload, url, mayRedeliver } = one
+  const { deliveryId, channel, event, licenseId, sequence, attempts, nextAttemptAt } = delivery
+  return html`<div>
+    ${heading(html`<code>${event}</code>`, html`<code>${deliveryId}</code>`, mayRedeliver && redeliver(view, deliveryId))}
+    <div class="sheet">
+      ${facts([
+        ['Status', deliveryBadge(delivery)],
+        ['To', receiver(one)],
+        ['License', html`<a href=${`/dashboard/licenses/${licenseId}`}><code>${licenseId}</code></a>`],
+        ...(sequence === null ? [] : [['Sequence', String(sequence)] as const]),
+        ['Scheduled', moment(delivery.scheduledAt)],
+        ['Next attempt', nextAttemptAt === null ? 'none' : moment(nextAttemptAt)],
+      ])}
+    </div>
+    ${section(
+      'Attempts',
+      attempts.length === 0
+        ? html`<p class="lead">No attempts yet.</p>`
+        : html`<div class="sheeted">${attemptsTable(attempts)}</div>`,
+      channel === 'webhook' ? 'Any 2xx response within 15 seconds counts as success.' : undefined,
+    )}
+    ${payload && section('Payload', html`<pre tabindex="0">${JSON.stringify(payload, null, 2)}</pre>`, 'As sent, with the key masked.')}
+    ${
+      payload &&
+      url !== undefined &&
+      section(
+        'Test request',
+        html`<pre tabindex="0">${curlOf(url, JSON.stringify(payload))}</pre>`,
+        'Sends the same masked payload, signed with the current time. SECRET is the signing secret that was shown when the webhook was set up.',
+      )
+    }
+  </div>`
+}
+
+function receiver({ delivery, url, hasMailbox }: OneDelivery): Content {
+  if (delivery.channel === 'webhook')
+    return url === undefined ? 'no webhook is set up' : html`<code>${url}</code>`
+  if (!hasMailbox || delivery.status !== 'delivered') return 'the customer, by email'
+  return html`<a href=${`/dashboard/mailbox/${delivery.deliveryId}`}>the customer, by email</a>`
+}
+
+function redeliver({ token }: View, deliveryId: string): Html {
+  return html`<form method="post" action=${`/dashboard/deliveries/${deliveryId}/redeliver`}>
+    ${tokenField(token)}
+    <button class="second">Redeliver</button>
+  </form>`
+}
+
+function attemptsTable(attempts: readonly Attempt[]): Html {
+  return table({
+    caption: 'Attempts',
+    columns: [
+      { label: 'Time' },
+      { label: 'Result' },
+      { label: 'Duration', wide: true, number: true },
+      { label: 'Response', wide: true },
+      { label: 'Next attempt', wide: true },
+    ],
+    rows: attempts.map(({ at, status, error, durationMs, excerpt, nextAttemptAt }): Content[] => [
+      moment(at),
+      html`<span>${error === null ? badge('good', 'succeeded') : badge('bad', error)}${status !== null && html`<span class="sub">${status}</span>`}</span>`,
+      `${durationMs} ms`,
+      excerpt ? html`<code>${excerpt}</code>` : '–',
+      nextAttemptAt === null ? '–' : moment(nextAttemptAt),
+    ]),
+  })
+}
+
+/** One argument of a shell, whatever stands in it. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+function curlOf(url: string, body: string): string {
+  return [
+    `BODY=${quoted(body)}`,
+    'T=$(date +%s)',
+    `V1=$(printf '%s' "$T.$BODY" | openssl dgst -sha256 -hmac "$SECRET" -hex | sed 's/.* //')`,
+    `curl -X POST ${quoted(url)} -H 'Content-Type: application/json' \\`,
+    `  -H "X-Service-Signature: t=$T,v1=$V1" --data-raw "$BODY"`,
+  ].join('\n')
+}

@@ -1,0 +1,160 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import {
+  findByDeviceCodeHash,
+  findByUserCode,
+  type LoginRequest,
+  userCodeLetters,
+} from '../../access/login-requests.ts'
+import { giveBackCodeTry, mostWrongCodes, takeCodeTry } from '../../access/sessions.ts'
+import { approveLogin, denyLogin } from '../../commands/logins.ts'
+import { quoted } from '../../domain/plain-text.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { Scope } from '../../domain/tokens/scopes.ts'
+import { problemOfRefusal } from '../../http/problem.ts'
+import { boxes, formOf } from '../frame/forms.ts'
+import { queryOf } from '../frame/lists.ts'
+import type { PageContext } from '../page-context.ts'
+import { deciderOf, isFresh, originOfMember, principalOf } from '../session/principal.ts'
+import { leadingTo } from '../session/return-path.ts'
+import { messageView } from '../sign-in/view.ts'
+import { expiryOf, Lifetime } from '../tokens/lifetimes.ts'
+import { codeView, reviewView } from './view.ts'
+
+const CodeForm = z.object({ code: z.string().max(40) })
+const ApproveForm = z.object({ scopes: boxes.pipe(z.array(Scope)), lifetime: Lifetime })
+
+const member = { config: { page: 'member' }, schema: { hide: true } } as const
+
+const path = '/dashboard/device'
+
+/** How often a member may enter wrong codes, however many sessions they open for it. */
+const perMember = { burst: 20, intervalMs: 180_000 }
+
+/** Where a person signs in a program: its code first, then what it asks for. */
+export function devicePages(app: FastifyInstance, context: PageContext): void {
+  const { services, show } = context
+
+  const codePage = (reply: FastifyReply, code: string, problem?: string, status = 200) =>
+    show(
+      reply,
+      { title: 'Authorize a device', content: ({ token }) => codeView({ token, code, problem }) },
+      status,
+    )
+
+  app.get('/device', member, async (request, reply) =>
+    codePage(reply, queryOf(request).code?.slice(0, 40) ?? ''),
+  )
+
+  app.post('/device', member, async (request, reply) => {
+    const { code } = formOf(CodeForm, request)
+    const { sessionHash, memberId } = principalOf(request)
+    const bucket = `codes of ${memberId}`
+    const allowed = await services.attempts.take([{ bucket, allowance: perMember }])
+    if (!allowed.allowed || !(await takeCodeTry(services.db, sessionHash))) {
+      return codePage(reply, '', 'Too many wrong codes. Sign out and try again in a few minutes.', 429)
+    }
+    const letters = userCodeLetters(code)
+    const { db, fingerprint } = services
+    const found = letters && (await findByUserCode(db, fingerprint, letters, services.now()))
+    if (!found) {
+      return codePage(
+        reply,
+        code,
+        `No device is waiting with this code. Codes expire after ten minutes. After ${mostWrongCodes} wrong codes, a session accepts no more.`,
+        422,
+      )
+    }
+    await giveBackCodeTry(db, sessionHash)
+    await services.attempts.giveBack(bucket, perMember)
+    request.session.login = found.deviceCodeHash
+    return reply.redirect(`${path}/review`, 303)
+  })
+
+  reviewPages(app, context)
+}
+
+const nothingWaits = {
+  title: 'No pending authorization',
+  content: () =>
+    messageView(
+      'No pending authorization',
+      'The code has expired, or you have not entered one. Start again on the device.',
+    ),
+}
+
+function reviewPages(app: FastifyInstance, { services, show }: PageContext): void {
+  /** The program whose code this session has entered, while it still waits. */
+  const waiting = async ({ session: { login } }: FastifyRequest): Promise<LoginRequest | undefined> =>
+    login === undefined ? undefined : findByDeviceCodeHash(services.db, login, services.now())
+
+  const review = (request: FastifyRequest, reply: FastifyReply, login: LoginRequest, problem?: string) => {
+    const principal = principalOf(request)
+    return show(
+      reply,
+      {
+        title: 'Authorize a device',
+        content: (view) => reviewView(view, { login, principal, problem }),
+      },
+      problem ? 422 : 200,
+    )
+  }
+
+  const gone = (reply: FastifyReply) => show(reply, nothingWaits, 404)
+
+  const settle = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    login: LoginRequest,
+    work: () => Promise<void>,
+    text: string,
+  ) => {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return review(request, reply, login, `${problemOfRefusal(error.code).message}.`)
+    }
+    request.session.login = undefined
+    return show(reply, { title: 'Authorize a device', content: () => messageView('Done', text) })
+  }
+
+  app.get('/device/review', member, async (request, reply) => {
+    const login = await waiting(request)
+    return login ? review(request, reply, login) : gone(reply)
+  })
+
+  app.post('/device/approve', member, async (request, reply) => {
+    const login = await waiting(request)
+    if (!login) return gone(reply)
+    const { scopes, lifetime } = formOf(ApproveForm, request)
+    const principal = principalOf(request)
+    // Only here: whoever gives no more than ordinary access is not asked twice.
+    if (scopes.includes('danger') && !isFresh(services, principal))
+      return reply.redirect(leadingTo('/dashboard/confirm', `${path}/review`), 303)
+    if (scopes.length === 0)
+      return review(request, reply, login, 'Choose at least one scope, or deny the request.')
+    const granted = { scopes, tokenExpiresAt: expiryOf(lifetime, services.now()) }
+    const work = () => approveLogin(services, login, deciderOf(principal), granted, originOfMember(request))
+    return settle(
+      request,
+      reply,
+      login,
+      work,
+      `The device that calls itself ${quoted(login.clientName)} is authorized. Return to it: it continues within seconds.`,
+    )
+  })
+
+  app.post('/device/deny', member, async (request, reply) => {
+    const login = await waiting(request)
+    if (!login) return gone(reply)
+    const work = () => denyLogin(services, login, deciderOf(principalOf(request)), originOfMember(request))
+    return settle(
+      request,
+      reply,
+      login,
+      work,
+      `The device that calls itself ${quoted(login.clientName)} was denied and received no token.`,
+    )
+  })
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { listDevicesOfTenant } from '../../../projections/licenses/device-list.ts'
+import { Slug } from '../../domain/values.ts'
+import { productChoices, queryOf } from '../frame/lists.ts'
+import type { PageContext } from '../page-context.ts'
+import { lookingAt, principalOf } from '../session/principal.ts'
+import { devicesView } from './view.ts'
+
+const pageSize = 50
+
+const Status = z.enum(['active', 'deactivated'])
+
+/** Every device of every license; each leads to its license, asked about that device. */
+export function deviceListPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+  app.get('/devices', lookingAt('devices'), async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const { cursor, product, status: asked } = queryOf(request)
+    const productId = Slug.safeParse(product).data
+    const status = Status.safeParse(asked).data
+    const boundTo = [tenantId, 'dashboard devices', productId ?? null, status ?? null]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    const [{ items: devices, next }, products] = await Promise.all([
+      listDevicesOfTenant(services.db, tenantId, { productId, status }, keyset),
+      productChoices(services, tenantId),
+    ])
+    return show(reply, {
+      title: 'Devices',
+      nav: 'devices',
+      content: (view) =>
+        devicesView(view, {
+          devices,
+          products,
+          filter: { product: productId, status },
+          cursor,
+          next: cursors.write(boundTo, next),
+        }),
+    })
+  })
+}

@@ -1,0 +1,76 @@
+import type { ListedDevice } from '../../../projections/licenses/device-list.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { ago } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import {
+  badge,
+  choicesOf,
+  empty,
+  filters,
+  heading,
+  pager,
+  productSelect,
+  select,
+  table,
+} from '../frame/parts.ts'
+
+type Devices = {
+  devices: readonly ListedDevice[]
+  products: readonly { productId: string; name: string }[]
+  filter: { product: string | undefined; status: 'active' | 'deactivated' | undefined }
+  cursor: string | undefined
+  next: string | null
+}
+
+const statuses = [
+  ['active', 'active'],
+  ['deactivated', 'deactivated'],
+] as const
+
+export function devicesView(view: View, { devices, products, filter, cursor, next }: Devices): Html {
+  const isFiltered = filter.product !== undefined || filter.status !== undefined
+  return html`<div>
+    ${heading('Devices', 'Devices activated on your licenses, most recently activated first.')}
+    ${filters('/dashboard/devices', 'devices', [
+      productSelect(products, filter.product),
+      select('status', 'Status', choicesOf('Any status', statuses, filter.status)),
+    ])}
+    <div id="devices">
+      ${
+        devices.length === 0
+          ? noDevices(isFiltered)
+          : html`<div class="sheeted">${devicesTable(view, devices)}</div>`
+      }
+      ${pager('/dashboard/devices', { ...filter, cursor }, next)}
+    </div>
+  </div>`
+}
+
+const noDevices = (isFiltered: boolean): Html =>
+  isFiltered
+    ? empty('No devices match these filters', 'Choose another product or status.')
+    : empty('No devices yet', 'Devices appear here once an app activates a license.')
+
+function devicesTable(view: View, devices: readonly ListedDevice[]): Html {
+  return table({
+    caption: 'Devices',
+    columns: [
+      { label: 'Device' },
+      { label: 'License' },
+      { label: 'Status' },
+      { label: 'Activated', wide: true },
+    ],
+    rows: devices.map(({ seat, license }): Content[] => {
+      const path = `/dashboard/licenses/${license.licenseId}`
+      return [
+        html`<span
+          ><a href=${`${path}?${new URLSearchParams({ device: seat.deviceId })}`}>${seat.name === '' ? seat.deviceId : seat.name}</a
+          ><span class="sub"><code>${seat.deviceId}</code>${seat.platform === null ? '' : `, ${seat.platform}`}</span></span
+        >`,
+        html`<span><a class="mono" href=${path}>${license.displayKey}</a><span class="sub">${license.productId}</span></span>`,
+        seat.status === 'active' ? badge('good', 'active') : badge('plain', 'deactivated'),
+        ago(seat.activatedAt, view.now),
+      ]
+    }),
+  })
+}

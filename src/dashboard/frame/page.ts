@@ -1,0 +1,49 @@
+import type { FastifyReply } from 'fastify'
+import type { Services } from '../../commands/services.ts'
+import { documentOf, type Html, partOf } from '../../html.ts'
+import { formToken } from '../session/session.ts'
+import { type Frame, frame, type NavItem } from './frame.ts'
+
+/** What every view may need to know. */
+export type View = {
+  /** Goes into every form. */
+  token: string
+  now: Date
+  /** How the addresses of the API begin. */
+  baseUrl: string
+}
+
+type Page = {
+  title: string
+  /** Which entry of the navigation it belongs to. */
+  nav?: NavItem | undefined
+  content: (view: View) => Html
+}
+
+/** Sends a part of a page, to take the place of the one that is there. */
+export type ShowPart = (reply: FastifyReply, content: (view: View) => Html) => FastifyReply
+
+export type ShowPage = (reply: FastifyReply, page: Page, status?: number) => FastifyReply
+
+export function partsOf(services: Pick<Services, 'now'>, baseUrl: string): ShowPart {
+  return (reply, content) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .send(partOf(content({ token: formToken(reply), now: services.now(), baseUrl })))
+}
+
+/** How pages are sent: in the frame of somebody who is signed in, or by themselves. */
+export function pagesOf(services: Pick<Services, 'now' | 'mailing'>, baseUrl: string): ShowPage {
+  const hasMailbox = services.mailing.mailbox !== undefined
+  return (reply, { title, nav, content }, status = 200) => {
+    const { principal, session, freshness, waiting } = reply.request
+    const view: View = { token: formToken(reply), now: services.now(), baseUrl }
+    const notice = session?.notice
+    if (notice) session.notice = undefined
+    const parts: Frame = { title, nav, notice, principal, hasMailbox, freshness, waiting, token: view.token }
+    return reply
+      .code(status)
+      .type('text/html; charset=utf-8')
+      .send(documentOf(frame(parts, content(view))))
+  }
+}

@@ -1,0 +1,215 @@
+import { type Content, type Html, html } from '../../html.ts'
+
+/** Goes into every form that changes anything. */
+export const tokenField = (token: string): Html => html`<input type="hidden" name="_csrf" value=${token} />`
+
+/** The head of a page: what it is, one sentence about it, and what can be done. */
+export function heading(title: Content, lead?: Content, actions?: Content): Html {
+  return html`<div class="head">
+    <div>
+      <h1>${title}</h1>
+      ${lead && html`<p class="lead">${lead}</p>`}
+    </div>
+    ${actions && html`<div class="actions">${actions}</div>`}
+  </div>`
+}
+
+export type Tone = 'good' | 'warn' | 'bad' | 'plain'
+
+export const badge = (tone: Tone, text: string): Html => html`<span class=${`badge ${tone}`}>${text}</span>`
+
+export function notice(kind: 'done' | 'wrong' | 'warn' | 'info', text: Content): Html {
+  return html`<div class=${`notice ${kind}`} role=${kind === 'wrong' ? 'alert' : 'status'}>
+    <p>${text}</p>
+  </div>`
+}
+
+type Column = {
+  label: string
+  /** Left out on a phone, where its row leads to a page that shows it. */
+  wide?: boolean
+  /** Numbers line up at their ends. */
+  number?: boolean
+}
+
+type Table = {
+  /** Says what the table holds to those who do not see it. */
+  caption: string
+  columns: readonly Column[]
+  rows: readonly (readonly Content[])[]
+}
+
+export function table({ caption, columns, rows }: Table): Html {
+  const className = ({ wide, number }: Column) =>
+    [wide && 'wide', number && 'number'].filter(Boolean).join(' ') || undefined
+  return html`<table>
+    <caption class="unseen">
+      ${caption}
+    </caption>
+    <thead>
+      <tr>
+        ${columns.map((column) => html`<th scope="col" class=${className(column)}>${column.label}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (cells) => html`<tr>
+          ${cells.map((cell, index) => html`<td class=${columns[index] && className(columns[index])}>${cell}</td>`)}
+        </tr>`,
+      )}
+    </tbody>
+  </table>`
+}
+
+/** What stands where there is nothing yet: why, and what to do next. */
+export function empty(title: string, text: Content, action?: Content): Html {
+  return html`<div class="empty">
+    <h2>${title}</h2>
+    <p>${text}</p>
+    ${action}
+  </div>`
+}
+
+/** Names with their values. */
+type Fact = readonly [name: string, value: Content]
+
+/** @param pairs those that are undefined or false are left out */
+export function facts(pairs: readonly (Fact | undefined | false)[]): Html {
+  return html`<dl class="facts">
+    ${pairs
+      .filter((pair) => pair !== undefined && pair !== false)
+      .map(
+        ([name, value]) => html`<div>
+        <dt>${name}</dt>
+        <dd>${value}</dd>
+      </div>`,
+      )}
+  </dl>`
+}
+
+export function section(title: string, content: Content, lead?: Content): Html {
+  return html`<section class="part">
+    <h2>${title}</h2>
+    ${lead && html`<p class="lead">${lead}</p>`} ${content}
+  </section>`
+}
+
+type Field = {
+  name: string
+  label: string
+  type?: 'text' | 'email' | 'password' | 'url'
+  value?: string | undefined
+  hint?: Content
+  error?: string | undefined
+  autocomplete?: string
+  required?: boolean
+  inputmode?: 'numeric' | 'text'
+  maxlength?: number
+  autofocus?: boolean
+  className?: string
+}
+
+/** A labelled input, with what it is for and what is wrong with it. */
+export function field({ name, label, type = 'text', value, hint, error, className, ...rest }: Field): Html {
+  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ')
+  return html`<div class="field">
+    <label for=${name}>${label}</label>
+    ${hint && html`<p class="hint" id=${`${name}-hint`}>${hint}</p>`}
+    <input
+      id=${name}
+      name=${name}
+      type=${type}
+      value=${value}
+      class=${className}
+      required=${rest.required ?? true}
+      autocomplete=${rest.autocomplete ?? 'off'}
+      inputmode=${rest.inputmode}
+      maxlength=${rest.maxlength}
+      autofocus=${rest.autofocus ?? false}
+      aria-describedby=${described || undefined}
+      aria-invalid=${error ? 'true' : undefined}
+    />
+    ${error && html`<p class="error" id=${`${name}-error`}>${error}</p>`}
+  </div>`
+}
+
+type Choice = { value: string; label: string; selected?: boolean }
+
+export function select(name: string, label: string, choices: readonly Choice[], hint?: Content): Html {
+  return html`<div class="field">
+    <label for=${name}>${label}</label>
+    ${hint && html`<p class="hint" id=${`${name}-hint`}>${hint}</p>`}
+    <select id=${name} name=${name} aria-describedby=${hint ? `${name}-hint` : undefined}>
+      ${choices.map(
+        ({ value, label: text, selected }) =>
+          html`<option value=${value} selected=${selected ?? false}>${text}</option>`,
+      )}
+    </select>
+  </div>`
+}
+
+/** What a list may be narrowed to: everything, or one of the values, each with what it is called. */
+export const choicesOf = (
+  all: string,
+  values: readonly (readonly [value: string, label: string])[],
+  chosen: string | undefined,
+): Choice[] => [
+  { value: '', label: all },
+  ...values.map(([value, label]) => ({ value, label, selected: value === chosen })),
+]
+
+/** Values that are called by themselves. */
+export const asNamed = (values: readonly string[]) => values.map((value) => [value, value] as const)
+
+export function productSelect(
+  products: readonly { productId: string; name: string }[],
+  chosen: string | undefined,
+): Html {
+  const named = products.map(({ productId, name }) => [productId, name] as const)
+  return select('product', 'Product', choicesOf('All products', named, chosen))
+}
+
+/** What narrows a list down. The choice stands in the address, and is taken at once where there is JavaScript. */
+export function filters(path: string, listId: string, fields: readonly Content[]): Html {
+  return html`<form
+    class="filters"
+    method="get"
+    action=${path}
+    hx-get=${path}
+    hx-trigger="change"
+    hx-target=${`#${listId}`}
+    hx-select=${`#${listId}`}
+    hx-swap="outerHTML"
+    hx-push-url="true"
+  >
+    ${fields}
+    <button class="second">Show</button>
+  </form>`
+}
+
+/** A secret that is shown once, ready to be copied. */
+export function secretBox(label: string, secret: string): Html {
+  return html`<div class="secret">
+    <label for="secret">${label}</label>
+    <div class="secret-row">
+      <input id="secret" class="mono" type="text" readonly value=${secret} autocomplete="off" spellcheck=${false} />
+      <button type="button" class="second" data-copy="secret" hidden>Copy</button>
+    </div>
+  </div>`
+}
+
+/** The way to the pages of a list before and after this one. */
+export function pager(path: string, query: Record<string, string | undefined>, next: string | null): Content {
+  const at = (cursor: string | undefined) => {
+    const given = Object.entries({ ...query, cursor }).filter(
+      ([, value]) => value !== undefined && value !== '',
+    )
+    const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, value ?? '']))
+    return search.size === 0 ? path : `${path}?${search}`
+  }
+  if (next === null && query.cursor === undefined) return null
+  return html`<nav class="pager" aria-label="Pages">
+    ${query.cursor !== undefined && html`<a href=${at(undefined)}>Back to newest</a>`}
+    ${next !== null && html`<a href=${at(next)} rel="next">Older</a>`}
+  </nav>`
+}

@@ -1,0 +1,59 @@
+import { type Html, html } from '../../html.ts'
+import { dayOf, hourOf } from './moments.ts'
+
+/** What stands in one bar, from the bottom up: each kind has a class, which has a colour. */
+type Bar = { at: string; parts: readonly number[] }
+
+type Plot = {
+  /** Says what is plotted to those who do not see it, and below the bars. */
+  label: string
+  by: 'day' | 'hour'
+  bars: readonly Bar[]
+  /** Of the parts of a bar, in their order. */
+  kinds: readonly { className: string; name: string }[]
+}
+
+const height = 100
+
+/** A bar a day or an hour, drawn to the highest one. */
+export function barPlot({ label, by, bars, kinds }: Plot): Html {
+  const sum = ({ parts }: Bar) => parts.reduce((total, part) => total + part, 0)
+  const most = Math.max(1, ...bars.map(sum))
+  const first = bars[0]?.at
+  const last = bars.at(-1)?.at
+  const when = (at: string | undefined) => at !== undefined && (by === 'day' ? dayOf(at) : hourOf(at))
+  return html`<figure class="card stack-tight">
+    <div class="plot">
+      <span class="plot-most" aria-hidden="true">${most.toLocaleString('en')}</span>
+      <svg
+        class="chart"
+        viewBox=${`0 0 ${bars.length * 10} ${height}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label=${`${label}, maximum ${most.toLocaleString('en')}`}
+      >
+        <rect class="top" x="0" y="0" width=${bars.length * 10} height="1" />
+        ${bars.map((bar, index) => stacked(bar, index, most, kinds))}
+        <rect class="rest" x="0" y=${height - 1} width=${bars.length * 10} height="1" />
+      </svg>
+    </div>
+    <figcaption class="chart-ends">
+      <span>${when(first)}</span>
+      <span>${label}</span>
+      <span>${when(last)}</span>
+    </figcaption>
+  </figure>`
+}
+
+function stacked({ parts }: Bar, index: number, most: number, kinds: Plot['kinds']): Html {
+  let top = height
+  const rects = parts.map((part, kind) => {
+    const high = (part / most) * height
+    top -= high
+    return html`<rect class=${kinds[kind]?.className} x=${index * 10 + 1} y=${top} width="8" height=${high} />`
+  })
+  const words = parts
+    .map((part, kind) => `${part.toLocaleString('en')} ${kinds[kind]?.name ?? ''}`)
+    .join(', ')
+  return html`<g><title>${words}</title>${rects}</g>`
+}

@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify'
+import { countWaitingDeliveries } from '../../../projections/deliveries/waiting.ts'
+import { countActiveDevices } from '../../../projections/licenses/active-devices.ts'
+import { listProducts } from '../../../projections/products/queries.ts'
+import { listParkedOf } from '../../../projections/runner/parked.ts'
+import { countSalesNeedingHolder } from '../../../projections/sales/holders.ts'
+import { countParkedSales } from '../../../projections/sales/queries.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { may } from '../../domain/members/roles.ts'
+import { listApprovals } from '../../gate/approvals.ts'
+import { usageRange } from '../../usage/range.ts'
+import { readUsage } from '../../usage/read.ts'
+import type { PageContext } from '../page-context.ts'
+import { principalOf } from '../session/principal.ts'
+import { homeView } from './view.ts'
+
+/** Deliveries that were given up are shown for as long as somebody may still want to make them again. */
+const givenUpWithinMs = 7 * 86_400_000
+
+/** The first page: what waits for somebody, and how much is going on. */
+export function homePage(app: FastifyInstance, { services, show }: PageContext): void {
+  app.get('/', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
+    const { tenantId, role } = principalOf(request)
+    const range = usageRange({ granularity: 'day' }, momentOf(services))
+    if (typeof range === 'string') throw new Error(`the last days are no range: ${range}`)
+    await services.usage.flush()
+    const [approvals, waits, usage, devices, products] = await Promise.all([
+      listApprovals(services, tenantId),
+      whatWaits(services, tenantId),
+      readUsage(services.db, tenantId, undefined, range),
+      countActiveDevices(services.db, tenantId),
+      listProducts(services.db, tenantId, { after: undefined, limit: 1 }),
+    ])
+    return show(reply, {
+      title: 'Home',
+      nav: 'home',
+      content: (view) =>
+        homeView(view, {
+          approvals,
+          mayDecide: may(role, 'decide_confirmations'),
+          waits: { ...waits, behind: request.freshness?.waiting ?? 0 },
+          usage,
+          devices,
+          isNew: products.items.length === 0,
+          mayManageTokens: may(role, 'manage_tokens'),
+        }),
+    })
+  })
+}
+
+async function whatWaits(services: Services, tenantId: string) {
+  const now = services.now()
+  const since = new Date(now.getTime() - givenUpWithinMs).toISOString()
+  const [deliveries, parkedSales, salesNeedingHolder, parkedStreams] = await Promise.all([
+    countWaitingDeliveries(services.db, tenantId, { now: now.toISOString(), since }),
+    countParkedSales(services.db, tenantId),
+    countSalesNeedingHolder(services.db, tenantId),
+    listParkedOf(services.db, tenantId),
+  ])
+  return { deliveries, parkedSales, salesNeedingHolder, parkedStreams: parkedStreams.length }
+}

@@ -1,0 +1,149 @@
+import type { WaitingDeliveries } from '../../../projections/deliveries/waiting.ts'
+import type { Approval } from '../../gate/approvals.ts'
+import { counted } from '../../gate/words.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import type { UsageSeries } from '../../usage/read.ts'
+import { approvalsPart } from '../approvals/view.ts'
+import { agoWords } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import { empty, heading, section } from '../frame/parts.ts'
+import { barPlot } from '../frame/plots.ts'
+import { searchBox } from '../search/view.ts'
+
+type Waits = {
+  deliveries: WaitingDeliveries
+  parkedSales: number
+  /** Licensed, and without anybody who holds the license. */
+  salesNeedingHolder: number
+  /** Streams of this tenant that are set aside. */
+  parkedStreams: number
+  /** Events that the read models have not taken in. */
+  behind: number
+}
+
+type Home = {
+  approvals: readonly Approval[]
+  mayDecide: boolean
+  waits: Waits
+  usage: UsageSeries
+  devices: number
+  /** Nothing has been set up yet. */
+  isNew: boolean
+  mayManageTokens: boolean
+}
+
+export function homeView(view: View, home: Home): Html {
+  const { approvals, mayDecide, waits, usage, devices, isNew, mayManageTokens } = home
+  return html`<div>
+    ${heading('Home')} ${searchBox(view.token)}
+    ${
+      isNew &&
+      empty(
+        'Get started',
+        'Create an API token, then use it to create your first product. The API reference is at /docs.',
+        mayManageTokens && html`<a class="button" href="/dashboard/tokens/new">Create token</a>`,
+      )
+    }
+    ${section('Pending approvals', approvalsPart(view, approvals, mayDecide))}
+    ${section('Needs attention', waitsView(view, waits))}
+    ${section(
+      'Last 30 days',
+      html`<div class="stack">
+        <dl class="cards">
+          ${card('Validations', usage.totals.validations)} ${card('Rejected', usage.totals.rejected)}
+          ${card('Activations', usage.totals.activations)} ${card('Active devices now', devices)}
+        </dl>
+        ${
+          usage.totals.validations + usage.totals.rejected === 0
+            ? html`<p class="lead">No validations yet. They appear here once your app validates a license.</p>`
+            : validationsPlot(usage.series, 'day')
+        }
+      </div>`,
+    )}
+  </div>`
+}
+
+const card = (label: string, number: number): Html => html`<div class="card">
+  <dt>${label}</dt>
+  <dd class="card-number">${number.toLocaleString('en')}</dd>
+</div>`
+
+/** Validations, with what was rejected on top. */
+export function validationsPlot(series: UsageSeries['series'], by: 'day' | 'hour'): Html {
+  return barPlot({
+    label:
+      by === 'day'
+        ? 'Validations per day, rejected ones in red'
+        : 'Validations per hour, rejected ones in red',
+    by,
+    bars: series.map(({ at, validations, rejected }) => ({ at, parts: [validations, rejected] })),
+    kinds: [
+      { className: 'bar', name: 'validated' },
+      { className: 'bar-bad', name: 'rejected' },
+    ],
+  })
+}
+
+function waitsView(view: View, waits: Waits): Html {
+  const { deliveries, parkedSales, salesNeedingHolder, parkedStreams, behind } = waits
+  const rows: Content[] = [
+    deliveries.failing > 0 &&
+      wait(
+        'warn',
+        '/dashboard/deliveries?status=pending',
+        `${counted(deliveries.failing, 'delivery', 'deliveries')} failing`,
+        deliveries.oldestDueAt === null
+          ? 'They are retried automatically.'
+          : `They are retried automatically. The oldest was due ${agoWords(deliveries.oldestDueAt, view.now)}.`,
+      ),
+    deliveries.abandoned > 0 &&
+      wait(
+        'bad',
+        '/dashboard/deliveries?status=abandoned',
+        `${counted(deliveries.abandoned, 'delivery', 'deliveries')} abandoned`,
+        'In the last seven days. They are not retried unless you redeliver them.',
+      ),
+    parkedSales > 0 &&
+      wait(
+        'bad',
+        '/dashboard/sales?status=parked',
+        `${counted(parkedSales, 'sale', 'sales')} parked`,
+        'Paid, but no license is issued until the missing setup is complete.',
+      ),
+    salesNeedingHolder > 0 &&
+      wait(
+        'warn',
+        '/dashboard/sales?needs=holder',
+        `${counted(salesNeedingHolder, 'sale', 'sales')} without a holder`,
+        'Paid and licensed, but the provider sent no email address.',
+      ),
+    parkedStreams > 0 &&
+      wait(
+        'bad',
+        '/dashboard/system',
+        `${counted(parkedStreams, 'stream', 'streams')} parked`,
+        'An event could not be read. Later events of the same stream are not shown.',
+      ),
+    behind > 0 &&
+      wait(
+        'warn',
+        '/dashboard/system',
+        `${counted(behind, 'event', 'events')} behind`,
+        'This page may be a few seconds behind.',
+      ),
+  ].filter(Boolean)
+  if (rows.length === 0)
+    return html`<p class="all-well">Nothing. Deliveries succeed, sales have their licenses, and the pages are up to date.</p>`
+  return html`<ul class="waits">
+    ${rows}
+  </ul>`
+}
+
+const wait = (
+  tone: 'warn' | 'bad',
+  href: string,
+  title: string,
+  why: string,
+): Html => html`<li class=${`wait ${tone}`}>
+  <a href=${href}>${title}</a><span class="sub">${why}</span>
+</li>`

@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify'
+import { readMaskedKeys } from '../../../projections/client-keys/queries.ts'
+import { listIntegrations } from '../../../projections/integrations/queries.ts'
+import { listProducts } from '../../../projections/products/queries.ts'
+import { missingFor } from '../../domain/integrations/missing.ts'
+import { Provider } from '../../domain/integrations/provider.ts'
+import type { PageContext } from '../page-context.ts'
+import { principalOf } from '../session/principal.ts'
+import { integrationsView } from './view.ts'
+
+/** More products than a workspace has; what is mapped to one beyond them would be said to be gone. */
+const mostProducts = 1000
+
+/** The payment providers, and what each still lacks. Connecting is for programs: what it reveals belongs to them. */
+export function integrationPages(app: FastifyInstance, { services, show }: PageContext): void {
+  app.get('/integrations', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const [known, keys, { items: products }] = await Promise.all([
+      listIntegrations(services.db, tenantId),
+      readMaskedKeys(services.db, tenantId),
+      listProducts(services.db, tenantId, { after: undefined, limit: mostProducts }),
+    ])
+    const providers = Provider.options.map((provider) => {
+      const integration = known.find((one) => one.provider === provider)
+      const missing = missingFor(provider, {
+        integration,
+        products,
+        hasCheckoutKey: keys.checkoutKey !== null,
+        card: {
+          hasPlatformKey: services.providers.hasPlatformKey,
+          hasNotificationSecret: services.providers.cardWebhookSecret !== undefined,
+        },
+      })
+      return { provider, integration, missing }
+    })
+    return show(reply, {
+      title: 'Integrations',
+      nav: 'integrations',
+      content: (view) => integrationsView(view, { tenantId, providers, products }),
+    })
+  })
+}

@@ -1,0 +1,121 @@
+import type { KnownIntegration } from '../../domain/integrations/integration.ts'
+import { soldIds } from '../../domain/integrations/mapping.ts'
+import type { Missing } from '../../domain/integrations/missing.ts'
+import type { Provider } from '../../domain/integrations/provider.ts'
+import type { KeyType } from '../../domain/products/key-type.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { dayOf } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import { badge, facts, heading, section } from '../frame/parts.ts'
+
+type Shown = { provider: Provider; integration: KnownIntegration | undefined; missing: readonly Missing[] }
+
+type Product = { productId: string; name: string; keyTypes: readonly KeyType[] }
+
+type Integrations = { tenantId: string; providers: readonly Shown[]; products: readonly Product[] }
+
+export const providerNames: Record<Provider, string> = {
+  stripe: 'Stripe',
+  gumroad: 'Gumroad',
+  lemonsqueezy: 'Lemon Squeezy',
+  paddle: 'Paddle',
+  polar: 'Polar',
+}
+
+export function integrationsView(view: View, { tenantId, providers, products }: Integrations): Html {
+  return html`<div>
+    ${heading('Integrations', 'Payment providers that report sales. Once the setup is complete, each sale creates a license.')}
+    ${providers.map((shown) =>
+      section(
+        providerNames[shown.provider],
+        html`<div class="sheet stack">
+          ${facts([
+            ['Status', stateBadge(shown)],
+            ...since(shown.integration),
+            ['Notification URL', html`<code>${addressOf(view, tenantId, shown.provider)}</code>`],
+            ...soldThere(shown, products),
+          ])}
+          ${shown.missing.length > 0 && missingList(view, tenantId, shown)}
+        </div>`,
+      ),
+    )}
+  </div>`
+}
+
+function stateBadge({ integration, missing }: Shown): Html {
+  if (missing.length === 0) return badge('good', 'ready')
+  if (integration?.status === 'connected') return badge('warn', 'connected, not ready')
+  return integration?.status === 'onboarding' ? badge('warn', 'onboarding') : badge('plain', 'not connected')
+}
+
+const since = (integration: KnownIntegration | undefined): (readonly [string, Content])[] =>
+  integration?.connectedAt ? [['Connected since', dayOf(integration.connectedAt)]] : []
+
+function addressOf({ baseUrl }: View, tenantId: string, provider: Provider): string {
+  if (provider === 'stripe') return `${baseUrl}/api/stripe/webhook/connect`
+  const address = `${baseUrl}/webhooks/${provider}/${tenantId}`
+  return provider === 'gumroad' ? `${address}?token=…` : address
+}
+
+/** Which products are sold there, and as what. */
+function soldThere(
+  { provider, integration }: Shown,
+  products: readonly Product[],
+): (readonly [string, Content])[] {
+  const sold =
+    provider === 'stripe'
+      ? products.flatMap(({ productId, keyTypes }) => {
+          const ids = keyTypes.flatMap(({ price }) => (price === null ? [] : [price.priceId]))
+          return ids.length === 0 ? [] : [{ productId, ids }]
+        })
+      : (integration?.mappings ?? []).map(({ productId, mapping }) => ({ productId, ids: soldIds(mapping) }))
+  if (sold.length === 0) return []
+  const lines = sold.map(({ productId, ids }) => {
+    const name = products.find((product) => product.productId === productId)?.name ?? productId
+    return html`<span
+      ><a href=${`/dashboard/products/${productId}`}>${name}</a><span class="sub mono">${ids.join(', ')}</span></span
+    >`
+  })
+  return [['Products', html`<div class="stack-tight">${lines}</div>`]]
+}
+
+function missingList(view: View, tenantId: string, { provider, missing }: Shown): Html {
+  return html`<div class="stack-tight">
+    <h3>Missing setup</h3>
+    <ol>
+      ${missing.map((one) => html`<li>${missingWords(view, tenantId, provider, one)}</li>`)}
+    </ol>
+  </div>`
+}
+
+function missingWords({ baseUrl }: View, tenantId: string, provider: Provider, missing: Missing): Html {
+  const name = providerNames[provider]
+  switch (missing.what) {
+    case 'platform_key':
+      return html`<p>No key of a Stripe platform account is configured. The operator of this installation must set${' '}
+        <code>KEYLEDGER_STRIPE_SECRET_KEY</code>.</p>`
+    case 'notification_secret':
+      return html`<p>Stripe notifications cannot be verified. The operator of this installation must set${' '}
+        <code>KEYLEDGER_STRIPE_WEBHOOK_SECRET</code> to the signing secret of the Connect endpoint.</p>`
+    case 'onboarding':
+      return html`<p>The Stripe onboarding was started but not finished. <code>POST /v1/integrations/stripe/connect</code> returns a
+        new link to continue.</p>`
+    case 'connection':
+      return html`<p>Not connected. Send <code>POST ${baseUrl}/v1/integrations/${provider}/connect</code>, or run on the host${' '}
+        <code>keyledger integrations connect ${provider} --tenant ${tenantId}</code>.</p>`
+    case 'mapping':
+      return html`<p>No product is mapped, so sales cannot be matched to one. Send${' '}
+        <code>POST ${baseUrl}/v1/products/…/integrations/${provider}</code> with the IDs that ${name} uses.</p>`
+    case 'mapping_target':
+      return html`<p>The mapping of ${missing.productIds.join(', ')} points to a product or key type that no longer exists. Its
+        sales are parked until you map it again.</p>`
+    case 'price':
+      return html`<p>No key type has a price. Send <code>POST ${baseUrl}/v1/products/…/integrations/stripe</code> with the
+        price of each key type.</p>`
+    case 'checkout_key':
+      return html`<p>Your website has no checkout key. <a href="/dashboard/settings/checkout-key">Create checkout key</a></p>`
+    case 'api_key':
+      return html`<p>Notifications from ${name} contain no email address, and looking it up needs an API key. Connect again
+        with <code>apiKey</code>, or send the address as <code>custom_data.email</code>.</p>`
+  }
+}

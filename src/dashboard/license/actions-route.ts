@@ -1,0 +1,148 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findLicense } from '../../../projections/licenses/queries.ts'
+import { isId } from '../../credentials/id.ts'
+import type { IssuedLicense, Seat } from '../../domain/licenses/license.ts'
+import { may, type Role } from '../../domain/members/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { GatedOperation, RequestInput } from '../../gate/operation.ts'
+import { revokeLicense } from '../../gate/operations/revoke-license.ts'
+import { reinstateLicense, reseatDevice, takeBackImport } from '../../gate/operations/undo.ts'
+import { passGate } from '../../gate/pass.ts'
+import { addressOf } from '../../http/address.ts'
+import { notFound, problemOfRefusal } from '../../http/problem.ts'
+import { formOf, line } from '../frame/forms.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import { actionView } from './actions-view.ts'
+
+/** What a member fills in, or the page that they come from does. */
+type Filled = { reason: string; device: string }
+
+/** Something that a member can ask to be done with a license: a gated operation, as programs ask for it. */
+type Action = {
+  name: string
+  label: string
+  operation: GatedOperation<unknown>
+  /** Done with one device of the license, not with all of it. */
+  ofDevice: boolean
+  /** Whether it could be asked for, of the device that the page is asked about. */
+  fits: (license: IssuedLicense, device: Pick<Seat, 'status'> | undefined) => boolean
+  body: (filled: Filled) => unknown
+}
+
+const withReason = ({ reason }: Filled): unknown => (reason === '' ? null : { reason })
+
+const actions: readonly Action[] = [
+  {
+    name: 'revoke',
+    label: 'Revoke',
+    operation: revokeLicense,
+    ofDevice: false,
+    fits: ({ revokedAt }) => revokedAt === null,
+    body: withReason,
+  },
+  {
+    name: 'reinstate',
+    label: 'Reinstate',
+    operation: reinstateLicense,
+    ofDevice: false,
+    fits: ({ revokedAt, takenBackAt, refundedAt }) =>
+      revokedAt !== null && takenBackAt === null && refundedAt === null,
+    body: withReason,
+  },
+  {
+    name: 'take-back-import',
+    label: 'Take back import',
+    operation: takeBackImport,
+    ofDevice: false,
+    fits: ({ source, takenBackAt, revokedAt }) =>
+      source === 'import' && takenBackAt === null && revokedAt === null,
+    body: withReason,
+  },
+  {
+    name: 'reseat',
+    label: 'Reseat device',
+    operation: reseatDevice,
+    ofDevice: true,
+    fits: ({ revokedAt }, device) => revokedAt === null && device?.status === 'deactivated',
+    body: ({ device }) => ({ deviceId: device }),
+  },
+]
+
+/** What somebody of a role may ask to be done with a license as it is, and with the device that is asked about. */
+export const actionsFor = (
+  role: Role,
+  license: IssuedLicense,
+  device: Pick<Seat, 'status'> | undefined,
+): readonly Action[] =>
+  may(role, 'ask_for_changes') ? actions.filter(({ fits }) => fits(license, device)) : []
+
+const ask = { config: { page: 'ask_for_changes' }, schema: { hide: true } } as const
+const lookAndAsk = { config: { page: 'ask_for_changes', look: 'license' }, schema: { hide: true } } as const
+
+const device = z.string().max(256).optional().default('')
+const AskForm = z.object({ reason: line(500).optional().default(''), device })
+const DeviceQuery = z.object({ device }).catch({ device: '' })
+
+type ActionRequest = FastifyRequest<{ Params: { id: string; action: string } }>
+
+/**
+ * Asks for what a button of a license says. Nothing happens by it: the request waits as a program's does, and whoever
+ * may approve it reads what will happen and proves who they are.
+ */
+export function licenseActions(app: FastifyInstance, { services, show }: PageContext): void {
+  const found = async (request: ActionRequest) => {
+    const { id, action: name } = request.params
+    const entry = isId('lic', id)
+      ? await findLicense(services.db, principalOf(request).tenantId, id)
+      : undefined
+    const action = actions.find((one) => one.name === name)
+    if (!entry || !action) throw notFound('license')
+    return { license: entry.license, action }
+  }
+  const page = async (request: ActionRequest, reply: FastifyReply, deviceId: string, problem?: string) => {
+    const { license, action } = await found(request)
+    return show(
+      reply,
+      {
+        title: action.operation.title,
+        nav: 'licenses',
+        content: ({ token }) => actionView({ token, license, action, deviceId, problem }),
+      },
+      problem === undefined ? 200 : 409,
+    )
+  }
+  app.get('/licenses/:id/do/:action', lookAndAsk, (request: ActionRequest, reply) =>
+    page(request, reply, DeviceQuery.parse(request.query).device),
+  )
+
+  app.post('/licenses/:id/do/:action', ask, async (request: ActionRequest, reply) => {
+    const { license, action } = await found(request)
+    const filled = formOf(AskForm, request)
+    const input = { parameters: { id: license.licenseId }, query: {}, body: action.body(filled) }
+    try {
+      return reply.redirect(`/dashboard/approvals/${await confirmationOf(request, action, input)}`, 303)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return page(request, reply, filled.device, `${problemOfRefusal(error.code).message}.`)
+    }
+  })
+
+  const confirmationOf = async (request: ActionRequest, { operation }: Action, input: RequestInput) => {
+    const { tenantId, memberId } = principalOf(request)
+    const outcome = await passGate(services, operation, {
+      tenantId,
+      tokenId: memberId,
+      client: {
+        address: addressOf(request),
+        userAgent: request.headers['user-agent']?.slice(0, 256) ?? null,
+      },
+      request: input,
+      origin: originOfMember(request),
+      confirmationId: undefined,
+    })
+    if (outcome.passed) throw new Error('a request without an approval passed the gate')
+    return outcome.confirmation.confirmationId
+  }
+}

@@ -1,0 +1,28 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { recordAudit } from '../../commands/audit.ts'
+import { isId } from '../../credentials/id.ts'
+import { gatherEvidence } from '../../evidence/evidence.ts'
+import { sendArchive } from '../../http/evidence-archive.ts'
+import { notFound } from '../../http/problem.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+
+const member = { config: { page: 'member' }, exposeHeadRoute: false, schema: { hide: true } } as const
+
+/** Everything that is known of a license as one signed archive: the same that programs are given. */
+export function evidencePage(app: FastifyInstance, { services }: PageContext): void {
+  app.get(
+    '/licenses/:id/evidence',
+    member,
+    async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+      const { tenantId } = principalOf(request)
+      const { id } = request.params
+      const origin = originOfMember(request)
+      const evidence = isId('lic', id) ? await gatherEvidence(services, tenantId, id, origin) : undefined
+      if (!evidence) throw notFound('license')
+      const look = { action: 'exported', target: { kind: 'evidence', id } } as const
+      await recordAudit(services, tenantId, look, origin)
+      return sendArchive(reply, id, evidence)
+    },
+  )
+}

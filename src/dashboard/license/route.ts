@@ -1,0 +1,174 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { listDeliveries } from '../../../projections/deliveries/queries.ts'
+import { findLicense, type LicenseEntry, listDevices } from '../../../projections/licenses/queries.ts'
+import { findSeat } from '../../../projections/licenses/seats.ts'
+import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
+import type { Seat } from '../../domain/licenses/license.ts'
+import { licenseAsOf, seatsInOrder } from '../../history/as-of.ts'
+import { type Comparison, compareMoments } from '../../history/compare.ts'
+import { readStory } from '../../history/entries.ts'
+import type { AsOf } from '../../history/moment.ts'
+import { asOfFrom, asOf as asOfText } from '../../http/as-of.ts'
+import { deviceView, licenseView as licenseOf } from '../../http/license.ts'
+import { notFound, Problem } from '../../http/problem.ts'
+import { readTelemetry } from '../../usage/device-telemetry.ts'
+import { nobody } from '../../vault/subjects.ts'
+import { explain } from '../../verdicts/explain.ts'
+import type { PageContext } from '../page-context.ts'
+import { lookingAt, principalOf } from '../session/principal.ts'
+import { actionsFor } from './actions-route.ts'
+import { licenseView } from './view.ts'
+
+const pageSize = 50
+/** More than anybody looks through beside a license; the list of deliveries has them all. */
+const mostDeliveries = 20
+
+const sequence = z.string().regex(/^\d{1,9}$/)
+const Query = z.object({
+  asOf: asOfText,
+  device: z
+    .string()
+    .max(256)
+    .optional()
+    .transform((device) => (device === '' ? undefined : device)),
+  /** The newest event of the part of the history that is shown. */
+  upTo: sequence.transform(Number).optional(),
+  compare: z
+    .string()
+    // Two moments as long as they can be; on longer text the pattern would take its time.
+    .max(80, { abort: true })
+    .regex(/^[\dTZ:.-]+?\.\.[\dTZ:.-]+$/)
+    .optional(),
+  /** What the forms send, which the address says in another way. */
+  at: z
+    .string()
+    .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/)
+    .optional(),
+  from: sequence.optional(),
+  to: sequence.optional(),
+})
+type Query = z.infer<typeof Query>
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+/** A license's whole story: what it answers and why, now or then, and what has happened to it. */
+export function licensePage(app: FastifyInstance, { services, show }: PageContext): void {
+  app.get('/licenses/:id', lookingAt('license'), async (request: OneRequest, reply) => {
+    const { tenantId, role } = principalOf(request)
+    const { id } = request.params
+    const query = queryIn(request)
+    const address = addressSaying(query)
+    if (address !== undefined) return reply.redirect(`/dashboard/licenses/${id}?${address}`, 303)
+    const now = isId('lic', id) ? await findLicense(services.db, tenantId, id) : undefined
+    if (!now) throw notFound('license')
+    const { asOf, device, upTo } = query
+    const place = { tenantId, licenseId: id }
+    const [shown, explanation, comparison, story, sale, deliveries, seat] = await Promise.all([
+      asOf === undefined ? shownNow(services, now) : shownThen(services, place, asOfIn(asOf)),
+      explain(services, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
+      comparisonOf(services, place, query),
+      readStory(services, place, { order: 'newest', after: upTo && upTo + 1, limit: pageSize }),
+      findSaleOfLicense(services.db, tenantId, id),
+      listDeliveries(services.db, tenantId, { licenseId: id }, { after: undefined, limit: mostDeliveries }),
+      device === undefined ? undefined : findSeat(services.db, tenantId, id, { deviceId: device }),
+    ])
+    const stop = asOf === undefined ? undefined : await eventAt(services, place, explanation.sequence)
+    return show(reply, {
+      title: now.license.displayKey,
+      nav: 'licenses',
+      content: (view) =>
+        licenseView(view, {
+          asked: { asOf, device },
+          ...shown,
+          explanation,
+          stop,
+          last: now.revision,
+          comparison,
+          story: { ...story, older: story.next, isFirst: upTo === undefined },
+          sale,
+          deliveries: deliveries.items,
+          actions: actionsFor(role, now.license, seat?.seat),
+        }),
+    })
+  })
+}
+
+function queryIn(request: FastifyRequest): Query {
+  const { success, data } = Query.safeParse(request.query)
+  if (!success)
+    throw new Problem(
+      400,
+      'invalid_request',
+      'The page address contains an invalid moment. Open the license again.',
+    )
+  return data
+}
+
+/** The address that says what a form has asked for, so that it can be kept and sent on. */
+function addressSaying({ at, from, to, device }: Query): string | undefined {
+  const kept = device === undefined ? {} : { device }
+  if (at !== undefined) {
+    const time = `${at.length === 16 ? `${at}:00` : at}.000Z`
+    return new URLSearchParams({ asOf: time, ...kept }).toString()
+  }
+  if (from === undefined || to === undefined) return undefined
+  return new URLSearchParams({ compare: `${from}..${to}`, ...kept }).toString()
+}
+
+function asOfIn(text: string): AsOf {
+  const asOf = asOfFrom(text)
+  if (!asOf) throw new Error('a moment that was read is none')
+  return asOf
+}
+
+type Place = { tenantId: string; licenseId: string }
+
+async function shownNow(services: Services, entry: LicenseEntry) {
+  const { licenseId } = entry.license
+  const telemetry = await readTelemetry(services.db, licenseId)
+  const seats = await listDevices(services.db, licenseId)
+  return shownOf(services, entry, momentOf(services), seats, telemetry)
+}
+
+/** What devices said of themselves is not recorded, so nobody knows what they said then. */
+async function shownThen(services: Services, { tenantId, licenseId }: Place, asOf: AsOf) {
+  const then = await licenseAsOf(services, tenantId, licenseId, asOf)
+  return shownOf(services, then, then.at, seatsInOrder(then.license), new Map())
+}
+
+async function shownOf(
+  services: Services,
+  entry: LicenseEntry,
+  at: string,
+  seats: readonly Seat[],
+  telemetry: Awaited<ReturnType<typeof readTelemetry>>,
+) {
+  const { tenantId, holder } = entry.license
+  const [person = nobody] = await services.subjects.openPeople(tenantId, [holder])
+  return { license: licenseOf(entry, person, at), devices: seats.map(deviceView(telemetry)) }
+}
+
+async function eventAt(services: Services, place: Place, sequence: number) {
+  const { entries } = await readStory(services, place, { order: 'newest', after: sequence + 1, limit: 1 })
+  return entries[0]
+}
+
+async function comparisonOf(
+  services: Services,
+  place: Place,
+  { compare }: Query,
+): Promise<Comparison | undefined> {
+  const [from, to] = (compare?.split('..') ?? []).map((side) => asOfText.safeParse(side).data)
+  if (compare === undefined) return undefined
+  if (from === undefined || to === undefined) {
+    throw new Problem(
+      400,
+      'invalid_request',
+      'The comparison in the page address is invalid. Give two event numbers, such as ?compare=3..7.',
+    )
+  }
+  return compareMoments(services, place, asOfIn(from), asOfIn(to))
+}

@@ -1,0 +1,44 @@
+import { type Html, html } from '../../html.ts'
+import { dayOf } from '../frame/moments.ts'
+
+type Taken = { deviceId: string; name: string; platform: string | null; activatedAt: string }
+
+export type Seats = {
+  used: number
+  /** null: as many as come. */
+  limit: number | null
+  /** Longest first; not all of them, where there are many. */
+  taken: readonly Taken[]
+  /** The device that the page is asked about. */
+  asked: string | undefined
+}
+
+/** Free ones beyond these are only counted. */
+const mostFree = 12
+
+/** Every seat as a place: with the device that sits there, or free. Each device leads to what it would be answered. */
+export function seatsPicture(
+  { used, limit, taken, asked }: Seats,
+  addressOf: (deviceId: string) => string,
+): Html {
+  const free = limit === null ? 0 : Math.max(0, limit - used)
+  const untold = used - taken.length
+  return html`<div class="stack-tight">
+    <p class="seats-count">
+      <strong>${limit === null ? `${used.toLocaleString('en')} in use` : `${used.toLocaleString('en')} of ${limit.toLocaleString('en')} in use`}</strong>${
+        limit === null ? ', unlimited' : free === 0 ? ', none free' : `, ${free.toLocaleString('en')} free`
+      }
+    </p>
+    <ul class="seats">
+      ${taken.map(
+        (seat) => html`<li class=${seat.deviceId === asked ? 'seat taken asked' : 'seat taken'}>
+          <a href=${addressOf(seat.deviceId)}>${seat.name === '' ? seat.deviceId : seat.name}</a>
+          <span class="sub">${seat.platform ?? ''} since ${dayOf(seat.activatedAt)}</span>
+        </li>`,
+      )}
+      ${untold > 0 && html`<li class="seat taken">and ${untold.toLocaleString('en')} more</li>`}
+      ${Array.from({ length: Math.min(free, mostFree) }, () => html`<li class="seat">free</li>`)}
+      ${free > mostFree && html`<li class="seat">and ${(free - mostFree).toLocaleString('en')} more free</li>`}
+    </ul>
+  </div>`
+}

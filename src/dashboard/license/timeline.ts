@@ -1,0 +1,102 @@
+import type { HistoryEntry } from '../../../projections/history/queries.ts'
+import { actorWords } from '../../history/actors.ts'
+import type { Change } from '../../history/changes.ts'
+import type { StoryEntry } from '../../history/entries.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { clockOf, dayOf, moment } from '../frame/moments.ts'
+import { badge } from '../frame/parts.ts'
+
+export type Timeline = {
+  entries: readonly StoryEntry[]
+  /** The same events as they were recorded. */
+  recorded: readonly HistoryEntry[]
+  /** The event that the page looks back to. */
+  chosen: number | undefined
+  /** The page as of an event. */
+  addressOf: (sequence: number) => string
+}
+
+/** What happened, a day after the other, newest first: in words, with what it changed, and as it stands in the log. */
+export function timeline({ entries, recorded, chosen, addressOf }: Timeline): Html {
+  const raw = new Map(recorded.map((entry) => [entry.revision, entry]))
+  const days = Map.groupBy(entries, ({ time }) => time.slice(0, 10))
+  return html`<div class="timeline">
+    ${[...days].map(
+      ([day, of]) => html`<section class="day">
+        <h3>${dayOf(`${day}T00:00:00.000Z`)}</h3>
+        <ol>
+          ${of.map((entry) => happening(entry, raw.get(entry.sequence), entry.sequence === chosen, addressOf))}
+        </ol>
+      </section>`,
+    )}
+  </div>`
+}
+
+function happening(
+  entry: StoryEntry,
+  raw: HistoryEntry | undefined,
+  isChosen: boolean,
+  addressOf: Timeline['addressOf'],
+): Html {
+  const { sequence, time, actor, summary, changes, requestId } = entry
+  return html`<li class=${isChosen ? 'event chosen' : 'event'} id=${`event-${sequence}`}>
+    <p class="event-time">${clockOf(time)}</p>
+    <div class="event-body">
+      <p><strong>${summary}</strong> <span class="by">by ${actorWords(actor)}</span></p>
+      ${changes.length > 0 && html`<ul class="changes">${changes.map(sequence === 0 ? begun : changed)}</ul>`} ${linksOf(entry)}
+      <details>
+        <summary>Event ${sequence}</summary>
+        <p class="sub">Request <code>${requestId}</code></p>
+        ${raw && html`<pre tabindex="0">${JSON.stringify(raw, null, 2)}</pre>`}
+      </details>
+    </div>
+    <p class="event-then"><a href=${addressOf(sequence)} aria-label=${`View the license as it was after event ${sequence}`}>View</a></p>
+  </li>`
+}
+
+const fieldWords: Record<Change['field'], string> = {
+  status: 'Status',
+  displayKey: 'Key',
+  expiresAt: 'Expires',
+  deviceLimit: 'Seats',
+  seatsUsed: 'Seats in use',
+  customerId: 'Customer',
+  refundedAt: 'Refunded',
+  device: 'Device',
+}
+
+export const changed = ({ field, before, after }: Change): Html =>
+  html`<li><span class="change-field">${fieldWords[field]}</span> ${arrow(shown(field, before), shown(field, after))}</li>`
+
+/** Of the first event, before which there was nothing. */
+const begun = ({ field, after }: Change): Html =>
+  html`<li><span class="change-field">${fieldWords[field]}</span> ${shown(field, after)}</li>`
+
+/** `before → after`, said as words too. */
+export const arrow = (before: Content, after: Content): Html =>
+  html`<span>${before} <span aria-label="became">→</span> ${after}</span>`
+
+function shown(field: Change['field'], value: string | number | null): Content {
+  if (field === 'expiresAt') return typeof value === 'string' ? moment(value) : 'never'
+  if (field === 'refundedAt') return typeof value === 'string' ? moment(value) : 'no'
+  if (field === 'deviceLimit') return value ?? 'unlimited'
+  return value ?? 'none'
+}
+
+const deliveryTones = { pending: 'warn', delivered: 'good', abandoned: 'bad' } as const
+
+/** To what it is linked. */
+function linksOf({ links }: StoryEntry): Content {
+  const { saleId, customerId, confirmationId, deliveries } = links
+  const all: Content[] = [
+    saleId !== null && html`<li><a href=${`/dashboard/sales/${saleId}`}>sale</a></li>`,
+    customerId !== null && html`<li><a href=${`/dashboard/customers/${customerId}`}>customer</a></li>`,
+    confirmationId !== null &&
+      html`<li><a href=${`/dashboard/approvals/${confirmationId}`}>approval</a></li>`,
+    ...deliveries.map(
+      ({ id, channel, status }) =>
+        html`<li><a href=${`/dashboard/deliveries/${id}`}>${channel === 'mail' ? 'email' : 'webhook'}</a> ${badge(deliveryTones[status], status)}</li>`,
+    ),
+  ].filter(Boolean)
+  return all.length > 0 && html`<ul class="event-links" aria-label="Related">${all}</ul>`
+}

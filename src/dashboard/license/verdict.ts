@@ -1,0 +1,64 @@
+import { type Content, type Html, html } from '../../html.ts'
+import type { Explanation } from '../../verdicts/explain.ts'
+import { moment } from '../frame/moments.ts'
+
+type Told = Explanation['activate']
+
+export type Asked = {
+  explanation: Explanation
+  /** Undefined for the present. */
+  asOf: string | undefined
+  /** The page of this license at the same moment, asked about a device or none. */
+  addressOf: (deviceId: string | undefined) => string
+  /** Where an event stands on a page. */
+  eventAddress: (sequence: number) => string
+}
+
+/** What a program would be answered at the moment, why, and by which events. */
+export function verdictView(asked: Asked): Html {
+  const { explanation, asOf } = asked
+  const { validate, activate, deviceId } = explanation
+  return html`<div class="verdicts">
+    ${answer(asked, {
+      question: question('validate', deviceId, asOf),
+      told: validate,
+      more:
+        validate.entitlements.length > 0 &&
+        html`<span class="sub">Grants ${validate.entitlements.join(', ')}.</span>`,
+    })}
+    ${answer(asked, { question: question('activate', deviceId, asOf), told: activate, more: null })}
+  </div>`
+}
+
+function question(what: 'validate' | 'activate', deviceId: string | null, asOf: string | undefined): string {
+  const verb = asOf === undefined ? 'Would' : 'Would it have'
+  if (what === 'validate') {
+    const done = asOf === undefined ? 'it validate now' : 'validated then'
+    return `${verb} ${done}${deviceId === null ? '' : ` on ${deviceId}`}?`
+  }
+  const who = deviceId ?? 'another device'
+  return asOf === undefined ? `Could ${who} be activated now?` : `Could ${who} have been activated then?`
+}
+
+type Answer = { question: string; told: Told; more: Content }
+
+function answer({ eventAddress }: Asked, { question: asks, told, more }: Answer): Html {
+  const { succeeds, status, httpStatus, because, events } = told
+  return html`<section class=${succeeds ? 'verdict good' : 'verdict bad'}>
+    <h2>${asks}</h2>
+    <p class="verdict-word">${succeeds ? 'Yes' : 'No'} <code>${status ?? httpStatus}</code></p>
+    <p>${sentence(because)}</p>
+    ${more}
+    ${
+      events.length > 0 &&
+      html`<ul class="deciding" aria-label="Deciding events">
+        ${events.map(
+          ({ sequence, time, summary }) =>
+            html`<li><a href=${eventAddress(sequence)}>${summary}</a> <span class="sub">${moment(time)}</span></li>`,
+        )}
+      </ul>`
+    }
+  </section>`
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

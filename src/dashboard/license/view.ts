@@ -1,0 +1,250 @@
+import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
+import type { KnownSale } from '../../domain/sales/sale.ts'
+import type { Comparison } from '../../history/compare.ts'
+import type { StoryEntry } from '../../history/entries.ts'
+import { money } from '../../history/money.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import type { Explanation } from '../../verdicts/explain.ts'
+import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
+import { ago, moment } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import { badge, facts, heading, notice, section, table } from '../frame/parts.ts'
+import { providerNames } from '../integrations/view.ts'
+import { entitlementTags, type ShownLicense, statusBadge } from '../licenses/view.ts'
+import { comparisonView } from './comparison.ts'
+import { momentSlider } from './moment-slider.ts'
+import { seatsPicture } from './seats.ts'
+import { type Timeline, timeline } from './timeline.ts'
+import { verdictView } from './verdict.ts'
+
+type Device = {
+  deviceId: string
+  name: string
+  platform: string | null
+  status: 'active' | 'deactivated'
+  activatedAt: string
+  deactivatedAt: string | null
+  telemetry: { appVersion: string | null; platform: string | null; seenAt: string } | null
+}
+
+/** Which moment, and which device, a page of a license is asked about. */
+type AskedAbout = { asOf: string | undefined; device: string | undefined }
+
+export type OneLicense = {
+  asked: AskedAbout
+  /** As it is, or was. */
+  license: ShownLicense & { revokedAt?: string | undefined; saleId: string | null }
+  devices: readonly Device[]
+  explanation: Explanation
+  /** The event that the page looks back to, with what happened then; undefined for the present. */
+  stop: StoryEntry | undefined
+  /** The sequence of its last event. */
+  last: number
+  comparison: Comparison | undefined
+  story: Pick<Timeline, 'entries' | 'recorded'> & { older: number | undefined; isFirst: boolean }
+  sale: KnownSale | undefined
+  deliveries: readonly KnownDelivery[]
+  /** What the role may do with it. */
+  actions: readonly { name: string; label: string; ofDevice: boolean }[]
+}
+
+const pathOf = (id: string): string => `/dashboard/licenses/${id}`
+
+function address(id: string, query: Record<string, string | undefined>): string {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  return given.length === 0 ? pathOf(id) : `${pathOf(id)}?${new URLSearchParams(given)}`
+}
+
+export function licenseView(view: View, one: OneLicense): Html {
+  const { license, asked, comparison, story, last, stop } = one
+  const { id } = license
+  const asOfEvent = (sequence: number) => address(id, { ...asked, asOf: String(sequence) })
+  return html`<div>
+    ${heading(html`<span class="mono">${license.displayKey}</span>`, html`${license.email ?? 'No email address'}, <code>${id}</code>`, actionsOf(one))}
+    ${momentPart(one)}
+    ${section('Point in time', momentSlider({ path: pathOf(id), last, chosen: stop?.sequence, device: asked.device, addressOf: asOfEvent }), 'The page address includes the selected moment, so you can share it.')}
+    ${comparison && section('Comparison', comparisonView(comparison, asOfEvent))}
+    ${statePart(view, one)}
+    <div class="beside story">
+      ${section('History', html`<div>${timeline({ ...story, chosen: stop?.sequence, addressOf: asOfEvent })}${pages(id, story)}</div>`)}
+      <div>${saleBox(one)}${deliveriesBox(view, one)}
+        <p class="part"><a href=${`/dashboard/audit?target=${id}`}>Audit log of this license</a></p>
+      </div>
+    </div>
+  </div>`
+}
+
+/** The evidence can be taken by everybody; what changes something is only asked for. */
+const actionsOf = ({ license, asked, actions }: OneLicense): Content => [
+  html`<a class="button second" href=${`${pathOf(license.id)}/evidence`} download>Download evidence</a>`,
+  ...actions.map(({ name, label, ofDevice }) => {
+    const query = ofDevice ? `?${new URLSearchParams({ device: asked.device ?? '' })}` : ''
+    return html`<a class="button second" href=${`${pathOf(license.id)}/do/${name}${query}`}>${label}</a>`
+  }),
+]
+
+/** What the slider changes, and `statePart` with it: what the license answers at one moment. */
+function momentPart(one: OneLicense): Html {
+  const { license, explanation, asked } = one
+  const { id } = license
+  return html`<div id="moment">
+    ${asked.asOf !== undefined && html`<div aria-live="polite">${notice('info', thenWords(one))}</div>`}
+    ${verdictView({
+      explanation,
+      asOf: asked.asOf,
+      addressOf: (device) => address(id, { ...asked, device }),
+      eventAddress: (sequence) => eventAddress(one, sequence),
+    })}
+    ${deviceQuestion(one)}
+  </div>`
+}
+
+/** The license at that moment. */
+function statePart(view: View, one: OneLicense): Html {
+  const { license, explanation, asked } = one
+  return html`<div id="state">
+    <div class="beside">
+      ${section(
+        'Seats',
+        html`<div class="sheet">
+          ${seatsPicture({ ...explanation.seats, asked: asked.device }, (device) => address(license.id, { ...asked, device }))}
+        </div>`,
+      )}
+      ${section(asked.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
+    </div>
+    ${devicesPart(view, one)}
+  </div>`
+}
+
+/** Where it stands on this page, or on the page of the history that begins with it. */
+function eventAddress({ license, asked, story }: OneLicense, sequence: number): string {
+  const isHere = story.entries.some((entry) => entry.sequence === sequence)
+  const page = isHere ? '' : address(license.id, { ...asked, upTo: String(sequence) })
+  return `${page}#event-${sequence}`
+}
+
+function thenWords({ license, explanation, stop, last }: OneLicense): Content {
+  const { at, sequence } = explanation
+  return html`<span
+    >As it was at ${moment(at)}, after event ${sequence} of ${last}${stop && html`: ${stop.summary}`}.${' '}<a href=${pathOf(license.id)}>Back to the present</a></span
+  >`
+}
+
+/** Asks what one device would be answered. */
+function deviceQuestion({ license, asked }: OneLicense): Html {
+  return html`<form class="inline-form device-question" method="get" action=${pathOf(license.id)}>
+    ${asked.asOf !== undefined && html`<input type="hidden" name="asOf" value=${asked.asOf} />`}
+    <div class="field">
+      <label for="device">Device ID</label>
+      <input id="device" name="device" value=${asked.device ?? ''} maxlength="256" autocomplete="off" />
+    </div>
+    <button class="second">Check device</button>
+    ${asked.device !== undefined && html`<a href=${address(license.id, { asOf: asked.asOf })}>Clear device</a>`}
+  </form>`
+}
+
+function factsView({ license }: OneLicense): Html {
+  return html`<div class="sheet">
+    ${facts([
+      ['Status', html`<span>${statusBadge(license.status)} ${license.test && badge('plain', 'test')}</span>`],
+      ['Product', html`<a href=${`/dashboard/products/${license.productId}`}>${license.productId}</a>`],
+      ['Key type', license.keyTypeId],
+      ['Quantity', String(license.quantity)],
+      ['Expires', license.expiresAt === null ? 'never' : moment(license.expiresAt)],
+      [
+        'Issued',
+        html`<span>${moment(license.createdAt)}<span class="sub">via ${sourceWords(license.source)}</span></span>`,
+      ],
+      ...(license.revokedAt === undefined ? [] : [['Revoked', moment(license.revokedAt)] as const]),
+      [
+        'Customer',
+        license.customerId === null
+          ? 'none'
+          : html`<a href=${`/dashboard/customers/${license.customerId}`}><code>${license.customerId}</code></a>`,
+      ],
+      ...Object.entries(license.metadata),
+      ['Entitlements', entitlementTags(license.entitlements)],
+    ])}
+  </div>`
+}
+
+const sourceWords = (source: string): string =>
+  ({ api: 'API', import: 'import', sale: 'sale', test: 'test purchase' })[source] ?? source
+
+/** Every device that was ever there, behind a line that opens: the picture shows those in seats. */
+function devicesPart(view: View, { license, asked, devices }: OneLicense): Content {
+  if (devices.length === 0) return null
+  return html`<details class="part">
+    <summary>All devices ever activated (${devices.length.toLocaleString('en')})</summary>
+    <div class="sheeted">
+      ${table({
+        caption: 'Devices',
+        columns: [
+          { label: 'Device' },
+          { label: 'Status' },
+          { label: 'Activated', wide: true },
+          { label: 'App', wide: true },
+        ],
+        rows: devices.map((device): Content[] => [
+          html`<span
+            ><a href=${address(license.id, { ...asked, device: device.deviceId })}>${device.name}</a
+            ><span class="sub"><code>${device.deviceId}</code>${platformOf(device)}</span></span
+          >`,
+          badge(device.status === 'active' ? 'good' : 'plain', device.status),
+          ago(device.activatedAt, view.now),
+          appWords(view, device),
+        ]),
+      })}
+    </div>
+  </details>`
+}
+
+function platformOf({ platform, telemetry }: Device): string {
+  const on = telemetry?.platform ?? platform
+  return on === null ? '' : `, ${on}`
+}
+
+function appWords(view: View, { telemetry }: Device): Content {
+  if (telemetry === null) return '–'
+  return html`<span>${telemetry.appVersion ?? 'unknown'}<span class="sub">last seen ${ago(telemetry.seenAt, view.now)}</span></span>`
+}
+
+function pages(id: string, { older, isFirst }: OneLicense['story']): Content {
+  if (isFirst && older === undefined) return null
+  return html`<nav class="pager" aria-label="History pages">
+    ${!isFirst && html`<a href=${pathOf(id)}>Back to newest</a>`}
+    ${older !== undefined && html`<a href=${address(id, { upTo: String(older - 1) })} rel="next">Older</a>`}
+  </nav>`
+}
+
+function saleBox({ sale }: OneLicense): Content {
+  if (!sale) return section('Sale', html`<p class="lead">This license was not issued for a sale.</p>`)
+  return section(
+    'Sale',
+    html`<div class="sheet stack-tight">
+      <p>
+        <a href=${`/dashboard/sales/${sale.id}`}>${sale.quantity === 1 ? sale.productName : `${sale.quantity} × ${sale.productName}`}</a>${' '}
+        for ${money(sale.amount, sale.currency)}
+      </p>
+      <p class="sub">${providerNames[sale.provider]}, ${moment(sale.receivedAt)}</p>
+      <p class="sub"><code>${sale.saleId}</code></p>
+    </div>`,
+  )
+}
+
+function deliveriesBox(view: View, { deliveries }: OneLicense): Html {
+  return section(
+    'Deliveries',
+    deliveries.length === 0
+      ? html`<p class="lead">No deliveries for this license.</p>`
+      : html`<ul class="sheet stack-tight">
+          ${deliveries.map(
+            (delivery) => html`<li>
+              <a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${delivery.channel === 'mail' ? 'License key email' : delivery.event}</a>
+              ${deliveryBadge(delivery)}
+              <span class="sub">${deliveryWords(delivery)}, ${ago(delivery.scheduledAt, view.now)}</span>
+            </li>`,
+          )}
+        </ul>`,
+  )
+}

@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { Slug } from '../../domain/values.ts'
+import { licenseView as licenseOf } from '../../http/license.ts'
+import { nobody } from '../../vault/subjects.ts'
+import { productChoices, queryOf } from '../frame/lists.ts'
+import type { PageContext } from '../page-context.ts'
+import { lookingAt, principalOf } from '../session/principal.ts'
+import { licensesView } from './view.ts'
+
+const pageSize = 50
+
+const Status = z.enum(['active', 'fallback', 'expired', 'revoked'])
+
+export async function shownLicenses(services: Services, tenantId: string, entries: readonly LicenseEntry[]) {
+  const now = momentOf(services)
+  const holders = entries.map(({ license }) => license.holder)
+  const people = await services.subjects.openPeople(tenantId, holders)
+  return entries.map((entry, index) => licenseOf(entry, people[index] ?? nobody, now))
+}
+
+/** All licenses, to look at: programs change them. */
+export function licensePages(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+  app.get('/licenses', lookingAt('licenses'), async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const { cursor, product, status: asked } = queryOf(request)
+    const productId = Slug.safeParse(product).data
+    const status = Status.safeParse(asked).data
+    const boundTo = [tenantId, 'dashboard licenses', productId ?? null, status ?? null]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    const found = await listLicenses(services.db, tenantId, { productId, status }, momentOf(services), keyset)
+    const licenses = await shownLicenses(services, tenantId, found.items)
+    const products = await productChoices(services, tenantId)
+    return show(reply, {
+      title: 'Licenses',
+      nav: 'licenses',
+      content: (view) =>
+        licensesView(view, {
+          licenses,
+          products,
+          filter: { product: productId, status },
+          cursor,
+          next: cursors.write(boundTo, found.next),
+        }),
+    })
+  })
+}

@@ -1,0 +1,121 @@
+import type { LicenseStatus } from '../../domain/licenses/license.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { ago } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import {
+  asNamed,
+  badge,
+  choicesOf,
+  empty,
+  filters,
+  heading,
+  pager,
+  productSelect,
+  select,
+  type Tone,
+  table,
+} from '../frame/parts.ts'
+
+/** What a page shows of a license, as the interface for programs tells it. */
+export type ShownLicense = {
+  id: string
+  productId: string
+  keyTypeId: string
+  displayKey: string
+  status: LicenseStatus
+  quantity: number
+  deviceLimit: number | null
+  seatsUsed: number
+  entitlements: readonly string[]
+  expiresAt: string | null
+  email: string | null
+  customerId: string | null
+  source: string
+  test: boolean
+  metadata: Record<string, string>
+  createdAt: string
+}
+
+const tones: Record<LicenseStatus, Tone> = {
+  active: 'good',
+  fallback: 'warn',
+  expired: 'plain',
+  revoked: 'bad',
+}
+
+export const statusBadge = (status: LicenseStatus): Html => badge(tones[status], status)
+
+const seats = ({ seatsUsed, deviceLimit }: ShownLicense): string =>
+  deviceLimit === null ? `${seatsUsed}` : `${seatsUsed} of ${deviceLimit}`
+
+type Licenses = {
+  licenses: readonly ShownLicense[]
+  products: readonly { productId: string; name: string }[]
+  filter: { product: string | undefined; status: string | undefined }
+  cursor: string | undefined
+  next: string | null
+}
+
+export function licensesView(view: View, { licenses, products, filter, cursor, next }: Licenses): Html {
+  const filtered = filter.product !== undefined || filter.status !== undefined
+  return html`<div>
+    ${heading('Licenses', 'Newest first. Keys are masked. A full key is shown only once, when it is minted.')}
+    ${filters('/dashboard/licenses', 'licenses', [
+      productSelect(products, filter.product),
+      select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),
+    ])}
+    <div id="licenses">
+      ${
+        licenses.length === 0
+          ? noLicenses(view, filtered)
+          : html`<div class="sheeted">${licenseTable(view, licenses)}</div>`
+      }
+      ${pager('/dashboard/licenses', { ...filter, cursor }, next)}
+    </div>
+  </div>`
+}
+
+export function licenseTable(view: View, licenses: readonly ShownLicense[]): Html {
+  return table({
+    caption: 'Licenses',
+    columns: [
+      { label: 'License' },
+      { label: 'Product', wide: true },
+      { label: 'Status' },
+      { label: 'Devices', wide: true, number: true },
+      { label: 'Issued', wide: true },
+    ],
+    rows: licenses.map((license): Content[] => [
+      html`<span
+        ><a class="mono" href=${`/dashboard/licenses/${license.id}`}>${license.displayKey}</a
+        ><span class="sub">${license.email ?? 'No email address'}</span></span
+      >`,
+      html`<span>${license.productId}<span class="sub">${license.keyTypeId}</span></span>`,
+      html`<span>${statusBadge(license.status)} ${license.test && badge('plain', 'test')}</span>`,
+      seats(license),
+      ago(license.createdAt, view.now),
+    ]),
+  })
+}
+
+function noLicenses({ baseUrl }: View, filtered: boolean): Html {
+  if (filtered)
+    return empty(
+      'No licenses match these filters',
+      'Choose another product or status.',
+      html`<a href="/dashboard/licenses">Show all licenses</a>`,
+    )
+  return empty(
+    'No licenses yet',
+    'Mint one with an API token that has the licenses:write scope:',
+    html`<pre tabindex="0">
+curl ${baseUrl}/v1/licenses -H "Authorization: Bearer $TOKEN" \
+  -H "Content-Type: application/json" -d '{"productId":"…"}'</pre
+    >`,
+  )
+}
+
+export const entitlementTags = (entitlements: readonly string[]): Html =>
+  entitlements.length === 0
+    ? html`<p class="lead">No entitlements.</p>`
+    : html`<p class="tags">${entitlements.map((name) => html`<code class="badge plain">${name}</code>`)}</p>`

@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { notFound } from '../../http/problem.ts'
+import type { KeptMail } from '../../mail/mailbox.ts'
+import type { PageContext } from '../page-context.ts'
+import { principalOf } from '../session/principal.ts'
+import { mailboxView, mailView } from './view.ts'
+
+/** Mails hold keys, which nobody reads who could not also set up where they are sent. */
+const manage = (look: 'mail' | 'mails') =>
+  ({ config: { page: 'manage_settings', look }, schema: { hide: true } }) as const
+
+const mostMails = 200
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+/** What a mail of somebody else may do in a browser: be looked at, with the styles that it brings. */
+const mailPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
+
+/** The mails that no mail server takes. With a mail server there is nothing here. */
+export function mailboxPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const { mailbox } = services.mailing
+
+  /** @throws Problem 404 */
+  const mailOf = async (request: OneRequest): Promise<KeptMail> => {
+    const mail = await mailbox?.find(principalOf(request).tenantId, request.params.id)
+    if (!mail) throw notFound('mail')
+    return mail
+  }
+
+  app.get('/mailbox', manage('mails'), async (request, reply) => {
+    if (!mailbox) throw notFound('mailbox')
+    const { tenantId } = principalOf(request)
+    const mails = await mailbox.list(tenantId, mostMails)
+    return show(reply, {
+      title: 'Mailbox',
+      nav: 'mailbox',
+      content: (view) => mailboxView(view, mails),
+    })
+  })
+
+  app.get('/mailbox/:id', manage('mail'), async (request: OneRequest, reply) => {
+    const mail = await mailOf(request)
+    return show(reply, { title: mail.subject, nav: 'mailbox', content: () => mailView(mail) })
+  })
+
+  app.get('/mailbox/:id/html', manage('mail'), async (request: OneRequest, reply) => {
+    const { html } = await mailOf(request)
+    if (html === null) throw notFound('HTML of this mail')
+    return reply.header('content-security-policy', mailPolicy).type('text/html; charset=utf-8').send(html)
+  })
+}

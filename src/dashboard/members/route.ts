@@ -1,0 +1,172 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findMember, listMembers, type PresentMember } from '../../../projections/members/queries.ts'
+import { listTokenNamesOfMember } from '../../../projections/tokens/list.ts'
+import { membersWithLinks } from '../../access/links.ts'
+import { endSessionsOf, listSessionsOf } from '../../access/sessions.ts'
+import { addMember, changeRole, emailOf, issueLink, removeMember } from '../../commands/members/members.ts'
+import { waysIn } from '../../commands/members/set-up.ts'
+import { momentOf } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
+import { Role } from '../../domain/members/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { EmailAddress } from '../../domain/values.ts'
+import { notFound, Problem } from '../../http/problem.ts'
+import { formOf, line } from '../frame/forms.ts'
+import type { PageContext } from '../page-context.ts'
+import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { welcomePath } from '../welcome/path.ts'
+import { linkView, membersView, memberView, newMemberView } from './view.ts'
+
+const NewMember = z.object({ email: line(320), role: Role })
+const RoleForm = z.object({ role: Role })
+
+const path = '/dashboard/members'
+const hidden = { schema: { hide: true } } as const
+const manage = { config: { page: 'manage_members', freshMs }, ...hidden } as const
+const manageForm = { config: { page: 'manage_members', freshMs: freshFormMs }, ...hidden } as const
+
+type MemberRequest = FastifyRequest<{ Params: { id: string } }>
+
+export function memberPages(app: FastifyInstance, context: PageContext): void {
+  const { services, show, baseUrl } = context
+
+  app.get('/members', { config: { page: 'member' }, ...hidden }, async (request, reply) => {
+    const { tenantId, role, memberId } = principalOf(request)
+    const members = await listMembers(services.db, tenantId)
+    const people = await services.subjects.openPeople(
+      tenantId,
+      members.map(({ subjectId, email }) => ({ subjectId, email, name: null })),
+    )
+    const links = await membersWithLinks(services.db, tenantId, services.now())
+    const rows = members.map((member, index) => ({
+      member,
+      email: people[index]?.email ?? null,
+      link: links.get(member.memberId),
+    }))
+    return show(reply, {
+      title: 'Members',
+      nav: 'members',
+      content: (view) => membersView(view, { rows, role, memberId }),
+    })
+  })
+
+  const form = (reply: FastifyReply, given: { email: string; role: Role }, problem?: string) =>
+    show(
+      reply,
+      {
+        title: 'New member',
+        nav: 'members',
+        content: ({ token }) => newMemberView({ token, ...given, problem }),
+      },
+      problem ? 422 : 200,
+    )
+  app.get('/members/new', manage, async (_request, reply) => form(reply, { email: '', role: 'support' }))
+
+  const showLink = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    memberId: string,
+    purpose: 'invitation' | 'recovery',
+  ) => {
+    const { tenantId } = principalOf(request)
+    const { secret, expiresAt } = await issueLink(
+      services,
+      tenantId,
+      memberId,
+      purpose,
+      originOfMember(request),
+    )
+    const email = await emailIn(tenantId, memberId)
+    return show(reply, {
+      title: 'One-time link',
+      nav: 'members',
+      content: () => linkView(`${baseUrl}${welcomePath(secret)}`, email, expiresAt),
+    })
+  }
+
+  const emailIn = async (tenantId: string, memberId: string) => {
+    const member = await findMember(services.db, tenantId, memberId)
+    return member ? emailOf(services, member) : null
+  }
+
+  app.post('/members', manageForm, async (request, reply) => {
+    const { email, role } = formOf(NewMember, request)
+    if (!EmailAddress.safeParse(email).success)
+      return form(reply, { email, role }, 'Enter a valid email address.')
+    const { tenantId } = principalOf(request)
+    try {
+      const memberId = await addMember(services, { tenantId, role, email }, originOfMember(request))
+      return await showLink(request, reply, memberId, 'invitation')
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'member_exists') throw error
+      return form(reply, { email, role }, 'A member with this email address already exists.')
+    }
+  })
+
+  oneMember(app, context, (request, reply) => showLink(request, reply, request.params.id, 'recovery'))
+}
+
+/** A member's page, and what an owner does there. */
+function oneMember(
+  app: FastifyInstance,
+  { services, show }: PageContext,
+  showLink: (request: MemberRequest, reply: FastifyReply) => Promise<FastifyReply>,
+): void {
+  const required = async (request: MemberRequest): Promise<PresentMember> => {
+    const { id } = request.params
+    const member = isId('mem', id)
+      ? await findMember(services.db, principalOf(request).tenantId, id)
+      : undefined
+    if (!member) throw notFound('member')
+    return member
+  }
+  const done = (request: FastifyRequest, reply: FastifyReply, to: string, text: string) => {
+    request.session.notice = { kind: 'done', text }
+    return reply.redirect(to, 303)
+  }
+  /** Nobody locks themselves out by a slip: another owner has to do it. */
+  const another = async (request: MemberRequest): Promise<PresentMember> => {
+    const member = await required(request)
+    if (member.memberId !== principalOf(request).memberId) return member
+    throw new Problem(409, 'invalid_request', 'You cannot change your own membership. Ask another owner.')
+  }
+
+  app.get('/members/:id', manage, async (request: MemberRequest, reply) => {
+    const member = await required(request)
+    const email = await emailOf(services, member)
+    const ways = await waysIn(services, member.memberId)
+    const sessions = await listSessionsOf(services.db, member.memberId, services.now())
+    const tokens = await listTokenNamesOfMember(services.db, member.memberId, momentOf(services))
+    const isSelf = member.memberId === principalOf(request).memberId
+    return show(reply, {
+      title: email ?? member.memberId,
+      nav: 'members',
+      content: (view) => memberView(view, { member, email, ways, sessions, tokens, isSelf }),
+    })
+  })
+
+  app.post('/members/:id/role', manageForm, async (request: MemberRequest, reply) => {
+    const { memberId, tenantId } = await another(request)
+    const { role } = formOf(RoleForm, request)
+    await changeRole(services, tenantId, memberId, role, originOfMember(request))
+    return done(request, reply, `${path}/${memberId}`, `Role changed to ${role}.`)
+  })
+
+  app.post('/members/:id/link', manageForm, async (request: MemberRequest, reply) => {
+    await required(request)
+    return showLink(request, reply)
+  })
+
+  app.post('/members/:id/sessions/end', manageForm, async (request: MemberRequest, reply) => {
+    const { memberId } = await another(request)
+    await endSessionsOf(services.db, memberId, services.now())
+    return done(request, reply, `${path}/${memberId}`, 'Member signed out everywhere.')
+  })
+
+  app.post('/members/:id/remove', manageForm, async (request: MemberRequest, reply) => {
+    const { memberId, tenantId } = await another(request)
+    await removeMember(services, tenantId, memberId, originOfMember(request))
+    return done(request, reply, path, 'Member removed and signed out everywhere.')
+  })
+}

@@ -1,0 +1,173 @@
+import type { PresentMember } from '../../../projections/members/queries.ts'
+import type { ListedSession } from '../../access/sessions.ts'
+import type { waysIn } from '../../commands/members/set-up.ts'
+import { may, Role, rightsOf } from '../../domain/members/roles.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { browserName } from '../account/view.ts'
+import { ago, dayOf, moment } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import { badge, facts, field, heading, secretBox, section, table, tokenField } from '../frame/parts.ts'
+import { memberIn } from '../session/session.ts'
+
+type Members = {
+  rows: readonly { member: PresentMember; email: string | null; link: { expiresAt: string } | undefined }[]
+  role: Role
+  memberId: string
+}
+
+export function membersView(view: View, { rows, role, memberId }: Members): Html {
+  const mayManage = may(role, 'manage_members')
+  const add = mayManage && html`<a class="button" href="/dashboard/members/new">Add member</a>`
+  return html`<div>
+    ${heading('Members', 'Members of this workspace.', add)}
+    <div class="sheeted">
+      ${table({
+        caption: 'Members',
+        columns: [{ label: 'Member' }, { label: 'Role' }, { label: 'Added', wide: true }],
+        rows: rows.map(({ member, email, link }): Content[] => [
+          html`<span
+            >${nameOf(member, email, mayManage)} ${member.memberId === memberId && badge('plain', 'you')}
+            ${link && html`<span class="sub">one-time link valid until ${moment(link.expiresAt)}</span>`}</span
+          >`,
+          html`<span>${member.role}<span class="sub wide">${rightsOf[member.role].summary}</span></span>`,
+          ago(member.createdAt, view.now),
+        ]),
+      })}
+    </div>
+  </div>`
+}
+
+function nameOf({ memberId }: PresentMember, email: string | null, mayManage: boolean): Content {
+  const name = email ?? memberId
+  return mayManage ? html`<a href=${`/dashboard/members/${memberId}`}>${name}</a>` : name
+}
+
+function roleBoxes(chosen: Role, unseen = false): Html {
+  return html`<fieldset>
+    <legend class=${unseen && 'unseen'}>Role</legend>
+    ${Role.options.map(
+      (role) => html`<div class="check">
+        <input
+          type="radio"
+          id=${`role-${role}`}
+          name="role"
+          value=${role}
+          checked=${role === chosen}
+          aria-describedby=${`role-${role}-words`}
+        />
+        <label for=${`role-${role}`}>${role}</label>
+        <p class="hint" id=${`role-${role}-words`}>${rightsOf[role].summary}</p>
+      </div>`,
+    )}
+  </fieldset>`
+}
+
+type NewMember = { token: string; email: string; role: Role; problem: string | undefined }
+
+export function newMemberView({ token, email, role, problem }: NewMember): Html {
+  return html`<div class="narrow">
+    ${heading('New member', 'You get a one-time link to pass on. The member uses it to set up how they sign in.')}
+    <form class="sheet stack" method="post" action="/dashboard/members">
+      ${tokenField(token)}
+      ${field({ name: 'email', label: 'Email', type: 'email', value: email, error: problem, maxlength: 320 })}
+      ${roleBoxes(role)}
+      <div class="decide">
+        <button>Add and create link</button>
+        <a class="button second" href="/dashboard/members">Cancel</a>
+      </div>
+    </form>
+  </div>`
+}
+
+export function linkView(link: string, email: string | null, expiresAt: string): Html {
+  return html`<div class="narrow">
+    ${heading('One-time link', html`For ${email ?? 'the member'}. Share it through a private channel.`)}
+    <div class="sheet stack">
+      ${secretBox('Link', link)}
+      <p class="lead">
+        The link works once, until ${moment(expiresAt)}, and is shown only here. Using it replaces the member's current
+        sign-in methods.
+      </p>
+      <p><a class="button second" href="/dashboard/members">I have copied it</a></p>
+    </div>
+  </div>`
+}
+
+type OneMember = {
+  member: PresentMember
+  email: string | null
+  ways: Awaited<ReturnType<typeof waysIn>>
+  sessions: readonly ListedSession[]
+  /** The names of the tokens that they made and that still work. */
+  tokens: readonly string[]
+  isSelf: boolean
+}
+
+/** What of a member's tokens ends with them. */
+const endingTokens = (names: readonly string[]): string =>
+  names.length === 0
+    ? 'They have no active API tokens.'
+    : `The API tokens that they created stop working: ${names.map((name) => `“${name}”`).join(', ')}.`
+
+export function memberView(view: View, { member, email, ways, sessions, tokens, isSelf }: OneMember): Html {
+  const { memberId, role, createdAt } = member
+  const at = `/dashboard/members/${memberId}`
+  const waysText = [
+    ways.password && 'password and authenticator app',
+    ways.passkeys.length > 0 &&
+      `${ways.passkeys.length} ${ways.passkeys.length === 1 ? 'passkey' : 'passkeys'}`,
+  ].filter(Boolean)
+  return html`<div>
+    ${heading(email ?? memberId, html`<code>${memberId}</code>`)}
+    <div class="sheet">
+      ${facts([
+        ['Role', role],
+        ['Member since', dayOf(createdAt)],
+        ['Sign-in methods', waysText.length === 0 ? 'none yet' : waysText.join(', ')],
+      ])}
+    </div>
+    ${isSelf && section('Your membership', html`<p>Manage <a href="/dashboard/account">your account</a> to change how you sign in. Another owner can change your role or remove you.</p>`)}
+    ${!isSelf && section('Role', form(view, `${at}/role`, roleBoxes(role, true), html`<button class="second">Change role</button>`))}
+    ${section('Sessions', sessionsView(view, sessions, at, isSelf))}
+    ${
+      !isSelf &&
+      section(
+        'Account recovery',
+        form(view, `${at}/link`, null, html`<button class="second">Create one-time link</button>`),
+        'The member uses the link to set up new sign-in methods. Their current ones stop working when the link is used.',
+      )
+    }
+    ${
+      !isSelf &&
+      section(
+        'Removal',
+        html`<details>
+        <summary>Remove ${email ?? memberId}…</summary>
+        ${form(view, `${at}/remove`, null, html`<button class="dangerous">Remove member</button>`)}
+      </details>`,
+        html`The member is signed out everywhere immediately. ${endingTokens(tokens)} Their past actions stay in the history.`,
+      )
+    }
+  </div>`
+}
+
+function form(view: View, action: string, content: Content, button: Html): Html {
+  return html`<form class="sheet stack" method="post" action=${action}>${tokenField(view.token)} ${content}<div>${button}</div></form>`
+}
+
+function sessionsView(view: View, sessions: readonly ListedSession[], at: string, isSelf: boolean): Html {
+  if (sessions.length === 0) return html`<p class="lead">No active sessions.</p>`
+  const rows = sessions.map(({ data, createdAt, lastSeenAt }): Content[] => {
+    const member = memberIn(data)
+    return [
+      html`<span>${browserName(member?.userAgent ?? null)}<span class="sub">${member?.address ?? ''}</span></span>`,
+      ago(createdAt, view.now),
+      ago(lastSeenAt, view.now),
+    ]
+  })
+  const columns = [{ label: 'Browser' }, { label: 'Signed in', wide: true }, { label: 'Last seen' }]
+  return html`<div class="stack">
+    <div class="sheeted">${table({ caption: 'Sessions', columns, rows })}</div>
+    ${!isSelf && form(view, `${at}/sessions/end`, null, html`<button class="second">Sign out everywhere</button>`)}
+  </div>`
+}

@@ -1,0 +1,134 @@
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import type { Unlicensed } from '../../../projections/trials/queries.ts'
+import type { KeyType } from '../../domain/products/key-type.ts'
+import { mostInstalls } from '../../domain/trials/trial.ts'
+import { money } from '../../history/money.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { ago, dayOf } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import { badge, empty, facts, heading, pager, section, table } from '../frame/parts.ts'
+import { entitlementTags } from '../licenses/view.ts'
+
+type Products = { products: readonly PresentProduct[]; cursor: string | undefined; next: string | null }
+
+export function productsView(view: View, { products, cursor, next }: Products): Html {
+  const rows = products.map(({ productId, name, keyPrefix, keyTypes, createdAt }): Content[] => [
+    html`<span
+      ><a href=${`/dashboard/products/${productId}`}>${name}</a><span class="sub mono">${productId}</span></span
+    >`,
+    html`<code>${keyPrefix}-…</code>`,
+    keyTypes.map((keyType) => keyType.name).join(', '),
+    ago(createdAt, view.now),
+  ])
+  return html`<div>
+    ${heading('Products', 'The apps that licenses are issued for.')}
+    ${
+      products.length === 0
+        ? empty(
+            'No products yet',
+            'Create one with POST /v1/products and an API token that has the products:write scope.',
+          )
+        : html`<div class="sheeted">
+            ${table({
+              caption: 'Products',
+              columns: [
+                { label: 'Product' },
+                { label: 'Key format', wide: true },
+                { label: 'Key types' },
+                { label: 'Created', wide: true },
+              ],
+              rows,
+            })}
+          </div>`
+    }
+    ${pager('/dashboard/products', { cursor }, next)}
+  </div>`
+}
+
+export function productView(product: PresentProduct, unlicensed: Unlicensed): Html {
+  const { productId, name, keyPrefix, settings, keyTypes, createdAt } = product
+  const { trialDurationDays: trial } = settings
+  const licenses = html`<a class="button second" href=${`/dashboard/licenses?product=${productId}`}>View licenses</a>`
+  return html`<div>
+    ${heading(name, html`<code>${productId}</code>`, licenses)}
+    <div class="sheet">
+      ${facts([
+        ['Key prefix', html`<code>${keyPrefix}</code>`],
+        ['Free tier', settings.freeTierEnabled ? badge('good', 'on') : badge('plain', 'off')],
+        ['Trial', trial === undefined ? 'not configured' : trial === 0 ? 'off' : `${trial} days`],
+        ['Test mode', settings.testMode.enabled ? badge('warn', 'on') : badge('plain', 'off')],
+        ['Lease duration', seconds(settings.leaseSeconds)],
+        ['Revalidation interval', seconds(settings.revalidateAfterSeconds)],
+        ['On refund', settings.onRefund === 'revoke' ? 'license is revoked' : 'license is kept'],
+        ['Created', dayOf(createdAt)],
+      ])}
+    </div>
+    ${section('Unlicensed installs', unlicensedSheet(unlicensed), 'Installs that have reported and have no license yet.')}
+    ${section('Key types', html`<div class="stack">${keyTypes.map(keyTypeCard)}</div>`, 'A license gets its limits from its key type when it is issued.')}
+  </div>`
+}
+
+function unlicensedSheet({ trial, free_tier, expired, sharedMachines }: Unlicensed): Html {
+  const count = (installs: number) => installs.toLocaleString('en')
+  return html`<div class="sheet">
+    ${facts([
+      ['On trial', count(trial)],
+      ['On the free tier', count(free_tier)],
+      ['Trial expired', count(expired)],
+      ...(sharedMachines === 0
+        ? []
+        : [
+            [
+              'Unattributed',
+              html`<span
+                >${badge('warn', `${count(sharedMachines)} machine${sharedMachines === 1 ? '' : 's'}`)}
+                <span class="sub">with more than ${mostInstalls} installs each; their trials are not limited</span></span
+              >`,
+            ] as const,
+          ]),
+    ])}
+  </div>`
+}
+
+function keyTypeCard(keyType: KeyType): Html {
+  const { keyTypeId, name, deviceLimit, duration, onExpiry, entitlements, price, sellInMultiples } = keyType
+  return html`<div class="sheet stack">
+    <div>
+      <h3>${name}</h3>
+      <span class="sub mono">${keyTypeId}</span>
+    </div>
+    ${facts([
+      ['Devices', deviceLimit === null ? 'unlimited' : String(deviceLimit)],
+      [
+        'Duration',
+        duration === null
+          ? 'perpetual'
+          : `${duration.count} ${duration.unit}${duration.count === 1 ? '' : 's'}`,
+      ],
+      ...(duration === null
+        ? []
+        : [['On expiry', onExpiry === 'fallback' ? 'falls back' : 'expires'] as const]),
+      ['Price', price === null ? 'none' : priceWords(price)],
+      ['Sold in multiples', sellInMultiples ? 'yes' : 'no'],
+    ])}
+    ${entitlementTags(entitlements)}
+  </div>`
+}
+
+function priceWords({ unitAmount, currency, interval, priceId }: NonNullable<KeyType['price']>): string {
+  if (unitAmount === null || currency === null) return priceId
+  return `${money(unitAmount, currency)}${interval === null ? '' : ` per ${interval}`}`
+}
+
+/** The largest unit that it is a whole number of. */
+function seconds(count: number): string {
+  const units = [
+    [86_400, 'day'],
+    [3600, 'hour'],
+    [60, 'minute'],
+    [1, 'second'],
+  ] as const
+  const [length, unit] = units.find(([size]) => count % size === 0 && count >= size) ?? [1, 'second']
+  const number = count / length
+  return `${number.toLocaleString('en')} ${unit}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,38 @@
+import { type Content, html } from '../../html.ts'
+import { ignoredWords, type listIgnoredTests } from '../../usage/ignored-tests.ts'
+import { ago } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import { section, table } from '../frame/parts.ts'
+import { providerNames } from '../integrations/view.ts'
+
+export type IgnoredTests = Awaited<ReturnType<typeof listIgnoredTests>>['items']
+
+/** Test notifications that had no effect, with the reason; nothing where there are none. */
+export function ignoredTestsPart(view: View, tests: IgnoredTests): Content {
+  if (tests.length === 0) return null
+  return section(
+    'Ignored test notifications',
+    html`<div class="sheeted">
+      ${table({
+        caption: 'Ignored test notifications',
+        columns: [
+          { label: 'Notification' },
+          { label: 'Reason' },
+          { label: 'Count', wide: true, number: true },
+          { label: 'Received', wide: true },
+        ],
+        rows: tests.map((test): Content[] => [
+          html`<span
+            >${providerNames[test.provider]}, ${test.kind}<span class="sub"><code>${test.notificationId}</code></span></span
+          >`,
+          sentence(ignoredWords(test)),
+          String(test.times),
+          ago(test.receivedAt, view.now),
+        ]),
+      })}
+    </div>`,
+    'Test notifications from the last 30 days that had no effect.',
+  )
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

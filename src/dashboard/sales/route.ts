@@ -1,0 +1,130 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { listDeliveries } from '../../../projections/deliveries/queries.ts'
+import { findLicense } from '../../../projections/licenses/queries.ts'
+import { findSale, listSales } from '../../../projections/sales/queries.ts'
+import type { Services } from '../../commands/services.ts'
+import { isId } from '../../credentials/id.ts'
+import { Provider } from '../../domain/integrations/provider.ts'
+import { may } from '../../domain/members/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { KnownSale } from '../../domain/sales/sale.ts'
+import { Slug } from '../../domain/values.ts'
+import { notFound, problemOfRefusal } from '../../http/problem.ts'
+import { readBuyer, readBuyers } from '../../sales/buyers.ts'
+import { readSaleStory } from '../../sales/history.ts'
+import { replaySale } from '../../sales/receive.ts'
+import { listIgnoredTests } from '../../usage/ignored-tests.ts'
+import { productChoices, queryOf } from '../frame/lists.ts'
+import type { PageContext } from '../page-context.ts'
+import { lookingAt, originOfMember, principalOf } from '../session/principal.ts'
+import type { Notice } from '../session/session.ts'
+import { salesView, saleView } from './view.ts'
+
+const hidden = { schema: { hide: true } } as const
+
+const pageSize = 50
+/** The newest tests that had no effect, below the sales. */
+const mostIgnored = 20
+/** More deliveries than a license has before anybody looks into its sale. */
+const mostDeliveries = 100
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+const Status = z.enum(['parked', 'received', 'licensed'])
+const Needs = z.enum(['holder'])
+
+/** What was sold, and everything that came of it; what is parked can be tried again. */
+export function salePages(app: FastifyInstance, context: PageContext): void {
+  listPage(app, context)
+  onePage(app, context)
+  replayForm(app, context)
+}
+
+/** @throws Problem 404 */
+async function saleOf(services: Services, request: OneRequest): Promise<KnownSale> {
+  const { id } = request.params
+  const sale = isId('sal', id) ? await findSale(services.db, principalOf(request).tenantId, id) : undefined
+  if (!sale) throw notFound('sale')
+  return sale
+}
+
+function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+  app.get('/sales', lookingAt('sales'), async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const { cursor, status: askedStatus, provider: askedProvider, product, needs: asked } = queryOf(request)
+    const needs = Needs.safeParse(asked).data
+    const status = Status.safeParse(askedStatus).data
+    const provider = Provider.safeParse(askedProvider).data
+    const productId = Slug.safeParse(product).data
+    const filter = { status, provider, productId, needs }
+    const boundTo = [tenantId, 'dashboard sales', ...Object.values(filter).map((value) => value ?? null)]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    const isFirst = cursor === undefined && Object.values(filter).every((value) => value === undefined)
+    const [{ items, next }, products, ignored] = await Promise.all([
+      listSales(services.db, tenantId, filter, keyset),
+      productChoices(services, tenantId),
+      isFirst ? listIgnoredTests(services.db, tenantId, { after: undefined, limit: mostIgnored }) : undefined,
+    ])
+    const sales = await readBuyers(services, tenantId, items)
+    return show(reply, {
+      title: 'Sales',
+      nav: 'sales',
+      content: (view) =>
+        salesView(view, {
+          sales,
+          products,
+          filter: { status, provider, product: productId, needs },
+          cursor,
+          next: cursors.write(boundTo, next),
+          ignored: ignored?.items ?? [],
+        }),
+    })
+  })
+}
+
+function onePage(app: FastifyInstance, { services, show }: PageContext): void {
+  app.get('/sales/:id', lookingAt('sale'), async (request: OneRequest, reply) => {
+    const { tenantId, role } = principalOf(request)
+    const sale = await saleOf(services, request)
+    const { licenseId } = sale
+    const [buyer, entry, story, deliveries] = await Promise.all([
+      readBuyer(services, sale),
+      findLicense(services.db, tenantId, licenseId),
+      readSaleStory(services, sale),
+      listDeliveries(services.db, tenantId, { licenseId }, { after: undefined, limit: mostDeliveries }),
+    ])
+    return show(reply, {
+      title: buyer.email ?? sale.saleId,
+      nav: 'sales',
+      content: (view) =>
+        saleView(view, {
+          sale,
+          buyer,
+          displayKey: entry?.license.displayKey,
+          story,
+          deliveries: deliveries.items,
+          mayReplay: may(role, 'manage_settings'),
+        }),
+    })
+  })
+}
+
+function replayForm(app: FastifyInstance, { services }: PageContext): void {
+  const manage = { config: { page: 'manage_settings' }, ...hidden } as const
+  app.post('/sales/:id/replay', manage, async (request: OneRequest, reply) => {
+    const { id } = await saleOf(services, request)
+    request.session.notice = await outcomeOf(services, request, id)
+    return reply.redirect(`/dashboard/sales/${id}`, 303)
+  })
+}
+
+async function outcomeOf(services: Services, request: FastifyRequest, id: string): Promise<Notice> {
+  try {
+    await replaySale(services, principalOf(request).tenantId, id, originOfMember(request))
+    return { kind: 'done', text: 'Sale replayed. Its license is up to date.' }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { kind: 'wrong', text: `${problemOfRefusal(error.code).message}.` }
+  }
+}

@@ -1,0 +1,147 @@
+import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
+import type { SaleEvent } from '../../domain/sales/events.ts'
+import { money } from '../../history/money.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
+import { moment } from '../frame/moments.ts'
+import { badge } from '../frame/parts.ts'
+
+type Entry = { at: string; words: Content }
+
+/** What happened to a sale and to what followed from it, in one order. */
+export function storyView(story: readonly SaleEvent[], deliveries: readonly KnownDelivery[]): Html {
+  const entries = [
+    ...story.flatMap((event): Entry[] => {
+      const words = eventWords(event)
+      return words === null ? [] : [{ at: event.data.at, words }]
+    }),
+    ...deliveries.map((delivery): Entry => ({ at: delivery.scheduledAt, words: ofDelivery(delivery) })),
+  ]
+  const inOrder = entries.sort((one, other) => one.at.localeCompare(other.at))
+  return html`<ol class="history sheet">
+    ${inOrder.map(
+      ({ at, words }) => html`<li>
+        ${moment(at)}
+        <div>${words}</div>
+      </li>`,
+    )}
+  </ol>`
+}
+
+const told = (title: string, more: Content): Html =>
+  html`<span><strong>${title}</strong><span class="sub">${more}</span></span>`
+
+/** Null for what is bookkeeping. */
+function eventWords(event: SaleEvent): Content {
+  switch (event.type) {
+    case 'SaleReceived':
+      return told('Payment notification verified', html`<code>${event.data.notificationId}</code>`)
+    case 'SaleMapped':
+      return told('Product matched', `${event.data.productId}, ${event.data.keyTypeId}`)
+    case 'QuantityExceeded':
+      return told(
+        'Quantity exceeded',
+        `${event.data.quantity} paid for, at most ${event.data.sold} per purchase`,
+      )
+    case 'SaleParked':
+      return told('Parked', `${event.data.reason}: ${event.data.detail}`)
+    case 'SaleLicensed':
+      return told('License issued', html`<code>${event.data.licenseId}</code>`)
+    case 'SalePaymentRecorded':
+      return told('Payment recorded', money(event.data.amount, event.data.currency))
+    case 'DuplicateReceived':
+      return html`<span
+        ><strong>Duplicate notification</strong> ${badge('plain', 'ignored')}<span class="sub"
+          ><code>${event.data.notificationId}</code></span
+        ></span
+      >`
+    case 'PlanNotMapped':
+      return event.data.plan === null
+        ? told('Plan mapped', 'The license follows the subscription again.')
+        : told('Plan not mapped', `${event.data.plan}: the license does not change until the plan is mapped`)
+    case 'SaleLinked':
+    case 'PlanReviewed':
+    case 'SaleSettled':
+      return null
+    default:
+      return factWords(event)
+  }
+}
+
+type Fact = Exclude<
+  SaleEvent,
+  {
+    type:
+      | 'SaleReceived'
+      | 'SaleMapped'
+      | 'QuantityExceeded'
+      | 'SaleParked'
+      | 'SaleLicensed'
+      | 'SalePaymentRecorded'
+      | 'DuplicateReceived'
+      | 'SaleLinked'
+      | 'PlanNotMapped'
+      | 'PlanReviewed'
+      | 'SaleSettled'
+  }
+>
+
+function factWords(fact: Fact): Content {
+  switch (fact.type) {
+    case 'SaleRenewed':
+      return told('Renewed', renewalWords(fact.data))
+    case 'PaymentNamed':
+      return told('Payment identified', fact.data.names.join(', '))
+    case 'SubscriptionTold':
+      return told('Subscription updated', subscriptionWords(fact.data))
+    case 'SaleRefunded': {
+      const { amount, currency, full } = fact.data
+      return told(full ? 'Refunded in full' : 'Refunded in part', money(amount, currency))
+    }
+    case 'SaleDisputed':
+      return told('Disputed', disputed(fact.data))
+    case 'DisputeWon':
+      return told('Dispute won', disputed(fact.data))
+    case 'DisputeLost':
+      return told('Dispute lost', disputed(fact.data))
+    case 'SaleEnded': {
+      const { paidUntil } = fact.data
+      return told(
+        'Subscription ended',
+        paidUntil === null ? 'immediately' : html`paid until ${moment(paidUntil)}`,
+      )
+    }
+  }
+}
+
+function renewalWords({ amount, currency, paidUntil }: DataOf<'SaleRenewed'>): Content {
+  const paid = money(amount, currency)
+  return paidUntil === null ? paid : html`${paid}, paid until ${moment(paidUntil)}`
+}
+
+function subscriptionWords({ sold, quantity, paused, paidUntil }: DataOf<'SubscriptionTold'>): Content {
+  const plan = sold === null ? null : 'productId' in sold ? sold.productId : sold.providerProduct
+  const parts = [
+    plan,
+    quantity === null ? null : `quantity ${quantity}`,
+    paused === null ? null : paused ? 'paused' : 'active',
+  ]
+  const words = parts.filter((part) => part !== null).join(', ')
+  return paidUntil === null ? words : html`${words}, paid until ${moment(paidUntil)}`
+}
+
+type DataOf<Type extends SaleEvent['type']> = Extract<SaleEvent, { type: Type }>['data']
+
+type Dispute = { disputeId: string; amount: number | null; currency: string | null }
+
+const disputed = ({ disputeId, amount, currency }: Dispute): Content =>
+  amount === null || currency === null ? disputeId : `${disputeId}, ${money(amount, currency)}`
+
+function ofDelivery(delivery: KnownDelivery): Html {
+  const what = delivery.channel === 'mail' ? 'License key email' : `Webhook ${delivery.event}`
+  return html`<span
+    ><strong>${what}</strong> ${deliveryBadge(delivery)}<span class="sub"
+      ><a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${deliveryWords(delivery)}</a></span
+    ></span
+  >`
+}

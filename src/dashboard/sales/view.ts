@@ -1,0 +1,243 @@
+import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
+import { Provider } from '../../domain/integrations/provider.ts'
+import type { ParkedReason, SaleEvent } from '../../domain/sales/events.ts'
+import { type KnownSale, saleStanding } from '../../domain/sales/sale.ts'
+import { money } from '../../history/money.ts'
+import { noticesOf } from '../../history/sale-notices.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import type { Buyer } from '../../sales/buyers.ts'
+import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
+import { ago, moment } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import {
+  badge,
+  choicesOf,
+  empty,
+  facts,
+  filters,
+  heading,
+  notice,
+  pager,
+  productSelect,
+  section,
+  select,
+  type Tone,
+  table,
+  tokenField,
+} from '../frame/parts.ts'
+import { providerNames } from '../integrations/view.ts'
+import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
+import { storyView } from './timeline.ts'
+
+type Row = { sale: KnownSale; buyer: Buyer }
+
+type Sales = {
+  sales: readonly Row[]
+  products: readonly { productId: string; name: string }[]
+  filter: {
+    status: KnownSale['status'] | undefined
+    provider: Provider | undefined
+    product: string | undefined
+    needs: 'holder' | undefined
+  }
+  cursor: string | undefined
+  next: string | null
+  ignored: IgnoredTests
+}
+
+const statuses: Record<KnownSale['status'], readonly [tone: Tone, words: string]> = {
+  parked: ['bad', 'parked'],
+  received: ['warn', 'received'],
+  licensed: ['good', 'licensed'],
+}
+
+const namedStatuses = Object.entries(statuses).map(([status, [, words]]) => [status, words] as const)
+const namedProviders = Provider.options.map((provider) => [provider, providerNames[provider]] as const)
+
+const noticeWords = { quantity_exceeded: 'quantity exceeded', plan_not_mapped: 'plan not mapped' } as const
+
+/** What a buyer is called in a list and at the head of a page. */
+export const buyerWords = ({ customer }: KnownSale, email: string | null): string =>
+  email ?? (customer === null ? 'No email address' : 'Erased customer')
+
+function statusBadges(sale: KnownSale, { needsHolder }: Buyer): Html {
+  const isRefunded = saleStanding(sale, false).unpaid !== null
+  return html`<span
+    >${badge(...statuses[sale.status])} ${isRefunded && badge('plain', 'refunded')}
+    ${needsHolder && badge('warn', 'no holder')}
+    ${noticesOf(sale).map(({ code }) => badge('warn', noticeWords[code]))} ${sale.test && badge('plain', 'test')}</span
+  >`
+}
+
+export function salesView(view: View, { sales, products, filter, cursor, next, ignored }: Sales): Html {
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  return html`<div>
+    ${heading('Sales', 'Sales reported by payment providers, newest first. A parked sale is paid but has no license yet.')}
+    ${filters('/dashboard/sales', 'sales', [
+      select('status', 'Status', choicesOf('Any status', namedStatuses, filter.status)),
+      select('provider', 'Provider', choicesOf('All providers', namedProviders, filter.provider)),
+      productSelect(products, filter.product),
+      select('needs', 'Holder', choicesOf('Any', [['holder', 'missing']], filter.needs)),
+    ])}
+    <div id="sales">
+      ${sales.length === 0 ? noSales(isFiltered) : html`<div class="sheeted">${salesTable(view, sales)}</div>`}
+      ${pager('/dashboard/sales', { ...filter, cursor }, next)} ${ignoredTestsPart(view, ignored)}
+    </div>
+  </div>`
+}
+
+const noSales = (isFiltered: boolean): Html =>
+  isFiltered
+    ? empty('No sales match these filters', 'Choose another status, provider, product or holder.')
+    : empty(
+        'No sales yet',
+        'The integrations page lists what each payment provider still needs before its sales appear here.',
+        html`<a href="/dashboard/integrations">View integrations</a>`,
+      )
+
+function salesTable(view: View, sales: readonly Row[]): Html {
+  return table({
+    caption: 'Sales',
+    columns: [
+      { label: 'Sale' },
+      { label: 'Provider', wide: true },
+      { label: 'Amount', wide: true, number: true },
+      { label: 'Status' },
+      { label: 'Received', wide: true },
+    ],
+    rows: sales.map(({ sale, buyer }): Content[] => [
+      html`<span
+        ><a href=${`/dashboard/sales/${sale.id}`}>${buyerWords(sale, buyer.email)}</a
+        ><span class="sub">${sale.productName}</span></span
+      >`,
+      providerNames[sale.provider],
+      money(sale.amount, sale.currency),
+      statusBadges(sale, buyer),
+      ago(sale.receivedAt, view.now),
+    ]),
+  })
+}
+
+type OneSale = {
+  sale: KnownSale
+  buyer: Buyer
+  /** Of its license, once there is one. */
+  displayKey: string | undefined
+  story: readonly SaleEvent[]
+  deliveries: readonly KnownDelivery[]
+  mayReplay: boolean
+}
+
+export function saleView(view: View, one: OneSale): Html {
+  const { sale, buyer, story, deliveries } = one
+  return html`<div>
+    ${heading(buyerWords(sale, buyer.email), html`<code>${sale.id}</code>`)} ${sale.parked && parkedBox(view, one)}
+    ${buyer.needsHolder && needsHolderBox} ${noticesOf(sale).map(({ message }) => notice('warn', message))}
+    ${sale.unmappedPlan !== null && one.mayReplay && replayForm(view.token, sale)}
+    <div class="sheet">
+      ${facts([
+        ['Status', statusBadges(sale, buyer)],
+        ['Item', sale.quantity === 1 ? sale.productName : `${sale.quantity} × ${sale.productName}`],
+        ['Amount', money(sale.amount, sale.currency)],
+        ['Provider', providerNames[sale.provider]],
+        ['Provider sale ID', html`<code>${sale.saleId}</code>`],
+        ...(sale.productId === null
+          ? []
+          : [
+              [
+                'Product',
+                html`<a href=${`/dashboard/products/${sale.productId}`}>${sale.productId}</a>`,
+              ] as const,
+            ]),
+        ['Received', moment(sale.receivedAt)],
+      ])}
+    </div>
+    ${section('Progress', stages(one))}
+    ${section('History', storyView(story, deliveries), 'All notifications, changes and deliveries of this sale, oldest first.')}
+  </div>`
+}
+
+const reasons: Record<ParkedReason, string> = {
+  no_mapping: 'The item is not mapped to a product. Map it, then replay the sale.',
+  product_not_found:
+    'The item is mapped to a product that does not exist. Map it to another product, then replay the sale.',
+  key_type_not_found:
+    'The item is mapped to a key type that does not exist. Map it to another key type, then replay the sale.',
+  quantity_not_allowed:
+    'More than one was bought of a key type that is not sold in multiples. Replay the sale: the license covers the paid quantity.',
+  quantity_too_large:
+    'More were bought than the key type allows per purchase. Replay the sale: the license covers the paid quantity.',
+  tenant_suspended:
+    'The workspace was suspended when the sale arrived. Replay the sale once the workspace is active.',
+  tenant_closed: 'The workspace is closed.',
+}
+
+const needsHolderBox = notice(
+  'warn',
+  html`The provider sent no email address, so no email was sent. Link the license to a customer with${' '}
+  <code>POST /v1/customers/{id}/link-license</code>; remint it if the buyer has no key yet.`,
+)
+
+function parkedBox({ token }: View, { sale, mayReplay }: OneSale): Content {
+  if (sale.parked === null) return null
+  const { reason, detail } = sale.parked
+  return html`<div class="stack">
+    ${notice('warn', html`Parked: paid, but no license yet. ${reasons[reason]} <code>${detail}</code>`)}
+    ${mayReplay && replayForm(token, sale)}
+  </div>`
+}
+
+const replayForm = (token: string, sale: KnownSale): Html =>
+  html`<form method="post" action=${`/dashboard/sales/${sale.id}/replay`}>
+    ${tokenField(token)}
+    <button>Replay sale</button>
+  </form>`
+
+/** The five steps of a sale, each as far as it has come. */
+function stages({ sale, displayKey, deliveries }: OneSale): Html {
+  const mail = deliveries.find(({ channel }) => channel === 'mail')
+  const webhook = deliveries.find(
+    ({ channel, event }) => channel === 'webhook' && event === 'license.created',
+  )
+  const again = sale.duplicates === 1 ? '1 more notification' : `${sale.duplicates} more notifications`
+  const rows: Content[][] = [
+    ['Notification', badge('good', 'verified'), moment(sale.receivedAt)],
+    [
+      'Deduplication',
+      sale.duplicates === 0 ? badge('good', 'unique') : badge('plain', 'ignored'),
+      sale.duplicates === 0 ? 'no other notification of the same sale' : `${again} of the same sale`,
+    ],
+    ['License', badge(...statuses[sale.status]), licenseWords(sale, displayKey)],
+    [
+      'Email',
+      mail ? deliveryBadge(mail) : notYet(sale),
+      mail ? deliveryLink(mail) : afterLicense(sale, 'no email to send'),
+    ],
+    [
+      'Webhook',
+      webhook ? deliveryBadge(webhook) : notYet(sale),
+      webhook ? deliveryLink(webhook) : afterLicense(sale, 'no webhook for license.created'),
+    ],
+  ]
+  return html`<div class="sheeted">
+    ${table({ caption: 'Stages', columns: [{ label: 'Stage' }, { label: 'Status' }, { label: 'Details' }], rows })}
+  </div>`
+}
+
+const notYet = ({ status }: KnownSale): Html =>
+  status === 'licensed' ? badge('plain', 'none') : badge('plain', 'pending')
+
+const afterLicense = ({ status }: KnownSale, words: string): string =>
+  status === 'licensed' ? words : 'after the license is issued'
+
+const deliveryLink = (delivery: KnownDelivery): Html =>
+  html`<a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${deliveryWords(delivery)}</a>`
+
+function licenseWords({ licenseId, licensedAt, parked }: KnownSale, displayKey: string | undefined): Content {
+  if (displayKey === undefined) return parked ? reasons[parked.reason] : 'not issued yet'
+  return html`<span
+    ><a class="mono" href=${`/dashboard/licenses/${licenseId}`}>${displayKey}</a>${
+      licensedAt !== null && html`<span class="sub">${moment(licensedAt)}</span>`
+    }</span
+  >`
+}

@@ -1,0 +1,76 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { recordAudit } from '../../commands/audit.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { type Found, search } from '../../search/search.ts'
+import { nobody } from '../../vault/subjects.ts'
+import { formOf } from '../frame/forms.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import { foundView } from './view.ts'
+
+/** Longer than anything that can be found, and read without being kept. */
+const SearchForm = z.object({ text: z.string().max(1000) })
+
+/**
+ * Finds what somebody on the phone names. It may be a license key, so it is sent as a form, stands in no address, and
+ * is not shown again; one license that is found alone is shown at once.
+ */
+export function searchPage(app: FastifyInstance, { services, show }: PageContext): void {
+  app.get('/search', { config: { page: 'member' }, schema: { hide: true } }, async (_request, reply) =>
+    reply.redirect('/dashboard', 303),
+  )
+
+  app.post('/search', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const { text } = formOf(SearchForm, request)
+    const found = await search(services, tenantId, text)
+    await noteSearch(services, request, found)
+    const path = onlyOne(found)
+    if (path !== undefined) return reply.redirect(path, 303)
+    const people = await peopleIn(services, tenantId, found)
+    return show(reply, {
+      title: 'Search',
+      nav: 'home',
+      content: (view) =>
+        foundView(view, { found, now: momentOf(services), people, wasEmpty: text.trim() === '' }),
+    })
+  })
+}
+
+/** By what was found, and never for what: that may be a key or a person. */
+async function noteSearch(services: Services, request: FastifyRequest, found: Found): Promise<void> {
+  const all = [...found.licenses, ...found.customers, ...found.sales, ...found.devices]
+  await recordAudit(
+    services,
+    principalOf(request).tenantId,
+    { action: 'searched', target: { kind: 'search', id: all[0]?.by ?? 'nothing found' } },
+    originOfMember(request),
+  )
+}
+
+/** Where to go at once. */
+function onlyOne({ licenses, devices, sales, customers }: Found): string | undefined {
+  const [license] = licenses
+  const others = devices.length + sales.length + customers.length
+  if (licenses.length === 1 && license && others === 0)
+    return `/dashboard/licenses/${license.license.licenseId}`
+  const [device] = devices
+  if (devices.length === 1 && device && licenses.length + sales.length + customers.length === 0) {
+    const { license: of, seat } = device
+    return `/dashboard/licenses/${of.licenseId}?${new URLSearchParams({ device: seat.deviceId })}`
+  }
+  return undefined
+}
+
+/** Whom what was found is for: licenses, sales and customers, each in their order. */
+async function peopleIn(services: Services, tenantId: string, { licenses, sales, customers }: Found) {
+  const open = async (people: Parameters<Services['subjects']['openPeople']>[1]) =>
+    (await services.subjects.openPeople(tenantId, people)).map((person) => person ?? nobody)
+  const [ofLicenses, ofSales, ofCustomers] = await Promise.all([
+    open(licenses.map(({ license }) => license.holder)),
+    open(sales.map(({ sale }) => sale.customer)),
+    open(customers.map(({ customer }) => customer)),
+  ])
+  return { ofLicenses, ofSales, ofCustomers }
+}

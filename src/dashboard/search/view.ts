@@ -1,0 +1,118 @@
+import { statusAt } from '../../domain/licenses/license.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import type { Found } from '../../search/search.ts'
+import type { Person } from '../../vault/subjects.ts'
+import { ago } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import { badge, empty, heading, section, table, tokenField } from '../frame/parts.ts'
+import { statusBadge } from '../licenses/view.ts'
+import { buyerWords } from '../sales/view.ts'
+
+/** What something was found by, in words. The audit log records `e-mail`. */
+export const foundByWords = (by: string): string => by.replace('e-mail', 'email').replace(/ id$/, ' ID')
+
+/** One box for whatever a customer names. */
+export const searchBox = (token: string, autofocus = false): Html => html`<form
+  class="search"
+  method="post"
+  action="/dashboard/search"
+  role="search"
+>
+  ${tokenField(token)}
+  <label for="search">Find a license</label>
+  <div class="search-row">
+    <input id="search" name="text" type="text" maxlength="500" autocomplete="off" spellcheck=${false} autofocus=${autofocus} aria-describedby="search-hint" />
+    <button>Search</button>
+  </div>
+  <p class="hint" id="search-hint">
+    By license key or its ending, email address, sale ID, device ID or name, request ID, license ID or customer ID. Your
+    input is not stored.
+  </p>
+</form>`
+
+type FoundPage = {
+  found: Found
+  now: string
+  people: Record<'ofLicenses' | 'ofSales' | 'ofCustomers', readonly Person[]>
+  wasEmpty: boolean
+}
+
+export function foundView(view: View, page: FoundPage): Html {
+  const { found, wasEmpty } = page
+  const { licenses, devices, sales, customers, more } = found
+  const nothing = licenses.length + devices.length + sales.length + customers.length === 0
+  return html`<div>
+    ${heading('Search')} ${searchBox(view.token, true)}
+    <div role="status">
+      ${
+        nothing &&
+        html`<div class="part">
+          ${empty(
+            wasEmpty ? 'No search term' : 'No results',
+            'Enter the complete text. A key must be entered as it was issued. A device is found by its ID or the start of its name.',
+          )}
+        </div>`
+      }
+      ${more && html`<p class="lead">Not all results are shown. Narrow your search.</p>`}
+    </div>
+    ${licenses.length > 0 && section('Licenses', licensesFound(page))}
+    ${customers.length > 0 && section('Customers', customersFound(page))}
+    ${sales.length > 0 && section('Sales', salesFound(view, page))}
+    ${devices.length > 0 && section('Devices', devicesFound(page))}
+  </div>`
+}
+
+const sheeted = (content: Html): Html => html`<div class="sheeted">${content}</div>`
+
+const by = { label: 'Found by', wide: true }
+
+function licensesFound({ found, now, people }: FoundPage): Html {
+  const rows = found.licenses.map(({ license, by: how }, index): Content[] => [
+    html`<span
+      ><a class="mono" href=${`/dashboard/licenses/${license.licenseId}`}>${license.displayKey}</a
+      ><span class="sub">${people.ofLicenses[index]?.email ?? 'No email address'}</span></span
+    >`,
+    license.productId,
+    statusBadge(statusAt(license, now)),
+    foundByWords(how),
+  ])
+  const columns = [{ label: 'License' }, { label: 'Product', wide: true }, { label: 'Status' }, by]
+  return sheeted(table({ caption: 'Licenses', columns, rows }))
+}
+
+function customersFound({ found, people }: FoundPage): Html {
+  const rows = found.customers.map(({ customer, by: how }, index): Content[] => [
+    html`<a href=${`/dashboard/customers/${customer.customerId}`}>${people.ofCustomers[index]?.email ?? customer.customerId}</a>`,
+    foundByWords(how),
+  ])
+  return sheeted(table({ caption: 'Customers', columns: [{ label: 'Customer' }, by], rows }))
+}
+
+function salesFound(view: View, { found, people }: FoundPage): Html {
+  const rows = found.sales.map(({ sale, by: how }, index): Content[] => [
+    html`<span
+      ><a href=${`/dashboard/sales/${sale.id}`}>${buyerWords(sale, people.ofSales[index]?.email ?? null)}</a
+      ><span class="sub">${sale.productName}</span></span
+    >`,
+    ago(sale.receivedAt, view.now),
+    foundByWords(how),
+  ])
+  return sheeted(table({ caption: 'Sales', columns: [{ label: 'Sale' }, { label: 'Received' }, by], rows }))
+}
+
+function devicesFound({ found }: FoundPage): Html {
+  const rows = found.devices.map(({ license, seat, by: how }): Content[] => {
+    const path = `/dashboard/licenses/${license.licenseId}`
+    return [
+      html`<span
+        ><a href=${`${path}?${new URLSearchParams({ device: seat.deviceId })}`}>${seat.name === '' ? seat.deviceId : seat.name}</a
+        ><span class="sub"><code>${seat.deviceId}</code></span></span
+      >`,
+      html`<a class="mono" href=${path}>${license.displayKey}</a>`,
+      seat.status === 'active' ? badge('good', 'active') : badge('plain', 'deactivated'),
+      foundByWords(how),
+    ]
+  })
+  const columns = [{ label: 'Device' }, { label: 'License' }, { label: 'Status' }, by]
+  return sheeted(table({ caption: 'Devices', columns, rows }))
+}

@@ -1,0 +1,161 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findMembers } from '../../../projections/members/queries.ts'
+import { touchSession } from '../../access/sessions.ts'
+import { recordAudit } from '../../commands/audit.ts'
+import type { LoginDecider } from '../../commands/logins.ts'
+import { emailOf } from '../../commands/members/members.ts'
+import type { Origin, Services } from '../../commands/services.ts'
+import type { AuditTarget } from '../../domain/audit/events.ts'
+import { may, type Permission, type Role } from '../../domain/members/roles.ts'
+import type { Plan } from '../../domain/tenants/events.ts'
+import { Problem } from '../../http/problem.ts'
+import { leadingTo } from './return-path.ts'
+import { sessionHashOf } from './session.ts'
+
+/** The member who is signed in, as of this request: a role that was removed is gone with the next one. */
+export type Principal = {
+  memberId: string
+  tenantId: string
+  tenantName: string
+  tenantStatus: 'active' | 'suspended' | 'closed'
+  plan: Plan
+  role: Role
+  /** Null once the person has been erased. */
+  email: string | null
+  sessionHash: string
+  authenticatedAt: string
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal | undefined
+  }
+  interface FastifyContextConfig {
+    /** Who may come to a page: everybody, every member, or members with a permission. */
+    page?: 'open' | 'member' | Permission
+    /** What pages ask for by themselves, however often: it keeps no session alive. */
+    background?: true
+    /** The member must have proved who they are within this time. */
+    freshMs?: number
+    /** What a page shows of people and what they bought: that somebody looks at it is recorded before they see it. */
+    look?: AuditTarget['kind']
+  }
+}
+
+/** How long a proof of who somebody is counts for something dangerous, and for sending a form begun in that time. */
+export const freshMs = 5 * 60_000
+export const freshFormMs = 15 * 60_000
+
+/** Finds out who is signed in, and lets nobody further than they may go. */
+export function guardRoutes(app: FastifyInstance, services: Services): void {
+  app.decorateRequest('principal', undefined)
+  app.addHook('onRequest', async (request, reply) => {
+    request.principal = await signedIn(services, request)
+    // A page that brings itself up to date is no sign that somebody is still there.
+    const { background } = request.routeOptions.config
+    if (request.principal && !background && request.headers['hx-trigger'] === undefined)
+      await touchSession(services.db, request.principal.sessionHash, services.now())
+    const { page, freshMs: within } = request.routeOptions.config
+    if (page === undefined || page === 'open') return
+    const { principal } = request
+    if (!principal) return leadTo(request, reply, '/dashboard/sign-in')
+    if (principal.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'This workspace is closed.')
+    if (page !== 'member' && !may(principal.role, page)) {
+      throw new Problem(403, 'forbidden', 'Your role does not allow this. Ask an owner of the workspace.')
+    }
+    if (within !== undefined && !isFresh(services, principal, within))
+      return leadTo(request, reply, '/dashboard/confirm')
+    await noteLook(services, request)
+  })
+}
+
+/** How a page for every member is declared whose looks are recorded. */
+export const lookingAt = (look: AuditTarget['kind']) =>
+  ({ config: { page: 'member', look }, schema: { hide: true } }) as const
+
+const Asked = z.object({
+  params: z.object({ id: z.string().optional() }).catch({}),
+  query: z.object({ asOf: z.string().optional() }).catch({}),
+})
+
+/**
+ * Whatever asks for it, and with whichever headers: what is shown counts. So no page that records looks brings itself up
+ * to date. What can be nobody's id is not kept: it may be anything.
+ */
+async function noteLook(services: Services, request: FastifyRequest): Promise<void> {
+  const { look } = request.routeOptions.config
+  if (look === undefined) return
+  const { params, query } = Asked.parse(request)
+  if (params.id !== undefined && !/^[a-z]{2,3}_[0-9a-z]{26}$/.test(params.id)) return
+  const asOf = /^[\dTZ:.+-]{1,40}$/.exec(query.asOf ?? '')?.[0]
+  const target = { kind: look, id: params.id ?? null }
+  await recordAudit(
+    services,
+    principalOf(request).tenantId,
+    { action: 'viewed', target, asOf },
+    originOfMember(request),
+  )
+}
+
+/** Sends somebody to a page that leads back here; a form cannot be sent again by itself, so it leads to where it was. */
+async function leadTo(request: FastifyRequest, reply: FastifyReply, page: string): Promise<FastifyReply> {
+  const path = request.method === 'GET' ? request.url : pathOfReferer(request)
+  const location = leadingTo(page, path)
+  // A part of a page cannot be led elsewhere: htmx is told to take the whole page there.
+  if (request.headers['hx-request'] !== undefined)
+    return reply.code(204).header('hx-redirect', location).send()
+  return reply.redirect(location, 303)
+}
+
+function pathOfReferer({ headers }: FastifyRequest): string {
+  const url = URL.parse(headers.referer ?? '')
+  return url ? url.pathname + url.search : '/dashboard'
+}
+
+async function signedIn(services: Services, request: FastifyRequest): Promise<Principal | undefined> {
+  const member = request.session?.member
+  if (!member) return undefined
+  const [known] = await findMembers(services.db, [member.memberId])
+  if (known?.member.tenantId !== member.tenantId) return undefined
+  const { memberId, tenantId, role } = known.member
+  const { tenantName, tenantStatus, plan } = known
+  return {
+    memberId,
+    tenantId,
+    tenantName,
+    tenantStatus,
+    plan,
+    role,
+    email: await emailOf(services, known.member),
+    sessionHash: sessionHashOf(request),
+    authenticatedAt: member.authenticatedAt,
+  }
+}
+
+/** Whether the member has proved who they are within this time. */
+export function isFresh(
+  services: Pick<Services, 'now'>,
+  { authenticatedAt }: Pick<Principal, 'authenticatedAt'>,
+  within: number = freshMs,
+): boolean {
+  return services.now().getTime() - Date.parse(authenticatedAt) < within
+}
+
+/** The member who requests a page that only members reach. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (!request.principal) throw new Problem(401, 'unauthorized', 'Sign in first.')
+  return request.principal
+}
+
+/** Stands in the metadata of every event that the request causes. */
+export const originOfMember = (request: FastifyRequest): Origin => ({
+  requestId: request.id,
+  actor: `member:${principalOf(request).memberId}`,
+})
+
+export const deciderOf = ({ memberId, tenantId, role }: Principal): LoginDecider => ({
+  memberId,
+  tenantId,
+  role,
+})

@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { listSigningKeys } from '../../../projections/signing/queries.ts'
+import { momentOf } from '../../commands/services.ts'
+import { rotateSigningKey } from '../../commands/signing-keys.ts'
+import { formOf } from '../frame/forms.ts'
+import type { PageContext } from '../page-context.ts'
+import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { rotateSigningKeyView } from './signing-keys-view.ts'
+
+const hidden = { schema: { hide: true } } as const
+const page = '/settings/signing-keys'
+
+/** Which key is the newest stands in the form, so that a form sent twice rotates once. */
+const RotateForm = z.object({ replaces: z.string().max(100) })
+
+export function signingKeyPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const newest = async (tenantId: string) =>
+    (await listSigningKeys(services.db, tenantId, momentOf(services))).at(-1)
+
+  app.get(page, { config: { page: 'manage_settings', freshMs }, ...hidden }, async (request, reply) => {
+    const key = await newest(principalOf(request).tenantId)
+    return show(reply, {
+      title: 'Signing keys',
+      nav: 'settings',
+      content: ({ token }) => rotateSigningKeyView(token, key),
+    })
+  })
+
+  app.post(
+    page,
+    { config: { page: 'manage_settings', freshMs: freshFormMs }, ...hidden },
+    async (request, reply) => {
+      const { tenantId } = principalOf(request)
+      const { replaces } = formOf(RotateForm, request)
+      const present = (await newest(tenantId))?.kid ?? 'none'
+      if (replaces === present) {
+        await rotateSigningKey(services, tenantId, originOfMember(request))
+        request.session.notice = { kind: 'done', text: 'Next signing key published.' }
+      } else {
+        request.session.notice = { kind: 'wrong', text: 'Another signing key was published in the meantime.' }
+      }
+      return reply.redirect('/dashboard/settings', 303)
+    },
+  )
+}

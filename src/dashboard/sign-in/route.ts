@@ -1,0 +1,156 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { KnownMember } from '../../../projections/members/queries.ts'
+import { isKnownDevice } from '../../access/known-devices.ts'
+import { askForPasskey } from '../../access/passkey-ceremony.ts'
+import {
+  type Caller,
+  type SignIn,
+  signInWithPasskey,
+  signInWithPassword,
+} from '../../commands/members/sign-in.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { Slug } from '../../domain/values.ts'
+import type { Content } from '../../html.ts'
+import { addressOf } from '../../http/address.ts'
+import { Problem } from '../../http/problem.ts'
+import { callerOf } from '../../limits/address.ts'
+import { boxes, formOf } from '../frame/forms.ts'
+import type { PageContext } from '../page-context.ts'
+import { home, returnPath } from '../session/return-path.ts'
+import { beginSession } from '../session/session.ts'
+import { challengeIn, giveChallenge } from './challenges.ts'
+import { signInView } from './view.ts'
+
+const SignInForm = z.object({
+  email: z.string().max(320),
+  password: z.string().max(1000),
+  code: z.string().max(20),
+  workspace: z.string().max(100).default(''),
+  return: z.string().max(600).optional(),
+})
+
+const PasskeyForm = z.object({ credential: z.string().max(20_000), return: z.string().max(600).optional() })
+
+/** The same for everybody who does not get in, so that nobody learns who is a member. */
+const noMatch =
+  'Sign-in failed. Check the email address, the password and the code; each code works once. If your address ' +
+  'belongs to several workspaces, enter the workspace.'
+
+export function signInRoutes(app: FastifyInstance, context: PageContext): void {
+  const { services, party, show, browsers } = context
+  const open = { config: { page: 'open' }, schema: { hide: true } } as const
+
+  const page = (
+    reply: FastifyReply,
+    given: { returnTo: string; problem?: Content; email?: string; workspace?: string },
+    status = 200,
+  ) =>
+    show(
+      reply,
+      {
+        title: 'Sign in',
+        content: ({ token }) =>
+          signInView({
+            token,
+            problem: null,
+            email: '',
+            workspace: '',
+            passkeys: party !== undefined,
+            ...given,
+          }),
+      },
+      status,
+    )
+
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    signIn: SignIn,
+    given: { returnTo: string; email?: string; workspace?: string },
+  ) => {
+    if (signIn.outcome === 'signed_in') {
+      await admit(context, request, reply, signIn.known)
+      return reply.redirect(given.returnTo, 303)
+    }
+    if (signIn.outcome === 'wait') {
+      return page(reply, { ...given, problem: waitProblem(reply, signIn.retryAfterSeconds) }, 429)
+    }
+    return page(reply, { ...given, problem: noMatch }, 401)
+  }
+
+  const callerOf = (request: FastifyRequest): Caller => ({
+    address: addressOf(request),
+    deviceHash: browsers.hashOf(request),
+  })
+
+  app.get('/sign-in', open, async (request, reply) => {
+    const query = z.object({ return: boxes, workspace: boxes }).safeParse(request.query).data
+    const returnTo = returnPath(query?.return[0])
+    if (request.principal) return reply.redirect(returnTo, 303)
+    return page(reply, { returnTo, workspace: query?.workspace[0] ?? '' })
+  })
+
+  app.post('/sign-in', open, async (request, reply) => {
+    const { email, password, code, workspace, return: path } = formOf(SignInForm, request)
+    const named = workspace.trim()
+    const tenant = Slug.safeParse(named.toLowerCase())
+    // A name that can be nobody's is looked for all the same: it costs what every other try costs.
+    const tenantId = named === '' ? undefined : (tenant.data ?? '')
+    const signIn = await signInWithPassword(services, { email, tenantId, password, code }, callerOf(request))
+    return answer(request, reply, signIn, { returnTo: returnPath(path), email, workspace: named })
+  })
+
+  if (!party) return
+  app.post('/sign-in/challenge', open, async (request, reply) => {
+    await takeTurnOf(services, callerOf(request))
+    const options = await askForPasskey(party)
+    await giveChallenge(request, services, 'sign in', options.challenge)
+    return reply.send(options)
+  })
+
+  app.post('/sign-in/passkey', open, async (request, reply) => {
+    const { credential, return: path } = formOf(PasskeyForm, request)
+    const challenge = await challengeIn(request, services, 'sign in')
+    const signIn = await signInWithPasskey(services, party, { credential, challenge }, callerOf(request))
+    return answer(request, reply, signIn, { returnTo: returnPath(path) })
+  })
+}
+
+/** Each challenge for somebody unknown is a row in the database, so an address gets no more than it can use. */
+async function takeTurnOf(services: Services, { address, deviceHash }: Caller): Promise<void> {
+  const known = await isKnownDevice(services.db, deviceHash, services.now())
+  const bucket = known ? `challenge device ${deviceHash}` : `challenge ${callerOf(address)}`
+  const attempt = await services.attempts.take([{ bucket, allowance: { burst: 60, intervalMs: 5000 } }])
+  if (attempt.allowed) return
+  const headers = { 'retry-after': String(attempt.retryAfterSeconds) }
+  throw new Problem(429, 'rate_limited', 'Too many attempts. Wait a minute and try again.', headers)
+}
+
+/** Opens a new session for somebody who has just proved who they are, in a browser that is theirs from now on. */
+export async function admit(
+  { services, browsers }: Pick<PageContext, 'services' | 'browsers'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { member: { memberId, tenantId } }: Pick<KnownMember, 'member'>,
+): Promise<void> {
+  await browsers.remember(request, reply, memberId)
+  const userAgent = request.headers['user-agent']?.slice(0, 300) ?? null
+  const authenticatedAt = momentOf(services)
+  await beginSession(request, { memberId, tenantId, authenticatedAt, address: addressOf(request), userAgent })
+}
+
+/** What somebody is told who has tried too often. */
+export function waitProblem(reply: FastifyReply, retryAfterSeconds: number): string {
+  reply.header('retry-after', String(retryAfterSeconds))
+  const minutes = Math.ceil(retryAfterSeconds / 60)
+  return `Too many attempts. Wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and try again.`
+}
+
+export function signOutRoute(app: FastifyInstance, { endSession }: PageContext): void {
+  // For whoever still holds the cookie of a session that has ended, too.
+  app.post('/sign-out', { config: { page: 'open' }, schema: { hide: true } }, async (request, reply) => {
+    await endSession(request, reply)
+    return reply.redirect(`${home}/sign-in`, 303)
+  })
+}

@@ -1,0 +1,204 @@
+import { longestPassword, shortestPassword } from '../../access/password.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { field, notice, tokenField } from '../frame/parts.ts'
+
+type PasskeyForm = {
+  /** Where the challenge comes from, and where the passkey is sent. */
+  challenge: string
+  action: string
+  token: string
+  label: string
+  /** Makes one instead of showing one. */
+  makes?: boolean
+  returnTo?: string
+  extra?: Content
+  second?: boolean
+  /** Stands between it and another way, which is all that there is without it. */
+  or?: string
+}
+
+/** A form that only a browser with JavaScript and passkeys shows. */
+export function passkeyForm(form: PasskeyForm): Html {
+  return html`<form
+    class="stack-tight"
+    method="post"
+    action=${form.action}
+    data-passkey=${form.makes ? 'new' : 'get'}
+    data-challenge=${form.challenge}
+    hidden
+  >
+    ${tokenField(form.token)}
+    <input type="hidden" name="credential" value="" />
+    ${form.returnTo !== undefined && html`<input type="hidden" name="return" value=${form.returnTo} />`} ${form.extra}
+    <button class=${form.second ? 'second wide-button' : 'wide-button'}>${form.label}</button>
+    <p class="error" role="alert"></p>
+    ${form.or !== undefined && html`<p class="or">${form.or}</p>`}
+  </form>`
+}
+
+const code = (name: string, hint: string): Html =>
+  field({
+    name,
+    label: 'Code',
+    hint,
+    autocomplete: 'one-time-code',
+    inputmode: 'numeric',
+    maxlength: 9,
+    className: 'code',
+  })
+
+type SignInView = {
+  token: string
+  returnTo: string
+  problem: Content
+  email: string
+  workspace: string
+  passkeys: boolean
+}
+
+export function signInView({ token, returnTo, problem, email, workspace, passkeys }: SignInView): Html {
+  const target = {
+    token,
+    returnTo,
+    challenge: '/dashboard/sign-in/challenge',
+    action: '/dashboard/sign-in/passkey',
+  }
+  return html`<div class="sheet stack">
+    <h1>Sign in</h1>
+    ${problem && notice('wrong', problem)}
+    ${passkeys && passkeyForm({ ...target, label: 'Sign in with a passkey', second: true, or: 'or' })}
+    <form class="stack" method="post" action="/dashboard/sign-in">
+      ${tokenField(token)}
+      <input type="hidden" name="return" value=${returnTo} />
+      ${field({ name: 'email', label: 'Email', type: 'email', value: email, autocomplete: 'username' })}
+      ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
+      ${code('code', 'Six-digit code from your authenticator app.')}
+      ${field({
+        name: 'workspace',
+        label: 'Workspace (optional)',
+        hint: 'Needed only if your email address belongs to several workspaces.',
+        value: workspace,
+        required: false,
+        autocomplete: 'organization',
+      })}
+      <button class="wide-button">Sign in</button>
+    </form>
+    <p class="hint">Locked out? Ask an owner of your workspace or the operator of this server for a new link.</p>
+  </div>`
+}
+
+type ConfirmView = {
+  token: string
+  returnTo: string
+  problem: Content
+  email: string | null
+  password: boolean
+  passkeys: boolean
+}
+
+export function confirmView({ token, returnTo, problem, email, password, passkeys }: ConfirmView): Html {
+  const target = {
+    token,
+    returnTo,
+    challenge: '/dashboard/confirm/challenge',
+    action: '/dashboard/confirm/passkey',
+  }
+  return html`<div class="narrow stack">
+    <div>
+      <h1>Confirm your identity</h1>
+      <p class="lead">This action is sensitive. Confirm who you are to continue. The confirmation is valid for five minutes.</p>
+    </div>
+    ${problem && notice('wrong', problem)}
+    ${passkeys && passkeyForm({ ...target, label: 'Confirm with a passkey', second: password, ...(password && { or: 'or' }) })}
+    ${
+      password &&
+      html`<form class="sheet stack" method="post" action="/dashboard/confirm">
+        ${tokenField(token)}
+        <input type="hidden" name="return" value=${returnTo} />
+        <input type="hidden" name="email" value=${email} autocomplete="username" />
+        ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
+        ${code('code', 'A new six-digit code from your authenticator app. The code that you signed in with does not work again.')}
+        <div class="decide">
+          <button>Confirm</button>
+          <a class="button second" href=${returnTo}>Go back</a>
+        </div>
+      </form>`
+    }
+    ${!password && html`<p><a href=${returnTo}>Go back</a></p>`}
+  </div>`
+}
+
+type PasswordSetUp = {
+  token: string
+  action: string
+  email: string
+  secret: string
+  qr: Html
+  problem: { field: 'password' | 'code'; message: string } | undefined
+  button: string
+}
+
+/** Chooses a password and connects an authenticator app, in one form. */
+export function passwordSetUp({ token, action, email, secret, qr, problem, button }: PasswordSetUp): Html {
+  return html`<form class="stack" method="post" action=${action}>
+    ${tokenField(token)}
+    <input type="hidden" name="email" value=${email} autocomplete="username" />
+    ${field({
+      name: 'password',
+      label: 'New password',
+      type: 'password',
+      autocomplete: 'new-password',
+      maxlength: longestPassword,
+      hint: `At least ${shortestPassword} characters. Several random words are easy to remember.`,
+      error: problem?.field === 'password' ? problem.message : undefined,
+    })}
+    <div class="stack-tight">
+      <h2>Authenticator app</h2>
+      <p class="hint">Scan the QR code with an app such as 1Password, Aegis or Google Authenticator, or enter the key by hand.</p>
+      ${qr}
+      <p><code>${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code></p>
+    </div>
+    ${field({
+      name: 'code',
+      label: 'Code',
+      hint: 'The six-digit code that the app shows now.',
+      autocomplete: 'one-time-code',
+      inputmode: 'numeric',
+      maxlength: 9,
+      className: 'code',
+      error: problem?.field === 'code' ? problem.message : undefined,
+    })}
+    <button class="wide-button">${button}</button>
+  </form>`
+}
+
+type WelcomeView = {
+  email: string
+  tenantName: string
+  role: string
+  setUp: Html
+  passkey: Html | null
+  problem: Content
+}
+
+export function welcomeView({ email, tenantName, role, setUp, passkey, problem }: WelcomeView): Html {
+  return html`<div class="sheet stack">
+    <div>
+      <h1>Welcome to ${tenantName}</h1>
+      <p class="lead">
+        Choose how you sign in as <strong>${email}</strong> (${role}). This replaces any earlier sign-in methods.
+      </p>
+    </div>
+    ${problem && notice('wrong', problem)} ${passkey}
+    ${setUp}
+  </div>`
+}
+
+/** A page with a message and one way on. */
+export function messageView(title: string, text: Content, action?: Content): Html {
+  return html`<div class="stack narrow">
+    <h1>${title}</h1>
+    <p class="lead">${text}</p>
+    ${action}
+  </div>`
+}

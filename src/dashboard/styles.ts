@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+
+/** The rules of each component stand beside it. Of two that are equally specific the later one wins, so order matters. */
+const files = [
+  'frame/base.css',
+  'frame/frame.css',
+  'frame/page.css',
+  'frame/tables.css',
+  'frame/forms.css',
+  'approvals/approvals.css',
+  'frame/plots.css',
+  'search/search.css',
+  'license/license.css',
+  'system/system.css',
+  'frame/screens.css',
+] as const
+
+/** @returns the style sheet of all pages */
+export const readStyles = (): string =>
+  files.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join('\n')

@@ -1,0 +1,158 @@
+import { setTimeout } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { countDeliveriesByHour, countWaitingDeliveries } from '../../../projections/deliveries/waiting.ts'
+import { countParked, listParkedOf } from '../../../projections/runner/parked.ts'
+import { rebuildPosition } from '../../../projections/runner/rebuild.ts'
+import { findLastRebuild } from '../../../projections/runner/rebuilds.ts'
+import { projectionStatus } from '../../../projections/runner/status.ts'
+import { listSigningKeys } from '../../../projections/signing/queries.ts'
+import { listTokens } from '../../../projections/tokens/list.ts'
+import { listSignIns } from '../../access/sessions.ts'
+import { momentOf, type Services } from '../../commands/services.ts'
+import { may } from '../../domain/members/roles.ts'
+import { actorNames } from '../../history/actors.ts'
+import { type AskedLimit, readSpent } from '../../limits/spent.ts'
+import { readLimitHits } from '../../usage/limit-hits.ts'
+import { momentsIn, type UsageRange, usageRange } from '../../usage/range.ts'
+import { readUsage } from '../../usage/read.ts'
+import type { PageContext } from '../page-context.ts'
+import { type Principal, principalOf } from '../session/principal.ts'
+import { memberIn } from '../session/session.ts'
+import {
+  type NamedLimit,
+  type ReadModelsShown,
+  readModelsPart,
+  type SignInShown,
+  systemView,
+} from './view.ts'
+
+const hoursShown = 48
+const hoursOfHits = 7 * 24
+const mostSignIns = 20
+/** Tokens whose limits are looked at; the newest ones. */
+const mostTokens = 50
+/** The event store may hang, and the page is looked at just then. */
+const patienceMs = 2000
+
+/** How the service does: what is everybody's only as far as it concerns everybody, and the rest of this tenant alone. */
+export function systemPage(app: FastifyInstance, context: PageContext): void {
+  const { services, readiness, show, showPart } = context
+  app.get('/system', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
+    const principal = principalOf(request)
+    const readModels = await readModelsOf(services, principal.tenantId)
+    if (request.headers['hx-request'] === 'true')
+      return showPart(reply, (view) => readModelsPart(view, readModels))
+    const { db } = services
+    const [{ parts }, deliveries, activity, signingKeys, limits, limitHits, signIns] = await Promise.all([
+      readiness(),
+      deliveriesOf(services, principal.tenantId),
+      activityOf(services, principal.tenantId),
+      listSigningKeys(db, principal.tenantId, momentOf(services)),
+      limitsOf(context, principal.tenantId),
+      limitHitsOf(services, principal.tenantId),
+      maySeeSignIns(principal) ? signInsOf(services, principal.tenantId) : undefined,
+    ])
+    return show(reply, {
+      title: 'System',
+      nav: 'system',
+      content: (view) =>
+        systemView(view, {
+          parts,
+          readModels,
+          deliveries,
+          activity,
+          signingKeys,
+          limits,
+          limitHits,
+          signIns,
+        }),
+    })
+  })
+}
+
+/** Where colleagues sign in from is for those who let them in, and for those who look into what happened. */
+const maySeeSignIns = ({ role }: Principal): boolean => may(role, 'manage_members') || role === 'auditor'
+
+async function readModelsOf({ db, ledger }: Services, tenantId: string): Promise<ReadModelsShown> {
+  const limit = new AbortController()
+  const late = setTimeout(patienceMs, undefined, { signal: limit.signal }).catch(() => undefined)
+  const answered = projectionStatus(db, ledger).catch(() => undefined)
+  const [status, parked, own, rebuilding] = await Promise.all([
+    Promise.race([answered, late]),
+    countParked(db),
+    listParkedOf(db, tenantId),
+    rebuildPosition(db),
+  ])
+  limit.abort()
+  // Asked for after it is known whether one is running: one that ends in between has an end then.
+  return { status, parked, own, rebuilding, lastRebuild: await findLastRebuild(db) }
+}
+
+function lastHours(services: Services, hours = hoursShown): UsageRange {
+  const from = new Date(services.now().getTime() - (hours - 1) * 3_600_000).toISOString()
+  const range = usageRange({ from, granularity: 'hour' }, momentOf(services))
+  if (typeof range === 'string') throw new Error(`the last hours are no range: ${range}`)
+  return range
+}
+
+async function deliveriesOf(services: Services, tenantId: string) {
+  const range = lastHours(services)
+  const [waiting, byHour] = await Promise.all([
+    countWaitingDeliveries(services.db, tenantId, { now: momentOf(services), since: range.from }),
+    countDeliveriesByHour(services.db, tenantId, range),
+  ])
+  const found = new Map(byHour.map((hour) => [hour.at, hour]))
+  const hours = momentsIn(range).map((at) => found.get(at) ?? { at, delivered: 0, pending: 0, abandoned: 0 })
+  return { waiting, hours }
+}
+
+async function activityOf(services: Services, tenantId: string) {
+  await services.usage.flush()
+  const { series } = await readUsage(services.db, tenantId, undefined, lastHours(services))
+  return series
+}
+
+async function limitHitsOf(services: Services, tenantId: string) {
+  await services.limitHits.flush()
+  return readLimitHits(services.db, tenantId, lastHours(services, hoursOfHits))
+}
+
+/** Those that count for the whole tenant, and of the management interface the tokens that are using it now. */
+async function limitsOf({ services, limits }: PageContext, tenantId: string): Promise<NamedLimit[]> {
+  const { items } = await listTokens(
+    services.db,
+    tenantId,
+    { live: true, now: momentOf(services) },
+    { after: undefined, limit: mostTokens },
+  )
+  const names = new Map(items.map(({ token }) => [token.tokenId, token.name]))
+  const ofTenant = (['runtime', 'clientTenant', 'clientNewInstances', 'checkout'] as const).map(
+    (name): AskedLimit => ({ name, key: tenantId }),
+  )
+  const ofTokens = [...names.keys()].map((key): AskedLimit => ({ name: 'management', key }))
+  // Limits go by the clock of the machine, which processes share.
+  const spent = await readSpent(services.db, limits, [...ofTenant, ...ofTokens], Date.now())
+  return spent
+    .filter(({ name, share }) => name !== 'management' || share > 0)
+    .map((one) => ({ ...one, who: names.get(one.key) ?? 'the workspace' }))
+}
+
+async function signInsOf(services: Services, tenantId: string): Promise<SignInShown[]> {
+  const sessions = await listSignIns(services.db, tenantId, mostSignIns)
+  const nameOf = await actorNames(
+    services,
+    tenantId,
+    sessions.map(({ memberId }) => `member:${memberId}`),
+  )
+  return sessions.map(({ memberId, data, createdAt, lastSeenAt, endedAt }) => {
+    const member = memberIn(data)
+    return {
+      who: nameOf(`member:${memberId}`),
+      at: createdAt,
+      address: member?.address ?? null,
+      userAgent: member?.userAgent ?? null,
+      lastSeenAt,
+      isOver: endedAt !== null,
+    }
+  })
+}

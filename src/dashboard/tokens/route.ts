@@ -1,0 +1,131 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findListedToken, listTokens } from '../../../projections/tokens/list.ts'
+import { momentOf } from '../../commands/services.ts'
+import { createToken, revokeToken } from '../../commands/tokens.ts'
+import { isId, newId } from '../../credentials/id.ts'
+import { may } from '../../domain/members/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { Scope } from '../../domain/tokens/scopes.ts'
+import { actorNames } from '../../history/actors.ts'
+import { notFound } from '../../http/problem.ts'
+import { boxes, formOf, line } from '../frame/forms.ts'
+import { queryOf } from '../frame/lists.ts'
+import type { PageContext } from '../page-context.ts'
+import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { expiryOf, Lifetime } from './lifetimes.ts'
+import { madeTokenView, newTokenView, tokensView, tokenView } from './view.ts'
+
+const NewToken = z.object({
+  /** Made with the form: sent twice, it makes one token. */
+  tokenId: z.string().refine((id) => isId('tok', id)),
+  name: line(200),
+  scopes: boxes.pipe(z.array(Scope)),
+  lifetime: Lifetime,
+})
+
+const path = '/dashboard/tokens'
+const hidden = { schema: { hide: true } } as const
+
+type TokenRequest = FastifyRequest<{ Params: { id: string } }>
+
+export function tokenPages(app: FastifyInstance, context: PageContext): void {
+  const { services, cursors, show } = context
+
+  app.get('/tokens', { config: { page: 'member' }, ...hidden }, async (request, reply) => {
+    const principal = principalOf(request)
+    const { cursor, show: shown } = queryOf(request)
+    const live = shown !== 'all'
+    const boundTo = [principal.tenantId, 'dashboard tokens', live]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: 50 }
+    const filter = { live, now: momentOf(services) }
+    const { items, next } = await listTokens(services.db, principal.tenantId, filter, keyset)
+    const pages = { cursor, next: cursors.write(boundTo, next) }
+    return show(reply, {
+      title: 'API tokens',
+      nav: 'tokens',
+      content: (view) => tokensView(view, { tokens: items, live, pages, role: principal.role }),
+    })
+  })
+
+  app.get('/tokens/:id', { config: { page: 'member' }, ...hidden }, async (request: TokenRequest, reply) => {
+    const { tenantId, role } = principalOf(request)
+    const { id } = request.params
+    const listed = isId('tok', id) ? await findListedToken(services.db, tenantId, id) : undefined
+    if (!listed) throw notFound('token')
+    const { memberId } = listed.token
+    const member = `member:${memberId}`
+    const madeBy = memberId === null ? null : (await actorNames(services, tenantId, [member]))(member)
+    return show(reply, {
+      title: listed.token.name,
+      nav: 'tokens',
+      content: (view) => tokenView(view, listed, madeBy, may(role, 'manage_tokens')),
+    })
+  })
+
+  app.post(
+    '/tokens/:id/revoke',
+    { config: { page: 'manage_tokens' }, ...hidden },
+    async (request: TokenRequest, reply) => {
+      await revokeToken(services, principalOf(request).tenantId, request.params.id, originOfMember(request))
+      request.session.notice = {
+        kind: 'done',
+        text: 'Token revoked. Requests with it are now rejected.',
+      }
+      return reply.redirect(path, 303)
+    },
+  )
+
+  newTokenPages(app, context)
+}
+
+function newTokenPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const form = (
+    reply: FastifyReply,
+    given: { name: string; scopes: Scope[]; lifetime: Lifetime },
+    problem?: string,
+  ) =>
+    show(
+      reply,
+      {
+        title: 'New API token',
+        nav: 'tokens',
+        content: ({ token }) => newTokenView({ token, tokenId: newId('tok'), ...given, problem }),
+      },
+      problem ? 422 : 200,
+    )
+
+  app.get('/tokens/new', { config: { page: 'manage_tokens', freshMs }, ...hidden }, async (_request, reply) =>
+    form(reply, { name: '', scopes: ['products:read', 'licenses:read'], lifetime: '90' }),
+  )
+
+  app.post(
+    '/tokens',
+    { config: { page: 'manage_tokens', freshMs: freshFormMs }, ...hidden },
+    async (request, reply) => {
+      const { tokenId, lifetime, ...asked } = formOf(NewToken, request)
+      if (asked.name === '') return form(reply, { ...asked, lifetime }, 'Enter a name.')
+      if (asked.scopes.length === 0) return form(reply, { ...asked, lifetime }, 'Choose at least one scope.')
+      const { tenantId } = principalOf(request)
+      const expiresAt = expiryOf(lifetime, services.now())
+      try {
+        const made = await createToken(
+          services,
+          { tokenId, tenantId, ...asked, expiresAt },
+          originOfMember(request),
+        )
+        return show(reply, {
+          title: 'New token',
+          nav: 'tokens',
+          content: (view) => madeTokenView(view, made.token, asked.name, made.scopes, expiresAt),
+        })
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'token_exists') throw error
+        const text =
+          'This token was already created and is shown only once. If it is lost, revoke it and create another.'
+        request.session.notice = { kind: 'wrong', text }
+        return reply.redirect(path, 303)
+      }
+    },
+  )
+}

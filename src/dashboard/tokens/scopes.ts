@@ -1,0 +1,63 @@
+import type { Scope } from '../../domain/tokens/scopes.ts'
+import { type Html, html } from '../../html.ts'
+
+/** What each scope lets a token do, in plain words. */
+const scopeWords: Record<Scope, string> = {
+  'products:read': 'View products and key types',
+  'products:write': 'Create and change products and key types',
+  'licenses:read': 'View licenses and their devices',
+  'licenses:write': 'Mint, remint and import licenses, and remove devices',
+  'licenses:runtime': 'Activate, validate and deactivate licenses from your own server',
+  'integrations:read': 'View payment providers, the webhook and the masked SDK key',
+  'integrations:write': 'Connect payment providers and configure them',
+  'customers:read': 'View customers',
+  'customers:write': 'Create customers and change their entitlements',
+  'usage:read': 'View usage statistics',
+  danger:
+    'Request dangerous operations: revoke, export, delete, reveal secrets. Each one still needs approval by a person.',
+}
+
+export const scopeList = (scopes: readonly Scope[]): Html =>
+  html`<span class="tags"
+    >${scopes.map((scope) => html`<code class=${`badge ${scope === 'danger' ? 'bad' : 'plain'}`}>${scope}</code>`)}</span
+  >`
+
+/** In a line of a list, where reading and writing of one thing are said together. */
+export function scopeSummary(scopes: readonly Scope[]): Html {
+  const groups = new Map<string, string[]>()
+  for (const scope of scopes) {
+    const [group = scope, right] = scope.split(':')
+    groups.set(group, [...(groups.get(group) ?? []), ...(right === undefined ? [] : [right])])
+  }
+  return html`<span class="tags"
+    >${[...groups].map(
+      ([group, rights]) =>
+        html`<span class=${`badge ${group === 'danger' ? 'bad' : 'plain'}`}>${[group, rights.join(', ')].join(' ').trim()}</span>`,
+    )}</span
+  >`
+}
+
+type ScopeBox = { scope: Scope; checked: boolean }
+
+/** A box for each scope, `danger` apart from the others at the end. */
+export function scopeBoxes(legend: string, boxes: readonly ScopeBox[], error?: string): Html {
+  const box = ({ scope, checked }: ScopeBox) =>
+    html`<div class=${scope === 'danger' ? 'check danger' : 'check'}>
+      <input
+        type="checkbox"
+        id=${`scope-${scope}`}
+        name="scopes"
+        value=${scope}
+        checked=${checked}
+        aria-describedby=${`scope-${scope}-words`}
+      />
+      <label for=${`scope-${scope}`}><code>${scope}</code></label>
+      <p class="hint" id=${`scope-${scope}-words`}>${scopeWords[scope]}</p>
+    </div>`
+  return html`<fieldset aria-describedby=${error ? 'scopes-error' : undefined}>
+    <legend>${legend}</legend>
+    ${error && html`<p class="error" id="scopes-error">${error}</p>`}
+    <div class="checks">${boxes.filter(({ scope }) => scope !== 'danger').map(box)}</div>
+    ${boxes.filter(({ scope }) => scope === 'danger').map(box)}
+  </fieldset>`
+}

@@ -1,0 +1,167 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { askForNewPasskey, checkNewPasskey, type RelyingParty } from '../../access/passkey-ceremony.ts'
+import { totpUri } from '../../access/totp.ts'
+import { findLinkHolder, type LinkHolder } from '../../commands/members/members.ts'
+import {
+  beginTotp,
+  type SettingUp,
+  type SetUp,
+  setUpPasskey,
+  setUpPassword,
+} from '../../commands/members/set-up.ts'
+import { type Html, html } from '../../html.ts'
+import { formOf } from '../frame/forms.ts'
+import type { PageContext } from '../page-context.ts'
+import { home } from '../session/return-path.ts'
+import { challengeIn, giveChallenge } from '../sign-in/challenges.ts'
+import { admit } from '../sign-in/route.ts'
+import { messageView, passkeyForm, passwordSetUp, welcomeView } from '../sign-in/view.ts'
+import { welcomePath } from './path.ts'
+import { qrCode } from './qr.ts'
+
+export const PasswordSetUpForm = z.object({ password: z.string().max(1000), code: z.string().max(20) })
+const PasskeyForm = z.object({ credential: z.string().max(20_000) })
+
+type Unfinished = Extract<SetUp, { done: false }>
+type LinkRequest = FastifyRequest<{ Params: { secret: string } }>
+
+export const notProven: Unfinished = {
+  done: false,
+  problem: 'passkey',
+  message: 'The passkey could not be verified. Try again.',
+}
+
+const settingUp = ({ link, member: { memberId, tenantId }, email }: LinkHolder): SettingUp => ({
+  memberId,
+  tenantId,
+  email,
+  linkHash: link.linkHash,
+})
+
+/** The same attempt each time the link is opened, so that what was scanned once still holds. */
+const enrolmentOf = ({ link }: LinkHolder): string => link.linkHash.slice(0, 24)
+
+const open = { config: { page: 'open' }, schema: { hide: true } } as const
+
+/** Where a one-time link leads: a member chooses how they sign in, and is in. Opening it uses nothing up. */
+export function welcomeRoutes(app: FastifyInstance, context: PageContext): void {
+  const { services, party, show } = context
+  const gone = (reply: FastifyReply) => show(reply, gonePage, 404)
+
+  const page = async (reply: FastifyReply, secret: string, holder: LinkHolder, problem?: Unfinished) => {
+    const totp = await beginTotp(services, holder.member, enrolmentOf(holder))
+    const content = ({ token }: { token: string }) =>
+      welcomeContent({ token, action: welcomePath(secret), holder, totp, party, problem })
+    return show(reply, { title: `Welcome to ${holder.tenantName}`, content }, problem ? 422 : 200)
+  }
+
+  /** Finds out whose link it is before anything else. */
+  const holding =
+    (work: (request: LinkRequest, reply: FastifyReply, holder: LinkHolder) => Promise<FastifyReply>) =>
+    async (request: LinkRequest, reply: FastifyReply) => {
+      const holder = await findLinkHolder(services, request.params.secret)
+      return holder ? work(request, reply, holder) : gone(reply)
+    }
+
+  const finish = async (request: LinkRequest, reply: FastifyReply, holder: LinkHolder, setUp: SetUp) => {
+    if (!setUp.done)
+      return setUp.problem === 'link' ? gone(reply) : page(reply, request.params.secret, holder, setUp)
+    await admit(context, request, reply, holder)
+    request.session.notice = { kind: 'done', text: 'Sign-in is set up, and you are signed in.' }
+    return reply.redirect(home, 303)
+  }
+
+  app.get(
+    '/welcome/:secret',
+    open,
+    holding((request, reply, holder) => page(reply, request.params.secret, holder)),
+  )
+
+  app.post(
+    '/welcome/:secret',
+    open,
+    holding(async (request, reply, holder) => {
+      const chosen = { ...formOf(PasswordSetUpForm, request), enrolment: enrolmentOf(holder) }
+      return finish(request, reply, holder, await setUpPassword(services, settingUp(holder), chosen))
+    }),
+  )
+
+  if (!party) return
+  app.post(
+    '/welcome/:secret/challenge',
+    open,
+    holding(async (request, reply, { email, tenantName, member: { memberId }, link }) => {
+      const options = await askForNewPasskey(
+        party,
+        { memberId, email, label: `${email} (${tenantName})` },
+        [],
+      )
+      await giveChallenge(request, services, `welcome ${link.linkHash}`, options.challenge)
+      return reply.send(options)
+    }),
+  )
+
+  app.post(
+    '/welcome/:secret/passkey',
+    open,
+    holding(async (request, reply, holder) => {
+      const { credential } = formOf(PasskeyForm, request)
+      const challenge = await challengeIn(request, services, `welcome ${holder.link.linkHash}`)
+      const passkey = challenge && (await checkNewPasskey(party, credential, challenge))
+      const setUp = passkey
+        ? await setUpPasskey(services, settingUp(holder), passkey, 'First passkey')
+        : notProven
+      return finish(request, reply, holder, setUp)
+    }),
+  )
+}
+
+const gonePage = {
+  title: 'Link not valid',
+  content: () =>
+    messageView(
+      'Link not valid',
+      'The link has been used, has expired or was replaced by a newer one. Ask for a new link.',
+      html`<p><a href="/dashboard/sign-in">Sign in</a></p>`,
+    ),
+}
+
+type WelcomeContent = {
+  token: string
+  action: string
+  holder: LinkHolder
+  totp: string
+  party: RelyingParty | undefined
+  problem: Unfinished | undefined
+}
+
+function welcomeContent({ token, action, holder, totp, party, problem }: WelcomeContent): Html {
+  const { email, tenantName, member } = holder
+  const atField = problem?.problem === 'password' || problem?.problem === 'code' ? problem.problem : undefined
+  return welcomeView({
+    email,
+    tenantName,
+    role: member.role,
+    problem: atField ? null : problem?.message,
+    passkey: party
+      ? passkeyForm({
+          token,
+          action: `${action}/passkey`,
+          challenge: `${action}/challenge`,
+          label: 'Create passkey',
+          makes: true,
+          or: 'or use a password and an authenticator app',
+        })
+      : null,
+    setUp: passwordSetUp({
+      token,
+      action,
+      email,
+      secret: totp,
+      qr: qrCode(totpUri(totp, email, member.tenantId), 'QR code for your authenticator app'),
+      problem: problem && atField ? { field: atField, message: problem.message } : undefined,
+      button: 'Set up password',
+    }),
+  })
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { Entitlement } from '../products/key-type.ts'
+import { Moment, Slug } from '../values.ts'
+
+/** What a customer's licenses grant beside what their key types say: of one product or of all, until then or always. */
+export const EntitlementOverride = z.strictObject({
+  entitlement: Entitlement,
+  effect: z.enum(['grant', 'revoke']),
+  productId: Slug.optional(),
+  expiresAt: Moment.optional(),
+  reason: z.string().min(1).max(500).optional(),
+})
+export type EntitlementOverride = z.infer<typeof EntitlementOverride>
+
+/** Enough for any customer, and little enough to be read at every validate. */
+export const mostOverrides = 100
+
+/**
+ * The entitlements of a license of this product under its customer's overrides: its own, and what is granted, but
+ * nothing that is revoked. The order of the overrides does not matter, and one is over at its `expiresAt` itself.
+ */
+export function withOverrides(
+  own: readonly string[],
+  overrides: readonly EntitlementOverride[],
+  productId: string,
+  now: string,
+): string[] {
+  if (overrides.length === 0) return [...own]
+  const effective = new Set(own)
+  const present = overrides.filter((override) => isInForce(override, productId, now))
+  for (const { effect, entitlement } of present) if (effect === 'grant') effective.add(entitlement)
+  for (const { effect, entitlement } of present) if (effect === 'revoke') effective.delete(entitlement)
+  return [...effective].sort()
+}
+
+/** The next moment at which {@link withOverrides} may come out otherwise by the clock alone; null when never. */
+export function nextOverrideEnd(
+  overrides: readonly EntitlementOverride[],
+  productId: string,
+  now: string,
+): string | null {
+  let next: string | null = null
+  for (const override of overrides) {
+    const { expiresAt } = override
+    if (expiresAt === undefined || !isInForce(override, productId, now)) continue
+    if (next === null || expiresAt < next) next = expiresAt
+  }
+  return next
+}
+
+function isInForce(override: EntitlementOverride, productId: string, now: string): boolean {
+  const { productId: only = productId, expiresAt } = override
+  return only === productId && (expiresAt === undefined || now < expiresAt)
+}

@@ -1,0 +1,46 @@
+import type { LicenseEvent } from '../licenses/events.ts'
+import type { WebhookEventName } from '../webhooks/events.ts'
+
+/**
+ * What an event of a license is called outside; undefined for what is nobody's concern there. A license is announced
+ * when it was sold, and not when its vendor made it by themselves.
+ */
+export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined {
+  switch (event.type) {
+    case 'LicenseMinted':
+      return isSold(event.data) ? 'license.created' : undefined
+    case 'DeviceActivated':
+      return 'license.activated'
+    case 'DeviceDeactivated':
+      return 'license.deactivated'
+    case 'LicenseExpired':
+    case 'LicenseFellBack':
+      return 'license.expired'
+    case 'LicenseRenewed':
+      return 'license.renewed'
+    case 'LicenseRefunded':
+      return 'license.refunded'
+    case 'LicenseRevoked':
+    case 'ImportTakenBack':
+      return 'license.revoked'
+    case 'LicenseReminted':
+      return 'license.reminted'
+    case 'LicenseReinstated':
+      return 'license.reinstated'
+    case 'LicenseTermsChanged':
+    case 'SubscriptionEnded':
+      return 'license.updated'
+    case 'LicenseImported':
+    case 'CustomerLinked':
+    case 'SaleFollowed':
+    case 'HolderErased':
+    case 'RevocationUndone':
+      return undefined
+  }
+}
+
+/** Whether a customer is owed a mail with the key: they have bought, and an address is known. */
+export const isMailOwed = (event: LicenseEvent): boolean =>
+  event.type === 'LicenseMinted' && isSold(event.data) && (event.data.holder?.email ?? null) !== null
+
+const isSold = ({ source }: { source: string }): boolean => source === 'sale' || source === 'test'

@@ -1,0 +1,66 @@
+import type { KeyType } from '../products/key-type.ts'
+import { findKeyType } from '../products/product.ts'
+import type { KnownIntegration } from './integration.ts'
+import { targetsOf } from './mapping.ts'
+import type { Provider } from './provider.ts'
+
+/** What stands between a provider and a license for each of its sales. */
+export type Missing =
+  /** The installation's own: for whoever runs it. */
+  | { what: 'platform_key' }
+  | { what: 'notification_secret' }
+  | { what: 'connection' }
+  | { what: 'onboarding' }
+  /** Nothing would tell which product a sale is of. */
+  | { what: 'mapping' }
+  /** Sales of these are told by what is mapped to a key type, or a product, that is gone. */
+  | { what: 'mapping_target'; productIds: string[] }
+  | { what: 'price' }
+  | { what: 'checkout_key' }
+  /** Its notifications name no e-mail address, which then only its API tells. */
+  | { what: 'api_key' }
+
+export type Surroundings = {
+  integration: KnownIntegration | undefined
+  products: readonly { productId: string; keyTypes: readonly KeyType[] }[]
+  hasCheckoutKey: boolean
+  /** What the installation itself is given for the card provider. */
+  card: { hasPlatformKey: boolean; hasNotificationSecret: boolean }
+}
+
+/** Everything that has to be done before sales through a provider become licenses, in the order to do it in. */
+export function missingFor(provider: Provider, surroundings: Surroundings): Missing[] {
+  return provider === 'stripe' ? missingForCard(surroundings) : missingForMarketplace(provider, surroundings)
+}
+
+function missingForCard({ integration, products, hasCheckoutKey, card }: Surroundings): Missing[] {
+  const missing: Missing[] = []
+  if (!card.hasPlatformKey) missing.push({ what: 'platform_key' })
+  if (!card.hasNotificationSecret) missing.push({ what: 'notification_secret' })
+  if (integration?.status === 'onboarding') missing.push({ what: 'onboarding' })
+  else if (integration?.status !== 'connected') missing.push({ what: 'connection' })
+  if (!products.some(({ keyTypes }) => keyTypes.some(({ price }) => price !== null))) {
+    missing.push({ what: 'price' })
+  }
+  if (!hasCheckoutKey) missing.push({ what: 'checkout_key' })
+  return missing
+}
+
+function missingForMarketplace(
+  provider: Exclude<Provider, 'stripe'>,
+  { integration, products }: Surroundings,
+): Missing[] {
+  if (integration?.status !== 'connected') return [{ what: 'connection' }]
+  const missing: Missing[] = []
+  const { mappings, credentials } = integration
+  if (mappings.length === 0) missing.push({ what: 'mapping' })
+  const lost = mappings.filter(({ productId, mapping }) => {
+    const product = products.find((one) => one.productId === productId)
+    return !product || !targetsOf(mapping).every((keyTypeId) => findKeyType(product, keyTypeId))
+  })
+  if (lost.length > 0) {
+    missing.push({ what: 'mapping_target', productIds: lost.map(({ productId }) => productId) })
+  }
+  if (provider === 'paddle' && credentials.apiKey === null) missing.push({ what: 'api_key' })
+  return missing
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { Provider } from '../integrations/provider.ts'
+import { Holder } from '../licenses/events.ts'
+import { Moment, Slug } from '../values.ts'
+import { Amount, Currency, ForeignId, SaleFact, SaleLink, SoldItem, told } from './notifications.ts'
+
+export { SaleFact, SaleLink, SoldItem } from './notifications.ts'
+
+/** Why a paid sale has no license yet. */
+export const ParkedReason = z.enum([
+  'no_mapping',
+  'product_not_found',
+  'key_type_not_found',
+  'quantity_not_allowed',
+  'quantity_too_large',
+  'tenant_suspended',
+  'tenant_closed',
+])
+export type ParkedReason = z.infer<typeof ParkedReason>
+
+/** Everything a `sale-<tenant>.<provider>.<hash>` stream may hold. A recorded shape is never edited: add a new type. */
+export const SaleEvent = z.discriminatedUnion('type', [
+  /** The intent: whoever goes on with the sale, after whatever crash, issues this license and no other. */
+  z.object({
+    type: z.literal('SaleReceived'),
+    data: z.strictObject({
+      ...told,
+      /** Our own id of the sale. */
+      id: z.string().min(1),
+      tenantId: Slug,
+      provider: Provider,
+      /** The provider's. */
+      saleId: ForeignId,
+      sessionId: ForeignId,
+      links: z.array(SaleLink),
+      sold: SoldItem,
+      quantity: z.int().min(1),
+      /** null when the provider names no email address. */
+      customer: Holder.nullable(),
+      amount: Amount,
+      currency: Currency,
+      productName: z.string(),
+      paidUntil: Moment.nullable(),
+      test: z.boolean(),
+      licenseId: z.string().min(1),
+      /** Where the vault keeps the license's key, once it is made, until it has been delivered. */
+      keyName: z.string().min(1).max(300),
+    }),
+  }),
+  /** What is issued for it. */
+  z.object({
+    type: z.literal('SaleMapped'),
+    data: z.strictObject({ productId: Slug, keyTypeId: Slug, at: Moment }),
+  }),
+  /** More was paid for than the key type sells at once. The license is for what was paid. */
+  z.object({
+    type: z.literal('QuantityExceeded'),
+    data: z.strictObject({ keyTypeId: Slug, quantity: z.int().min(2), sold: z.int().min(1), at: Moment }),
+  }),
+  z.object({
+    type: z.literal('SaleParked'),
+    data: z.strictObject({ reason: ParkedReason, detail: z.string().min(1).max(1000), at: Moment }),
+  }),
+  z.object({
+    type: z.literal('SaleLicensed'),
+    data: z.strictObject({
+      licenseId: z.string().min(1),
+      productId: Slug,
+      keyTypeId: Slug,
+      expiresAt: Moment.nullable(),
+      at: Moment,
+    }),
+  }),
+  z.object({
+    type: z.literal('SalePaymentRecorded'),
+    data: z.strictObject({
+      saleId: ForeignId,
+      source: Provider,
+      amount: Amount,
+      currency: Currency,
+      productName: z.string(),
+      customer: Holder.nullable(),
+      at: Moment,
+    }),
+  }),
+  /** The provider named it by more ids when it told of the same sale again. */
+  z.object({ type: z.literal('SaleLinked'), data: z.strictObject({ links: z.array(SaleLink), at: Moment }) }),
+  /** The same sale was told again, and nothing was done. */
+  z.object({
+    type: z.literal('DuplicateReceived'),
+    data: z.strictObject({ notificationId: ForeignId, at: Moment }),
+  }),
+  ...SaleFact.options,
+  /**
+   * The provider's name of what the subscription was changed to, which no key type is mapped to: the license stays as it
+   * is. null once it is mapped, or the subscription was changed again.
+   */
+  z.object({
+    type: z.literal('PlanNotMapped'),
+    data: z.strictObject({ plan: z.string().min(1).max(1000).nullable(), at: Moment }),
+  }),
+  /** Somebody asked to look for the mapping again. It counts as a fact, so that the license is brought up to date. */
+  z.object({ type: z.literal('PlanReviewed'), data: z.strictObject({ at: Moment }) }),
+  /** The license is as the first `through` facts want it. */
+  z.object({ type: z.literal('SaleSettled'), data: z.strictObject({ through: z.int().min(0), at: Moment }) }),
+])
+export type SaleEvent = z.infer<typeof SaleEvent>

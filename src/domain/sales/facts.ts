@@ -1,0 +1,199 @@
+import { sameJson } from '../equality.ts'
+import type { SaleFact, SoldItem } from './notifications.ts'
+import { compare, greater, latest, merged } from './order.ts'
+
+type Data<Type extends SaleFact['type']> = Extract<SaleFact, { type: Type }>['data']
+
+/** `at` is when the provider says that it happened. */
+export type Refund = Pick<
+  Data<'SaleRefunded'>,
+  'refundId' | 'payment' | 'amount' | 'cumulative' | 'currency' | 'full'
+> & { at: string }
+type Renewal = Pick<Data<'SaleRenewed'>, 'paymentId' | 'paidUntil' | 'amount' | 'currency'> & {
+  links: readonly string[]
+  paidAt: string
+}
+export type Dispute = Pick<Data<'DisputeLost'>, 'disputeId' | 'payment' | 'amount' | 'currency'> & {
+  outcome: 'open' | 'lost' | 'won'
+  at: string
+}
+type End = { paidUntil: string | null; occurredAt: string }
+/** Something that a subscription was changed to, and when it was last known to be so. */
+type Plan = { sold: SoldItem; at: string }
+
+/**
+ * What has become of a sale, however often and in whatever order it was told: each fact is merged with what is known
+ * of the same refund, dispute, payment or property of the subscription, and of two contradicting ones always the same
+ * wins.
+ *
+ * | of the same | wins |
+ * |---|---|
+ * | refund | the larger amount; full, if it was ever full |
+ * | renewal | the later end |
+ * | dispute | won, before lost, before open |
+ * | names of a payment | all of them |
+ * | plan, quantity, pause | the latest, by the provider's time |
+ */
+export type Facts = {
+  refunds: readonly Refund[]
+  renewals: readonly Renewal[]
+  disputes: readonly Dispute[]
+  ends: readonly End[]
+  /** Each is all known names of one payment. No name is in two of them. */
+  names: readonly (readonly string[])[]
+  /** How far the first payment reaches, where that is told after the sale. */
+  firstPaidUntil: string | null
+  /** Ends of paid periods of which it was not told which payment paid them. */
+  periods: readonly string[]
+  /** Every plan that the subscription ever had, each with the last time it was told; the latest last. */
+  plans: readonly Plan[]
+  quantity: { quantity: number; at: string } | null
+  pause: { paused: boolean; at: string } | null
+}
+
+export const noFacts: Facts = {
+  refunds: [],
+  renewals: [],
+  disputes: [],
+  ends: [],
+  names: [],
+  firstPaidUntil: null,
+  periods: [],
+  plans: [],
+  quantity: null,
+  pause: null,
+}
+
+/** Stands among the names of the payment by which the sale was made. No link is like it. */
+export const firstPayment = 'first'
+
+export function withFact(facts: Facts, fact: SaleFact): Facts {
+  switch (fact.type) {
+    case 'SaleRefunded':
+      return { ...facts, refunds: withRefund(facts.refunds, fact.data) }
+    case 'SaleRenewed':
+      return { ...facts, renewals: withRenewal(facts.renewals, fact.data) }
+    case 'SaleEnded': {
+      const { paidUntil, occurredAt } = fact.data
+      const end = { paidUntil, occurredAt }
+      const others = facts.ends.filter((known) => !sameJson(known, end))
+      return { ...facts, ends: [...others, end].sort((a, b) => compare(endOrder(a), endOrder(b))) }
+    }
+    case 'PaymentNamed': {
+      const { names, isFirst, paidUntil } = fact.data
+      return {
+        ...facts,
+        names: withNames(facts.names, isFirst ? [firstPayment, ...names] : names),
+        firstPaidUntil: isFirst ? latest([facts.firstPaidUntil, paidUntil]) : facts.firstPaidUntil,
+      }
+    }
+    case 'SubscriptionTold':
+      return withSubscription(facts, fact.data)
+    default:
+      return { ...facts, disputes: withDispute(facts.disputes, outcomes[fact.type], fact.data) }
+  }
+}
+
+/** Whether the fact tells something that is not known. */
+export const isNews = (facts: Facts, fact: SaleFact): boolean => !sameJson(withFact(facts, fact), facts)
+
+function withRefund(refunds: readonly Refund[], data: Data<'SaleRefunded'>): readonly Refund[] {
+  const { refundId, payment, amount, cumulative, currency, full, occurredAt: at } = data
+  const told = { refundId, payment, amount, cumulative, currency, full, at }
+  return merged(refunds, told, 'refundId', (before) => ({
+    ...larger(before, told),
+    payment: nameOf(before, told),
+    cumulative: before.cumulative || told.cumulative,
+    full: before.full || told.full,
+    at: earlier(before.at, told.at),
+  }))
+}
+
+function withRenewal(renewals: readonly Renewal[], data: Data<'SaleRenewed'>): readonly Renewal[] {
+  const { paymentId, links, paidUntil, amount, currency, occurredAt: paidAt } = data
+  const told = { paymentId, links: sorted(links), paidUntil, amount, currency, paidAt }
+  return merged(renewals, told, 'paymentId', (before) => ({
+    ...greater(before, told, ({ paidUntil, ...rest }) => [paidUntil, rest.amount, rest.currency]),
+    links: sorted([...before.links, ...told.links]),
+    paidAt: earlier(before.paidAt, told.paidAt),
+  }))
+}
+
+function withDispute(
+  disputes: readonly Dispute[],
+  outcome: Dispute['outcome'],
+  { disputeId, payment, amount, currency, occurredAt: at }: Data<'DisputeLost'>,
+): readonly Dispute[] {
+  const told: Dispute = { disputeId, payment, outcome, amount, currency, at }
+  return merged(disputes, told, 'disputeId', (before) => ({
+    ...larger(before, told),
+    payment: nameOf(before, told),
+    outcome: rank[before.outcome] >= rank[told.outcome] ? before.outcome : told.outcome,
+    at: earlier(before.at, told.at),
+  }))
+}
+
+const outcomes = { SaleDisputed: 'open', DisputeLost: 'lost', DisputeWon: 'won' } as const
+const rank = { open: 0, lost: 1, won: 2 } as const
+
+/** All names that any of them has in common with another are names of the same payment. */
+function withNames(
+  known: readonly (readonly string[])[],
+  told: readonly string[],
+): readonly (readonly string[])[] {
+  const same = known.filter((names) => names.some((name) => told.includes(name)))
+  const others = known.filter((names) => !same.includes(names))
+  return [...others, sorted([...told, ...same.flat()])].sort(compare)
+}
+
+function withSubscription(facts: Facts, data: Data<'SubscriptionTold'>): Facts {
+  const { sold, quantity, paused, paidUntil, occurredAt: at } = data
+  return {
+    ...facts,
+    plans: sold === null ? facts.plans : withPlan(facts.plans, { sold, at }),
+    quantity: newer(facts.quantity, quantity === null ? null : { quantity, at }, (told) => [
+      told.at,
+      told.quantity,
+    ]),
+    pause: newer(facts.pause, paused === null ? null : { paused, at }, (told) => [told.at, told.paused]),
+    periods: paidUntil === null ? facts.periods : sorted([...facts.periods, paidUntil]),
+  }
+}
+
+function withPlan(plans: readonly Plan[], told: Plan): readonly Plan[] {
+  const before = plans.find(({ sold }) => sameJson(sold, told.sold))
+  const others = plans.filter((plan) => plan !== before)
+  const plan = before && before.at > told.at ? before : told
+  return [...others, plan].sort((a, b) => compare(planOrder(a), planOrder(b)))
+}
+
+/** Providers' times are whole seconds: of two plans of one second always the same one wins, whichever that is. */
+const planOrder = ({ at, sold }: Plan) =>
+  [at, 'productId' in sold ? `${sold.productId} ${sold.keyTypeId}` : sold.providerProduct] as const
+
+const endOrder = ({ occurredAt, paidUntil }: End) => [occurredAt, paidUntil] as const
+
+function newer<T>(
+  one: T | null,
+  other: T | null,
+  order: (value: T) => readonly (string | number | boolean)[],
+): T | null {
+  if (one === null || other === null) return one ?? other
+  return greater(one, other, order)
+}
+
+const earlier = (one: string, other: string): string => (one < other ? one : other)
+
+const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
+
+type Named = { payment: string | null }
+
+/** A known name of the payment, before none. */
+const nameOf = (one: Named, other: Named): string | null =>
+  greater(one, other, ({ payment }) => [payment]).payment
+
+/** By the amount; the currency only decides between equal ones, so that neither is preferred for coming first. */
+const larger = <Money extends { amount: number | null; currency: string | null }>(
+  one: Money,
+  other: Money,
+): Money => greater(one, other, ({ amount, currency }) => [amount, currency])

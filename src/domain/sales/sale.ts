@@ -1,0 +1,285 @@
+import type { Decider } from '../decider.ts'
+import { Refusal } from '../refusal.ts'
+import type { ParkedReason, SaleEvent, SaleFact } from './events.ts'
+import { type Facts, isNews, noFacts, withFact } from './facts.ts'
+import { type Standing, standingOf } from './status.ts'
+
+type Received = Extract<SaleEvent, { type: 'SaleReceived' }>['data']
+
+/** A purchase that a provider told of, and what came of it. */
+export type Sale = { status: 'absent' } | KnownSale
+
+export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'occurredAt'> & {
+  /** `received` until its license exists. */
+  status: 'parked' | 'received' | 'licensed'
+  parked: { reason: ParkedReason; detail: string; at: string } | null
+  productId: string | null
+  keyTypeId: string | null
+  /** Since when it is known what to issue: the license's time counts from then. */
+  mappedAt: string | null
+  /** More was paid for than its key type sells at once, which is `sold`. The license is for what was paid. */
+  exceeded: { sold: number } | null
+  licensedAt: string | null
+  /** When the license was to end as it was issued. */
+  firstExpiresAt: string | null
+  facts: Facts
+  /** How many facts are recorded, and how many of them the license follows already. */
+  factCount: number
+  settledThrough: number
+  /** A link was added by which something may have been told already. */
+  unboundLinks: boolean
+  duplicates: number
+  receivedAt: string
+  /** When it was made, as the provider says. */
+  soldAt: string
+  /** Those of the links that name its first payment, or the sale as a whole. */
+  ownLinks: readonly string[]
+  /** What the subscription was changed to, where no key type is mapped to it. */
+  unmappedPlan: string | null
+}
+
+/** What is issued for a sale, or why nothing can be. */
+export type Resolution =
+  | {
+      productId: string
+      keyTypeId: string
+      /** How many the key type sells at once, where more were bought. */
+      mostSold?: number
+    }
+  | { reason: ParkedReason; detail: string }
+
+export type SaleCommand =
+  | { type: 'ReceiveSale'; received: Received; resolution: Resolution }
+  | { type: 'ResolveSale'; resolution: Resolution; at: string }
+  | { type: 'ReceiveAgain'; notificationId: string; links: readonly string[]; at: string }
+  | { type: 'RecordFacts'; facts: readonly SaleFact[] }
+  | ({
+      type: 'RecordLicense'
+      license: { productId: string; keyTypeId: string; expiresAt: string | null }
+    } & LinksRead)
+  | ({
+      type: 'SettleSale'
+      through: number
+      /** What the subscription was changed to, if nothing is mapped to it; undefined when nobody looked. */
+      unmappedPlan?: string | null | undefined
+    } & LinksRead)
+  | { type: 'ReviewPlan'; at: string }
+
+/** What was found where the sale's links lead: facts that were told before the sale came. */
+type LinksRead = { boundLinks: readonly string[]; kept: readonly SaleFact[]; at: string }
+
+export const absentSale: Sale = { status: 'absent' }
+
+/** More than a provider ever sends again; beyond them nothing is recorded. */
+const mostDuplicates = 20
+
+/** Whether something is left to do that needs nobody's help. */
+export function isOpen(sale: Sale): boolean {
+  if (sale.status === 'received') return true
+  return sale.status === 'licensed' && (sale.unboundLinks || sale.settledThrough < sale.factCount)
+}
+
+/**
+ * What the sale's license is to be now.
+ * @param keepRefunded whether the product leaves licenses whose money went back in use
+ */
+export const saleStanding = (sale: KnownSale, keepRefunded: boolean): Standing =>
+  standingOf({ ...sale, links: sale.ownLinks }, sale.facts, keepRefunded)
+
+/**
+ * Returning no events means that the request was already true, or that the sale has moved on since it was made up.
+ * @throws Refusal `sale_not_found`
+ */
+export function decideSale(sale: Sale, command: SaleCommand): SaleEvent[] {
+  if (command.type === 'ReceiveSale') {
+    if (sale.status !== 'absent') return []
+    const { received, resolution } = command
+    return [{ type: 'SaleReceived', data: received }, ...resolved(resolution, received.quantity, received.at)]
+  }
+  if (sale.status === 'absent') throw new Refusal('sale_not_found')
+  switch (command.type) {
+    case 'ResolveSale':
+      return resolvedAnew(sale, command.resolution, command.at)
+    case 'ReceiveAgain': {
+      const { notificationId, at } = command
+      const links = command.links.filter((link) => !sale.links.includes(link))
+      const again: SaleEvent = { type: 'DuplicateReceived', data: { notificationId, at } }
+      return [
+        ...(sale.duplicates < mostDuplicates ? [again] : []),
+        ...(links.length > 0 ? [{ type: 'SaleLinked', data: { links, at } } as const] : []),
+      ]
+    }
+    case 'RecordFacts':
+      return newFacts(sale, command.facts)
+    case 'RecordLicense': {
+      // Also one that was parked while another process issued its license: the license exists.
+      if (sale.status === 'licensed' || !areAllBound(sale, command.boundLinks)) return []
+      const { license, kept, at } = command
+      const { saleId, provider: source, amount, currency, productName, customer, licenseId } = sale
+      return [
+        { type: 'SaleLicensed', data: { licenseId, ...license, at } },
+        {
+          type: 'SalePaymentRecorded',
+          data: { saleId, source, amount, currency, productName, customer, at },
+        },
+        ...newFacts(sale, kept),
+      ]
+    }
+    case 'SettleSale': {
+      if (sale.status !== 'licensed' || !areAllBound(sale, command.boundLinks)) return []
+      const { through, kept, at } = command
+      const more = newFacts(sale, kept)
+      const isSettled = through <= sale.settledThrough && !sale.unboundLinks
+      if (isSettled) return more
+      return [...planNoted(sale, command), { type: 'SaleSettled', data: { through, at } }, ...more]
+    }
+    case 'ReviewPlan':
+      return sale.unmappedPlan === null ? [] : [{ type: 'PlanReviewed', data: { at: command.at } }]
+  }
+}
+
+function planNoted(
+  sale: KnownSale,
+  { unmappedPlan: plan, at }: Extract<SaleCommand, { type: 'SettleSale' }>,
+): SaleEvent[] {
+  return plan === undefined || plan === sale.unmappedPlan
+    ? []
+    : [{ type: 'PlanNotMapped', data: { plan, at } }]
+}
+
+const areAllBound = (sale: KnownSale, bound: readonly string[]): boolean =>
+  sale.links.every((link) => bound.includes(link))
+
+function resolved(resolution: Resolution, quantity: number, at: string): SaleEvent[] {
+  if ('reason' in resolution) return [{ type: 'SaleParked', data: { ...resolution, at } }]
+  const { productId, keyTypeId, mostSold: sold } = resolution
+  const mapped: SaleEvent = { type: 'SaleMapped', data: { productId, keyTypeId, at } }
+  if (sold === undefined) return [mapped]
+  return [mapped, { type: 'QuantityExceeded', data: { keyTypeId, quantity, sold, at } }]
+}
+
+/** A sale whose license exists stays as it is. */
+function resolvedAnew(sale: KnownSale, resolution: Resolution, at: string): SaleEvent[] {
+  if (sale.status === 'licensed') return []
+  const isSame =
+    'reason' in resolution
+      ? sale.parked?.reason === resolution.reason && sale.parked.detail === resolution.detail
+      : sale.status === 'received'
+  return isSame ? [] : resolved(resolution, sale.quantity, at)
+}
+
+/** Those of the facts that tell anything new, each beside those before it. */
+function newFacts(sale: KnownSale, told: readonly SaleFact[]): SaleFact[] {
+  let { facts } = sale
+  return told.filter((fact) => {
+    if (!isNews(facts, fact)) return false
+    facts = withFact(facts, fact)
+    return true
+  })
+}
+
+/** Never refuses: what is recorded has happened. */
+export function evolveSale(sale: Sale, event: SaleEvent): Sale {
+  if (event.type === 'SaleReceived') return received(event.data)
+  if (sale.status === 'absent') return sale
+  switch (event.type) {
+    case 'SaleMapped': {
+      const { productId, keyTypeId, at } = event.data
+      const mapped = { productId, keyTypeId, mappedAt: at, exceeded: null }
+      return { ...sale, status: 'received', parked: null, ...mapped }
+    }
+    case 'QuantityExceeded':
+      return { ...sale, exceeded: { sold: event.data.sold } }
+    case 'SaleParked':
+      return {
+        ...sale,
+        status: 'parked',
+        parked: event.data,
+        productId: null,
+        keyTypeId: null,
+        mappedAt: null,
+        exceeded: null,
+      }
+    case 'SaleLicensed': {
+      const { productId, keyTypeId, expiresAt: firstExpiresAt, at: licensedAt } = event.data
+      const licensed = { productId, keyTypeId, firstExpiresAt, licensedAt, unboundLinks: false }
+      return { ...sale, ...licensed, status: 'licensed', parked: null }
+    }
+    case 'SalePaymentRecorded':
+      return sale
+    case 'SaleLinked':
+      return withOwnLinks(sale, event.data.links)
+    case 'DuplicateReceived':
+      return { ...sale, duplicates: sale.duplicates + 1 }
+    case 'SaleSettled':
+      return {
+        ...sale,
+        settledThrough: Math.max(sale.settledThrough, event.data.through),
+        unboundLinks: false,
+      }
+    case 'PlanNotMapped':
+      return { ...sale, unmappedPlan: event.data.plan }
+    case 'PlanReviewed':
+      return { ...sale, factCount: sale.factCount + 1 }
+    default: {
+      const told = { ...sale, facts: withFact(sale.facts, event), factCount: sale.factCount + 1 }
+      return withLinks(told, linksIn(event))
+    }
+  }
+}
+
+/** Links that a fact brings. */
+function linksIn(fact: SaleFact): readonly string[] {
+  switch (fact.type) {
+    case 'SaleRenewed':
+    case 'SubscriptionTold':
+      return fact.data.links
+    case 'PaymentNamed':
+      return fact.data.names
+    default:
+      return []
+  }
+}
+
+/** What was told by a link that is new may wait there. */
+function withLinks(sale: KnownSale, links: readonly string[]): KnownSale {
+  const more = links.filter((link) => !sale.links.includes(link))
+  return more.length === 0 ? sale : { ...sale, links: [...sale.links, ...more], unboundLinks: true }
+}
+
+/** The provider named the sale itself by more ids. */
+function withOwnLinks(sale: KnownSale, links: readonly string[]): KnownSale {
+  const ownLinks = [...new Set([...sale.ownLinks, ...links])].sort()
+  return withLinks({ ...sale, ownLinks }, links)
+}
+
+function received({ at, notificationId: _, payload: __, occurredAt: soldAt, ...data }: Received): KnownSale {
+  return {
+    ...data,
+    soldAt,
+    ownLinks: data.links.toSorted(),
+    unmappedPlan: null,
+    status: 'received',
+    parked: null,
+    productId: null,
+    keyTypeId: null,
+    mappedAt: null,
+    exceeded: null,
+    licensedAt: null,
+    firstExpiresAt: null,
+    facts: noFacts,
+    factCount: 0,
+    settledThrough: 0,
+    unboundLinks: false,
+    duplicates: 0,
+    receivedAt: at,
+  }
+}
+
+/** The rules of sale streams. */
+export const sales: Decider<Sale, SaleCommand, 'sale'> = {
+  category: 'sale',
+  initial: absentSale,
+  decide: decideSale,
+  evolve: evolveSale,
+}

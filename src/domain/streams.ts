@@ -1,0 +1,60 @@
+import { type Category, eventsOf } from './events.ts'
+import type { Provider } from './integrations/provider.ts'
+
+/** The name of a stream: its category, and the id of what it is about. */
+export const streamName = (category: Category, id: string): string => `${category}-${id}`
+
+/** An id made of several. Only the last may hold a dot, so that they read back unambiguously. */
+const joinIds = (...ids: string[]): string => ids.join('.')
+
+export const productKey = (tenantId: string, productId: string): string => joinIds(tenantId, productId)
+export const integrationKey = (tenantId: string, provider: Provider): string => joinIds(tenantId, provider)
+/** A person of a tenant. */
+export const subjectKey = (tenantId: string, subjectId: string): string => joinIds(tenantId, subjectId)
+export const auditKey = (tenantId: string, auditId: string): string => joinIds(tenantId, auditId)
+/** By the keyed hash of the machine. */
+export const trialKey = (tenantId: string, productId: string, machine: string): string =>
+  joinIds(tenantId, productId, machine)
+/** By the hash of the provider's own id of the sale, which may hold anything. */
+export const saleKey = (tenantId: string, provider: Provider, saleIdHash: string): string =>
+  joinIds(tenantId, provider, saleIdHash)
+/** By the hash of a link by which the provider names a sale. */
+export const noticeKey = (tenantId: string, provider: Provider, linkHash: string): string =>
+  joinIds(tenantId, provider, linkHash)
+
+export const tenantStream = (tenantId: string): string => streamName('tenant', tenantId)
+export const memberStream = (memberId: string): string => streamName('member', memberId)
+export const tokenStream = (tokenId: string): string => streamName('token', tokenId)
+export const confirmationStream = (confirmationId: string): string =>
+  streamName('confirmation', confirmationId)
+export const licenseStream = (licenseId: string): string => streamName('license', licenseId)
+export const customerStream = (customerId: string): string => streamName('customer', customerId)
+export const webhookStream = (tenantId: string): string => streamName('webhook', tenantId)
+export const productStream = (tenantId: string, productId: string): string =>
+  streamName('product', productKey(tenantId, productId))
+export const integrationStream = (tenantId: string, provider: Provider): string =>
+  streamName('integration', integrationKey(tenantId, provider))
+export const testPurchaseStream = (testPurchaseId: string): string =>
+  streamName('testpurchase', testPurchaseId)
+export const deliveryStream = (deliveryId: string): string => streamName('delivery', deliveryId)
+export const deliveryIdIn = (stream: string): string => stream.slice('delivery-'.length)
+export const saleStream = (tenantId: string, provider: Provider, saleIdHash: string): string =>
+  streamName('sale', saleKey(tenantId, provider, saleIdHash))
+export const noticeStream = (tenantId: string, provider: Provider, linkHash: string): string =>
+  streamName('notice', noticeKey(tenantId, provider, linkHash))
+
+/** One in each log, about the log itself. */
+export const identityStream = 'ledger-identity'
+
+/** The prefixes by which the ledger's own streams are told from whatever else a shared cluster holds. */
+export const ownPrefixes: readonly string[] = Object.keys(eventsOf).map((category) => `${category}-`)
+
+/** The part of a stream's name before the first `-`; undefined for a stream that is not the ledger's. */
+export function categoryOf(stream: string): Category | undefined {
+  const [prefix = '', ...rest] = stream.split('-')
+  return rest.length > 0 && isCategory(prefix) ? prefix : undefined
+}
+
+function isCategory(name: string): name is Category {
+  return Object.hasOwn(eventsOf, name)
+}

@@ -1,0 +1,210 @@
+import { type CustomerEntry, findCustomer } from '../../projections/customers/queries.ts'
+import {
+  type Cut,
+  countActiveDevicesThen,
+  findPlaceAt,
+  findPlaceOf,
+  type HistoryEntry,
+  listLicenseIdsThen,
+  readDeciding,
+} from '../../projections/history/queries.ts'
+import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
+import type { PresentProduct } from '../../projections/products/queries.ts'
+import { isParked } from '../../projections/runner/parked.ts'
+import type { PresentTenant } from '../../projections/tenants/queries.ts'
+import { momentOf, type Services } from '../commands/services.ts'
+import { absentCustomer, type Customer, customers } from '../domain/customers/customer.ts'
+import { absentLicense, evolveLicense, type IssuedLicense, type Seat } from '../domain/licenses/license.ts'
+import type { KeyType } from '../domain/products/key-type.ts'
+import { absentProduct, evolveProduct, type Product, products } from '../domain/products/product.ts'
+import { evolveRecorded, type Recorded } from '../domain/recorded.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { customerStream, licenseStream, productStream, tenantStream } from '../domain/streams.ts'
+import { type Tenant, tenants } from '../domain/tenants/tenant.ts'
+import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { type AsOf, foldThrough, foldUntil } from './moment.ts'
+
+/** A license as it was, with everything that decided over its answers then. */
+export type LicenseThen = LicenseEntry & {
+  license: IssuedLicense
+  /** What the clock said. */
+  at: string
+  cut: Cut
+  product: PresentProduct
+  tenant: PresentTenant
+  /** The events that decided, oldest first; those that later ones had overwritten are left out. */
+  deciding: HistoryEntry[]
+}
+
+/**
+ * A license as it was, folded by the same `evolve` as the present one: its own events, those of its product and its
+ * customer, each as far as it had come.
+ * @throws Refusal `license_not_found` when the tenant has none of that id, or it was not there yet;
+ *   `moment_in_the_future`
+ */
+export async function licenseAsOf(
+  services: Services,
+  tenantId: string,
+  licenseId: string,
+  asOf: AsOf,
+): Promise<LicenseThen> {
+  const now = await findLicense(services.db, tenantId, licenseId)
+  if (!now) throw new Refusal('license_not_found')
+  const { revision, at, cut } = await placeIn(services, licenseId, asOf)
+  // When the event was that stopped it nobody knows.
+  const isLast = 'time' in asOf && revision >= now.revision
+  if (isLast && (await isParked(services.db, licenseStream(licenseId)))) throw unreadableHistory(licenseId)
+  const { productId } = now.license
+  const [deciding, { product, keyTypes }, tenant] = await Promise.all([
+    readDeciding(services.db, licenseId, revision),
+    productThen(services, tenantId, productId, cut),
+    tenantThen(services, tenantId, cut),
+  ])
+  const license = deciding.reduce((state, { event }) => evolveLicense(state, event), absentLicense)
+  if (license.status === 'absent' || product.status === 'absent' || tenant.status === 'absent') {
+    throw unreadableHistory(licenseId)
+  }
+  const { customerId } = license
+  const customer = customerId === null ? absentCustomer : await customerThen(services, customerId, cut)
+  const keyType = keyTypes.get(license.keyTypeId)
+  return {
+    license,
+    revision,
+    at,
+    cut,
+    product,
+    tenant,
+    deciding,
+    entitlements: keyType?.entitlements ?? [],
+    fallbackEntitlements: keyType?.fallbackEntitlements ?? [],
+    overrides: customer.status === 'present' && customer.tenantId === tenantId ? customer.overrides : [],
+  }
+}
+
+const unreadableHistory = (licenseId: string): LedgerUnavailable =>
+  new LedgerUnavailable(`the history of ${licenseStream(licenseId)} is incomplete at that moment`)
+
+/** @throws Refusal `moment_in_the_future`, `license_not_found` for a time before its first event */
+async function placeIn(
+  services: Services,
+  licenseId: string,
+  asOf: AsOf,
+): Promise<{ revision: number; at: string; cut: Cut }> {
+  if ('sequence' in asOf) {
+    const place = await findPlaceOf(services.db, licenseId, asOf.sequence)
+    if (!place) throw new Refusal('moment_in_the_future')
+    return { revision: place.revision, at: place.moment, cut: { position: place.position } }
+  }
+  refuseFuture(services, asOf.time)
+  const place = await findPlaceAt(services.db, licenseId, asOf.time)
+  if (!place) throw new Refusal('license_not_found')
+  return { revision: place.revision, at: asOf.time, cut: { time: asOf.time } }
+}
+
+/** Nobody knows what will be recorded by then. @throws Refusal `moment_in_the_future` */
+function refuseFuture(services: Pick<Services, 'now'>, time: string): void {
+  if (time > momentOf(services)) throw new Refusal('moment_in_the_future')
+}
+
+type KeyTypes = ReadonlyMap<string, KeyType>
+
+/** A deleted key type stays, as it does for the licenses that were issued against it. */
+function foldKeyTypes(keyTypes: KeyTypes, { event }: Recorded<'product'>): KeyTypes {
+  if (event.type !== 'KeyTypeAdded' && event.type !== 'KeyTypeChanged') return keyTypes
+  const { keyType } = event.data
+  return new Map(keyTypes).set(keyType.keyTypeId, keyType)
+}
+
+function productThen(
+  { ledger }: Pick<Services, 'ledger'>,
+  tenantId: string,
+  productId: string,
+  cut: Cut,
+): Promise<{ product: Product; keyTypes: KeyTypes }> {
+  const initial = { product: absentProduct, keyTypes: new Map<string, KeyType>() as KeyTypes }
+  return foldUntil(ledger, productStream(tenantId, productId), cut, initial, (state, recorded) =>
+    recorded.category === 'product'
+      ? {
+          product: evolveProduct(state.product, recorded.event),
+          keyTypes: foldKeyTypes(state.keyTypes, recorded),
+        }
+      : state,
+  )
+}
+
+const evolveCustomer = evolveRecorded(customers)
+
+function customerThen({ ledger }: Pick<Services, 'ledger'>, customerId: string, cut: Cut): Promise<Customer> {
+  return foldUntil(ledger, customerStream(customerId), cut, customers.initial, evolveCustomer)
+}
+
+function tenantThen({ ledger }: Pick<Services, 'ledger'>, tenantId: string, cut: Cut): Promise<Tenant> {
+  return foldUntil(ledger, tenantStream(tenantId), cut, tenants.initial, evolveRecorded(tenants))
+}
+
+/**
+ * A product as it was.
+ * @throws Refusal `product_not_found` when the tenant has none of that id, or it was not there yet;
+ *   `moment_in_the_future`
+ */
+export async function productAsOf(
+  services: Services,
+  tenantId: string,
+  productId: string,
+  asOf: AsOf,
+): Promise<PresentProduct> {
+  const stream = productStream(tenantId, productId)
+  if (!(await services.findProduct(tenantId, productId))) throw new Refusal('product_not_found')
+  const { state } = await foldAsOf(services, stream, asOf, products.initial, evolveRecorded(products))
+  if (state.status === 'absent') throw new Refusal('product_not_found')
+  return state
+}
+
+/**
+ * A customer as they were, with the licenses that were theirs.
+ * @throws Refusal `customer_not_found`, `moment_in_the_future`
+ */
+export async function customerAsOf(
+  services: Services,
+  tenantId: string,
+  customerId: string,
+  asOf: AsOf,
+): Promise<CustomerEntry> {
+  const found = await findCustomer(services.db, tenantId, customerId)
+  if (!found) throw new Refusal('customer_not_found')
+  const stream = customerStream(customerId)
+  const { state, cut } = await foldAsOf(services, stream, asOf, customers.initial, evolveCustomer)
+  if (state.status === 'absent') throw new Refusal('customer_not_found')
+  return { customer: state, licenseIds: await listLicenseIdsThen(services.db, tenantId, customerId, cut) }
+}
+
+/** @throws Refusal `moment_in_the_future` */
+async function foldAsOf<State>(
+  services: Services,
+  stream: string,
+  asOf: AsOf,
+  initial: State,
+  fold: (state: State, recorded: Recorded) => State,
+): Promise<{ state: State; cut: Cut }> {
+  if ('time' in asOf) {
+    refuseFuture(services, asOf.time)
+    return { state: await foldUntil(services.ledger, stream, asOf, initial, fold), cut: asOf }
+  }
+  const through = await foldThrough(services.ledger, stream, asOf.sequence, initial, fold)
+  if (!through) throw new Refusal('moment_in_the_future')
+  return { state: through.state, cut: { position: through.position } }
+}
+
+/** The devices that ever sat on the license by then, oldest activation first. */
+export const seatsInOrder = ({ seats }: IssuedLicense): Seat[] =>
+  [...seats.values()].toSorted(
+    (left, right) => compare(left.activatedAt, right.activatedAt) || compare(left.deviceId, right.deviceId),
+  )
+
+const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
+
+/** How many of the tenant's devices sat in seats then. */
+export const activeDevicesThen = (
+  { db }: Pick<Services, 'db'>,
+  { tenant, cut }: LicenseThen,
+): Promise<number> => countActiveDevicesThen(db, tenant.tenantId, cut)

@@ -1,0 +1,88 @@
+import type { LicenseEvent } from '../domain/licenses/events.ts'
+import { type License, type LicenseStatus, type Seat, statusAt } from '../domain/licenses/license.ts'
+
+type Value = string | number | null
+
+/** What an event changed; `before` is null for what was not there. */
+export type Change = { field: ChangedField; before: Value; after: Value }
+
+const licenseFields = [
+  'status',
+  'displayKey',
+  'expiresAt',
+  'deviceLimit',
+  'seatsUsed',
+  'customerId',
+  'refundedAt',
+] as const
+/** `device` is whether the device that the event is about sits in a seat. */
+export const changedFields = [...licenseFields, 'device'] as const
+type ChangedField = (typeof changedFields)[number]
+
+/** What two states of a license differ in, each told by what the clock said then. */
+export function differences(
+  before: License,
+  beforeAt: string,
+  after: License,
+  afterAt: string,
+): { changes: Change[]; devices: { deviceId: string; name: string; before: Value; after: Value }[] } {
+  const [old, now] = [facts(before, beforeAt), facts(after, afterAt)]
+  const seats = after.status === 'absent' ? [] : [...after.seats.values()]
+  return {
+    changes: changed(licenseFields.map((field) => ({ field, before: old[field], after: now[field] }))),
+    devices: changed(
+      seats.map(({ deviceId, name, status }) => ({
+        deviceId,
+        name,
+        before: seatIn(before, deviceId),
+        after: status,
+      })),
+    ),
+  }
+}
+
+const changed = <C extends { before: Value; after: Value }>(all: readonly C[]): C[] =>
+  all.filter(({ before, after }) => before !== after)
+
+/**
+ * What an event made of a license, in public terms.
+ * @param before the license with the seat of the event's device; others may be left out
+ * @param at when it happened
+ */
+export function changesOf(before: License, after: License, event: LicenseEvent, at: string): Change[] {
+  const old = { ...facts(before, at), ...(endsPeriod(event) && { status: 'active' as LicenseStatus }) }
+  const now = facts(after, at)
+  const changes: Change[] = licenseFields.map((field) => ({ field, before: old[field], after: now[field] }))
+  if ('deviceId' in event.data) {
+    const { deviceId } = event.data
+    changes.push({ field: 'device', before: seatIn(before, deviceId), after: seatIn(after, deviceId) })
+  }
+  return changed(changes)
+}
+
+/** The end of a paid period is recorded some time after it was true; it is told as the change that it was. */
+const endsPeriod = ({ type }: LicenseEvent): boolean =>
+  type === 'LicenseExpired' || type === 'LicenseFellBack'
+
+type Facts = Record<(typeof licenseFields)[number], Value>
+
+function facts(license: License, at: string): Facts {
+  if (license.status === 'absent') return nothing
+  const { displayKey, expiresAt, deviceLimit, seatsUsed, customerId, refundedAt } = license
+  const status = statusAt(license, at)
+  return { status, displayKey, expiresAt, deviceLimit, seatsUsed, customerId, refundedAt }
+}
+
+const nothing: Facts = {
+  status: null,
+  displayKey: null,
+  expiresAt: null,
+  deviceLimit: null,
+  seatsUsed: null,
+  customerId: null,
+  refundedAt: null,
+}
+
+function seatIn(license: License, deviceId: string): Seat['status'] | null {
+  return license.status === 'absent' ? null : (license.seats.get(deviceId)?.status ?? null)
+}

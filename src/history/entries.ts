@@ -1,0 +1,152 @@
+import { listDeliveriesOfEvents } from '../../projections/deliveries/queries.ts'
+import {
+  type HistoryEntry,
+  type HistoryOrder,
+  readDeciding,
+  readHistoryPage,
+} from '../../projections/history/queries.ts'
+import { findSaleOfLicense } from '../../projections/sales/queries.ts'
+import type { Services } from '../commands/services.ts'
+import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
+import type { LicenseEvent } from '../domain/licenses/events.ts'
+import { absentLicense, evolveLicense, type License } from '../domain/licenses/license.ts'
+import { type NamedActor, nameActors } from './actors.ts'
+import { type Change, changesOf } from './changes.ts'
+import { type PublicName, publicNames, wordsOf } from './words.ts'
+
+/** An event of a license in public terms: what support staff and auditors are told, and programs too. */
+export type StoryEntry = {
+  /** Its revision in the license's stream: 0 is the first event. */
+  sequence: number
+  event: PublicName
+  time: string
+  actor: NamedActor
+  requestId: string
+  /** What happened, in one line; who did it is left to `actor`. */
+  summary: string
+  /** The device that it is about. */
+  device: { deviceId: string; name: string | null } | null
+  changes: Change[]
+  links: {
+    saleId: string | null
+    customerId: string | null
+    confirmationId: string | null
+    deliveries: { id: string; channel: KnownDelivery['channel']; status: KnownDelivery['status'] }[]
+  }
+}
+
+type Place = { tenantId: string; licenseId: string }
+
+export type StoryPage = {
+  entries: StoryEntry[]
+  /** The events as they were recorded, in the same order: for whoever wants to see them raw. */
+  recorded: HistoryEntry[]
+  /** The sequence after which the next page begins; undefined on the last one. */
+  next: number | undefined
+}
+
+/**
+ * A page of a license's history. What each event changed is folded from the few events that decided over the license
+ * before the page, so that a page costs the same whatever came before it.
+ * @param place a license that is known to be the tenant's
+ */
+export async function readStory(
+  services: Pick<Services, 'db' | 'subjects'>,
+  place: Place,
+  { order, after, limit }: { order: HistoryOrder; after?: number | undefined; limit: number },
+): Promise<StoryPage> {
+  const rows = await readHistoryPage(services.db, place.licenseId, order, after, limit + 1)
+  const recorded = rows.slice(0, limit)
+  const entries = await tellStory(services, place, recorded)
+  return { entries, recorded, next: rows.length > limit ? recorded.at(-1)?.revision : undefined }
+}
+
+/** Tells events of a license that stand next to each other in its history, in the order given. */
+async function tellStory(
+  services: Pick<Services, 'db' | 'subjects'>,
+  place: Place,
+  recorded: readonly HistoryEntry[],
+): Promise<StoryEntry[]> {
+  const { tenantId, licenseId } = place
+  const inOrder = recorded.toSorted((left, right) => left.revision - right.revision)
+  const [first] = inOrder
+  if (!first) return []
+  const [changes, nameOf, deliveries, sale] = await Promise.all([
+    changesIn(services, licenseId, inOrder),
+    nameActors(
+      services,
+      tenantId,
+      recorded.map(({ actor }) => actor),
+    ),
+    listDeliveriesOfEvents(services.db, licenseId, first.revision, inOrder.at(-1)?.revision ?? 0),
+    recorded.some(isOfSale) ? findSaleOfLicense(services.db, tenantId, licenseId) : undefined,
+  ])
+  return recorded.map((entry) => {
+    const { event, revision, causationId } = entry
+    const told = changes.get(revision) ?? { changes: [], deviceName: null }
+    return {
+      sequence: revision,
+      event: publicNames[event.type],
+      time: entry.at,
+      actor: nameOf(entry.actor),
+      requestId: entry.requestId,
+      summary: wordsOf(event, told.deviceName),
+      device: 'deviceId' in event.data ? { deviceId: event.data.deviceId, name: told.deviceName } : null,
+      changes: told.changes,
+      links: {
+        saleId: isOfSale(entry) ? (sale?.id ?? null) : null,
+        customerId: ('customerId' in event.data && event.data.customerId) || null,
+        confirmationId: causationId.startsWith('cnf_') ? causationId : null,
+        deliveries: (deliveries.get(revision) ?? []).map(({ deliveryId: id, channel, status }) => ({
+          id,
+          channel,
+          status,
+        })),
+      },
+    }
+  })
+}
+
+/** Its sale is what a license was issued for, and what told of money. */
+const isOfSale = ({ event, actor }: HistoryEntry): boolean =>
+  ('saleId' in event.data && event.data.saleId !== null) || actor.startsWith('provider:')
+
+type Told = { changes: Change[]; deviceName: string | null }
+
+/** What each of the events changed, by its revision. They stand next to each other, oldest first. */
+async function changesIn(
+  { db }: Pick<Services, 'db'>,
+  licenseId: string,
+  entries: readonly HistoryEntry[],
+): Promise<Map<number, Told>> {
+  const deviceIds = [...new Set(entries.flatMap(({ event }) => deviceOf(event)))]
+  const first = entries[0]?.revision ?? 0
+  let license = first === 0 ? absentLicense : await licenseBefore(db, licenseId, first, deviceIds)
+  const told = new Map<number, Told>()
+  for (const { event, revision, at } of entries) {
+    const before = license
+    license = evolveLicense(before, event)
+    const [deviceId] = deviceOf(event)
+    const seat =
+      deviceId === undefined || license.status === 'absent' ? undefined : license.seats.get(deviceId)
+    told.set(revision, { changes: changesOf(before, license, event, at), deviceName: seat?.name ?? null })
+  }
+  return told
+}
+
+/** With the seats of these devices alone, and the right number of seats all the same. */
+async function licenseBefore(
+  db: Services['db'],
+  licenseId: string,
+  revision: number,
+  deviceIds: readonly string[],
+): Promise<License> {
+  const [deciding, [before]] = await Promise.all([
+    readDeciding(db, licenseId, revision - 1, deviceIds),
+    readHistoryPage(db, licenseId, 'newest', revision, 1),
+  ])
+  const license = deciding.reduce((state, { event }) => evolveLicense(state, event), absentLicense)
+  return license.status === 'absent' || !before ? license : { ...license, seatsUsed: before.seatsUsed }
+}
+
+const deviceOf = (event: LicenseEvent): string[] => ('deviceId' in event.data ? [event.data.deviceId] : [])

@@ -1,0 +1,23 @@
+import type { KnownSale } from '../domain/sales/sale.ts'
+
+/** Something about a sale that its vendor should know. The license exists, and is in use. */
+export type SaleNotice = { code: 'quantity_exceeded' | 'plan_not_mapped'; message: string }
+
+/** What the vendor is told of a sale beside its status. */
+export function noticesOf(sale: KnownSale): SaleNotice[] {
+  return [...exceededNotices(sale), ...planNotices(sale)]
+}
+
+function planNotices({ unmappedPlan }: KnownSale): SaleNotice[] {
+  if (unmappedPlan === null) return []
+  const message = `The subscription was changed to ${unmappedPlan}, which is not mapped to a key type of this product. The license has not changed. Map the plan, then replay the sale.`
+  return [{ code: 'plan_not_mapped', message }]
+}
+
+function exceededNotices({ exceeded, keyTypeId, quantity }: KnownSale): SaleNotice[] {
+  if (exceeded === null) return []
+  const { sold } = exceeded
+  const most = sold === 1 ? 'is not sold in multiples' : `allows at most ${sold} per purchase`
+  const message = `${quantity} were paid for, but the key type ${keyTypeId ?? ''} ${most}. The license covers ${quantity}.`
+  return [{ code: 'quantity_exceeded', message }]
+}

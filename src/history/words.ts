@@ -1,0 +1,95 @@
+import type { LicenseEvent } from '../domain/licenses/events.ts'
+import { money } from './money.ts'
+
+/** What an event is called outside. Where webhooks have a name for it, it is theirs. */
+export const publicNames = {
+  LicenseMinted: 'license.created',
+  LicenseImported: 'license.imported',
+  DeviceActivated: 'license.activated',
+  DeviceDeactivated: 'license.deactivated',
+  LicenseReminted: 'license.reminted',
+  LicenseRevoked: 'license.revoked',
+  CustomerLinked: 'license.linked',
+  LicenseRenewed: 'license.renewed',
+  LicenseTermsChanged: 'license.updated',
+  LicenseExpired: 'license.expired',
+  LicenseFellBack: 'license.expired',
+  LicenseRefunded: 'license.refunded',
+  LicenseReinstated: 'license.reinstated',
+  SubscriptionEnded: 'license.updated',
+  SaleFollowed: 'license.sale_followed',
+  HolderErased: 'license.holder_erased',
+  RevocationUndone: 'license.revocation_undone',
+  ImportTakenBack: 'license.import_taken_back',
+} as const satisfies Record<LicenseEvent['type'], string>
+
+export type PublicName = (typeof publicNames)[LicenseEvent['type']]
+
+/**
+ * What happened, as one says it to a customer.
+ * @param deviceName what the device that left was called, as far as that is known
+ */
+export function wordsOf(event: LicenseEvent, deviceName: string | null): string {
+  switch (event.type) {
+    case 'LicenseMinted':
+      return issuedWords[event.data.source]
+    case 'LicenseImported':
+      return 'Imported'
+    case 'DeviceActivated':
+      return `${quoted(event.data.name)} activated`
+    case 'DeviceDeactivated':
+      return `${quoted(deviceName ?? event.data.deviceId)} deactivated`
+    case 'LicenseReminted':
+      return event.data.keepDevices
+        ? 'Reminted; its devices kept their seats'
+        : 'Reminted; all seats were freed'
+    case 'LicenseRevoked':
+      return event.data.reason === null ? 'Revoked' : `Revoked: ${event.data.reason}`
+    case 'CustomerLinked':
+      return `Linked to the customer ${event.data.customerId}`
+    case 'LicenseRenewed':
+      return `Renewed until ${momentWords(event.data.expiresAt)}`
+    case 'LicenseExpired':
+      return 'Expired'
+    case 'LicenseFellBack':
+      return 'Paid period ended; the fallback entitlements apply'
+    case 'LicenseRefunded':
+      return refundWords(event.data)
+    case 'LicenseReinstated':
+      return event.data.paidLeft ? 'Reinstated: the payment is valid again' : 'A payment is valid again'
+    case 'LicenseTermsChanged':
+      return `Changed to ${event.data.keyTypeId}, quantity ${event.data.quantity}; ${endWords(event.data.expiresAt)}`
+    case 'SubscriptionEnded':
+      return `Subscription ended; expires on ${momentWords(event.data.expiresAt)}`
+    case 'SaleFollowed':
+      return 'Synchronized with its sale'
+    case 'HolderErased':
+      return 'License holder erased'
+    case 'RevocationUndone':
+      return event.data.reason === null ? 'Reinstated' : `Reinstated: ${event.data.reason}`
+    case 'ImportTakenBack':
+      return event.data.reason === null ? 'Import taken back' : `Import taken back: ${event.data.reason}`
+  }
+}
+
+function refundWords(refund: Extract<LicenseEvent, { type: 'LicenseRefunded' }>['data']): string {
+  const { cause, amount, totalRefunded, currency, paidLeft } = refund
+  const what = cause === 'refund' ? 'Payment refunded' : 'Payment lost in a dispute'
+  const all = totalRefunded === amount ? '' : ` (${money(totalRefunded, currency)} in total)`
+  return `${what}: ${money(amount, currency)}${all}${paidLeft ? '; the paid period was removed' : ''}`
+}
+
+const endWords = (expiresAt: string | null): string =>
+  expiresAt === null ? 'never expires' : `expires on ${momentWords(expiresAt)}`
+
+const issuedWords = {
+  api: 'Issued',
+  import: 'Imported',
+  sale: 'Issued for a sale',
+  test: 'Issued for a test purchase',
+}
+
+export const quoted = (name: string): string => `“${name}”`
+
+/** `2026-11-21 09:30:00 UTC` */
+export const momentWords = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { entitlementsFor } from '../../projections/licenses/entitlements.ts'
+import type { LicenseEntry } from '../../projections/licenses/queries.ts'
+import { type Seat, statusAt } from '../domain/licenses/license.ts'
+import { Slug } from '../domain/values.ts'
+import type { Person } from '../vault/subjects.ts'
+import { momentOut } from './schemas.ts'
+
+const License = z.object({
+  id: z.string().meta({ example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+  productId: Slug,
+  keyTypeId: Slug,
+  displayKey: z.string().meta({ description: 'The key, masked', example: 'ACME…7KQ2' }),
+  status: z.enum(['active', 'fallback', 'expired', 'revoked']),
+  quantity: z.int(),
+  deviceLimit: z.int().nullable(),
+  seatsUsed: z.int(),
+  entitlements: z.array(z.string()),
+  expiresAt: momentOut.nullable(),
+  email: z.string().nullable(),
+  customerId: z.string().nullable(),
+  source: z.enum(['api', 'import', 'sale', 'test']),
+  saleId: z.string().nullable(),
+  test: z.boolean(),
+  metadata: z.record(z.string(), z.string()),
+  createdAt: momentOut,
+  revokedAt: momentOut.optional(),
+})
+
+export const licenseOut = License.meta({ id: 'License' })
+
+export const licenseDetailOut = License.extend({
+  devices: z.array(
+    z.object({
+      deviceId: z.string(),
+      instanceId: z.string(),
+      name: z.string(),
+      platform: z.string().nullable(),
+      status: z.enum(['active', 'deactivated']),
+      activatedAt: momentOut,
+      deactivatedAt: momentOut.nullable(),
+      telemetry: z
+        .object({
+          appVersion: z.string().nullable(),
+          sdkVersion: z.string().nullable(),
+          platform: z.string().nullable(),
+          sdk: z.string().nullable(),
+          seenAt: momentOut,
+        })
+        .nullable()
+        .meta({
+          description:
+            'What the app on the device last reported about itself; updated within seconds, once a day or on change',
+        }),
+    }),
+  ),
+}).meta({ id: 'LicenseDetail' })
+
+/** A license in public terms at this moment. */
+export function licenseView(entry: LicenseEntry, person: Person, now: string): z.infer<typeof licenseOut> {
+  const { license } = entry
+  const status = statusAt(license, now)
+  return {
+    id: license.licenseId,
+    productId: license.productId,
+    keyTypeId: license.keyTypeId,
+    displayKey: license.displayKey,
+    status,
+    quantity: license.quantity,
+    deviceLimit: license.deviceLimit,
+    seatsUsed: license.seatsUsed,
+    entitlements: entitlementsFor(status, entry, now),
+    expiresAt: license.expiresAt,
+    email: person.email,
+    customerId: license.customerId,
+    source: license.source,
+    saleId: license.saleId,
+    test: license.test,
+    metadata: license.metadata,
+    createdAt: license.createdAt,
+    ...(license.revokedAt !== null && { revokedAt: license.revokedAt }),
+  }
+}
+
+type DeviceView = z.infer<typeof licenseDetailOut>['devices'][number]
+
+/** @param said what the license's devices have said of themselves, by instance id */
+export const deviceView =
+  (said: ReadonlyMap<string, NonNullable<DeviceView['telemetry']>>) =>
+  ({ installId: _, ...seat }: Seat): DeviceView => ({
+    ...seat,
+    telemetry: said.get(seat.instanceId) ?? null,
+  })

@@ -1,0 +1,113 @@
+import { type ConfirmationEntry, listFirstPending } from '../../projections/confirmations/queries.ts'
+import { findTenant } from '../../projections/tenants/queries.ts'
+import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
+import { withTenantLock } from '../commands/cross-stream/tenant-lock.ts'
+import { momentOf, type Services } from '../commands/services.ts'
+import { confirmationStatusAt, type RequestedConfirmation } from '../domain/confirmations/confirmation.ts'
+import { writeApprovalMail } from '../domain/mails/approval-mail.ts'
+import { approvalRuleFor, membersWhoMayApprove } from '../gate/approval-rule.ts'
+import { isMember } from '../gate/asker.ts'
+import { findOperation } from '../gate/registry.ts'
+import type { Process } from './process.ts'
+import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+
+type Options = {
+  /** How the addresses that are handed out begin. */
+  baseUrl: string
+  /** Told of a confirmation of which somebody could not be told; it is tried again until it can no longer be decided. */
+  onTrouble: (trouble: Trouble) => void
+}
+
+/** Of one tenant no more are told at once: a program that asks without end must not fill anybody's mailbox. */
+const mostOfTenant = 20
+
+/**
+ * Tells the members who may approve a request of it, by mail, where a mail server is set up. Processes take turns, and
+ * whom a mail was handed over for is recorded with the request: each is told once. When a process dies between the two,
+ * the mail is sent again with the id that it had.
+ */
+export function mailApprovers(services: Services, { baseUrl, onTrouble }: Options): Process {
+  // Only to spare their streams: who was told is recorded.
+  let done: ReadonlySet<string> = new Set()
+  return processOf<ConfirmationEntry>({
+    name: 'confirmations.mail',
+    everyMs: 1000,
+    most: Number.POSITIVE_INFINITY,
+    async due({ except }) {
+      if (services.mailing.mailbox !== undefined) return []
+      const pending = await listFirstPending(services.db, momentOf(services), mostOfTenant)
+      done = new Set(pending.map(idOf).filter((id) => done.has(id)))
+      const skipped = new Set([...except, ...done])
+      return pending.filter((entry) => !skipped.has(idOf(entry)))
+    },
+    idOf,
+    async advance(entry) {
+      await tellApprovers(services, entry, baseUrl)
+      done = new Set([...done, idOf(entry)])
+    },
+    requireStores: () => services.ledger.head(),
+    onTrouble,
+    now: services.now,
+  })
+}
+
+const idOf = ({ confirmation }: ConfirmationEntry): string => confirmation.confirmationId
+
+/** @throws Error when a mail was not taken; the others were sent all the same */
+async function tellApprovers(
+  services: Services,
+  { confirmation: { confirmationId, tenantId }, tokenName }: ConfirmationEntry,
+  baseUrl: string,
+): Promise<void> {
+  await withTenantLock(services.db, tenantId, 'approval mails', async () => {
+    const { state: confirmation } = await loadConfirmation(services, confirmationId)
+    if (confirmation.status === 'absent') return
+    if (confirmationStatusAt(confirmation, momentOf(services)) !== 'pending') return
+    const untold = await untoldMembers(services, confirmation)
+    if (untold.length === 0) return
+    const tenant = await findTenant(services.db, tenantId)
+    const facts = {
+      workspace: tenant?.name ?? tenantId,
+      title: findOperation(confirmation.operation)?.title ?? confirmation.operation,
+      asker: isMember(confirmation.tokenId)
+        ? ({ kind: 'member', name: null } as const)
+        : ({ kind: 'program', name: tokenName } as const),
+      expiresAt: confirmation.expiresAt,
+      url: `${baseUrl}/dashboard/approvals/${confirmationId}`,
+    }
+    const outcomes = await Promise.allSettled(
+      untold.map(({ memberId, email }) => tell(services, confirmation, memberId, { ...facts, to: email })),
+    )
+    const failed = outcomes.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
+  })
+}
+
+/** Those who may approve it and were not told; a member who asks in the dashboard stands before its page. */
+async function untoldMembers(services: Services, confirmation: RequestedConfirmation) {
+  const { tenantId, tokenId, mailed } = confirmation
+  const rule = await approvalRuleFor(services, confirmation)
+  const members = await membersWhoMayApprove(services, tenantId, rule)
+  return members.flatMap(({ memberId, email }) =>
+    email === null || memberId === tokenId || mailed.includes(memberId) ? [] : [{ memberId, email }],
+  )
+}
+
+async function tell(
+  services: Services,
+  { confirmationId, tenantId, requestId: correlationId }: RequestedConfirmation,
+  memberId: string,
+  facts: Parameters<typeof writeApprovalMail>[0],
+): Promise<void> {
+  const at = momentOf(services)
+  const { mailer, from } = services.mailing
+  const deliveryId = services.deriveId('whd', 'approval', tenantId, confirmationId, memberId)
+  const sending = await mailer.send({ ...writeApprovalMail(facts, from), tenantId, deliveryId, at })
+  if (!sending.taken) throw new Error(`the mail server rejected the mail: ${sending.problem}`)
+  await changeConfirmation(
+    services,
+    confirmationId,
+    { type: 'RecordMail', memberId, at },
+    { ...originOfProcess(), causationId: confirmationId, correlationId },
+  )
+}

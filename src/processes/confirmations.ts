@@ -1,0 +1,111 @@
+import {
+  listApprovedOfMembers,
+  listLeftoverRequests,
+  listOverdueConfirmations,
+  listUnexecutedConfirmations,
+} from '../../projections/confirmations/queries.ts'
+import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
+import { momentOf, type Origin, type Services } from '../commands/services.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { execute, recordExecution } from '../gate/execute.ts'
+import { findOperation } from '../gate/registry.ts'
+import { destroyRequest, openRequest } from '../gate/request.ts'
+import { runApproved } from '../gate/run-approved.ts'
+import { graceAt } from './grace.ts'
+import type { Process } from './process.ts'
+import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+
+type Options = {
+  /** How long a request that has consumed its confirmation, or approved a member's, is left to finish by itself. */
+  graceMs?: number
+  onTrouble: (trouble: Trouble) => void
+}
+
+/**
+ * Carries confirmations to their end: runs what was approved and consumed, or approved for a member, by somebody who
+ * died before it was executed, records expiries, and destroys the sealed requests that such a death left behind.
+ */
+export const confirmationProcesses = (services: Services, options: Options): Process[] => [
+  resumeConfirmations(services, options),
+  expireConfirmations(services, options),
+  clearRequests(services, options),
+]
+
+function resumeConfirmations(services: Services, { graceMs = 10_000, onTrouble }: Options): Process {
+  return processOf<string>({
+    name: 'confirmations.resume',
+    everyMs: 1000,
+    async due(wanted) {
+      const grace = graceAt(services.now(), graceMs)
+      return [
+        ...(await listUnexecutedConfirmations(services.db, grace, wanted)),
+        ...(await listApprovedOfMembers(services.db, grace, wanted)),
+      ]
+    },
+    idOf: (confirmationId) => confirmationId,
+    advance: (confirmationId) => resumeConfirmation(services, confirmationId, originOfProcess()),
+    requireStores: () => services.ledger.head(),
+    onTrouble,
+    now: services.now,
+  })
+}
+
+function expireConfirmations(services: Services, { onTrouble }: Options): Process {
+  return processOf<string>({
+    name: 'confirmations.expire',
+    everyMs: 1000,
+    due: (wanted) => listOverdueConfirmations(services.db, momentOf(services), wanted),
+    idOf: (confirmationId) => confirmationId,
+    async advance(confirmationId) {
+      const expire = { type: 'Expire', at: momentOf(services) } as const
+      const expired = await changeConfirmation(services, confirmationId, expire, originOfProcess())
+      if (expired.status === 'expired') await destroyRequest(services, expired)
+    },
+    requireStores: () => services.ledger.head(),
+    onTrouble,
+    now: services.now,
+  })
+}
+
+function clearRequests(services: Services, { onTrouble }: Options): Process {
+  return processOf<{ tenantId: string; confirmationId: string; unknown: boolean }>({
+    name: 'confirmations.clear',
+    everyMs: 60_000,
+    due: (wanted) => listLeftoverRequests(services.db, wanted),
+    idOf: ({ confirmationId }) => confirmationId,
+    async advance({ unknown, ...named }) {
+      // The read models may not be able to show it: only the log says that there is none.
+      if (unknown && (await loadConfirmation(services, named.confirmationId)).state.status !== 'absent')
+        return
+      await destroyRequest(services, named)
+    },
+    requireStores: () => services.ledger.head(),
+    onTrouble,
+    now: services.now,
+  })
+}
+
+/**
+ * Runs a consumed confirmation's operation from the request that was kept for it; once more if its first run had
+ * got anywhere, which changes nothing more. One that is not consumed, or executed already, is left as it is.
+ */
+async function resumeConfirmation(services: Services, id: string, origin: Origin): Promise<void> {
+  const { state: confirmation } = await loadConfirmation(services, id)
+  if (confirmation.status === 'approved') return unlessRefused(runApproved(services, id, origin))
+  if (confirmation.status !== 'consumed') return
+  const operation = findOperation(confirmation.operation)
+  if (!operation) throw new Error(`this version has no operation ${confirmation.operation}`)
+  const request = await openRequest(services, confirmation)
+  if (!request) {
+    // Gone with a vault that was restored from an older backup: nobody can tell any more what was asked for.
+    return recordExecution(services, confirmation, { outcome: 'refused', reason: 'request_gone' }, origin)
+  }
+  await unlessRefused(execute(services, operation, confirmation, request, origin))
+}
+
+/** That the rules do not allow it any more is recorded, and nobody waits for the answer. */
+async function unlessRefused(running: Promise<unknown>): Promise<void> {
+  await running.catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error
+  })
+}

@@ -1,0 +1,67 @@
+import { listPendingDeliveries, type PendingDelivery } from '../../projections/deliveries/due.ts'
+import { listSpentKeys } from '../../projections/deliveries/keys.ts'
+import { createWakeSignal } from '../async/wake-signal.ts'
+import { waitOnce } from '../commands/cross-stream/wait-once.ts'
+import { scheduleDelivery } from '../commands/deliveries/deliveries.ts'
+import { destroySpentKey } from '../commands/deliveries/spent-keys.ts'
+import { momentOf, type Services } from '../commands/services.ts'
+import { publicNameOf } from '../domain/deliveries/outbox.ts'
+import type { LogEntry } from '../domain/recorded.ts'
+import { saleKeyPrefix } from '../domain/sales/key.ts'
+import type { Process } from './process.ts'
+import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+
+type OnTrouble = (trouble: Trouble) => void
+
+/**
+ * Schedules everything that is pending for a receiver. It stands in a read model, written in the transaction that brought
+ * the event there, so that nothing is forgotten by whoever dies in between.
+ */
+export function scheduleDeliveries(
+  services: Services,
+  onTrouble: OnTrouble,
+): Process & { onEntry(entry: LogEntry): void } {
+  const wakeSignal = createWakeSignal()
+  let latest = -1n
+  const schedule = (steps: Services, { eventId, correlationId, ...pending }: PendingDelivery) =>
+    scheduleDelivery(steps, pending, { ...originOfProcess(), causationId: eventId, correlationId })
+  const process = processOf<PendingDelivery>({
+    name: 'deliveries.schedule',
+    everyMs: 500,
+    lanes: 16,
+    most: 500,
+    async due(wanted) {
+      if (latest >= 0n) await services.untilVisible(latest)
+      return listPendingDeliveries(services.db, wanted)
+    },
+    idOf: ({ licenseId }) => licenseId,
+    advance: (pending) => schedule(services, pending),
+    around: (work) => waitOnce(services, (steps) => work((pending) => schedule(steps, pending))),
+    requireStores: () => services.ledger.head(),
+    onTrouble,
+    now: services.now,
+    wakeSignal,
+  })
+  return {
+    ...process,
+    onEntry(entry) {
+      if (!entry.readable || entry.category !== 'license' || publicNameOf(entry.event) === undefined) return
+      latest = entry.position
+      wakeSignal.wake()
+    },
+  }
+}
+
+/** Destroys the keys of sales that are needed no longer, and that no dispatcher was left to destroy. */
+export const destroySpentKeys = (services: Services, onTrouble: OnTrouble): Process =>
+  processOf<{ tenantId: string; licenseId: string }>({
+    name: 'deliveries.clear',
+    everyMs: 60_000,
+    most: 1000,
+    due: (wanted) => listSpentKeys(services.db, saleKeyPrefix, momentOf(services), wanted),
+    idOf: ({ licenseId }) => licenseId,
+    advance: ({ tenantId, licenseId }) => destroySpentKey(services, tenantId, licenseId),
+    requireStores: () => services.ledger.head(),
+    onTrouble,
+    now: services.now,
+  })

@@ -1,0 +1,30 @@
+import { listErasures } from '../../projections/subjects/queries.ts'
+import { eraseSubject } from '../commands/customers/erasure.ts'
+import type { Services } from '../commands/services.ts'
+import type { Process } from './process.ts'
+import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+
+type Options = {
+  /** How long whoever began an erasure is left to end it. */
+  graceMs?: number
+  onTrouble: (trouble: Trouble) => void
+}
+
+/** Ends the erasures that were begun by somebody who died. */
+export function resumeErasures(services: Services, { graceMs = 10_000, onTrouble }: Options): Process {
+  return processOf<{ tenantId: string; subjectId: string }>({
+    name: 'erasures.resume',
+    everyMs: 1000,
+    due(wanted) {
+      const before = new Date(services.now().getTime() - graceMs).toISOString()
+      return listErasures(services.db, before, wanted)
+    },
+    idOf: ({ subjectId }) => subjectId,
+    async advance({ tenantId, subjectId }) {
+      await eraseSubject(services, tenantId, subjectId, originOfProcess())
+    },
+    requireStores: () => services.ledger.head(),
+    onTrouble,
+    now: services.now,
+  })
+}

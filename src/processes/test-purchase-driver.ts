@@ -1,0 +1,143 @@
+import { findIntegration } from '../../projections/integrations/queries.ts'
+import { listMembers } from '../../projections/members/queries.ts'
+import { cardAccessOf } from '../commands/checkout/prices.ts'
+import { emailOf } from '../commands/members/members.ts'
+import type { Services } from '../commands/services.ts'
+import { type Mapping, soldIds } from '../domain/integrations/mapping.ts'
+import { findKeyType } from '../domain/products/product.ts'
+import type { KnownTestPurchase } from '../domain/test-purchases/test-purchase.ts'
+import { type SignedNotification, type TestSale, testNotification } from '../payments/test-notification.ts'
+import { loadSale } from '../sales/streams.ts'
+import type { StageOutcome, TestPurchaseDriver } from './test-purchases.ts'
+
+/** Sends a notification to where the provider sends its own. Undefined when nobody answers there. */
+export type SendNotification = (
+  notification: SignedNotification,
+) => Promise<{ status: number; body: string } | undefined>
+
+/**
+ * Plays a purchase through on the path of a real one: the notification is of the provider's shape, signed with what the
+ * provider signs with, and taken in by the address that takes the provider's own. Only the payment is left out.
+ */
+export function createTestPurchaseDriver(services: Services, send: SendNotification): TestPurchaseDriver {
+  return {
+    checkout: (purchase) =>
+      purchase.provider === 'stripe' ? checkPrice(services, purchase) : checkMapping(services, purchase),
+    webhook: (purchase) => notify(services, purchase, send),
+    license_minted: (purchase) => findLicense(services, purchase),
+  }
+}
+
+const done = (detail: string): StageOutcome => ({ outcome: 'done', detail })
+const failed = (detail: string): StageOutcome => ({ outcome: 'failed', detail })
+
+async function checkPrice(services: Services, purchase: KnownTestPurchase): Promise<StageOutcome> {
+  const { tenantId, productId, keyTypeId } = purchase
+  const product = await services.findProduct(tenantId, productId)
+  const access = product && (await cardAccessOf(services, product))
+  if (!access) return failed('Stripe is not connected, and the product has no test keys')
+  const priceId = findKeyType(product, keyTypeId)?.price?.priceId
+  if (priceId === undefined) {
+    return failed(`the key type ${keyTypeId} has no price; map one at …/${productId}/integrations/stripe`)
+  }
+  const price = (await services.providers.card.readPrices(access, [priceId])).get(priceId)
+  if (!price) return failed(`Stripe has no price ${priceId}`)
+  if (!price.active) return failed(`the price ${priceId} is archived at Stripe`)
+  const amount = price.unitAmount === null ? 'no fixed amount' : `${price.unitAmount} ${price.currency}`
+  return done(
+    `no payment was made; the price ${priceId} is on sale (${[amount, price.interval ?? 'once'].join(', ')})`,
+  )
+}
+
+async function checkMapping(services: Services, purchase: KnownTestPurchase): Promise<StageOutcome> {
+  const { productId, keyTypeId, provider } = purchase
+  const { status, soldAs } = await mappedAs(services, purchase)
+  if (status !== 'connected') return failed(`${provider} is no longer connected`)
+  if (soldAs === undefined) {
+    return failed(
+      `nothing at ${provider} is mapped to the key type ${keyTypeId}; map it at …/${productId}/integrations/${provider}`,
+    )
+  }
+  return done(`no payment was made; ${provider} sells it as ${soldAs}`)
+}
+
+async function mappedAs(services: Services, { tenantId, productId, keyTypeId, provider }: KnownTestPurchase) {
+  const integration = await findIntegration(services.db, tenantId, provider)
+  const mapping = integration?.mappings.find((entry) => entry.productId === productId)?.mapping
+  return { status: integration?.status, soldAs: mapping && idSelling(mapping, keyTypeId) }
+}
+
+/** What a customer would buy there to get the key type; gumroad sells whatever the product's first one is. */
+function idSelling(mapping: Mapping, keyTypeId: string): string | undefined {
+  if ('permalinks' in mapping) return soldIds(mapping)[0]
+  const entries = Object.entries(Object.values(mapping)[0] ?? {})
+  return entries.find(([, target]) => target === keyTypeId)?.[0]
+}
+
+async function notify(
+  services: Services,
+  purchase: KnownTestPurchase,
+  send: SendNotification,
+): Promise<StageOutcome> {
+  const { provider } = purchase
+  const secret = await secretOf(services, purchase)
+  if (secret === undefined) {
+    return failed(
+      provider === 'stripe'
+        ? 'the notification could not be signed: KEYLEDGER_STRIPE_WEBHOOK_SECRET is not set'
+        : `the notification could not be signed: ${provider} is no longer connected`,
+    )
+  }
+  const sale = await saleOf(services, purchase)
+  const answer = await send(testNotification(provider, sale, secret, services.now()))
+  if (!answer) {
+    const why = 'the service does not respond at KEYLEDGER_BASE_URL, which providers send notifications to'
+    return { ...failed(why), passing: true }
+  }
+  const { status, body } = answer
+  if (status === 200) return done(`a notification with the signature of ${provider} got 200`)
+  // A successful answer may hold the key; one of another kind says why.
+  const why = status >= 400 ? `: ${body.slice(0, 300)}` : ''
+  const said = `a notification with the signature of ${provider} got ${status}${why}`
+  return { ...failed(said), passing: status >= 500 || status === 429 }
+}
+
+async function secretOf(
+  services: Services,
+  { tenantId, provider }: KnownTestPurchase,
+): Promise<string | undefined> {
+  if (provider === 'stripe') return services.providers.cardWebhookSecret
+  const integration = await findIntegration(services.db, tenantId, provider)
+  const name = integration?.credentials.webhookSecret ?? integration?.credentials.pingToken?.name
+  return name === undefined ? undefined : services.secrets.open(tenantId, name)
+}
+
+async function saleOf(services: Services, purchase: KnownTestPurchase): Promise<TestSale> {
+  const { testPurchaseId, tenantId, productId, keyTypeId, provider } = purchase
+  const integration = await findIntegration(services.db, tenantId, provider)
+  return {
+    tenantId,
+    saleId: testPurchaseId,
+    productId,
+    keyTypeId,
+    soldAs: (await mappedAs(services, purchase)).soldAs ?? '',
+    email: await addressFor(services, tenantId),
+    accountId: integration?.status === 'connected' ? integration.accountId : null,
+  }
+}
+
+/** The mail with the key goes to whoever owns the workspace; where nobody does, to an address that takes none. */
+async function addressFor(services: Services, tenantId: string): Promise<string> {
+  const members = await listMembers(services.db, tenantId)
+  const owner = members.find(({ role }) => role === 'owner')
+  return (owner && (await emailOf(services, owner))) ?? 'test-purchase@keyledger.invalid'
+}
+
+async function findLicense(services: Services, purchase: KnownTestPurchase): Promise<StageOutcome> {
+  const { tenantId, provider, testPurchaseId: saleId } = purchase
+  const { state: sale } = await loadSale(services, { tenantId, provider, saleId })
+  if (sale.status === 'absent') return failed('the notification was accepted, but no sale was recorded')
+  if (sale.parked) return failed(`the sale is parked: ${sale.parked.reason} (${sale.parked.detail})`)
+  if (sale.status !== 'licensed') return failed('the sale is recorded but has no license yet')
+  return done(`the license ${sale.licenseId} was issued, marked as a test`)
+}

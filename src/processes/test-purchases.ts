@@ -1,0 +1,99 @@
+import { listRunningTestPurchases } from '../../projections/test-purchases/queries.ts'
+import type { Origin, Services } from '../commands/services.ts'
+import { changeTestPurchase, loadTestPurchase } from '../commands/test-purchases.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Stage } from '../domain/test-purchases/events.ts'
+import { type KnownTestPurchase, nextStage } from '../domain/test-purchases/test-purchase.ts'
+import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
+import type { Process } from './process.ts'
+import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+
+/** What came of a stage, in words for the person who watches. */
+export type StageOutcome = {
+  outcome: 'done' | 'failed'
+  detail: string
+  /** Whether the same may work later: something did not answer. It is not recorded. */
+  passing?: boolean
+}
+
+/**
+ * Runs one stage of a test purchase. It may be run again for the same purchase, after a crash or beside another
+ * process, and must then come to the same.
+ */
+export type TestPurchaseDriver = Record<Stage, (purchase: KnownTestPurchase) => Promise<StageOutcome>>
+
+/** Runs a purchase's stages, one after the other, until it has ended; undefined when there is no such purchase. */
+export type RunTestPurchase = (
+  testPurchaseId: string,
+  origin: Origin,
+) => Promise<KnownTestPurchase | undefined>
+
+/**
+ * Every step is an event, so a run that is cut off goes on where it was, and two runs of one purchase come to one
+ * history.
+ */
+export function createTestPurchaseRunner(services: Services, driver: TestPurchaseDriver): RunTestPurchase {
+  return async (testPurchaseId, origin) => {
+    const { state } = await loadTestPurchase(services, testPurchaseId)
+    if (state.status === 'absent') return undefined
+    let purchase: KnownTestPurchase = state
+    for (let stage = nextStage(purchase); stage !== undefined; stage = nextStage(purchase)) {
+      const name = stage
+      await changeTestPurchase(services, testPurchaseId, origin, (at) => ({
+        type: 'BeginStage',
+        stage: name,
+        at,
+      }))
+      const outcome = await outcomeOf(() => driver[name](purchase))
+      purchase = await changeTestPurchase(services, testPurchaseId, origin, (at) => ({
+        type: 'EndStage',
+        stage: name,
+        ...outcome,
+        at,
+      }))
+    }
+    return purchase
+  }
+}
+
+/** A provider that says no, or nothing, is something that the purchase found out. */
+async function outcomeOf(run: () => Promise<StageOutcome>): Promise<StageOutcome> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof ProviderUnavailable) {
+      return { outcome: 'failed', detail: `${error.provider} does not respond` }
+    }
+    if (error instanceof ProviderRefused) {
+      return { outcome: 'failed', detail: `${error.provider} rejected the request (${error.reason})` }
+    }
+    if (error instanceof Refusal) return { outcome: 'failed', detail: `not possible: ${error.code}` }
+    throw error
+  }
+}
+
+/** How long whoever started a purchase is left to run it. */
+const graceMs = 10_000
+
+/** Goes on with purchases that were left half done by somebody who died. */
+export function resumeTestPurchases(
+  services: Services,
+  run: RunTestPurchase,
+  onTrouble: (trouble: Trouble) => void,
+): Process {
+  return processOf<string>({
+    name: 'test-purchases.resume',
+    everyMs: 5000,
+    due(wanted) {
+      const startedBefore = new Date(services.now().getTime() - graceMs).toISOString()
+      return listRunningTestPurchases(services.db, startedBefore, wanted)
+    },
+    idOf: (testPurchaseId) => testPurchaseId,
+    async advance(testPurchaseId) {
+      await run(testPurchaseId, originOfProcess())
+    },
+    requireStores: () => services.ledger.head(),
+    onTrouble,
+    now: services.now,
+  })
+}

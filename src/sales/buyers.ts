@@ -1,0 +1,35 @@
+import { salesNeedingHolder } from '../../projections/sales/holders.ts'
+import type { Services } from '../commands/services.ts'
+import type { KnownSale } from '../domain/sales/sale.ts'
+import { nobody, type Person } from '../vault/subjects.ts'
+
+/** Who bought, as far as it is known, and whether the license still needs somebody to hold it. */
+export type Buyer = Person & { needsHolder: boolean }
+
+/** A tenant's sales with who bought them, in the order given. */
+export async function readBuyers(
+  { db, subjects }: Pick<Services, 'db' | 'subjects'>,
+  tenantId: string,
+  sales: readonly KnownSale[],
+): Promise<{ sale: KnownSale; buyer: Buyer }[]> {
+  const [people, needing] = await Promise.all([
+    subjects.openPeople(
+      tenantId,
+      sales.map(({ customer }) => customer),
+    ),
+    salesNeedingHolder(db, tenantId, sales),
+  ])
+  return sales.map((sale, index) => ({
+    sale,
+    buyer: { ...(people[index] ?? nobody), needsHolder: needing.has(sale.id) },
+  }))
+}
+
+/** As {@link readBuyers}, of one sale. */
+export async function readBuyer(
+  services: Pick<Services, 'db' | 'subjects'>,
+  sale: KnownSale,
+): Promise<Buyer> {
+  const [found] = await readBuyers(services, sale.tenantId, [sale])
+  return found?.buyer ?? { ...nobody, needsHolder: false }
+}

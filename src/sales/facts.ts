@@ -1,0 +1,75 @@
+import { SaleFact } from '../domain/sales/events.ts'
+import type { PaymentNotification } from '../payments/notification.ts'
+
+/**
+ * What a notification tells of a sale that was made, as the log writes it. Parsed, since nothing that a provider made up
+ * may stand in the log unreadable.
+ * @param payload where the vault keeps the notification as it came
+ */
+export function factFrom(
+  notification: Exclude<PaymentNotification, { type: 'sold' }>,
+  payload: string,
+  at: string,
+): SaleFact {
+  const { notificationId } = notification
+  const told = { notificationId, payload, occurredAt: inUtc(notification.at), at }
+  switch (notification.type) {
+    case 'renewed': {
+      const { paymentId, amount, currency, links = [] } = notification
+      const paidUntil = momentOrNull(notification.paidUntil)
+      return SaleFact.parse({
+        type: 'SaleRenewed',
+        data: { ...told, paymentId, links, paidUntil, amount, currency },
+      })
+    }
+    case 'refunded': {
+      const { refundId, amount, currency, full, cumulative = false } = notification
+      const payment = notification.payment ?? notification.link
+      return SaleFact.parse({
+        type: 'SaleRefunded',
+        data: { ...told, refundId, payment, amount, cumulative, currency, full },
+      })
+    }
+    case 'ended':
+      return SaleFact.parse({
+        type: 'SaleEnded',
+        data: { ...told, paidUntil: momentOrNull(notification.paidUntil) },
+      })
+    case 'payment named': {
+      const { names, isFirst } = notification
+      const paidUntil = momentOrNull(notification.paidUntil)
+      return SaleFact.parse({ type: 'PaymentNamed', data: { ...told, names, isFirst, paidUntil } })
+    }
+    case 'subscription': {
+      const { links = [], sold = null, quantity = null, paused = null } = notification
+      const paidUntil = momentOrNull(notification.paidUntil)
+      return SaleFact.parse({
+        type: 'SubscriptionTold',
+        data: { ...told, links, sold, quantity, paused, paidUntil },
+      })
+    }
+    default: {
+      const { type, disputeId, amount = null, currency = null } = notification
+      const payment = notification.payment ?? notification.link
+      return SaleFact.parse({
+        type: disputeTypes[type],
+        data: { ...told, disputeId, payment, amount, currency },
+      })
+    }
+  }
+}
+
+const disputeTypes = {
+  disputed: 'SaleDisputed',
+  dispute_won: 'DisputeWon',
+  dispute_lost: 'DisputeLost',
+} as const
+
+const momentOrNull = (moment: string | null | undefined): string | null => (moment ? inUtc(moment) : null)
+
+/** As the log writes moments; whole seconds, as licenses end. */
+export function inUtc(moment: string): string {
+  const date = new Date(moment)
+  date.setUTCMilliseconds(0)
+  return date.toISOString()
+}

@@ -1,0 +1,64 @@
+import { findIntegration, listPricedProducts } from '../../projections/integrations/queries.ts'
+import type { PresentProduct } from '../../projections/products/queries.ts'
+import { findTenant } from '../../projections/tenants/queries.ts'
+import type { Services } from '../commands/services.ts'
+import { keyTypeSoldAs } from '../domain/integrations/mapping.ts'
+import type { Provider } from '../domain/integrations/provider.ts'
+import { mostSold } from '../domain/licenses/issue.ts'
+import { findKeyType } from '../domain/products/product.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { ParkedReason, SoldItem } from '../domain/sales/events.ts'
+import type { Resolution } from '../domain/sales/sale.ts'
+
+type Bought = { tenantId: string; provider: Provider; sold: SoldItem; quantity: number }
+
+/** What a purchase is to be licensed as; the product also when it cannot be licensed at this moment. */
+export type Resolved = { resolution: Resolution; product: PresentProduct | undefined }
+
+/** @throws Refusal `tenant_not_found`: there is nobody to keep the sale for */
+export async function resolveSale(services: Services, bought: Bought): Promise<Resolved> {
+  const { tenantId, provider, sold, quantity } = bought
+  const [tenant, named] = await Promise.all([
+    findTenant(services.db, tenantId),
+    'productId' in sold ? sold : mappedTo(services, tenantId, provider, sold.providerProduct),
+  ])
+  if (!tenant) throw new Refusal('tenant_not_found')
+  if (!named) {
+    const detail = 'providerProduct' in sold ? sold.providerProduct : ''
+    return { resolution: parked('no_mapping', detail), product: undefined }
+  }
+  const product = await services.findProduct(tenantId, named.productId)
+  if (!product) return { resolution: parked('product_not_found', named.productId), product }
+  if (tenant.status !== 'active') {
+    return { resolution: parked(`tenant_${tenant.status}`, `the tenant is ${tenant.status}`), product }
+  }
+  const keyType = named.keyTypeId === null ? product.keyTypes[0] : findKeyType(product, named.keyTypeId)
+  if (!keyType) return { resolution: parked('key_type_not_found', named.keyTypeId ?? ''), product }
+  const most = mostSold(keyType)
+  const exceeded = most !== null && quantity > most ? { mostSold: most } : {}
+  return { resolution: { productId: product.productId, keyTypeId: keyType.keyTypeId, ...exceeded }, product }
+}
+
+const parked = (reason: ParkedReason, detail: string) => ({ reason, detail: detail.slice(0, 1000) || reason })
+
+/** What the tenant's mapping says that a provider's id is sold as; the key type null for the product's first one. */
+export async function mappedTo(
+  services: Services,
+  tenantId: string,
+  provider: Provider,
+  providerProduct: string,
+): Promise<{ productId: string; keyTypeId: string | null } | undefined> {
+  if (provider === 'stripe') {
+    for (const { productId, prices } of await listPricedProducts(services.db, tenantId)) {
+      const [keyTypeId] = Object.entries(prices).find(([, priceId]) => priceId === providerProduct) ?? []
+      if (keyTypeId !== undefined) return { productId, keyTypeId }
+    }
+    return undefined
+  }
+  const integration = await findIntegration(services.db, tenantId, provider)
+  for (const { productId, mapping } of integration?.mappings ?? []) {
+    const keyTypeId = keyTypeSoldAs(mapping, providerProduct)
+    if (keyTypeId !== undefined) return { productId, keyTypeId }
+  }
+  return undefined
+}

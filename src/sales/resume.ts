@@ -1,0 +1,31 @@
+import { listOpenSales } from '../../projections/sales/queries.ts'
+import type { Services } from '../commands/services.ts'
+import type { KnownSale } from '../domain/sales/sale.ts'
+import { graceAt } from '../processes/grace.ts'
+import type { Process } from '../processes/process.ts'
+import { originOfProcess, processOf, type Trouble } from '../processes/process-manager.ts'
+import { advanceSale } from './process.ts'
+import { loadSale } from './streams.ts'
+
+type Options = {
+  /** How long whoever received a sale is left to advance it. */
+  graceMs?: number
+  onTrouble: (trouble: Trouble) => void
+}
+
+/** Advances the sales that were left half done by somebody who died. */
+export function resumeSales(services: Services, { graceMs = 10_000, onTrouble }: Options): Process {
+  return processOf<KnownSale>({
+    name: 'sales.resume',
+    everyMs: 1000,
+    due: (wanted) => listOpenSales(services.db, graceAt(services.now(), graceMs), wanted),
+    idOf: ({ id }) => id,
+    async advance(sale) {
+      const { state, revision } = await loadSale(services, sale)
+      if (state.status !== 'absent') await advanceSale(services, { state, revision }, originOfProcess())
+    },
+    requireStores: () => services.ledger.head(),
+    onTrouble,
+    now: services.now,
+  })
+}

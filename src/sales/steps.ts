@@ -1,0 +1,33 @@
+import type { Services } from '../commands/services.ts'
+import type { SaleEvent } from '../domain/sales/events.ts'
+import { type SalePlace, saleStreamOf } from './streams.ts'
+
+/** One thing that happened to a sale. */
+export type SaleStep = {
+  type: SaleEvent['type']
+  at: string
+  /** Who told of it or did it, such as `provider:stripe`. */
+  actor: string
+  requestId: string
+  /** Of what a provider told: its id of the notification, and when it happened there. */
+  notificationId: string | null
+  occurredAt: string | null
+}
+
+/** Everything that happened to a sale, oldest first. */
+export async function readSaleHistory(services: Services, place: SalePlace): Promise<SaleStep[]> {
+  const steps: SaleStep[] = []
+  for await (const entry of services.ledger.readStream(saleStreamOf(place))) {
+    if (!entry.readable || entry.category !== 'sale') continue
+    const { event, metadata } = entry
+    steps.push({
+      type: event.type,
+      at: event.data.at,
+      actor: metadata.actor,
+      requestId: metadata.requestId,
+      notificationId: 'notificationId' in event.data ? event.data.notificationId : null,
+      occurredAt: 'occurredAt' in event.data ? event.data.occurredAt : null,
+    })
+  }
+  return steps
+}

@@ -1,0 +1,111 @@
+import { causeOf, momentOf, type Origin, type Services } from '../commands/services.ts'
+import { sha256 } from '../credentials/sha256.ts'
+import type { Provider } from '../domain/integrations/provider.ts'
+import { type Notice, type NoticeCommand, notices } from '../domain/links/notice.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { SaleFact } from '../domain/sales/events.ts'
+import { type KnownSale, type Sale, type SaleCommand, sales } from '../domain/sales/sale.ts'
+import { noticeKey, saleKey, streamName } from '../domain/streams.ts'
+import { type Loaded, loadFromLog, noStream } from '../ledger/load.ts'
+
+/** What names a sale: the provider that told of it, and the provider's own id of it. */
+export type SalePlace = { tenantId: string; provider: Provider; saleId: string }
+
+const saleKeyOf = ({ tenantId, provider, saleId }: SalePlace): string =>
+  saleKey(tenantId, provider, sha256(saleId))
+
+export const saleStreamOf = (place: SalePlace): string => streamName('sale', saleKeyOf(place))
+
+export function loadSale(services: Services, place: SalePlace): Promise<Loaded<Sale>> {
+  return loadFromLog(services.ledger, saleKeyOf(place), sales)
+}
+
+/**
+ * @param loaded what is known of the sale already
+ * @returns the sale as it is now, at which revision, and whether the command changed it
+ * @throws Refusal as `decideSale`
+ */
+export async function changeSale(
+  services: Services,
+  place: SalePlace,
+  origin: Origin,
+  command: (at: string) => SaleCommand,
+  found?: Loaded<Sale>,
+): Promise<{ sale: Loaded<KnownSale>; changed: boolean }> {
+  const at = momentOf(services)
+  const cause = causeOf(origin, at)
+  const {
+    state: sale,
+    events,
+    revision,
+  } = await services.execute(sales, saleKeyOf(place), command(at), cause, { found })
+  if (sale.status === 'absent') throw new Refusal('sale_not_found')
+  return { sale: { state: sale, revision }, changed: events.length > 0 }
+}
+
+type LinkPlace = { tenantId: string; provider: Provider; link: string }
+
+/** Keeps what was told of a link's sale, unless the sale is known. @returns the sale's id if it is */
+export async function keepNotice(
+  services: Services,
+  place: LinkPlace,
+  fact: SaleFact,
+  origin: Origin,
+): Promise<string | null> {
+  const { saleId } = await changeNotice(services, place, origin, (at) => ({
+    type: 'KeepNotice',
+    ...place,
+    fact,
+    at,
+  }))
+  return saleId
+}
+
+/** The sale that a link names, if any is known. */
+export async function saleOfLink(services: Services, place: LinkPlace): Promise<string | null> {
+  return (await loadFromLog(services.ledger, noticeKeyOf(place), notices)).state.saleId
+}
+
+/**
+ * Lets every link of the sale lead to it from now on. A link that leads to another sale already stays so.
+ * @param areNew nobody is likely to have told anything of them yet, which spares looking
+ * @returns what was told by these links before
+ */
+export async function bindLinks(
+  services: Services,
+  sale: KnownSale,
+  origin: Origin,
+  areNew = false,
+): Promise<SaleFact[]> {
+  const found = areNew ? noStream(notices) : undefined
+  const { tenantId, provider, saleId } = sale
+  const bound = await Promise.all(
+    sale.links.map((link) =>
+      changeNotice(
+        services,
+        { tenantId, provider, link },
+        origin,
+        (at) => ({ type: 'BindLink', tenantId, provider, link, saleId, at }),
+        found,
+      ),
+    ),
+  )
+  return bound.flatMap((notice) => (notice.saleId === saleId ? notice.kept : []))
+}
+
+async function changeNotice(
+  services: Services,
+  place: LinkPlace,
+  origin: Origin,
+  command: (at: string) => NoticeCommand,
+  found?: Loaded<Notice>,
+): Promise<Notice> {
+  const at = momentOf(services)
+  const { state } = await services.execute(notices, noticeKeyOf(place), command(at), causeOf(origin, at), {
+    found,
+  })
+  return state
+}
+
+const noticeKeyOf = ({ tenantId, provider, link }: LinkPlace): string =>
+  noticeKey(tenantId, provider, sha256(link))

@@ -1,0 +1,201 @@
+import { findIntegration, findIntegrationOfAccount } from '../../projections/integrations/queries.ts'
+import { findTenant } from '../../projections/tenants/queries.ts'
+import type { Services } from '../commands/services.ts'
+import { sameDigest, sha256 } from '../credentials/sha256.ts'
+import type { KnownIntegration } from '../domain/integrations/integration.ts'
+import { soldIds } from '../domain/integrations/mapping.ts'
+import type { Marketplace, SigningMarketplace } from '../domain/integrations/provider.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { isSlug } from '../domain/values.ts'
+import { translatePing, translateResource } from '../payments/gumroad/notification.ts'
+import { translateLemonSqueezy, verifyLemonSqueezy } from '../payments/lemonsqueezy/notification.ts'
+import type { PaymentNotification } from '../payments/notification.ts'
+import { translatePaddle, verifyPaddle } from '../payments/paddle/notification.ts'
+import { translatePolar, verifyPolar } from '../payments/polar/notification.ts'
+import { namesOf } from '../payments/stripe/invoices.ts'
+import { translateStripe, verifyStripe } from '../payments/stripe/notification.ts'
+import type { Translated } from '../payments/translated.ts'
+import { ProviderRefused } from '../payments/trouble.ts'
+import { saleOfLink } from './streams.ts'
+
+/** A notification as it came in. */
+export type Incoming = {
+  /** The bytes that a signature is over. */
+  raw: Buffer
+  /** A header by its lower-case name; empty when it was not sent, or more than once. */
+  header: (name: string) => string
+}
+
+/** Whom a notification is for and what it says, once it is known to be the provider's own. */
+export type Trusted = {
+  tenantId: string
+  translated: Translated
+  /** What has to be known beside it to tell of which sale it is. */
+  naming?: PaymentNotification | undefined
+}
+
+/**
+ * A form of gumroad's, which only the token in the address vouches for.
+ * @returns undefined for a bad token, an unknown tenant and one that is not connected: nobody learns which
+ */
+export async function trustGumroad(
+  services: Services,
+  tenantId: string,
+  address: { kind: 'ping' | 'resource'; token: string },
+  { raw }: Incoming,
+): Promise<Trusted | undefined> {
+  const integration = await connected(services, tenantId, 'gumroad')
+  // Compared also where there is nothing to compare with, so that the time does not tell either.
+  const known = integration?.credentials.pingToken?.hash ?? sha256('')
+  const isGood = sameDigest(known, sha256(address.token)) && address.token !== ''
+  if (!integration || !isGood) return undefined
+  const translate = address.kind === 'ping' ? translatePing : translateResource
+  return { tenantId, translated: translate(raw.toString('utf8'), services.now()) }
+}
+
+/**
+ * A notification that is signed with the secret of the tenant's own connection.
+ * @returns undefined when the signature is not good or stale, and where there is no such connection
+ * @throws ProviderUnavailable, ProviderRefused when the provider has to be asked and does not say
+ */
+export async function trustSigned(
+  services: Services,
+  tenantId: string,
+  provider: SigningMarketplace,
+  incoming: Incoming,
+): Promise<Trusted | undefined> {
+  const integration = await connected(services, tenantId, provider)
+  const name = integration?.credentials.webhookSecret
+  const secret = name ? await services.secrets.open(tenantId, name) : undefined
+  if (!integration || secret === undefined || !isSigned(provider, incoming, secret, services.now())) {
+    return undefined
+  }
+  return { tenantId, translated: await translated(services, provider, integration, incoming) }
+}
+
+function isSigned(
+  provider: SigningMarketplace,
+  { raw, header }: Incoming,
+  secret: string,
+  now: Date,
+): boolean {
+  switch (provider) {
+    case 'lemonsqueezy':
+      return verifyLemonSqueezy(raw, header('x-signature'), secret)
+    case 'paddle':
+      return verifyPaddle(raw, header('paddle-signature'), secret, now)
+    case 'polar':
+      return verifyPolar(raw, standardHeaders(header), secret, now)
+  }
+}
+
+const standardHeaders = (header: Incoming['header']) => ({
+  id: header('webhook-id'),
+  timestamp: header('webhook-timestamp'),
+  signature: header('webhook-signature'),
+})
+
+async function translated(
+  services: Services,
+  provider: SigningMarketplace,
+  integration: KnownIntegration,
+  { raw, header }: Incoming,
+): Promise<Translated> {
+  const text = raw.toString('utf8')
+  const { providers } = services
+  const apiKey = integration.credentials.apiKey
+    ? await services.secrets.open(integration.tenantId, integration.credentials.apiKey)
+    : undefined
+  switch (provider) {
+    case 'lemonsqueezy':
+      return translateLemonSqueezy(
+        text,
+        apiKey === undefined ? undefined : (id) => providers.readSubscription(apiKey, id),
+      )
+    case 'paddle': {
+      const mapped = new Set(integration.mappings.flatMap(({ mapping }) => soldIds(mapping)))
+      return translatePaddle(text, {
+        test: providers.isSandbox(provider, apiKey),
+        isMapped: (priceId) => mapped.has(priceId),
+        readCustomer: apiKey === undefined ? undefined : (id) => providers.readCustomer(apiKey, id),
+      })
+    }
+    case 'polar':
+      return translatePolar(text, header('webhook-id'), providers.isSandbox(provider, apiKey), services.now())
+  }
+}
+
+/**
+ * An event of stripe's, signed with the platform's secret. It is for the tenant whose account it names; one of the
+ * platform's own account only for the tenant that its metadata names, and only in test mode.
+ * @returns `untrusted` when the signature is not good or stale; undefined for an account that is nobody's
+ */
+export async function trustStripe(
+  services: Services,
+  secret: string,
+  { raw, header }: Incoming,
+): Promise<Trusted | 'untrusted' | undefined> {
+  if (!(await verifyStripe(raw, header('stripe-signature'), secret, services.now()))) return 'untrusted'
+  const event = translateStripe(raw.toString('utf8'))
+  if (!event) return undefined
+  const { accountId, testTenantId, translated: said } = event
+  const tenantId = accountId === undefined ? testTenantId : await tenantOfAccount(services, accountId)
+  if (tenantId === undefined || !(await isThere(services, tenantId))) return undefined
+  const naming = accountId === undefined ? undefined : await namingOf(services, tenantId, accountId, said)
+  return { tenantId, translated: said, naming }
+}
+
+const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'dispute_won', 'dispute_lost'])
+
+/**
+ * Asks stripe which invoice a refunded or disputed payment has paid, where nothing has told whose it is: a subscription's
+ * checkout names its invoice, and a charge its payment alone.
+ * @returns undefined when the sale is known, the payment has paid no invoice, or the platform has no key to ask with
+ * @throws ProviderUnavailable
+ */
+async function namingOf(
+  services: Services,
+  tenantId: string,
+  accountId: string,
+  said: Translated,
+): Promise<PaymentNotification | undefined> {
+  if (!isOfPayment(said) || !said.link.startsWith(paymentPrefix)) return undefined
+  const { provider, link, notificationId, test, at } = said
+  const { hasPlatformKey, card } = services.providers
+  if (!hasPlatformKey || (await saleOfLink(services, { tenantId, provider, link })) !== null) return undefined
+  const payment = link.slice(paymentPrefix.length)
+  try {
+    const invoice = await card.readInvoiceOf({ accountId }, payment)
+    if (invoice === undefined) return undefined
+    const common = { provider: 'stripe', notificationId: `${notificationId}.invoice`, test, at } as const
+    return namesOf(invoice, payment, common)
+  } catch (error) {
+    // Asking again would be answered the same. The notification is kept until its payment is named in another way.
+    if (error instanceof ProviderRefused || error instanceof Refusal) return undefined
+    throw error
+  }
+}
+
+const paymentPrefix = 'payment:'
+
+const isOfPayment = (said: Translated): said is Extract<PaymentNotification, { link: string }> =>
+  ofPayments.has(said.type)
+
+async function tenantOfAccount({ db }: Services, accountId: string): Promise<string | undefined> {
+  const integration = await findIntegrationOfAccount(db, accountId)
+  return integration && integration.status !== 'disconnected' ? integration.tenantId : undefined
+}
+
+async function isThere({ db }: Services, tenantId: string): Promise<boolean> {
+  return isSlug(tenantId) && (await findTenant(db, tenantId)) !== undefined
+}
+
+async function connected(
+  services: Services,
+  tenantId: string,
+  provider: Marketplace,
+): Promise<KnownIntegration | undefined> {
+  if (!isSlug(tenantId)) return undefined
+  const integration = await findIntegration(services.db, tenantId, provider)
+  return integration?.status === 'connected' ? integration : undefined
+}

@@ -1,0 +1,91 @@
+import { type HistoryEntry, readDeciding } from '../../projections/history/queries.ts'
+import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
+import { findLicense, listSeated } from '../../projections/licenses/queries.ts'
+import { findTenant, type PresentTenant } from '../../projections/tenants/queries.ts'
+import { type FoundLicense, isPlanFull } from '../commands/devices/devices.ts'
+import { momentOf, type Services } from '../commands/services.ts'
+import type { Seat } from '../domain/licenses/license.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { activeDevicesThen, licenseAsOf, seatsInOrder } from '../history/as-of.ts'
+import type { AsOf } from '../history/moment.ts'
+import { StateUnreadable } from './trouble.ts'
+
+/** Everything that decides over what a device is answered, at one moment. */
+export type Situation = {
+  /** What the runtime interface finds by the license's own key. */
+  found: FoundLicense
+  deviceId: string | undefined
+  at: string
+  tenant: Pick<PresentTenant, 'status' | 'plan'>
+  planIsFull: boolean
+  /** The devices in seats, longest first; not more of them than are told. */
+  seated: Seat[]
+  /** The events that decided, oldest first. */
+  deciding: HistoryEntry[]
+}
+
+type Question = {
+  tenantId: string
+  licenseId: string
+  deviceId?: string | undefined
+  asOf?: AsOf | undefined
+}
+
+/** More seats than anybody reads about in one sentence. */
+const mostTold = 20
+
+/** @throws Refusal `license_not_found`, `moment_in_the_future`; StateUnreadable while the read models are about to change */
+export function situationOf(services: Services, question: Question): Promise<Situation> {
+  return question.asOf ? situationThen(services, question, question.asOf) : situationNow(services, question)
+}
+
+/** By the very look-up that answers the runtime interface. */
+async function situationNow(services: Services, question: Question): Promise<Situation> {
+  const { tenantId, licenseId, deviceId } = question
+  const { db } = services
+  const at = momentOf(services)
+  const entry = await findLicense(db, tenantId, licenseId)
+  if (!entry) throw new Refusal('license_not_found')
+  const { productId, keyHash, takenBackAt } = entry.license
+  // Its key is nobody's, or another license's by now.
+  if (takenBackAt !== null) return situationThen(services, question, { time: at })
+  const found = await services.findForRuntime({ tenantId, productId, keyHash, deviceId: deviceId ?? '' })
+  if (found.found !== 'license' || found.license.licenseId !== licenseId)
+    throw new StateUnreadable('the license is changing right now; try again')
+  const tenant = await findTenant(db, tenantId)
+  if (!tenant) throw new StateUnreadable('the state of this tenant cannot be read right now; try again')
+  const seated = await listSeated(db, licenseId, mostTold)
+  const devices = [...(deviceId === undefined ? [] : [deviceId]), ...seated.map((seat) => seat.deviceId)]
+  const deciding = await readDeciding(db, licenseId, found.revision, devices)
+  const planIsFull = await isPlanFull(tenant.plan, () => countActiveDevices(db, tenantId))
+  return { found, deviceId, at, tenant, planIsFull, seated, deciding }
+}
+
+async function situationThen(
+  services: Services,
+  { tenantId, licenseId, deviceId }: Question,
+  asOf: AsOf,
+): Promise<Situation> {
+  const then = await licenseAsOf(services, tenantId, licenseId, asOf)
+  const { license, revision, entitlements, fallbackEntitlements, overrides, at, tenant, deciding } = then
+  const seated = seatsInOrder(license).filter(({ status }) => status === 'active')
+  return {
+    found: {
+      found: 'license',
+      revalidateAfterSeconds: then.product.settings.revalidateAfterSeconds,
+      license,
+      revision,
+      entitlements,
+      fallbackEntitlements,
+      overrides,
+      seated: deviceId !== undefined && license.seats.get(deviceId)?.status === 'active',
+      uncertain: false,
+    },
+    deviceId,
+    at,
+    tenant,
+    planIsFull: await isPlanFull(tenant.plan, () => activeDevicesThen(services, then)),
+    seated: seated.slice(0, mostTold),
+    deciding,
+  }
+}

@@ -1,0 +1,210 @@
+import type { HistoryEntry } from '../../projections/history/queries.ts'
+import type { LicenseEvent } from '../domain/licenses/events.ts'
+import { type IssuedLicense, type Seat, statusAt } from '../domain/licenses/license.ts'
+import { planLimits } from '../domain/tenants/tenant.ts'
+import { momentWords, quoted } from '../history/words.ts'
+import type { RuntimeStatus } from './answer.ts'
+import type { Situation } from './lookup.ts'
+
+/** By which rule an answer comes about. */
+export const rules = [
+  'active',
+  'seated',
+  'seat_free',
+  'never_activated',
+  'deactivated',
+  'seats_freed',
+  'seat_limit_reached',
+  'expired',
+  'fallback',
+  'revoked',
+  'taken_back',
+  'plan_limit',
+  'tenant_suspended',
+  'tenant_closed',
+] as const
+
+/** Why an answer is what it is, in words as one says them on the telephone, with the events that decided. */
+export type Reason = { rule: (typeof rules)[number]; because: string; events: HistoryEntry[] }
+
+export const tenantReasons = {
+  suspended: {
+    rule: 'tenant_suspended',
+    because: 'refused: the tenant is suspended, and no licenses are activated until it is resumed',
+    events: [],
+  },
+  closed: { rule: 'tenant_closed', because: 'refused: the tenant is closed', events: [] },
+} as const satisfies Record<string, Reason>
+
+/** Why a validate answers so, or an activation is refused so. */
+export function reasonFor(situation: Situation, status: RuntimeStatus): Reason {
+  switch (status) {
+    case 'active':
+      return activeReason(situation)
+    case 'inactive':
+      return inactiveReason(situation)
+    case 'seat_limit_reached':
+      return fullReason(situation)
+    case 'plan_limit':
+      return planReason(situation)
+    case 'revoked':
+      return situation.found.license.takenBackAt === null
+        ? revokedReason(situation)
+        : takenBackReason(situation)
+    case 'fallback':
+    case 'expired':
+      return endedReason(situation, status)
+    case 'not_found':
+    case 'reminted':
+      throw new Error('the license was looked up by its current key')
+  }
+}
+
+type Type = LicenseEvent['type']
+
+/** The newest event of any of these types, if there is one. */
+const newest = ({ deciding }: Situation, ...types: readonly Type[]): HistoryEntry[] =>
+  deciding.filter(({ event }) => types.includes(event.type)).slice(-1)
+
+const newestActivation = ({ deciding }: Situation, deviceId: string): HistoryEntry[] =>
+  deciding
+    .filter(({ event }) => event.type === 'DeviceActivated' && event.data.deviceId === deviceId)
+    .slice(-1)
+
+/** The event that says when the license ends, or that it never does. */
+const setsEnd = (situation: Situation): HistoryEntry[] =>
+  newest(situation, 'LicenseMinted', 'LicenseImported', 'LicenseRenewed', 'SubscriptionEnded')
+
+const endWords = ({ expiresAt }: IssuedLicense): string =>
+  expiresAt === null ? 'never expires' : `expires on ${momentWords(expiresAt)}`
+
+function activeReason(situation: Situation): Reason {
+  const { found, deviceId = '' } = situation
+  const { license } = found
+  const seat = license.seats.get(deviceId)
+  if (!seat) {
+    return {
+      rule: 'active',
+      because: `valid: the license is active and ${endWords(license)}`,
+      events: setsEnd(situation),
+    }
+  }
+  return {
+    rule: 'seated',
+    because: `valid: ${quoted(seat.name)} has had a seat since ${momentWords(seat.activatedAt)}, and the license ${endWords(license)}`,
+    events: [...setsEnd(situation), ...newestActivation(situation, deviceId)],
+  }
+}
+
+function inactiveReason({ found, deviceId = '', deciding }: Situation): Reason {
+  const seat = found.license.seats.get(deviceId)
+  if (!seat || seat.deactivatedAt === null) {
+    return {
+      rule: 'never_activated',
+      because: `denied: ${quoted(deviceId)} has never been activated on this license`,
+      events: [],
+    }
+  }
+  const { name, deactivatedAt } = seat
+  const left = deciding.filter(({ event }) => event.data.at === deactivatedAt && freed(event, deviceId))
+  const freedAll = left.some(({ event }) => event.type === 'LicenseReminted')
+  return {
+    rule: freedAll ? 'seats_freed' : 'deactivated',
+    because: freedAll
+      ? `denied: the license was reminted on ${momentWords(deactivatedAt)}, which freed the seat of ${quoted(name)}`
+      : `denied: ${quoted(name)} was deactivated on ${momentWords(deactivatedAt)}`,
+    events: left.slice(-1),
+  }
+}
+
+const freed = (event: LicenseEvent, deviceId: string): boolean =>
+  (event.type === 'DeviceDeactivated' && event.data.deviceId === deviceId) ||
+  (event.type === 'LicenseReminted' && !event.data.keepDevices)
+
+/** Why an activation succeeds. */
+export function admissionReason(situation: Situation): Reason {
+  const { found, deviceId = '' } = situation
+  const { seats, seatsUsed, deviceLimit } = found.license
+  const seat = seats.get(deviceId)
+  if (seat?.status === 'active') {
+    return {
+      rule: 'seated',
+      because: `allowed: ${quoted(seat.name)} already has a seat${fallbackWords(situation)}`,
+      events: newestActivation(situation, deviceId),
+    }
+  }
+  const taken =
+    deviceLimit === null ? 'seats are unlimited' : `${seatsUsed} of ${deviceLimit} seats are in use`
+  const because = `allowed: ${taken}${fallbackWords(situation)}`
+  return { rule: 'seat_free', because, events: setsEnd(situation) }
+}
+
+/** What a device gets that is seated after the paid period. */
+function fallbackWords({ found, at }: Situation): string {
+  const { license } = found
+  if (license.expiresAt === null || statusAt(license, at) !== 'fallback') return ''
+  return `; the paid period ended on ${momentWords(license.expiresAt)}, so the device gets the fallback entitlements`
+}
+
+function fullReason(situation: Situation): Reason {
+  const { found, seated } = situation
+  const { seatsUsed, deviceLimit } = found.license
+  const holders = seated.map(
+    ({ name, activatedAt }, index) =>
+      `seat ${index + 1} taken by ${quoted(name)} on ${momentWords(activatedAt)}`,
+  )
+  const untold = seatsUsed - seated.length
+  return {
+    rule: 'seat_limit_reached',
+    because: [
+      `denied: ${seatsUsed} of ${deviceLimit ?? seatsUsed} seats are in use`,
+      ...holders,
+      ...(untold > 0 ? [`and ${untold} more`] : []),
+    ].join('; '),
+    events: seated.flatMap(({ deviceId }: Seat) => newestActivation(situation, deviceId)),
+  }
+}
+
+function planReason({ tenant }: Situation): Reason {
+  const most = planLimits[tenant.plan].activeDevices
+  return {
+    rule: 'plan_limit',
+    because: `denied: the plan ${quoted(tenant.plan)} allows ${most} active devices, and all of them are in use`,
+    events: [],
+  }
+}
+
+function revokedReason(situation: Situation): Reason {
+  const events = newest(situation, 'LicenseRevoked', 'ImportTakenBack')
+  const { revokedAt, revokedReason } = situation.found.license
+  const why = revokedReason === null ? '' : `: ${revokedReason}`
+  return {
+    rule: 'revoked',
+    because: `denied: revoked on ${momentWords(revokedAt ?? situation.at)}${why}`,
+    events,
+  }
+}
+
+function takenBackReason(situation: Situation): Reason {
+  return {
+    rule: 'taken_back',
+    because: 'denied: the import was taken back; the key can be imported again',
+    events: newest(situation, 'ImportTakenBack'),
+  }
+}
+
+function endedReason(situation: Situation, rule: 'expired' | 'fallback'): Reason {
+  const { expiresAt } = situation.found.license
+  const when = momentWords(expiresAt ?? situation.at)
+  const recorded = newest(situation, 'LicenseExpired', 'LicenseFellBack').filter(
+    ({ event }) => 'expiresAt' in event.data && event.data.expiresAt === expiresAt,
+  )
+  return {
+    rule,
+    because:
+      rule === 'expired'
+        ? `denied: the license expired on ${when}`
+        : `no longer valid: the paid period ended on ${when}; active devices keep the fallback entitlements`,
+    events: [...setsEnd(situation), ...recorded],
+  }
+}

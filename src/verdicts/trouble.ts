@@ -1,0 +1,15 @@
+/** The tenant has no product with the id that was asked for. */
+export class NoSuchProduct extends Error {
+  constructor() {
+    super('this account has no product with this product_id')
+    this.name = 'NoSuchProduct'
+  }
+}
+
+/** Nobody can tell at this moment: a part of the history is parked, or the read models are about to change. */
+export class StateUnreadable extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'StateUnreadable'
+  }
+}

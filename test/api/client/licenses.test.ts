@@ -1,0 +1,295 @@
+/**
+ * An app with a license key gets a seat, an instance id and a lease that it can check offline; every answer is one of
+ * the contract's, and the same device never takes a second seat.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { suspendTenant } from '../../../src/commands/tenants.ts'
+import { newLicenseKey } from '../../../src/credentials/license-key.ts'
+import { type Keyset, licenseKeyHash, verifyLease } from '../../../src/sdk/index.ts'
+import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
+import { beginning, commandLicense, origin } from '../../harness/ledger.ts'
+import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
+import { importRows, makeProduct, mint } from '../../http/samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+let app: App
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  const { tenantId, token } = tenant
+  await makeProduct(api.ask, token, 'editor', {
+    keyTypes: [
+      { name: 'Pro', keyTypeId: 'pro', deviceLimit: 2, entitlements: ['pro', 'export'] },
+      { name: 'Year', keyTypeId: 'year', duration: { count: 1, unit: 'year' }, entitlements: ['pro'] },
+      {
+        name: 'Soft',
+        keyTypeId: 'soft',
+        duration: { count: 1, unit: 'day' },
+        onExpiry: 'fallback',
+        entitlements: ['pro'],
+        fallbackEntitlements: ['basic'],
+      },
+    ],
+  })
+  app = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
+})
+afterAll(() => api.close())
+
+const begin = Date.parse(beginning) / 1000
+const week = 604_800
+const day = 86_400
+
+const make = (keyTypeId = 'pro') => mint(api.ask, tenant.token, 'editor', { keyTypeId })
+const activate = (licenseKey: string, name = 'MacBook', more: object = {}) =>
+  app.post('activate', { license_key: licenseKey, instance_name: name, ...more })
+const validate = (licenseKey: string, instanceId: string, more: object = {}) =>
+  app.post('validate', { license_key: licenseKey, instance_id: instanceId, ...more })
+
+const Activated = z.object({ instance_id: z.string(), lease: z.unknown() })
+const instanceOf = ({ body }: Answer) => Activated.parse(body).instance_id
+
+async function leased(licenseKey: string, instanceId: string, { body }: Answer) {
+  const { tenantId } = tenant
+  const { lease } = z.object({ lease: z.unknown() }).parse(body)
+  const keyset = (await api.ask('GET', `/${tenantId}/.well-known/service-keys`)).body as Keyset
+  const now = api.ledger.clock.now().getTime() / 1000
+  const holder = { licenseKeyHash: licenseKeyHash(licenseKey), instanceId }
+  return verifyLease(lease, { tenantId, productId: 'editor', ...holder }, keyset, now)
+}
+
+const told = ({ status, body }: Answer) => ({ status, body })
+const refusal = (status: number, error: string, more = {}) => ({ status, body: { error, ...more } })
+const settings = { free_tier_enabled: false }
+
+describe('an activation', () => {
+  test('gives an instance id and a lease of a week', async () => {
+    const { licenseKey } = await make()
+    const answer = await activate(licenseKey.toLowerCase().replaceAll('-', ' '))
+    const instanceId = instanceOf(answer)
+    expect(instanceId).toMatch(/^ins_[0-9a-hjkmnp-tv-z]{26}$/)
+    expect(answer.body).toStrictEqual({
+      activated: true,
+      instance_id: instanceId,
+      license_expires_at: null,
+      lease: expect.anything() as unknown,
+    })
+    expect(await leased(licenseKey, instanceId, answer)).toStrictEqual({
+      ok: true,
+      lease: {
+        kid: expect.stringMatching(/^[0-9a-f]{16}$/) as unknown,
+        licenseKeyHash: licenseKeyHash(licenseKey),
+        instanceId,
+        issuedAt: begin,
+        expiresAt: begin + week,
+        status: 'active',
+        entitlements: ['export', 'pro'],
+        signature: expect.any(String) as unknown,
+      },
+    })
+  })
+
+  test('by the same name, or the same anonymous id, is the same device', async () => {
+    const { licenseKey } = await make()
+    const first = instanceOf(await activate(licenseKey, 'MacBook', { free_tier_instance_id: 'anon-1' }))
+    expect(instanceOf(await activate(licenseKey, 'MacBook'))).toBe(first)
+    expect(instanceOf(await activate(licenseKey, 'Renamed', { free_tier_instance_id: 'anon-1' }))).toBe(first)
+    const second = instanceOf(await activate(licenseKey, 'Desktop', { free_tier_instance_id: 'anon-2' }))
+    expect(second).not.toBe(first)
+    // The anonymous id tells more than the name.
+    expect(instanceOf(await activate(licenseKey, 'MacBook', { free_tier_instance_id: 'anon-2' }))).toBe(
+      second,
+    )
+    expect(told(await activate(licenseKey, 'Phone'))).toStrictEqual(
+      refusal(422, 'activation limit reached; deactivate another device first'),
+    )
+  })
+
+  test('by the name of a device that was imported or that a server has seated is that device', async () => {
+    const { licenseKey } = newLicenseKey('ACME', api.ledger.services.randomBytes)
+    const devices = [{ deviceId: 'old-1', name: 'Old Mac' }]
+    await importRows(api.ask, tenant.token, 'editor', [{ licenseKey, keyTypeId: 'pro', devices }])
+    const instanceId = instanceOf(await activate(licenseKey, 'Old Mac'))
+    expect((await validate(licenseKey, instanceId)).body).toMatchObject({ valid: true })
+    expect((await app.post('deactivate', { license_key: licenseKey, instance_id: instanceId })).status).toBe(
+      200,
+    )
+    expect((await validate(licenseKey, instanceId)).status).toBe(422)
+  })
+
+  test('of one name, asked ten times at once, takes one seat', async () => {
+    const { id, licenseKey } = await make()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => activate(licenseKey, 'Laptop')))
+    expect(new Set(answers.map(instanceOf)).size).toBe(1)
+    const { body } = await api.ask('GET', `/v1/licenses/${id}`, { token: tenant.token })
+    expect(body).toMatchObject({ license: { seatsUsed: 1 } })
+  })
+
+  test('past the plan is 402, and of a seated device it is not', async () => {
+    const small = await makeTenant(api.ledger, 'free')
+    const { tenantId, token } = small
+    await makeProduct(api.ask, token, 'editor', { keyTypes: [{ name: 'Any', deviceLimit: null }] })
+    const devices = Array.from({ length: 100 }, (_, at) => ({ deviceId: `d${at}`, name: `Device ${at}` }))
+    const { licenseKey } = newLicenseKey('ACME', api.ledger.services.randomBytes)
+    await importRows(api.ask, token, 'editor', [{ licenseKey, devices }])
+    const own = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
+    const asked = { license_key: licenseKey, instance_name: 'One more' }
+    expect(told(await own.post('activate', asked))).toStrictEqual(
+      refusal(402, "the vendor's plan allows no more active devices"),
+    )
+    expect((await own.post('activate', { ...asked, instance_name: 'Device 7' })).status).toBe(200)
+  })
+
+  test('is 403 while the tenant is suspended; validate, config and deactivate go on', async () => {
+    const { tenantId, token } = await makeTenant(api.ledger)
+    await makeProduct(api.ask, token, 'editor')
+    const own = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
+    const { licenseKey } = await mint(api.ask, token, 'editor')
+    const asked = { license_key: licenseKey, instance_name: 'MacBook' }
+    const instance_id = instanceOf(await own.post('activate', asked))
+    await suspendTenant(api.ledger.services, tenantId, null, origin)
+    expect(told(await own.post('activate', asked))).toStrictEqual(
+      refusal(403, 'the tenant is suspended; it cannot activate licenses'),
+    )
+    const held = { license_key: licenseKey, instance_id }
+    expect((await own.post('validate', held)).body).toMatchObject({ valid: true })
+    expect((await own.config()).status).toBe(200)
+    expect((await api.ask('GET', `/${tenantId}/.well-known/service-keys`)).status).toBe(200)
+    expect((await own.post('deactivate', held)).status).toBe(200)
+  })
+})
+
+describe('a license that is not good', () => {
+  test.each([
+    ['a key of nobody', () => newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey],
+    ['a key with a wrong check character', () => 'ACME-00000-00000-00000-00000-00000-1'],
+    ['text', () => 'whatever'],
+  ])('%s is 404', async (_, key) => {
+    expect(told(await activate(key()))).toStrictEqual(refusal(404, 'license not found'))
+    expect(told(await validate(key(), 'ins_x'))).toStrictEqual(refusal(404, 'license not found', settings))
+    const asked = { license_key: key(), instance_id: 'ins_x' }
+    expect(told(await app.post('deactivate', asked))).toStrictEqual(refusal(404, 'license not found'))
+  })
+
+  test('a key of another product is 404', async () => {
+    await makeProduct(api.ask, tenant.token, 'other')
+    const { licenseKey } = await mint(api.ask, tenant.token, 'other')
+    expect((await activate(licenseKey)).status).toBe(404)
+  })
+
+  test('a revoked one is 422', async () => {
+    const { id, licenseKey } = await make()
+    const instanceId = instanceOf(await activate(licenseKey))
+    await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at: beginning })
+    expect(told(await activate(licenseKey))).toStrictEqual(refusal(422, 'license revoked'))
+    expect(told(await validate(licenseKey, instanceId))).toStrictEqual(
+      refusal(422, 'license revoked', settings),
+    )
+  })
+
+  test('the old key of a reminted one is 422, and its devices are gone', async () => {
+    const { id, licenseKey } = await make()
+    const instanceId = instanceOf(await activate(licenseKey))
+    const { token } = tenant
+    const reminted = await api.ask('POST', `/v1/licenses/${id}/remint`, { token })
+    const { licenseKey: newKey } = z.object({ licenseKey: z.string() }).parse(reminted.body)
+    const message = 'this license was reminted; ask the vendor for its new key'
+    expect(told(await activate(licenseKey))).toStrictEqual(refusal(422, message))
+    expect(told(await validate(licenseKey, instanceId))).toStrictEqual(refusal(422, message, settings))
+    expect((await validate(newKey, instanceId)).status).toBe(422)
+  })
+
+  test('an unknown or deactivated instance is 422 on validate; on deactivate 404 and 200', async () => {
+    const { licenseKey } = await make()
+    const message = 'this instance does not exist or is deactivated; activate it again'
+    const unknown = { license_key: licenseKey, instance_id: 'ins_00000000000000000000000000' }
+    expect(told(await validate(licenseKey, unknown.instance_id))).toStrictEqual(
+      refusal(422, message, settings),
+    )
+    expect(told(await app.post('deactivate', unknown))).toStrictEqual(refusal(404, 'instance not found'))
+    const instance_id = instanceOf(await activate(licenseKey))
+    for (let again = 0; again < 2; again++) {
+      const answer = await app.post('deactivate', { license_key: licenseKey, instance_id })
+      expect(told(answer)).toStrictEqual({ status: 200, body: { deactivated: true } })
+    }
+    expect(told(await validate(licenseKey, instance_id))).toStrictEqual(refusal(422, message, settings))
+    expect(instanceOf(await activate(licenseKey))).not.toBe(instance_id)
+  })
+
+  test.each(['activate', 'validate', 'deactivate'] as const)('%s without its fields is 400', async (call) => {
+    expect((await app.post(call, {})).status).toBe(400)
+    const headers = { 'x-service-sdk-key': 'kl_sdk_no' }
+    const answer = await api.ask('POST', `/${tenant.tenantId}/editor/${call}`, { headers, raw: '{' })
+    expect(answer.status).toBe(401)
+  })
+})
+
+describe('time', () => {
+  test('a lease ends with the license, and then says so', async () => {
+    const { clock } = api.ledger
+    const { licenseKey } = await make('year')
+    const instanceId = instanceOf(await activate(licenseKey))
+    const end = Date.parse('2027-03-01T12:00:00.000Z') / 1000
+    clock.set('2027-02-28T12:00:00.000Z')
+    const last = await validate(licenseKey, instanceId)
+    expect(last.body).toMatchObject({
+      valid: true,
+      license_expires_at: end,
+      lease: { issuedAt: end - day, expiresAt: end, status: 'active' },
+    })
+    clock.set('2027-03-01T11:59:59.999Z')
+    expect((await validate(licenseKey, instanceId)).body).toMatchObject({ valid: true })
+    clock.set('2027-03-01T12:00:00.000Z')
+    const over = await validate(licenseKey, instanceId)
+    expect(over).toMatchObject({
+      status: 200,
+      body: {
+        valid: false,
+        error: 'license expired',
+        license_expires_at: end,
+        lease: { issuedAt: end, expiresAt: end, status: 'expired', entitlements: [] },
+        free_tier_enabled: false,
+      },
+    })
+    // The last second of the lease is the one that the license has ended in.
+    expect(await leased(licenseKey, instanceId, last)).toMatchObject({ ok: true })
+    clock.advance(1000)
+    expect(await leased(licenseKey, instanceId, last)).toStrictEqual({ ok: false, reason: 'over' })
+    expect(told(await activate(licenseKey))).toStrictEqual(refusal(422, 'license expired'))
+  })
+
+  test('a license that falls back is leased on, with what is left of it', async () => {
+    const { clock } = api.ledger
+    const { licenseKey } = await make('soft')
+    const begun = clock.now().getTime() / 1000
+    const instanceId = instanceOf(await activate(licenseKey))
+    clock.advance(day * 1000)
+    const answer = await validate(licenseKey, instanceId)
+    expect(answer.body).toMatchObject({ valid: false, license_expires_at: begun + day })
+    expect(answer.body).not.toHaveProperty('error')
+    expect(await leased(licenseKey, instanceId, answer)).toMatchObject({
+      ok: true,
+      lease: { status: 'fallback', entitlements: ['basic'], expiresAt: begun + day + week },
+    })
+  })
+
+  test('a license that has fallen back is activated with a lease that says so', async () => {
+    const { clock } = api.ledger
+    const { licenseKey } = await make('soft')
+    const begun = clock.now().getTime() / 1000
+    clock.advance(day * 1000)
+    const answer = await activate(licenseKey)
+    expect(answer.status).toBe(200)
+    const instanceId = instanceOf(answer)
+    expect(answer.body).toMatchObject({ activated: true, license_expires_at: begun + day })
+    expect(await leased(licenseKey, instanceId, answer)).toMatchObject({
+      ok: true,
+      lease: { status: 'fallback', entitlements: ['basic'], expiresAt: begun + day + week },
+    })
+    expect((await validate(licenseKey, instanceId)).body).toMatchObject({
+      valid: false,
+      lease: { status: 'fallback' },
+    })
+  })
+})

@@ -1,0 +1,257 @@
+/**
+ * The settings that apps get are the same bytes on every call and from every process, for as long as one signature is
+ * served; they are signed anew long before it ends, and never said to be more than was configured.
+ */
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { rotateSigningKey } from '../../../src/commands/signing-keys.ts'
+import { closeTenant } from '../../../src/commands/tenants.ts'
+import { type Keyset, verifySettings } from '../../../src/sdk/index.ts'
+import { createSignSettings } from '../../../src/signing/settings.ts'
+import { createSigner } from '../../../src/signing/signer.ts'
+import {
+  askOf,
+  createTestApp,
+  makeTenant,
+  openTestApi,
+  type TestApi,
+  type TestTenant,
+} from '../../harness/api.ts'
+import { origin } from '../../harness/ledger.ts'
+import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
+import { makeProduct, mint } from '../../http/samples.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterAll(() => api.close())
+
+type Vendor = TestTenant & {
+  app: App
+  sdkKey: string
+  set(change: object): Promise<unknown>
+  keys(): Promise<Keyset>
+}
+
+async function vendor(fields: object = { trialDurationDays: 14 }): Promise<Vendor> {
+  const tenant = await makeTenant(api.ledger)
+  const { tenantId, token } = tenant
+  await makeProduct(api.ask, token, 'editor', { ...fields })
+  const sdkKey = await sdkKeyOf(api.ledger, tenantId)
+  return {
+    ...tenant,
+    sdkKey,
+    app: appOf(api.ask, { tenantId, productId: 'editor' }, sdkKey),
+    set: (body) => api.ask('PATCH', '/v1/products/editor', { token, body }),
+    keys: async () => (await api.ask('GET', `/${tenantId}/.well-known/service-keys`)).body as Keyset,
+  }
+}
+
+const unixNow = () => Math.floor(api.ledger.clock.now().getTime() / 1000)
+const Signed = z.object({
+  trial_duration_days: z.int(),
+  free_tier_enabled: z.boolean(),
+  kid: z.string(),
+  issued_at: z.int(),
+  expires_at: z.int(),
+  signature: z.string(),
+})
+
+/** The settings within an answer, as the bytes that came. */
+function settingsIn(text: string): string {
+  const from = text.indexOf('"trial_duration_days"')
+  const end = text.indexOf('"', text.indexOf('"signature":"', from) + 13)
+  return from < 0 ? '' : text.slice(from, end + 1)
+}
+
+async function verified({ tenantId, keys }: Vendor, answer: unknown, now = unixNow()) {
+  return verifySettings(answer, { tenantId, productId: 'editor' }, await keys(), now)
+}
+
+describe('config', () => {
+  test('without a trial length is unsigned and says nothing of one', async () => {
+    const { app } = await vendor({ freeTierEnabled: true })
+    const { body, headers } = await app.config()
+    expect(body).toStrictEqual({ free_tier_enabled: true })
+    expect(headers['cache-control']).toBe('private, max-age=300')
+  })
+
+  test.each([0, 14])('with %i days of trial is signed for 24 hours', async (days) => {
+    const own = await vendor({ trialDurationDays: days })
+    const { body, headers } = await own.app.config()
+    expect(Signed.strict().parse(body)).toMatchObject({
+      trial_duration_days: days,
+      free_tier_enabled: false,
+      issued_at: unixNow(),
+      expires_at: unixNow() + 86_400,
+    })
+    expect(headers['cache-control']).toBe('private, max-age=43200')
+    expect(await verified(own, body)).toStrictEqual({
+      ok: true,
+      settings: { freeTierEnabled: false, trialDurationDays: days },
+    })
+  })
+
+  test('a trial length that is taken back is absent again', async () => {
+    const own = await vendor()
+    await own.set({ trialDurationDays: null })
+    expect((await own.app.config()).body).toStrictEqual({ free_tier_enabled: false })
+  })
+})
+
+test('validate carries the same bytes as config, also when it refuses, and from another process', async () => {
+  const own = await vendor()
+  const { licenseKey } = await mint(api.ask, own.token, 'editor')
+  const activated = await own.app.post('activate', { license_key: licenseKey, instance_name: 'Mac' })
+  const { instance_id } = z.object({ instance_id: z.string() }).parse(activated.body)
+  const signer = createSigner(api.ledger.services.secrets)
+  const services = { ...api.ledger.services, signer, signSettings: createSignSettings(signer) }
+  const other = await createTestApp(api.ledger, services)
+  const otherApp = appOf(askOf(other), { tenantId: own.tenantId, productId: 'editor' }, own.sdkKey)
+  const expected = settingsIn((await own.app.config()).text)
+  expect(expected).not.toBe('')
+  for (const hours of [0, 3, 11]) {
+    api.ledger.clock.advance(hours === 0 ? 0 : 3_600_000 * 3)
+    for (const app of [own.app, otherApp]) {
+      const held = { license_key: licenseKey, instance_id }
+      expect(settingsIn((await app.post('validate', held)).text)).toBe(expected)
+      const refused = await app.post('validate', { ...held, instance_id: 'ins_absent' })
+      expect(refused.status).toBe(422)
+      expect(settingsIn(refused.text)).toBe(expected)
+      expect(settingsIn((await app.config()).text)).toBe(expected)
+    }
+  }
+  await other.close()
+})
+
+describe('time', () => {
+  test('renews settings half a day before they end, and not a second sooner', async () => {
+    const own = await vendor()
+    const { clock } = api.ledger
+    const before = Signed.parse((await own.app.config()).body)
+    clock.set(new Date((before.issued_at + 43_199) * 1000).toISOString())
+    const last = await own.app.config()
+    expect(last.body).toStrictEqual(before)
+    expect(last.headers['cache-control']).toBe('private, max-age=1')
+    clock.advance(1000)
+    const renewed = Signed.parse((await own.app.config()).body)
+    expect(renewed).toMatchObject({
+      issued_at: before.issued_at + 43_200,
+      expires_at: before.expires_at + 43_200,
+    })
+    expect(await verified(own, before, before.expires_at)).toMatchObject({ ok: true })
+    expect(await verified(own, before, before.expires_at + 1)).toStrictEqual({ ok: false, reason: 'over' })
+  })
+
+  test('a change is signed at once, and what apps are not told of changes nothing', async () => {
+    const own = await vendor()
+    const before = Signed.parse((await own.app.config()).body)
+    api.ledger.clock.advance(5000)
+    await own.set({ leaseSeconds: 60, name: 'Another' })
+    expect((await own.app.config()).body).toStrictEqual(before)
+    await own.set({ freeTierEnabled: true })
+    expect(Signed.parse((await own.app.config()).body)).toMatchObject({
+      free_tier_enabled: true,
+      issued_at: before.issued_at + 5,
+    })
+  })
+})
+
+describe('the keyset', () => {
+  test('is public and may be kept for five minutes', async () => {
+    const { tenantId } = await vendor()
+    const url = `/${tenantId}/.well-known/service-keys`
+    const { status, body, headers } = await api.ask('GET', url)
+    expect(status).toBe(200)
+    expect(Object.keys((body as Keyset).keys)).toHaveLength(1)
+    expect(headers).toMatchObject({
+      'cache-control': 'public, max-age=300',
+      'access-control-allow-origin': '*',
+      etag: expect.stringMatching(/^"[0-9a-f]{32}"$/) as unknown,
+    })
+    const again = await api.ask('GET', url, { headers: { 'if-none-match': String(headers.etag) } })
+    expect({ status: again.status, text: again.text }).toStrictEqual({ status: 304, text: '' })
+  })
+
+  test('of nobody is 404, and of a closed tenant goes on', async () => {
+    expect((await api.ask('GET', '/nobody/.well-known/service-keys')).status).toBe(404)
+    const own = await vendor()
+    const { keys } = await own.keys()
+    await closeTenant(api.ledger.services, own.tenantId, null, origin)
+    expect((await own.keys()).keys).toStrictEqual(keys)
+  })
+
+  test('has the next key before it signs, and the former one until its last lease has ended', async () => {
+    const own = await vendor()
+    const { clock, services } = api.ledger
+    const before = Signed.parse((await own.app.config()).body)
+    await rotateSigningKey(services, own.tenantId, origin)
+    const [, next] = Object.keys((await own.keys()).keys)
+    clock.advance(299_999)
+    expect(Signed.parse((await own.app.config()).body).kid).toBe(before.kid)
+    clock.advance(1)
+    const after = Signed.parse((await own.app.config()).body)
+    expect(after).toMatchObject({ kid: next, issued_at: before.issued_at + 300 })
+    expect(await verified(own, before)).toMatchObject({ ok: true })
+    expect(await verified(own, after)).toMatchObject({ ok: true })
+    clock.advance(604_800_000 - 1)
+    expect((await own.keys()).keys).toHaveProperty(before.kid)
+    clock.advance(1)
+    expect(Object.keys((await own.keys()).keys)).toStrictEqual([next])
+  })
+
+  test('a rotation destroys the seeds of keys that sign no more', async () => {
+    const own = await vendor()
+    await own.app.config()
+    const { clock, db, services } = api.ledger
+    const seeds = async () => {
+      const { rows } = await db.query<{ name: string }>(
+        "select name from vault.secrets where tenant_id = $1 and name like 'signing-key.%' order by name",
+        [own.tenantId],
+      )
+      return rows.map(({ name }) => name)
+    }
+    await rotateSigningKey(services, own.tenantId, origin)
+    expect(await seeds()).toStrictEqual(['signing-key.1', 'signing-key.2'])
+    clock.advance(300_000)
+    await rotateSigningKey(services, own.tenantId, origin)
+    expect(await seeds()).toStrictEqual(['signing-key.2', 'signing-key.3'])
+  })
+
+  test('asked for by many at once makes one key', async () => {
+    const { tenantId } = await makeTenant(api.ledger)
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => api.ask('GET', `/${tenantId}/.well-known/service-keys`)),
+    )
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  })
+})
+
+test('when the vault has lost the key, settings come unsigned, leases not at all, and the log says so', async () => {
+  const own = await vendor()
+  const { licenseKey } = await mint(api.ask, own.token, 'editor')
+  await own.app.config()
+  await api.ledger.services.secrets.destroy(own.tenantId, 'signing-key.1')
+  const lines: string[] = []
+  const log = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
+  const signer = createSigner(api.ledger.services.secrets)
+  const services = { ...api.ledger.services, signer, signSettings: createSignSettings(signer) }
+  const other = await createTestApp(api.ledger, services, { log })
+  const app = appOf(askOf(other), { tenantId: own.tenantId, productId: 'editor' }, own.sdkKey)
+  const { status, body, headers } = await app.config()
+  expect({ status, body }).toStrictEqual({ status: 200, body: { free_tier_enabled: false } })
+  expect(headers['cache-control']).toBe('no-store')
+  expect(lines.map((line) => z.object({ msg: z.string() }).parse(JSON.parse(line)).msg)).toStrictEqual([
+    'config.signing_failed',
+  ])
+  const activated = await app.post('activate', { license_key: licenseKey, instance_name: 'Mac' })
+  expect({ status: activated.status, body: activated.body }).toStrictEqual({
+    status: 500,
+    body: { error: 'the tenant is not fully configured: its signing key cannot be used' },
+  })
+  await other.close()
+  const { body: usage } = await api.ask('GET', '/v1/licenses', { token: own.token })
+  expect(usage).toMatchObject({ items: [{ seatsUsed: 0 }] })
+})

@@ -1,0 +1,289 @@
+/**
+ * What an app is told of its machine's trial: the start, which never moves, and whether it has run out. It is there only
+ * when the machine was named, has a live entry in the ledger, and could be looked up; of a machine that too many share
+ * nobody has used a trial.
+ */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { countSharedMachines } from '../../../projections/trials/queries.ts'
+import { LedgerUnavailable } from '../../../src/ledger/unavailable.ts'
+import { createInstalls } from '../../../src/usage/installs.ts'
+import { createMachines } from '../../../src/vault/machines.ts'
+import {
+  askOf,
+  createTestApp,
+  makeTenant,
+  metricsToken,
+  openTestApi,
+  type TestApi,
+} from '../../harness/api.ts'
+import { eventsIn } from '../../harness/ledger.ts'
+import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
+import { makeProduct } from '../../http/samples.ts'
+
+let api: TestApi
+let tenantId: string
+let token: string
+let sdkKey: string
+let app: App
+beforeAll(async () => {
+  api = await openTestApi()
+  ;({ tenantId, token } = await makeTenant(api.ledger))
+  sdkKey = await sdkKeyOf(api.ledger, tenantId)
+  await makeProduct(api.ask, token, 'editor')
+  app = appOf(api.ask, { tenantId, productId: 'editor' }, sdkKey)
+  await trialDays(14)
+})
+afterAll(() => api.close())
+
+const trialDays = async (trialDurationDays: number | null, productId = 'editor') => {
+  const { status } = await api.ask('PATCH', `/v1/products/${productId}`, {
+    token,
+    body: { trialDurationDays },
+  })
+  expect(status).toBe(200)
+}
+const dayMs = 86_400_000
+const nowUnix = () => Math.floor(api.ledger.clock.now().getTime() / 1000)
+let names = 0
+const unused = (what: string) => `${what}-${String(++names).padStart(16, '0')}`
+
+/** What is said of the trial in an answer to a beacon. */
+async function trialTold(body: object, as = app): Promise<object> {
+  const answer = await as.post('keyless', body)
+  expect(answer).toMatchObject({ status: 200, body: { received: true, free_tier_enabled: false } })
+  return Object.fromEntries(
+    Object.entries(answer.body as object).filter(
+      ([name]) => name.startsWith('trial_') && name !== 'trial_duration_days',
+    ),
+  )
+}
+const onTrial = (instance_id: string, machine_hash: string, as = app) =>
+  trialTold({ instance_id, state: 'trial', machine_hash }, as)
+describe('what is known of a trial', () => {
+  test('is the start, which never moves, and whether it has run out', async () => {
+    const machine = unused('machine')
+    const started = nowUnix()
+    const fresh = { trial_started_at: started, trial_already_used: false }
+    expect(await onTrial('first', machine)).toStrictEqual(fresh)
+    api.ledger.clock.advance(14 * dayMs - 1000)
+    expect(await onTrial('first', machine)).toStrictEqual(fresh)
+    // Another install on the same machine: the machine's trial.
+    expect(await onTrial('second', machine)).toStrictEqual(fresh)
+    api.ledger.clock.advance(1000)
+    const used = { trial_started_at: started, trial_already_used: true }
+    for (const state of ['trial', 'expired', 'free_tier', undefined]) {
+      expect(await trialTold({ instance_id: 'first', machine_hash: machine, state })).toStrictEqual(used)
+    }
+  })
+
+  test('is nothing without a machine, and of a machine that never had one', async () => {
+    expect(await trialTold({ instance_id: 'no machine', state: 'trial' })).toStrictEqual({})
+    for (const state of ['free_tier', 'expired', undefined]) {
+      expect(await trialTold({ instance_id: 'new', machine_hash: unused('machine'), state })).toStrictEqual(
+        {},
+      )
+    }
+  })
+
+  test('is of one product of one tenant', async () => {
+    const machine = unused('machine')
+    await onTrial('here', machine)
+    await makeProduct(api.ask, token, 'viewer')
+    const viewer = appOf(api.ask, { tenantId, productId: 'viewer' }, sdkKey)
+    expect(await trialTold({ instance_id: 'here', machine_hash: machine }, viewer)).toStrictEqual({})
+    const other = await makeTenant(api.ledger)
+    await makeProduct(api.ask, other.token, 'editor')
+    const foreign = appOf(
+      api.ask,
+      { ...other, productId: 'editor' },
+      await sdkKeyOf(api.ledger, other.tenantId),
+    )
+    expect(await trialTold({ instance_id: 'here', machine_hash: machine }, foreign)).toStrictEqual({})
+  })
+
+  test('ends with the 18th month, and the next trial is a new one', async () => {
+    const machine = unused('machine')
+    api.ledger.clock.set('2030-08-31T08:00:00.000Z')
+    const started = nowUnix()
+    await onTrial('old', machine)
+    api.ledger.clock.set('2032-02-29T08:00:00.000Z')
+    expect(await onTrial('old', machine)).toStrictEqual({
+      trial_started_at: started,
+      trial_already_used: true,
+    })
+    api.ledger.clock.advance(1)
+    expect(await trialTold({ instance_id: 'old', machine_hash: machine })).toStrictEqual({})
+    expect(await onTrial('old', machine)).toStrictEqual({
+      trial_started_at: nowUnix(),
+      trial_already_used: false,
+    })
+  })
+
+  test('follows the length of the product: none configured uses none up, 0 uses it up at once', async () => {
+    const machine = unused('machine')
+    await makeProduct(api.ask, token, 'lengths')
+    const lengths = appOf(api.ask, { tenantId, productId: 'lengths' }, sdkKey)
+    const used = async () => {
+      const told = await onTrial('one', machine, lengths)
+      return 'trial_already_used' in told && told.trial_already_used
+    }
+    expect(await used()).toBe(false)
+    api.ledger.clock.advance(400 * dayMs)
+    expect(await used()).toBe(false)
+    await trialDays(0, 'lengths')
+    expect(await used()).toBe(true)
+    await trialDays(401, 'lengths')
+    expect(await used()).toBe(false)
+    await trialDays(null, 'lengths')
+    expect(await used()).toBe(false)
+  })
+
+  test.each(['x'.repeat(15), 'x'.repeat(129), 'ümlaut-ümlaut-ümlaut', 'with space with space', '', 7, null])(
+    'a machine_hash like %j is 400',
+    async (machine_hash) => {
+      const { status, body } = await app.post('keyless', { instance_id: 'i', machine_hash })
+      expect({ status, body }).toMatchObject({
+        status: 400,
+        body: { error: expect.stringContaining('machine_hash') as string },
+      })
+    },
+  )
+
+  test('a machine_hash of 16 to 128 characters is taken', async () => {
+    for (const machine_hash of ['Aa0+/=_-Aa0+/=_-', 'x'.repeat(128)]) {
+      expect(await onTrial('i', machine_hash)).toHaveProperty('trial_started_at')
+    }
+  })
+})
+
+describe('the first reports of one machine', () => {
+  test('all at once start one trial', async () => {
+    const machine = unused('machine')
+    // As if at three servers, whose commands do not take turns with each other's.
+    const servers = await Promise.all(
+      [1, 2, 3].map(() => createTestApp(api.ledger, { ...api.ledger.services })),
+    )
+    const apps = servers.map((server) => appOf(askOf(server), { tenantId, productId: 'editor' }, sdkKey))
+    const told = await Promise.all(
+      Array.from({ length: 18 }, (_, index) => onTrial(`racer ${index}`, machine, apps[index % 3])),
+    )
+    const started = { trial_started_at: nowUnix(), trial_already_used: false }
+    expect(told).toStrictEqual(Array.from({ length: 18 }, () => started))
+    const stream = await streamOf(machine)
+    expect((await eventsIn(api.ledger.services.ledger, stream)).map(typeOf)).toStrictEqual(['TrialStarted'])
+    await Promise.all(servers.map((server) => server.close()))
+  })
+})
+
+const typeOf = (entry: Awaited<ReturnType<typeof eventsIn>>[number]) =>
+  entry.readable ? entry.event.type : 'unreadable'
+const streamOf = async (machine: string) =>
+  `trial-${tenantId}.editor.${await api.ledger.services.machines.hashOf(tenantId, 'editor', machine)}`
+
+describe('a machine that more than 20 installs share', () => {
+  test('counts as used by nobody from the 21st on, and operators are told once', async () => {
+    const warned = vi.spyOn(api.app.log, 'warn')
+    const before = await countSharedMachines(api.ledger.db)
+    const machine = unused('machine')
+    const started = nowUnix()
+    await onTrial('install 1', machine)
+    api.ledger.clock.advance(15 * dayMs)
+    const used = { trial_started_at: started, trial_already_used: true }
+    for (let install = 2; install <= 20; install++) {
+      expect(await onTrial(`install ${install}`, machine)).toStrictEqual(used)
+      // The same install again is no other.
+      if (install % 5 === 0) expect(await onTrial(`install ${install}`, machine)).toStrictEqual(used)
+    }
+    expect(warned).not.toHaveBeenCalled()
+    const granted = { trial_started_at: started, trial_already_used: false }
+    for (const install of ['install 21', 'install 22', 'install 1']) {
+      expect(await onTrial(install, machine)).toStrictEqual(granted)
+    }
+    const hash = await api.ledger.services.machines.hashOf(tenantId, 'editor', machine)
+    expect(warned.mock.calls).toStrictEqual([
+      [{ tenant: tenantId, product: 'editor', machine: hash, installs: 21 }, 'trial.shared_machine'],
+    ])
+    warned.mockRestore()
+    expect((await eventsIn(api.ledger.services.ledger, await streamOf(machine))).map(typeOf)).toStrictEqual([
+      'TrialStarted',
+      'MachineFoundShared',
+    ])
+    expect(await countSharedMachines(api.ledger.db)).toBe(before + 1)
+    const { text } = await api.ask('GET', '/metrics', { token: metricsToken })
+    expect(text).toContain(`keyledger_trial_shared_machines ${before + 1}`)
+  })
+})
+
+describe('a machine', () => {
+  test('stands nowhere as the app has sent it', async () => {
+    const machine = unused('secret-machine')
+    await onTrial('private', machine)
+    await api.ledger.services.installs.flush()
+    const { rows } = await api.ledger.db.query('select * from usage.installs, read_models.trials')
+    expect(JSON.stringify(rows)).not.toContain(machine)
+    const entries = await eventsIn(api.ledger.services.ledger, await streamOf(machine))
+    expect(entries).toHaveLength(1)
+    expect(
+      JSON.stringify(entries, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+    ).not.toContain(machine)
+  })
+
+  test('is known again after a restart, and so are its installs', async () => {
+    const machine = unused('machine')
+    const before = await onTrial('lasting', machine)
+    const { services, db, clock } = api.ledger
+    await services.installs.flush()
+    const restarted = {
+      ...services,
+      machines: createMachines(services.secrets, services.randomBytes),
+      installs: createInstalls(db, clock.now, () => undefined, 3_600_000),
+    }
+    const server = await createTestApp(api.ledger, restarted)
+    const again = appOf(askOf(server), { tenantId, productId: 'editor' }, sdkKey)
+    clock.advance(dayMs)
+    expect(await onTrial('lasting', machine, again)).toStrictEqual(before)
+    await restarted.installs.stop()
+    await server.close()
+  })
+})
+
+describe('without a database read', () => {
+  const appWith = async (services: Partial<typeof api.ledger.services>) => {
+    const server = await createTestApp(api.ledger, { ...api.ledger.services, ...services })
+    return { server, as: appOf(askOf(server), { tenantId, productId: 'editor' }, sdkKey) }
+  }
+
+  test.each([
+    ['cannot be looked up', { findInstall: () => Promise.reject(new LedgerUnavailable('gone')) }],
+    ['is looked up for too long', { findInstall: () => new Promise<never>(() => undefined) }],
+    ['cannot be recorded', { execute: () => Promise.reject(new LedgerUnavailable('gone')) }],
+  ])('a beacon whose machine %s is answered with no opinion', async (what, failing) => {
+    const machine = unused('machine')
+    if (what !== 'cannot be recorded') await onTrial('before', machine)
+    const { server, as } = await appWith(failing)
+    expect(await onTrial('before', machine, as)).toStrictEqual({})
+    expect((await as.post('free-tier', { instance_id: 'before' })).status).toBe(200)
+    await server.close()
+    // Nothing of it is lost: the next one starts the trial.
+    expect(await onTrial('before', machine)).toMatchObject({ trial_already_used: false })
+  })
+
+  test('when more come at once than can be looked up, the rest is answered without', async () => {
+    const waiting: (() => void)[] = []
+    const { findInstall } = api.ledger.services
+    const { server, as } = await appWith({
+      findInstall: async (question) => {
+        await new Promise<void>((resolve) => waiting.push(resolve))
+        return findInstall(question)
+      },
+    })
+    const machine = unused('machine')
+    await onTrial('crowd', machine)
+    const crowd = Array.from({ length: 256 }, () => onTrial('crowd', machine, as))
+    await expect.poll(() => waiting.length).toBe(256)
+    expect(await onTrial('crowd', machine, as)).toStrictEqual({})
+    for (const go of waiting) go()
+    await Promise.all(crowd)
+    await server.close()
+  })
+})

@@ -1,0 +1,301 @@
+/**
+ * Customers are created, read and listed by their tenant alone; a license is linked to one of them for good, and
+ * their overrides are replaced as a whole. E-mail and name stand nowhere in the clear.
+ */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createKeyedMutex } from '../../../src/async/keyed-mutex.ts'
+import { linkLicense } from '../../../src/commands/customers/customers.ts'
+import { Refusal } from '../../../src/domain/refusal.ts'
+import { customerStream, licenseStream } from '../../../src/domain/streams.ts'
+import { createExecute } from '../../../src/ledger/execute.ts'
+import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
+import { beginning, eventsIn, origin } from '../../harness/ledger.ts'
+import { makeCustomer, makeProduct, mint } from '../../http/samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor')
+})
+afterAll(() => api.close())
+beforeEach(() => api.ledger.clock.set(beginning))
+
+const asks = async (method: Method, url: string, sent?: unknown, token = tenant.token) => {
+  const { status, body } = await api.ask(method, url, { token, body: sent })
+  return { status, body }
+}
+const Shown = z.object({ customer: z.looseObject({ id: z.string() }) })
+const create = (fields: Record<string, unknown> = {}, token = tenant.token) =>
+  makeCustomer(api.ask, token, fields)
+const link = (id: string, licenseId: string, token = tenant.token) =>
+  asks('POST', `/v1/customers/${id}/link-license`, { licenseId }, token)
+const override = (id: string, overrides: unknown[]) =>
+  asks('PATCH', `/v1/customers/${id}/entitlements`, { overrides })
+const error = (status: number, message: string) => ({ status, body: { error: message } })
+
+const ada = {
+  id: expect.stringMatching(/^cus_[0-9a-hjkmnp-tv-z]{26}$/) as string,
+  email: 'ada@example.com',
+  name: null,
+  metadata: {},
+  licenseIds: [],
+  entitlementOverrides: [],
+  createdAt: beginning,
+  erasedAt: null,
+}
+
+describe('a customer', () => {
+  test('created with an address alone is shown whole', async () => {
+    expect(await asks('POST', '/v1/customers', { email: 'ada@example.com' })).toStrictEqual({
+      status: 201,
+      body: { customer: ada },
+    })
+  })
+
+  test('created with everything is read as it was shown', async () => {
+    const asked = { email: 'Grace@Example.com', name: 'Grace Hopper', metadata: { crm: '4711' } }
+    const { status, body } = await asks('POST', '/v1/customers', asked)
+    expect({ status, body }).toStrictEqual({ status: 201, body: { customer: { ...ada, ...asked } } })
+    expect(await asks('GET', `/v1/customers/${Shown.parse(body).customer.id}`)).toStrictEqual({
+      status: 200,
+      body,
+    })
+  })
+
+  test('may have the address of another one', async () => {
+    expect(await create()).not.toBe(await create())
+  })
+
+  test('has no personal data in the log or the read models', async () => {
+    const id = await create({ email: 'canary@example.com', name: 'Canary Person' })
+    const events = await eventsIn(api.ledger.services.ledger, customerStream(id))
+    const { rows } = await api.ledger.db.query('select * from customers where customer_id = $1', [id])
+    const kept = JSON.stringify([events, rows], (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    )
+    expect(kept).toContain('sealed.1.')
+    expect(kept.toLowerCase()).not.toContain('canary')
+  })
+
+  test('whose person was erased stays, without address and name', async () => {
+    const id = await create({ email: 'erased@example.com', name: 'Gone' })
+    const { rows } = await api.ledger.db.query<{ subject: string }>(
+      `select state ->> 'subjectId' as subject from customers where customer_id = $1`,
+      [id],
+    )
+    await api.ledger.db.query('delete from vault.subject_keys where subject_id = $1', [rows[0]?.subject])
+    const { body } = await asks('GET', `/v1/customers/${id}`)
+    expect(body).toStrictEqual({ customer: { ...ada, id, email: null } })
+  })
+
+  test.each<[unknown, RegExp]>([
+    [{}, /^body email: /],
+    [{ email: 'nobody' }, /^body email: /],
+    [{ email: 'ada@example.com', name: '' }, /^body name: /],
+    [{ email: 'ada@example.com', name: 'a\0b' }, /^body name: must be well-formed/],
+    [{ email: 'ada@example.com', metadata: { a: 1 } }, /^body metadata\.a: /],
+    [{ email: 'ada@example.com', licenseIds: [] }, /Unrecognized key/],
+  ])('is not made of %j', async (sent, message) => {
+    const { status, body } = await asks('POST', '/v1/customers', sent)
+    expect(status).toBe(400)
+    expect(z.object({ error: z.string() }).parse(body).error).toMatch(message)
+  })
+
+  test.each(['cus_00000000000000000000000000', 'cus_absent', 'lic_00000000000000000000000000', '%00', 'ü'])(
+    'is not found by %s',
+    async (id) => {
+      const none = error(404, 'customer not found')
+      expect(await asks('GET', `/v1/customers/${id}`)).toStrictEqual(none)
+      expect(await link(id, 'lic_00000000000000000000000000')).toStrictEqual(none)
+      expect(await override(id, [])).toStrictEqual(none)
+    },
+  )
+})
+
+describe('the list of customers', () => {
+  test('is walked newest first, each once', async () => {
+    const own = await makeTenant(api.ledger)
+    const made: string[] = []
+    for (let n = 0; n < 7; n++) {
+      if (n % 3 === 0) api.ledger.clock.advance(1000)
+      made.push(await create({ email: `c${n}@example.com` }, own.token))
+    }
+    const Page = z.strictObject({
+      items: z.array(z.looseObject({ id: z.string(), email: z.string() })),
+      nextCursor: z.string().nullable(),
+    })
+    const seen: { id: string; email: string }[] = []
+    let query = '?limit=3'
+    for (;;) {
+      const page = Page.parse((await asks('GET', `/v1/customers${query}`, undefined, own.token)).body)
+      seen.push(...page.items)
+      if (page.nextCursor === null) break
+      query = `?limit=3&cursor=${page.nextCursor}`
+    }
+    expect(seen.map(({ id }) => id)).toStrictEqual([...made].reverse())
+    expect(seen.map(({ email }) => email)).toStrictEqual(
+      made.map((_, index) => `c${index}@example.com`).reverse(),
+    )
+    const foreign = await asks('GET', `/v1/customers${query}`)
+    expect(foreign).toStrictEqual(
+      error(400, 'this cursor does not belong to this list; start again without it'),
+    )
+  })
+})
+
+describe('linking a license', () => {
+  test('shows it at the customer and the customer at it, and again changes nothing', async () => {
+    const id = await create()
+    const first = await mint(api.ask, tenant.token, 'editor')
+    api.ledger.clock.advance(1000)
+    const second = await mint(api.ask, tenant.token, 'editor')
+    expect(await link(id, first.id)).toMatchObject({
+      status: 200,
+      body: { customer: { id, licenseIds: [first.id] } },
+    })
+    const both = { ...ada, id, licenseIds: [second.id, first.id] }
+    expect(await link(id, second.id)).toStrictEqual({ status: 200, body: { customer: both } })
+    expect(await link(id, first.id)).toStrictEqual({ status: 200, body: { customer: both } })
+    expect(await eventsIn(api.ledger.services.ledger, licenseStream(first.id))).toHaveLength(2)
+    const { body } = await asks('GET', `/v1/licenses/${first.id}`)
+    expect(body).toMatchObject({ license: { customerId: id } })
+  })
+
+  test('of another customer is refused, and leaves it there', async () => {
+    const [owner, other] = [await create(), await create()]
+    const { id: licenseId } = await mint(api.ask, tenant.token, 'editor', { customerId: owner })
+    expect(await link(other, licenseId)).toStrictEqual(error(409, 'the license belongs to another customer'))
+    expect(await asks('GET', `/v1/customers/${owner}`)).toMatchObject({
+      body: { customer: { licenseIds: [licenseId] } },
+    })
+    expect(await asks('GET', `/v1/customers/${other}`)).toMatchObject({
+      body: { customer: { licenseIds: [] } },
+    })
+  })
+
+  test.each(['lic_00000000000000000000000000', 'lic_absent', 'cus_00000000000000000000000000', ' '])(
+    'that is not there (%s) is refused',
+    async (licenseId) =>
+      expect(await link(await create(), licenseId)).toStrictEqual(error(404, 'license not found')),
+  )
+
+  test.each([{}, { licenseId: '' }, { licenseId: 'a\0' }, { licenseId: 1 }, { licenseId: 'a', more: 1 }])(
+    'takes no %j',
+    async (sent) =>
+      expect(await asks('POST', `/v1/customers/${await create()}/link-license`, sent)).toMatchObject({
+        status: 400,
+      }),
+  )
+
+  test('by several customers at once is won by one, also between processes', async () => {
+    const { services, readModels } = api.ledger
+    for (let round = 0; round < 10; round++) {
+      const { id: licenseId } = await mint(api.ask, tenant.token, 'editor')
+      const customers = await Promise.all([create(), create(), create(), create()])
+      // KeyedMutex of their own, as processes have: only the exact revision decides between them.
+      const racers = customers.map((customerId) => {
+        const execute = createExecute(services.ledger, readModels, createKeyedMutex())
+        return linkLicense({ ...services, execute }, tenant.tenantId, customerId, licenseId, origin).then(
+          () => 'linked',
+          (refused: unknown) =>
+            refused instanceof Refusal ? refused.code : Promise.reject(refused as Error),
+        )
+      })
+      const outcomes = await Promise.all(racers)
+      expect(outcomes.toSorted()).toStrictEqual([
+        'license_of_another_customer',
+        'license_of_another_customer',
+        'license_of_another_customer',
+        'linked',
+      ])
+      const winner = customers[outcomes.indexOf('linked')]
+      const { body } = await asks('GET', `/v1/licenses/${licenseId}`)
+      expect(body).toMatchObject({ license: { customerId: winner } })
+    }
+  })
+})
+
+describe('entitlement overrides', () => {
+  test('are replaced as a whole, kept to the second and in UTC', async () => {
+    const id = await create()
+    const first = [{ entitlement: 'export', effect: 'grant', reason: 'a trial' }]
+    expect(await override(id, first)).toStrictEqual({
+      status: 200,
+      body: { customer: { ...ada, id, entitlementOverrides: first } },
+    })
+    const second = [
+      {
+        entitlement: 'sync',
+        effect: 'revoke',
+        productId: 'editor',
+        expiresAt: '2026-05-01T02:00:00.9+02:00',
+      },
+      { entitlement: 'a.b:c-d_e', effect: 'grant' },
+    ]
+    const kept = [{ ...second[0], expiresAt: '2026-05-01T00:00:00.000Z' }, second[1]]
+    expect(await override(id, second)).toMatchObject({ body: { customer: { entitlementOverrides: kept } } })
+    expect(await asks('GET', `/v1/customers/${id}`)).toStrictEqual({
+      status: 200,
+      body: { customer: { ...ada, id, entitlementOverrides: kept } },
+    })
+    expect(await override(id, [])).toStrictEqual({ status: 200, body: { customer: { ...ada, id } } })
+  })
+
+  test('that stand already are not recorded again', async () => {
+    const id = await create()
+    const list = [{ entitlement: 'export', effect: 'grant' }]
+    await override(id, list)
+    await override(id, list)
+    expect(await eventsIn(api.ledger.services.ledger, customerStream(id))).toHaveLength(2)
+  })
+
+  test('may be as many as a hundred', async () => {
+    const id = await create()
+    const many = Array.from({ length: 101 }, (_, n) => ({ entitlement: `e${n}`, effect: 'grant' }))
+    expect(await override(id, many)).toMatchObject({ status: 400 })
+    expect(await override(id, many.slice(1))).toMatchObject({ status: 200 })
+  })
+
+  test('for a product that the tenant has not got are refused, and change nothing', async () => {
+    const id = await create()
+    const list = [
+      { entitlement: 'export', effect: 'grant' },
+      { entitlement: 'export', effect: 'grant', productId: 'absent' },
+    ]
+    expect(await override(id, list)).toStrictEqual(error(404, 'product not found'))
+    expect(await asks('GET', `/v1/customers/${id}`)).toStrictEqual({
+      status: 200,
+      body: { customer: { ...ada, id } },
+    })
+  })
+
+  test.each([
+    [{}],
+    [{ overrides: {} }],
+    [{ overrides: [{ entitlement: 'Export', effect: 'grant' }] }],
+    [{ overrides: [{ entitlement: 'export', effect: 'allow' }] }],
+    [{ overrides: [{ entitlement: 'export', effect: 'grant', expiresAt: '2026-02-30T00:00:00Z' }] }],
+    [{ overrides: [{ entitlement: 'export', effect: 'grant', reason: '' }] }],
+    [{ overrides: [{ entitlement: 'export', effect: 'grant', until: 'x' }] }],
+    [{ overrides: [], mode: 'append' }],
+  ])('are not %j', async (sent) =>
+    expect(await asks('PATCH', `/v1/customers/${await create()}/entitlements`, sent)).toMatchObject({
+      status: 400,
+    }),
+  )
+})
+
+test('a license is minted for a customer of the tenant and for nobody else', async () => {
+  const id = await create()
+  const other = await makeTenant(api.ledger)
+  const stranger = await create({}, other.token)
+  const sent = (customerId: string) => asks('POST', '/v1/licenses', { productId: 'editor', customerId })
+  expect(await sent(id)).toMatchObject({ status: 201, body: { license: { customerId: id } } })
+  for (const absent of [stranger, 'cus_00000000000000000000000000', 'cus_absent']) {
+    expect(await sent(absent)).toStrictEqual(error(404, 'customer not found'))
+  }
+})

@@ -1,0 +1,214 @@
+/**
+ * A key type is deleted for good once a person approves, unless live licenses reference it or it is the product's
+ * only one; what ended licenses had stays theirs, and of racing deletions the last key type survives.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { LockLost } from '../../../projections/database/trouble.ts'
+import { verify } from '../../../projections/runner/verify.ts'
+import { usingKeyType } from '../../../src/commands/cross-stream/key-type-use.ts'
+import { waitOnce } from '../../../src/commands/cross-stream/wait-once.ts'
+import { deleteKeyType } from '../../../src/commands/products/delete-key-type.ts'
+import type { Services } from '../../../src/commands/services.ts'
+import {
+  type Answer,
+  askOf,
+  createTestApp,
+  makeTenant,
+  openTestApi,
+  type TestApi,
+  type TestTenant,
+} from '../../harness/api.ts'
+import { askApproveRepeat } from '../../harness/gate.ts'
+import { commandLicense, origin } from '../../harness/ledger.ts'
+import { makeProduct, mint } from '../../http/samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+})
+beforeEach(async () => {
+  tenant = await makeTenant(api.ledger)
+  const keyTypes = [
+    { name: 'Pro', entitlements: ['export'], duration: { count: 1, unit: 'day' } },
+    { name: 'Kept', onExpiry: 'fallback', duration: { count: 1, unit: 'day' } },
+    { name: 'Team' },
+  ]
+  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes })
+})
+afterAll(() => api.close())
+
+const pathOf = (keyTypeId: string, productId = 'editor') => `/v1/products/${productId}/key-types/${keyTypeId}`
+const answered = ({ status, body }: Answer) => ({ status, body })
+const remove = async (keyTypeId: string) =>
+  answered(await askApproveRepeat(api, tenant, 'DELETE', pathOf(keyTypeId)))
+const ask = async (keyTypeId: string, productId?: string) =>
+  answered(await api.ask('DELETE', pathOf(keyTypeId, productId), { token: tenant.token }))
+const deleted = { status: 200, body: { deleted: true } }
+const inUse = {
+  status: 409,
+  body: { error: 'live licenses reference this key type; revoke them or let them expire first' },
+}
+const only = {
+  status: 409,
+  body: { error: 'a product needs at least one key type; add another first' },
+}
+
+async function keyTypeIds(): Promise<string[]> {
+  const { body } = await api.ask('GET', '/v1/products/editor/key-types', { token: tenant.token })
+  const list = z.object({ keyTypes: z.array(z.looseObject({ keyTypeId: z.string() })) }).parse(body)
+  return list.keyTypes.map(({ keyTypeId }) => keyTypeId)
+}
+
+test('it is gone from the product, cannot be minted against, and its id may be taken again', async () => {
+  expect(await remove('pro')).toStrictEqual(deleted)
+  expect(await keyTypeIds()).toStrictEqual(['kept', 'team'])
+  const body = { productId: 'editor', keyTypeId: 'pro' }
+  expect(await api.ask('POST', '/v1/licenses', { token: tenant.token, body })).toMatchObject({ status: 404 })
+  expect(await ask('pro')).toStrictEqual({ status: 404, body: { error: 'key type not found' } })
+  const again = await api.ask('POST', '/v1/products/editor/key-types', {
+    token: tenant.token,
+    body: { name: 'Pro' },
+  })
+  expect(again.status).toBe(201)
+})
+
+test('while a live license references it, the deletion is a conflict and opens no confirmation', async () => {
+  const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
+  expect(await ask('pro')).toStrictEqual(inUse)
+  const at = api.ledger.clock.now().toISOString()
+  await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at })
+  expect(await remove('pro')).toStrictEqual(deleted)
+})
+
+test('an expired license does not hold it, one that has fallen back does', async () => {
+  await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
+  await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'kept' })
+  expect([(await ask('pro')).status, (await ask('kept')).status]).toStrictEqual([409, 409])
+  api.ledger.clock.advance(86_400_000)
+  expect(await ask('kept')).toStrictEqual(inUse)
+  expect(await remove('pro')).toStrictEqual(deleted)
+})
+
+test('a license that is renewed after its key type was deleted has the entitlements that it had', async () => {
+  const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
+  api.ledger.clock.advance(86_400_000)
+  expect(await remove('pro')).toStrictEqual(deleted)
+  const now = api.ledger.clock.now()
+  const expiresAt = new Date(now.getTime() + 86_400_000).toISOString()
+  await commandLicense(api.ledger, id, { type: 'RenewLicense', expiresAt, at: now.toISOString() })
+  const { body } = await api.ask('GET', `/v1/licenses/${id}`, { token: tenant.token })
+  expect(body).toMatchObject({ license: { status: 'active', keyTypeId: 'pro', entitlements: ['export'] } })
+  const found = await verify(api.ledger.db, api.ledger.services.ledger, () => undefined)
+  expect(found.differences).toStrictEqual([])
+})
+
+test('the only one that is left stays', async () => {
+  await remove('pro')
+  await remove('kept')
+  expect(await ask('team')).toStrictEqual(only)
+  expect(await keyTypeIds()).toStrictEqual(['team'])
+})
+
+test('deletions of all at once leave one', async () => {
+  const answers = await Promise.all(['pro', 'kept', 'team'].map(remove))
+  expect(answers.map(({ status }) => status).sort()).toStrictEqual([200, 200, 409])
+  expect(answers).toContainEqual(only)
+  expect(await keyTypeIds()).toHaveLength(1)
+})
+
+test('run again for the same cause it spares the one that has been added since', async () => {
+  const { services } = api.ledger
+  const keyType = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
+  const origin = { requestId: 'req_1', actor: 'token:tok_1', causationId: 'cnf_1' }
+  await deleteKeyType(services, keyType, origin)
+  await deleteKeyType(services, keyType, { ...origin, requestId: 'req_2' })
+  await api.ask('POST', '/v1/products/editor/key-types', { token: tenant.token, body: { name: 'Pro' } })
+  await deleteKeyType(services, keyType, { ...origin, requestId: 'req_3' })
+  expect(await keyTypeIds()).toStrictEqual(['kept', 'team', 'pro'])
+})
+
+test('a deletion that the read models do not show yet is known to whoever issues', async () => {
+  const { services } = api.ledger
+  const unseen: Services = {
+    ...services,
+    execute: (decider, id, command, cause, options) =>
+      services.execute(decider, id, command, cause, { ...options, waits: false }),
+  }
+  const pro = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
+  await deleteKeyType(unseen, pro, origin)
+  expect(await keyTypeIds()).toContain('pro')
+  const mint = { token: tenant.token, body: { productId: 'editor', keyTypeId: 'pro' } }
+  expect(await api.ask('POST', '/v1/licenses', mint)).toMatchObject({ status: 404 })
+  const rows = [{ licenseKey: 'FOREIGN-KEY-NUMBER-ONE', keyTypeId: 'pro' }]
+  const body = { productId: 'editor', licenses: rows }
+  expect(await api.ask('POST', '/v1/licenses/import', { token: tenant.token, body })).toMatchObject({
+    status: 200,
+    body: { results: [{ status: 'invalid' }] },
+  })
+  await api.ledger.readModels.catchUp()
+  expect(await keyTypeIds()).toStrictEqual(['kept', 'team'])
+})
+
+test('a license that the read models do not show yet is known to whoever deletes', async () => {
+  const { services } = api.ledger
+  const unseen: Services = {
+    ...services,
+    execute: (decider, id, command, cause, options) =>
+      services.execute(decider, id, command, cause, { ...options, waits: false }),
+  }
+  const app = await createTestApp(api.ledger, unseen)
+  const body = { productId: 'editor', keyTypeId: 'pro' }
+  expect((await askOf(app)('POST', '/v1/licenses', { token: tenant.token, body })).status).toBe(201)
+  await app.close()
+  const pro = { tenantId: tenant.tenantId, ...body }
+  await expect(deleteKeyType(services, pro, origin)).rejects.toMatchObject({ code: 'key_type_in_use' })
+})
+
+test('a process of several commands that uses it twice does not wait for itself while a deletion waits', async () => {
+  const { services } = api.ledger
+  const pro = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
+  const order: string[] = []
+  let deletion: Promise<unknown> | undefined
+  await waitOnce(services, async (steps) => {
+    await usingKeyType(steps, pro, async () => undefined)
+    deletion = deleteKeyType(services, pro, origin).then(() => order.push('deleted'))
+    await expect.poll(waiting).toBe(1)
+    await usingKeyType(steps, pro, async () => order.push('used again'))
+  })
+  await deletion
+  expect(order).toStrictEqual(['used again', 'deleted'])
+})
+
+/** How many wait for a lock alone, and have said so by now. */
+async function waiting(): Promise<number> {
+  const { rows } = await api.ledger.db.query<{ count: number }>(
+    `select count(*)::int from pg_locks where locktype = 'advisory' and not granted
+     and database = (select oid from pg_database where datname = current_database())`,
+  )
+  // Whoever shares it is told at once, and has heard when the store has answered something else.
+  await api.ledger.services.ledger.head()
+  return rows[0]?.count ?? 0
+}
+
+test('nobody is told of success whose lock was lost before the license was recorded', async () => {
+  const { services } = api.ledger
+  const enter: Services['keyTypes']['enter'] = async (keyType) => {
+    const share = await services.keyTypes.enter(keyType)
+    return { ...share, prove: () => Promise.reject(new LockLost()) }
+  }
+  const app = await createTestApp(api.ledger, { ...services, keyTypes: { ...services.keyTypes, enter } })
+  const body = { productId: 'editor', keyTypeId: 'pro' }
+  expect((await askOf(app)('POST', '/v1/licenses', { token: tenant.token, body })).status).toBe(503)
+  await app.close()
+})
+
+test.each([
+  ['pro', 'absent', 404, 'product not found'],
+  ['absent', 'editor', 404, 'key type not found'],
+  ['Not-A-Slug', 'editor', 400, undefined],
+])('%s of %s is answered %i', async (keyTypeId, productId, status, error) => {
+  const answer = await ask(keyTypeId, productId)
+  expect(answer).toStrictEqual({ status, body: { error: error ?? (expect.any(String) as string) } })
+})

@@ -1,0 +1,152 @@
+/** A row of an import that cannot be taken in says why, and loses no other. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
+import { importRows as importInto, makeProduct } from '../../http/samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor', {
+    keyTypes: [
+      { name: 'Pro', deviceLimit: 2 },
+      { name: 'Year', duration: { count: 1, unit: 'year' }, sellInMultiples: true, maxQuantity: 5 },
+    ],
+  })
+})
+afterAll(() => api.close())
+
+const importRows = (licenses: unknown[], { productId = 'editor' } = {}) =>
+  importInto(api.ask, tenant.token, productId, licenses)
+
+let keys = 0
+const newKey = () => `OLD-SHOP-KEY-${++keys}`
+
+const licenseOf = async (id: string | undefined) =>
+  (await api.ask('GET', `/v1/licenses/${id}`, { token: tenant.token })).body
+
+const validate = async (license_key: string) => {
+  const body = { product_id: 'editor', license_key, device_id: 'd' }
+  return (await api.ask('POST', '/v1/licenses/validate', { token: tenant.token, body })).body
+}
+
+describe('a row', () => {
+  const badChecksum = 'ACME-00000-00000-00000-00000-00000-1'
+  test.each([
+    ['null', null, 'Invalid input: expected object, received null'],
+    ['a text', 'OLD-1', 'Invalid input: expected object, received string'],
+    ['without a key', {}, 'licenseKey: Invalid input: expected string, received undefined'],
+    ['with a field nobody knows', { licenseKey: 'OLD-000001', seats: 3 }, 'Unrecognized key: "seats"'],
+    [
+      'with an e-mail address that is none',
+      { licenseKey: 'OLD-000002', email: 'ada' },
+      'email: must be an email address',
+    ],
+    [
+      'with a key of hyphens',
+      { licenseKey: '------ -' },
+      'licenseKey is too short; it needs at least 6 letters or digits',
+    ],
+    [
+      'with a key of five letters',
+      { licenseKey: 'A-B-C-D-E' },
+      'licenseKey is too short; it needs at least 6 letters or digits',
+    ],
+    [
+      'with a wrong check character',
+      { licenseKey: badChecksum },
+      'licenseKey has the format of keys minted here but a wrong check character; check it for typos',
+    ],
+    [
+      'with a key type that is not there',
+      { licenseKey: 'OLD-000003', keyTypeId: 'absent' },
+      'key type not found',
+    ],
+    [
+      'with more units than sold',
+      { licenseKey: 'OLD-000004', quantity: 2 },
+      'this key type is not sold in multiples; omit quantity',
+    ],
+    [
+      'with too many units',
+      { licenseKey: 'OLD-000005', quantity: 6, keyTypeId: 'year' },
+      "quantity is greater than the key type's maxQuantity; choose a smaller one",
+    ],
+    [
+      'from the future',
+      { licenseKey: 'OLD-000006', createdAt: '2026-03-01T12:00:00.001Z' },
+      'createdAt must not be in the future',
+    ],
+    [
+      'that ended before it began',
+      { licenseKey: 'OLD-000007', createdAt: '2026-02-01T00:00:00Z', expiresAt: '2026-01-01T00:00:00Z' },
+      'expiresAt must be after createdAt',
+    ],
+    [
+      'that has expired but not ended',
+      { licenseKey: 'OLD-000008', status: 'expired' },
+      'a license with the status expired or fallback needs an expiresAt in the past',
+    ],
+    [
+      'with more devices than seats',
+      { licenseKey: 'OLD-000009', devices: ['a', 'b', 'c'].map((deviceId) => ({ deviceId })) },
+      'the license has more devices than seats',
+    ],
+    [
+      'with a device without an id',
+      { licenseKey: 'OLD-000010', devices: [{ name: 'x' }] },
+      expect.stringMatching(/^devices\.0\.deviceId: /),
+    ],
+    [
+      'with a status nobody knows',
+      { licenseKey: 'OLD-000011', status: 'paused' },
+      expect.stringMatching(/^status: /),
+    ],
+    [
+      'with NUL in its metadata',
+      { licenseKey: 'OLD-000012', metadata: { a: '\0' } },
+      expect.stringMatching(/^metadata: /),
+    ],
+    [
+      'with half of a surrogate pair',
+      { licenseKey: 'OLD-000013\ud800' },
+      expect.stringMatching(/^licenseKey: /),
+    ],
+  ])('%s is invalid, says why, and loses no other', async (_, row, error: unknown) => {
+    const [before, after] = [newKey(), newKey()]
+    const { imported, skipped, results } = await importRows([
+      { licenseKey: before },
+      row,
+      { licenseKey: after },
+    ])
+    expect({ imported, skipped, results }).toMatchObject({
+      imported: 2,
+      skipped: 1,
+      results: [{ index: 0, status: 'imported' }, {}, { index: 2, status: 'imported' }],
+    })
+    expect(results[1]).toStrictEqual({ index: 1, status: 'invalid', error })
+    expect(await validate(after)).toMatchObject({ status: 'inactive' })
+  })
+
+  test('as large as a row may be is taken, and a larger one is invalid', async () => {
+    await makeProduct(api.ask, tenant.token, 'large', { keyTypes: [{ name: 'Large', deviceLimit: null }] })
+    const devices = (count: number, pad: number) =>
+      // No character of an id takes more than three bytes for each of its UTF-16 units.
+      Array.from({ length: count }, (_, n) => ({ deviceId: `${n}`.padEnd(pad, '€'), name: 'n' }))
+    const { results } = await importRows(
+      [
+        { licenseKey: newKey(), devices: devices(500, 160) },
+        { licenseKey: newKey(), devices: devices(500, 180) },
+        { licenseKey: newKey(), devices: devices(501, 5) },
+      ],
+      { productId: 'large' },
+    )
+    expect(results).toMatchObject([
+      { status: 'imported' },
+      { status: 'invalid', error: 'the row is larger than 256 KiB' },
+      { status: 'invalid', error: expect.stringMatching(/^devices: Too big/) as string },
+    ])
+    expect(await licenseOf(results[0]?.id)).toMatchObject({ license: { seatsUsed: 500 } })
+  })
+})

@@ -1,0 +1,260 @@
+/**
+ * A program is signed in by a person: it gets what they granted, once, and nothing before or besides. Codes are kept
+ * as hashes. A program signs itself out.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { findByUserCode, userCodeLetters } from '../../../src/access/login-requests.ts'
+import { approveLogin, denyLogin } from '../../../src/commands/logins.ts'
+import { addMember } from '../../../src/commands/members/members.ts'
+import { tokenStream } from '../../../src/domain/streams.ts'
+import { Scope } from '../../../src/domain/tokens/scopes.ts'
+import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
+import { eventsIn, origin } from '../../harness/ledger.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  const asked = { tenantId: tenant.tenantId, role: 'owner', email: 'owner@example.com' } as const
+  owner.memberId = await addMember(api.ledger.services, asked, origin)
+  by.actor = `member:${owner.memberId}`
+})
+afterAll(() => api.close())
+beforeEach(() => api.ledger.clock.advance(3_600_000))
+
+const Started = z.strictObject({
+  device_code: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+  user_code: z.string().regex(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/),
+  verification_uri: z.literal('http://localhost:8080/login'),
+  verification_uri_complete: z.string(),
+  expires_in: z.literal(600),
+  interval: z.literal(5),
+})
+type Started = z.infer<typeof Started>
+
+async function start(body: object = {}): Promise<Started> {
+  const { status, body: answer, headers } = await api.ask('POST', '/v1/login/device', { body })
+  expect(status).toBe(200)
+  expect(headers['cache-control']).toBe('no-store')
+  return Started.parse(answer)
+}
+const poll = (deviceCode: string) =>
+  api.ask('POST', '/v1/login/device/token', { body: { device_code: deviceCode } })
+const answered = ({ status, body }: Answer) => ({ status, body })
+const refused = (error: string) => ({ status: 400, body: { error } })
+const later = () => api.ledger.clock.advance(5000)
+
+const owner: { memberId: string; role: 'owner' } = { memberId: '', role: 'owner' }
+const by = { requestId: 'req_person', actor: '' }
+
+async function waiting({ user_code }: Started) {
+  const { db, fingerprint, now } = api.ledger.services
+  const found = await findByUserCode(db, fingerprint, userCodeLetters(user_code) ?? '', now())
+  if (!found) throw new Error('nobody waits')
+  return found
+}
+async function approve(
+  started: Started,
+  scopes: Scope[],
+  tokenExpiresAt: string | null = null,
+): Promise<void> {
+  const decider = { ...owner, tenantId: tenant.tenantId }
+  await approveLogin(api.ledger.services, await waiting(started), decider, { scopes, tokenExpiresAt }, by)
+}
+
+const Given = z.strictObject({
+  access_token: z.string().startsWith('kl_pat_'),
+  token_type: z.literal('Bearer'),
+  scopes: z.array(Scope),
+  scope: z.string(),
+  tenant_id: z.string(),
+  expires_at: z.string().nullable(),
+  expires_in: z.int().optional(),
+})
+
+describe('a program', () => {
+  test('waits until somebody decides, and then gets what was granted, once', async () => {
+    const started = await start({
+      client_name: 'keyledger on build-1',
+      scopes: ['licenses:read', 'licenses:write', 'danger'],
+    })
+    expect(started.verification_uri_complete).toBe(`http://localhost:8080/login?code=${started.user_code}`)
+    expect(answered(await poll(started.device_code))).toStrictEqual(refused('authorization_pending'))
+    const expiresAt = '2026-06-01T00:00:00.000Z'
+    await approve(started, ['licenses:read'], expiresAt)
+    later()
+    const given = await poll(started.device_code)
+    expect(given.status).toBe(200)
+    expect(given.headers['cache-control']).toBe('no-store')
+    const { access_token: token, ...rest } = Given.parse(given.body)
+    expect(rest).toStrictEqual({
+      token_type: 'Bearer',
+      scopes: ['licenses:read'],
+      scope: 'licenses:read',
+      tenant_id: tenant.tenantId,
+      expires_at: expiresAt,
+      expires_in: Math.floor((Date.parse(expiresAt) - api.ledger.clock.now().getTime()) / 1000),
+    })
+    const verified = await api.ask('GET', '/v1/tokens/verify', { token })
+    expect(verified.body).toMatchObject({
+      name: 'keyledger on build-1',
+      scopes: ['licenses:read'],
+      expiresAt,
+    })
+    expect((await api.ask('GET', '/v1/licenses', { token })).status).toBe(200)
+    expect((await api.ask('GET', '/v1/products', { token })).status).toBe(403)
+    later()
+    expect(answered(await poll(started.device_code))).toStrictEqual(refused('expired_token'))
+    const tokenId = z.object({ tokenId: z.string() }).parse(verified.body).tokenId
+    const events = await eventsIn(api.ledger.services.ledger, tokenStream(tokenId))
+    expect(events.map((entry) => entry.readable && entry.metadata.actor)).toStrictEqual([by.actor])
+  })
+
+  test('that asks many times at once gets one token', async () => {
+    const started = await start()
+    await approve(started, ['usage:read'])
+    const answers: Answer[] = []
+    // Each a full interval after the other for the rule, and all of them at once for the stores.
+    await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        later()
+        answers.push(await poll(started.device_code))
+      }),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    for (const { status, body } of answers)
+      if (status !== 200)
+        expect(body).toStrictEqual({ error: expect.stringMatching(/^(expired_token|slow_down)$/) as string })
+  })
+
+  test('that is denied is told so, and gets nothing', async () => {
+    const started = await start()
+    await denyLogin(api.ledger.services, await waiting(started), { ...owner, tenantId: tenant.tenantId }, by)
+    expect(answered(await poll(started.device_code))).toStrictEqual(refused('access_denied'))
+  })
+
+  test('that polls faster than the interval is told to slow down, approved or not', async () => {
+    const started = await start()
+    expect(answered(await poll(started.device_code))).toStrictEqual(refused('authorization_pending'))
+    expect(answered(await poll(started.device_code))).toStrictEqual(refused('slow_down'))
+    await approve(started, ['usage:read'])
+    api.ledger.clock.advance(4000)
+    expect(answered(await poll(started.device_code))).toStrictEqual(refused('slow_down'))
+    later()
+    expect((await poll(started.device_code)).status).toBe(200)
+  })
+
+  test('has ten minutes, also for fetching what was approved', async () => {
+    const pending = await start()
+    const approved = await start()
+    await approve(approved, ['usage:read'])
+    api.ledger.clock.advance(600_000 - 1)
+    expect(answered(await poll(pending.device_code))).toStrictEqual(refused('authorization_pending'))
+    api.ledger.clock.advance(5001)
+    for (const { device_code } of [pending, approved])
+      expect(answered(await poll(device_code))).toStrictEqual(refused('expired_token'))
+    await expect(waiting(pending)).rejects.toThrow('nobody waits')
+  })
+
+  test('with a code that nobody was given gets nothing', async () => {
+    const { user_code } = await start()
+    expect(answered(await poll('x'.repeat(43)))).toStrictEqual(refused('expired_token'))
+    for (const code of ['a', user_code, '🔑', 'x'.repeat(44)])
+      expect(answered(await poll(code))).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+  })
+
+  test('that names no scopes asks for the management interface, and never for the runtime', async () => {
+    const { scopes, clientName } = await waiting(await start())
+    expect([...scopes].sort()).toStrictEqual(
+      Scope.options.filter((scope) => scope !== 'licenses:runtime').sort(),
+    )
+    expect(clientName).toBe('Unnamed API client')
+  })
+
+  test.each([
+    [{ scopes: ['everything'] }],
+    [{ scopes: [] }],
+    [{ scopes: 'danger' }],
+    [{ client_name: '' }],
+    [{ client_name: 'a'.repeat(101) }],
+    [{ client_name: 'a\0b' }],
+    [{ unknown: 1 }],
+    [[]],
+    ['text'],
+  ])('that sends %j is malformed', async (body) => {
+    expect(answered(await api.ask('POST', '/v1/login/device', { body }))).toStrictEqual({
+      status: 400,
+      body: { error: 'invalid_request', error_description: expect.any(String) as string },
+    })
+  })
+
+  test.each([[{}], [{ device_code: '' }], [{ device_code: 1 }], [{ device_code: 'a', more: 1 }], [null]])(
+    'that polls with %j is malformed',
+    async (body) => {
+      expect((await api.ask('POST', '/v1/login/device/token', { body })).status).toBe(400)
+    },
+  )
+
+  test('has codes that nobody can read from the database', async () => {
+    const { device_code, user_code } = await start()
+    const { rows } = await api.ledger.db.query<{ text: string }>(
+      'select r::text as text from vault.login_requests r',
+    )
+    const all = rows.map(({ text }) => text).join()
+    for (const secret of [device_code, user_code, user_code.replace('-', '')])
+      expect(all).not.toContain(secret)
+  })
+})
+
+test('an address that starts too many is told to wait', async () => {
+  const statuses = []
+  for (let starts = 0; starts < 21; starts++)
+    statuses.push((await api.ask('POST', '/v1/login/device', { body: {} })).status)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(20)
+  const answer = await api.ask('POST', '/v1/login/device', { body: {} })
+  expect(answer.status).toBe(429)
+  expect(Number(answer.headers['retry-after'])).toBe(6)
+  api.ledger.clock.advance(6000)
+  expect((await api.ask('POST', '/v1/login/device', { body: {} })).status).toBe(200)
+})
+
+describe('signing out', () => {
+  test('revokes the token that asks, and no other', async () => {
+    const token = await tenant.tokenWith('usage:read')
+    const other = await tenant.tokenWith('usage:read')
+    const answer = await api.ask('POST', '/v1/logout', { token })
+    expect(answered(answer)).toStrictEqual({ status: 200, body: { revoked: true } })
+    expect((await api.ask('GET', '/v1/tokens/verify', { token })).status).toBe(401)
+    expect((await api.ask('POST', '/v1/logout', { token })).status).toBe(401)
+    expect((await api.ask('GET', '/v1/tokens/verify', { token: other })).status).toBe(200)
+  })
+  test('without a token is refused', async () => {
+    expect((await api.ask('POST', '/v1/logout')).status).toBe(401)
+  })
+})
+
+test('when a token was last used is written down in batches, never by the request itself', async () => {
+  const { ledger } = api
+  const used = await makeTenant(ledger)
+  const read = async () =>
+    (
+      await ledger.db.query<{ at: string }>(
+        'select last_used_at as at from usage.token_use where token_id = $1',
+        [used.tokenId],
+      )
+    ).rows.map(({ at }) => at)
+  for (let requests = 0; requests < 5; requests++)
+    await api.ask('GET', '/v1/tokens/verify', { token: used.token })
+  const moment = ledger.clock.now().toISOString()
+  expect(await read()).toStrictEqual([])
+  await ledger.services.tokenUse.flush()
+  expect(await read()).toStrictEqual([moment])
+  ledger.clock.advance(60_000)
+  expect((await api.ask('GET', '/v1/tokens/verify', { token: `${used.token.slice(0, -1)}x` })).status).toBe(
+    401,
+  )
+  await ledger.services.tokenUse.flush()
+  expect(await read()).toStrictEqual([moment])
+})

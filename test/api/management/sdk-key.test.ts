@@ -1,0 +1,315 @@
+/**
+ * A tenant has one live SDK key and one live checkout key. The SDK key is shown only to an approved request, is
+ * known by its hash alone, and an operation that is run again after a crash shows the same key and makes no other.
+ */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createClientKeyLookup, readMaskedKeys } from '../../../projections/client-keys/queries.ts'
+import { knownClientKey } from '../../../src/api/payments/client-key.ts'
+import { createKeyedMutex } from '../../../src/async/keyed-mutex.ts'
+import { issueCheckoutKey, revealSdkKey, rotateSdkKey } from '../../../src/commands/client-keys.ts'
+import { suspendTenant } from '../../../src/commands/tenants.ts'
+import { tenantStream } from '../../../src/domain/streams.ts'
+import { showApproval } from '../../../src/gate/approvals.ts'
+import { createExecute } from '../../../src/ledger/execute.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
+import { askApproveRepeat, pendingId } from '../../harness/gate.ts'
+import { appendRaw, beginning, eventsIn, origin } from '../../harness/ledger.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterAll(() => api.close())
+beforeEach(async () => {
+  api.ledger.clock.set(beginning)
+  tenant = await makeTenant(api.ledger)
+})
+
+const services = () => api.ledger.services
+const Shown = z.strictObject({ sdkKey: z.string().regex(/^kl_sdk_[0-9A-Za-z]{38}$/) })
+async function shown(method: 'GET' | 'POST'): Promise<string> {
+  const url = method === 'GET' ? '/v1/sdk-key' : '/v1/sdk-key/rotate'
+  const { status, body, headers } = await askApproveRepeat(api, tenant, method, url)
+  expect(status).toBe(200)
+  expect(headers['cache-control']).toBe('no-store')
+  return Shown.parse(body).sdkKey
+}
+const whose = async (kind: 'sdk' | 'chk', key: string) =>
+  (await knownClientKey(createClientKeyLookup(api.ledger.db), kind, key))?.tenantId
+const keyEvents = async () =>
+  (await eventsIn(services().ledger, tenantStream(tenant.tenantId))).flatMap((entry) =>
+    entry.readable && entry.event.type !== 'TenantCreated' ? [entry.event.type] : [],
+  )
+const secretsKept = async () => {
+  const { rows } = await api.ledger.db.query<{ name: string }>(
+    `select name from vault.secrets where tenant_id = $1 and name like 'sdk-key.%'`,
+    [tenant.tenantId],
+  )
+  return rows.length
+}
+
+describe('the SDK key', () => {
+  test('is made when it is first read, and the same from then on', async () => {
+    const first = await shown('GET')
+    expect(await shown('GET')).toBe(first)
+    expect(await whose('sdk', first)).toBe(tenant.tenantId)
+    expect(await keyEvents()).toStrictEqual(['SdkKeyIssued'])
+  })
+
+  test('is replaced by a rotation, from its answer on', async () => {
+    const first = await shown('GET')
+    const second = await shown('POST')
+    expect(second).not.toBe(first)
+    expect(await whose('sdk', first)).toBeUndefined()
+    expect(await whose('sdk', second)).toBe(tenant.tenantId)
+    expect(await shown('GET')).toBe(second)
+    expect(await secretsKept()).toBe(1)
+  })
+
+  test('is made by a rotation where there is none', async () => {
+    const key = await shown('POST')
+    expect(await shown('GET')).toBe(key)
+  })
+
+  test('is shown to a suspended tenant too', async () => {
+    await suspendTenant(services(), tenant.tenantId, null, origin)
+    expect(await whose('sdk', await shown('POST'))).toBe(tenant.tenantId)
+  })
+
+  test.each(['GET', 'POST'] as const)('is neither made nor shown before an approval (%s)', async (method) => {
+    const url = method === 'GET' ? '/v1/sdk-key' : '/v1/sdk-key/rotate'
+    const asked = await api.ask(method, url, { token: tenant.token })
+    expect(asked.text).not.toContain('kl_sdk_')
+    const approval = await showApproval(services(), tenant.tenantId, pendingId(asked))
+    expect(approval).toMatchObject({
+      description: { summary: 'Create the first SDK key of “A tenant” and show it' },
+      changedSinceAsked: false,
+    })
+    expect(await keyEvents()).toStrictEqual([])
+    await shown('GET')
+    expect(await showApproval(services(), tenant.tenantId, pendingId(asked))).toMatchObject({
+      changedSinceAsked: true,
+    })
+  })
+
+  test('is told to the approver masked', async () => {
+    const key = await shown('GET')
+    const masked = `kl_sdk_…${key.slice(-4)}`
+    const told = async (method: 'GET' | 'POST', url: string) => {
+      const id = pendingId(await api.ask(method, url, { token: tenant.token }))
+      return (await showApproval(services(), tenant.tenantId, id)).description
+    }
+    expect(await told('GET', '/v1/sdk-key')).toStrictEqual({
+      summary: `Show the SDK key ${masked} of “A tenant”`,
+      consequences: ['The key is returned once, to the token that requested it', 'The key does not change'],
+    })
+    expect(await told('POST', '/v1/sdk-key/rotate')).toStrictEqual({
+      summary: `Rotate the SDK key ${masked} of “A tenant”`,
+      consequences: [
+        'Apps that were built with the current key are rejected from then on',
+        'The key is returned once, to the token that requested it',
+      ],
+    })
+  })
+
+  test('stands nowhere in the clear', async () => {
+    const key = await shown('GET')
+    const events = await eventsIn(services().ledger, tenantStream(tenant.tenantId))
+    const { rows } = await api.ledger.db.query('select * from client_keys')
+    const secrets = await api.ledger.db.query(
+      `select name, encode(sealed, 'escape') as text from vault.secrets`,
+    )
+    const kept = JSON.stringify([events, rows, secrets.rows], (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    )
+    expect(kept).toContain(key.slice(-4))
+    expect(kept).not.toContain(key.slice(7))
+  })
+
+  test.each([
+    ['integrations:read', 'GET', '/v1/sdk-key'],
+    ['integrations:write', 'POST', '/v1/sdk-key/rotate'],
+    ['integrations:write', 'PUT', '/v1/webhook'],
+  ] as const)('needs %s and danger for %s %s', async (scope, method, url) => {
+    const body = method === 'PUT' ? { url: null } : undefined
+    for (const scopes of [[scope], ['danger']] as const) {
+      const token = await tenant.tokenWith(...scopes)
+      expect(await api.ask(method, url, { token, body })).toMatchObject({ status: 403 })
+    }
+    const token = await tenant.tokenWith(scope, 'danger')
+    expect(await api.ask(method, url, { token, body })).toMatchObject({ status: 202 })
+  })
+})
+
+describe('an operation on the SDK key that is run again', () => {
+  const reveal = (id: string) => revealSdkKey(services(), tenant.tenantId, id, origin)
+  const rotate = (id: string) => rotateSdkKey(services(), tenant.tenantId, id, origin)
+
+  test('after its secret was kept and nothing recorded goes on with that secret', async () => {
+    for (const run of [reveal, rotate]) {
+      const dying = { ...services(), execute: dieBeforeAppend() }
+      const id = `cnf_${run.name}`
+      const died = (run === reveal ? revealSdkKey : rotateSdkKey)(dying, tenant.tenantId, id, origin)
+      await expect(died).rejects.toThrow('killed')
+      const kept = await services().secrets.open(tenant.tenantId, `sdk-key.${id}`)
+      expect(kept).toMatch(/^kl_sdk_/)
+      expect(await run(id)).toBe(kept)
+      tenant = await makeTenant(api.ledger)
+    }
+  })
+
+  test('after it was recorded shows the same key and records nothing more', async () => {
+    await reveal('cnf_1')
+    const key = await rotate('cnf_2')
+    for (let n = 0; n < 3; n++) expect(await rotate('cnf_2')).toBe(key)
+    expect(await reveal('cnf_1')).toBe(key)
+    expect(await keyEvents()).toStrictEqual(['SdkKeyIssued', 'SdkKeyRotated'])
+  })
+
+  test('before the former key was destroyed destroys it', async () => {
+    await reveal('cnf_1')
+    const secrets = { ...services().secrets, destroy: () => Promise.reject(new Error('killed')) }
+    const dying = rotateSdkKey({ ...services(), secrets }, tenant.tenantId, 'cnf_2', origin)
+    await expect(dying).rejects.toThrow('killed')
+    expect(await secretsKept()).toBe(2)
+    expect(await whose('sdk', await rotate('cnf_2'))).toBe(tenant.tenantId)
+    expect(await secretsKept()).toBe(1)
+    expect(await keyEvents()).toStrictEqual(['SdkKeyIssued', 'SdkKeyRotated'])
+  })
+
+  test('after another rotation shows the live key and does not undo that', async () => {
+    await rotate('cnf_1')
+    const live = await rotate('cnf_2')
+    expect(await rotate('cnf_1')).toBe(live)
+    expect(await whose('sdk', live)).toBe(tenant.tenantId)
+    expect(await secretsKept()).toBe(1)
+  })
+
+  test('at the same time, in several processes, makes one key', async () => {
+    const racer = () => {
+      const execute = createExecute(services().ledger, api.ledger.readModels, createKeyedMutex())
+      return rotateSdkKey({ ...services(), execute }, tenant.tenantId, 'cnf_1', origin)
+    }
+    const keys = await Promise.all(Array.from({ length: 8 }, racer))
+    expect(new Set(keys).size).toBe(1)
+    expect(await keyEvents()).toStrictEqual(['SdkKeyIssued'])
+  })
+
+  test('by several who all read first makes one key, which all are shown', async () => {
+    const keys = await Promise.all(Array.from({ length: 8 }, (_, n) => reveal(`cnf_${n}`)))
+    expect(new Set(keys).size).toBe(1)
+    expect(await keyEvents()).toStrictEqual(['SdkKeyIssued'])
+  })
+
+  test('finds a key that the vault has lost only by a rotation', async () => {
+    await reveal('cnf_1')
+    await services().secrets.destroy(tenant.tenantId, 'sdk-key.cnf_1')
+    await expect(reveal('cnf_2')).rejects.toThrow('sdk_key_lost')
+    expect(await whose('sdk', await rotate('cnf_3'))).toBe(tenant.tenantId)
+  })
+
+  /** Loads, as every command does, and is killed before it appends. */
+  function dieBeforeAppend() {
+    const { ledger } = services()
+    const dead = { ...ledger, append: () => Promise.reject(new Error('killed')) }
+    return createExecute(dead, api.ledger.readModels, createKeyedMutex())
+  }
+})
+
+describe('the checkout key', () => {
+  const issue = async () => (await issueCheckoutKey(services(), tenant.tenantId, origin)).checkoutKey
+
+  test('is shown when it is made, and replaced each time', async () => {
+    const first = await issue()
+    expect(first).toMatch(/^kl_chk_[0-9A-Za-z]{38}$/)
+    expect(await whose('chk', first)).toBe(tenant.tenantId)
+    const second = await issue()
+    expect(await whose('chk', first)).toBeUndefined()
+    expect(await whose('chk', second)).toBe(tenant.tenantId)
+    expect(await keyEvents()).toStrictEqual(['CheckoutKeyIssued', 'CheckoutKeyRotated'])
+  })
+
+  test('is kept by its hash alone', async () => {
+    const key = await issue()
+    const { rows } = await api.ledger.db.query('select 1 from vault.secrets where tenant_id = $1', [
+      tenant.tenantId,
+    ])
+    expect(rows).toStrictEqual([])
+    const events = await eventsIn(services().ledger, tenantStream(tenant.tenantId))
+    const text = JSON.stringify(events, (_, value: unknown) => (typeof value === 'bigint' ? '' : value))
+    expect(text).not.toContain(key.slice(7))
+  })
+
+  test('is no SDK key, nor the other way round', async () => {
+    const sdkKey = await shown('GET')
+    const checkoutKey = await issue()
+    expect(await whose('sdk', checkoutKey)).toBeUndefined()
+    expect(await whose('chk', sdkKey)).toBeUndefined()
+  })
+})
+
+describe('looking a key up', () => {
+  test('says whose it is and what they may do', async () => {
+    const find = createClientKeyLookup(api.ledger.db)
+    const sdkKey = await shown('GET')
+    const known = await knownClientKey(find, 'sdk', sdkKey)
+    expect(known).toStrictEqual({
+      tenantId: tenant.tenantId,
+      kind: 'sdk',
+      keyHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      tenantStatus: 'active',
+      plan: 'unlimited',
+      uncertain: false,
+    })
+    await suspendTenant(services(), tenant.tenantId, null, origin)
+    expect(await knownClientKey(find, 'sdk', sdkKey)).toMatchObject({ tenantStatus: 'suspended' })
+  })
+
+  test('needs no look-up for what cannot be one', async () => {
+    const sdkKey = await shown('GET')
+    const asked: string[] = []
+    const find = (hash: string) => {
+      asked.push(hash)
+      return Promise.resolve(undefined)
+    }
+    const wrong = sdkKey.slice(0, -1) + (sdkKey.endsWith('0') ? '1' : '0')
+    for (const presented of ['', 'garbage', wrong, tenant.token]) {
+      expect(await knownClientKey(find, 'sdk', presented)).toBeUndefined()
+    }
+    expect(asked).toStrictEqual([])
+    await knownClientKey(find, 'sdk', sdkKey)
+    expect(asked).toHaveLength(1)
+  })
+
+  test('is not sure of a tenant whose history cannot be read', async () => {
+    const sdkKey = await shown('GET')
+    const unreadable = {
+      id: crypto.randomUUID(),
+      type: 'SdkKeyRotated',
+      contentType: 'application/json',
+    } as const
+    const position = await appendRaw(
+      api.ledger,
+      tenantStream(tenant.tenantId),
+      [{ ...unreadable, data: {}, metadata: {} }],
+      1n,
+    )
+    await api.ledger.readModels.advanceTo(position)
+    const find = createClientKeyLookup(api.ledger.db)
+    expect(await knownClientKey(find, 'sdk', sdkKey)).toMatchObject({ uncertain: true })
+  })
+})
+
+test('the keys of a tenant can be seen masked', async () => {
+  const masked = () => readMaskedKeys(api.ledger.db, tenant.tenantId)
+  expect(await masked()).toStrictEqual({ sdkKey: null, checkoutKey: null })
+  const sdkKey = await shown('GET')
+  const { checkoutKey } = await issueCheckoutKey(services(), tenant.tenantId, origin)
+  expect(await masked()).toStrictEqual({
+    sdkKey: { displayKey: `kl_sdk_…${sdkKey.slice(-4)}`, issuedAt: beginning },
+    checkoutKey: { displayKey: `kl_chk_…${checkoutKey.slice(-4)}`, issuedAt: beginning },
+  })
+})

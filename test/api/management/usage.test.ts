@@ -1,0 +1,189 @@
+/**
+ * Usage counts what was activated and validated by hour or day in UTC, gaps as zeros, what this process has counted
+ * up to this moment included; how many devices are active is told from the licenses as they are now.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
+import { beginning, commandLicense } from '../../harness/ledger.ts'
+import { makeProduct, mint } from '../../http/samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterAll(() => api.close())
+beforeEach(async () => {
+  api.ledger.clock.set(beginning)
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Three', deviceLimit: 3 }] })
+  await makeProduct(api.ask, tenant.token, 'player')
+})
+
+const usage = async (query = '', token = tenant.token) => {
+  const { status, body } = await api.ask('GET', `/v1/usage${query}`, { token })
+  return { status, body }
+}
+const Usage = z.looseObject({
+  totals: z.looseObject({ activeDevices: z.int() }),
+  series: z.array(z.looseObject({ at: z.string() })),
+  limits: z.object({ devices: z.object({ used: z.int(), max: z.int().nullable() }) }),
+})
+const read = async (query = '', token = tenant.token) => Usage.parse((await usage(query, token)).body)
+
+async function calls(
+  what: 'activate' | 'validate' | 'deactivate',
+  product: string,
+  key: string,
+  device: string,
+) {
+  const body = { product_id: product, license_key: key, device_id: device }
+  await api.ask('POST', `/v1/licenses/${what}`, { token: tenant.token, body })
+}
+
+const none = { activations: 0, deactivations: 0, validations: 0, rejected: 0 }
+
+describe('usage', () => {
+  test('of a tenant without any is a month of zeros, and says when to ask again', async () => {
+    const { status, body, headers } = await api.ask('GET', '/v1/usage', { token: tenant.token })
+    const days = Array.from({ length: 30 }, (_, day) => new Date(Date.UTC(2026, 0, 31 + day)).toISOString())
+    expect({ status, body }).toStrictEqual({
+      status: 200,
+      body: {
+        from: '2026-01-31T00:00:00.000Z',
+        to: '2026-03-02T00:00:00.000Z',
+        granularity: 'day',
+        totals: { ...none, activeDevices: 0 },
+        series: days.map((at) => ({ at, ...none })),
+        limits: { devices: { used: 0, max: null } },
+      },
+    })
+    expect(headers['retry-after']).toMatch(/^\d+$/)
+  })
+
+  test('tells every count by the hour and in total, for one product or all', async () => {
+    const { clock } = api.ledger
+    const editor = await mint(api.ask, tenant.token, 'editor')
+    const player = await mint(api.ask, tenant.token, 'player')
+    clock.set('2026-03-01T10:15:00.000Z')
+    await calls('activate', 'editor', editor.licenseKey, 'laptop')
+    await calls('activate', 'editor', editor.licenseKey, 'desktop')
+    await calls('validate', 'editor', editor.licenseKey, 'laptop')
+    await calls('activate', 'player', player.licenseKey, 'phone')
+    clock.set('2026-03-01T12:59:59.999Z')
+    await calls('validate', 'editor', editor.licenseKey, 'laptop')
+    await calls('validate', 'editor', editor.licenseKey, 'stranger')
+    await calls('deactivate', 'editor', editor.licenseKey, 'desktop')
+    await calls('validate', 'player', player.licenseKey, 'phone')
+
+    const hours = '?granularity=hour&from=2026-03-01T10:00:00Z'
+    const at = (hour: number) => `2026-03-01T${hour}:00:00.000Z`
+    expect(await usage(`${hours}&product=editor`)).toStrictEqual({
+      status: 200,
+      body: {
+        from: at(10),
+        to: at(13),
+        granularity: 'hour',
+        totals: { activations: 2, deactivations: 1, validations: 2, rejected: 1, activeDevices: 1 },
+        series: [
+          { at: at(10), ...none, activations: 2, validations: 1 },
+          { at: at(11), ...none },
+          { at: at(12), ...none, deactivations: 1, validations: 1, rejected: 1 },
+        ],
+        limits: { devices: { used: 2, max: null } },
+      },
+    })
+    expect(await read(hours)).toMatchObject({
+      totals: { activations: 3, deactivations: 1, validations: 3, rejected: 1, activeDevices: 2 },
+      series: [{ activations: 3 }, none, { validations: 2 }],
+    })
+    expect(await read('?from=2026-02-28T00:00:00Z')).toMatchObject({
+      totals: { activations: 3 },
+      series: [
+        { at: '2026-02-28T00:00:00.000Z', ...none },
+        { at: '2026-03-01T00:00:00.000Z', activations: 3 },
+      ],
+    })
+    const before = await read('?granularity=hour&from=2026-03-01T11:00:00Z&to=2026-03-01T12:00:00Z')
+    expect(before).toMatchObject({ totals: { ...none, activeDevices: 2 }, series: [none] })
+  })
+
+  test('sees what was counted just now, without waiting for it to be written', async () => {
+    const { licenseKey } = await mint(api.ask, tenant.token, 'editor')
+    for (let n = 1; n <= 5; n++) {
+      await calls('validate', 'editor', licenseKey, 'stranger')
+      expect(await read()).toMatchObject({ totals: { rejected: n } })
+    }
+  })
+
+  test('is of its own tenant alone', async () => {
+    const other = await makeTenant(api.ledger)
+    await makeProduct(api.ask, other.token, 'editor')
+    const { licenseKey } = await mint(api.ask, tenant.token, 'editor')
+    await calls('activate', 'editor', licenseKey, 'laptop')
+    expect(await read('', other.token)).toMatchObject({ totals: { activations: 0, activeDevices: 0 } })
+    expect(await read('?product=editor', other.token)).toMatchObject({ totals: { activations: 0 } })
+  })
+})
+
+describe('active devices', () => {
+  test('are those in seats now, however they came or went', async () => {
+    const { ledger } = api
+    const at = beginning
+    const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
+    const active = async () => (await read('?product=editor')).totals.activeDevices
+    await calls('activate', 'editor', licenseKey, 'laptop')
+    await calls('activate', 'editor', licenseKey, 'laptop')
+    await calls('activate', 'editor', licenseKey, 'desktop')
+    expect(await active()).toBe(2)
+    await calls('deactivate', 'editor', licenseKey, 'laptop')
+    await calls('deactivate', 'editor', licenseKey, 'laptop')
+    expect(await active()).toBe(1)
+    const key = { keyHash: 'a'.repeat(64), displayKey: 'ACME…AAAA' }
+    await commandLicense(ledger, id, { type: 'RemintLicense', ...key, keepDevices: false, at })
+    expect(await active()).toBe(0)
+  })
+
+  test('are held against the plan, of all products together', async () => {
+    tenant = await makeTenant(api.ledger, 'free')
+    await makeProduct(api.ask, tenant.token, 'editor')
+    const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { deviceLimit: null })
+    await calls('activate', 'editor', licenseKey, 'laptop')
+    await makeProduct(api.ask, tenant.token, 'player')
+    const { totals, limits } = await read('?product=player')
+    expect({ totals, limits }).toMatchObject({
+      totals: { activeDevices: 0 },
+      limits: { devices: { used: 1, max: 100 } },
+    })
+  })
+})
+
+describe('a question about usage', () => {
+  const cases: [query: string, status: number, message: RegExp][] = [
+    ['?granularity=week', 400, /^querystring granularity: /],
+    ['?from=yesterday', 400, /^querystring from: /],
+    ['?from=2026-02-30T00:00:00Z', 400, /^querystring from: /],
+    ['?to=2026-03-01', 400, /^querystring to: /],
+    ['?product=Editor', 400, /^querystring product: /],
+    ['?since=2026-03-01T00:00:00Z', 400, /Unrecognized key/],
+    ['?product=absent', 404, /^product not found$/],
+    ['?product=absent&from=2027-01-01T00:00:00Z', 404, /^product not found$/],
+    ['?from=2026-02-02T00:00:00Z&to=2026-02-01T00:00:00Z', 422, /^from must lie before to/],
+    ['?from=2027-01-01T00:00:00Z', 422, /^from must lie before to/],
+    ['?from=2024-01-01T00:00:00Z', 422, /^the range has more than 400 points/],
+    ['?granularity=hour&from=2026-02-01T00:00:00Z', 422, /coarser granularity$/],
+    ['?from=0000-01-01T00:00:00Z&to=0000-01-05T00:00:00Z', 422, /1970/],
+    ['?to=0000-01-01T00:00:00Z', 422, /1970/],
+  ]
+  test.each(cases)('%s is answered %i', async (query, status, message) => {
+    const answer = await usage(query)
+    expect(answer.status).toBe(status)
+    expect(z.object({ error: z.string() }).parse(answer.body).error).toMatch(message)
+  })
+
+  test.each(['?to=9999-12-31T23:59:59Z', '?from=2026-03-01T14:30:00.5%2B02:00&granularity=hour'])(
+    '%s is answered',
+    async (query) => expect(await usage(query)).toMatchObject({ status: 200 }),
+  )
+})

@@ -1,0 +1,326 @@
+/**
+ * License events go where an approved request says, and only to public addresses over https. The signing secret is
+ * shown once, when it is new; a former one goes on for 24 hours; an operation that is run again changes nothing.
+ */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { findWebhook } from '../../../projections/webhooks/queries.ts'
+import { createKeyedMutex } from '../../../src/async/keyed-mutex.ts'
+import { removeWebhook, setWebhook } from '../../../src/commands/webhooks.ts'
+import { webhookStream } from '../../../src/domain/streams.ts'
+import { showApproval } from '../../../src/gate/approvals.ts'
+import { createExecute } from '../../../src/ledger/execute.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
+import { askApproveRepeat, pendingId } from '../../harness/gate.ts'
+import { beginning, eventsIn, origin } from '../../harness/ledger.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterAll(() => api.close())
+beforeEach(async () => {
+  api.ledger.clock.set(beginning)
+  tenant = await makeTenant(api.ledger)
+})
+
+const url = 'https://public.example.com/hook'
+const all = [
+  'license.created',
+  'license.activated',
+  'license.deactivated',
+  'license.expired',
+  'license.renewed',
+  'license.updated',
+  'license.refunded',
+  'license.reinstated',
+  'license.revoked',
+  'license.reminted',
+]
+const services = () => api.ledger.services
+const read = async () => {
+  const { status, body } = await api.ask('GET', '/v1/webhook', { token: tenant.token })
+  return { status, body }
+}
+const put = (body: unknown) => api.ask('PUT', '/v1/webhook', { token: tenant.token, body })
+const approved = async (body: unknown) => {
+  const answer = await askApproveRepeat(api, tenant, 'PUT', '/v1/webhook', { body })
+  return { status: answer.status, body: answer.body }
+}
+const Secret = z.looseObject({ secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/) })
+const secretIn = ({ body }: { body: unknown }) => Secret.parse(body).secret
+const masked = (secret: string) => `whsec_…${secret.slice(-5, -1)}`
+const events = async () =>
+  (await eventsIn(services().ledger, webhookStream(tenant.tenantId))).map((entry) =>
+    entry.readable ? entry.event.type : '',
+  )
+const secretsKept = async () => {
+  const { rows } = await api.ledger.db.query<{ name: string }>(
+    `select name from vault.secrets where tenant_id = $1 and name like 'webhook-secret.%'`,
+    [tenant.tenantId],
+  )
+  return rows.length
+}
+
+describe('webhook settings', () => {
+  test('are none at first', async () =>
+    expect(await read()).toStrictEqual({ status: 200, body: { webhook: null } }))
+
+  test('bring a secret, shown once, and every event', async () => {
+    const answer = await approved({ url })
+    const secret = secretIn(answer)
+    const webhook = { url, events: all, secret: masked(secret), version: '2026-11-01', updatedAt: beginning }
+    expect(answer).toStrictEqual({ status: 200, body: { webhook, secret } })
+    expect(Buffer.from(secret.slice(6), 'base64')).toHaveLength(32)
+    expect(await read()).toStrictEqual({ status: 200, body: { webhook } })
+  })
+
+  test('are changed without another secret, and keep the events that were chosen', async () => {
+    const secret = secretIn(await approved({ url, events: ['license.revoked', 'license.created'] }))
+    api.ledger.clock.advance(1000)
+    const moved = 'https://public.example.com/elsewhere'
+    expect(await approved({ url: moved })).toStrictEqual({
+      status: 200,
+      body: {
+        webhook: {
+          url: moved,
+          events: ['license.created', 'license.revoked'],
+          secret: masked(secret),
+          version: '2026-11-01',
+          updatedAt: '2026-03-01T12:00:01.000Z',
+        },
+      },
+    })
+    expect(await approved({ url: moved, events: all })).toMatchObject({ body: { webhook: { events: all } } })
+  })
+
+  test('that stand already are approved and change nothing', async () => {
+    await approved({ url })
+    const before = await read()
+    api.ledger.clock.advance(1000)
+    expect(await approved({ url })).toStrictEqual(before)
+    expect(await events()).toStrictEqual(['WebhookConfigured'])
+  })
+
+  test('are removed with their secrets, and begin anew with another', async () => {
+    const secret = secretIn(await approved({ url }))
+    expect(await approved({ url: null })).toStrictEqual({ status: 200, body: { webhook: null } })
+    expect(await read()).toStrictEqual({ status: 200, body: { webhook: null } })
+    expect(await secretsKept()).toBe(0)
+    expect(await approved({ url: null })).toStrictEqual({ status: 200, body: { webhook: null } })
+    expect(secretIn(await approved({ url }))).not.toBe(secret)
+    expect(await events()).toStrictEqual(['WebhookConfigured', 'WebhookRemoved', 'WebhookConfigured'])
+  })
+
+  test('of a stranger are neither seen nor touched', async () => {
+    await approved({ url })
+    const mine = await read()
+    const owner = tenant
+    tenant = await makeTenant(api.ledger)
+    expect(await read()).toStrictEqual({ status: 200, body: { webhook: null } })
+    await approved({ url: null })
+    tenant = owner
+    expect(await read()).toStrictEqual(mine)
+  })
+
+  test('do not change before they are approved', async () => {
+    expect(await put({ url })).toMatchObject({ status: 202 })
+    expect(await read()).toStrictEqual({ status: 200, body: { webhook: null } })
+    expect(await secretsKept()).toBe(0)
+  })
+})
+
+describe('a rotation', () => {
+  test('shows another secret once, and keeps the former one for a day beside it', async () => {
+    const first = secretIn(await approved({ url }))
+    const answer = await approved({ url, rotateSecret: true })
+    const second = secretIn(answer)
+    expect(second).not.toBe(first)
+    expect(answer).toMatchObject({ body: { webhook: { url, secret: masked(second) } } })
+    const { endpoint } = await findWebhook(api.ledger.db, tenant.tenantId)
+    const kept = (operationId: string | undefined) =>
+      services().secrets.open(tenant.tenantId, `webhook-secret.${operationId}`)
+    expect(await kept(endpoint?.secret.operationId)).toBe(second)
+    expect(endpoint?.former?.validUntil).toBe('2026-03-02T12:00:00.000Z')
+    expect(await kept(endpoint?.former?.operationId)).toBe(first)
+  })
+
+  test('of a rotated secret leaves two, and the next change after a day leaves one', async () => {
+    await approved({ url })
+    await approved({ url, rotateSecret: true })
+    await approved({ url, rotateSecret: true })
+    expect(await secretsKept()).toBe(2)
+    api.ledger.clock.advance(86_400_000)
+    await approved({ url: `${url}2` })
+    expect(await secretsKept()).toBe(1)
+  })
+})
+
+describe('an operation on the webhook that is run again', () => {
+  const set = (id: string, more = {}) =>
+    setWebhook(
+      services(),
+      tenant.tenantId,
+      { url, events: undefined, rotateSecret: false, ...more },
+      id,
+      origin,
+    )
+
+  test('after its secret was kept and nothing recorded goes on with that secret', async () => {
+    const dead = { ...services().ledger, append: () => Promise.reject(new Error('killed')) }
+    const dying = { ...services(), execute: createExecute(dead, api.ledger.readModels, createKeyedMutex()) }
+    const asked = { url, events: undefined, rotateSecret: false }
+    await expect(setWebhook(dying, tenant.tenantId, asked, 'cnf_1', origin)).rejects.toThrow('killed')
+    const kept = await services().secrets.open(tenant.tenantId, 'webhook-secret.cnf_1')
+    expect(kept).toMatch(/^whsec_/)
+    expect(await set('cnf_1')).toMatchObject({ secret: kept })
+  })
+
+  test('after it was recorded shows the same secret and records nothing more', async () => {
+    const first = await set('cnf_1')
+    expect(await set('cnf_1')).toStrictEqual(first)
+    const rotated = await set('cnf_2', { rotateSecret: true })
+    expect(await set('cnf_2', { rotateSecret: true })).toStrictEqual(rotated)
+    expect(await events()).toStrictEqual(['WebhookConfigured', 'WebhookSecretRotated'])
+  })
+
+  test('after others have gone on does not undo what they did', async () => {
+    await set('cnf_1')
+    const moved = await set('cnf_2', { url: `${url}2`, rotateSecret: true })
+    const { secret: _, ...settings } = moved
+    expect(await set('cnf_1')).toStrictEqual(settings)
+    await removeWebhook(services(), tenant.tenantId, 'cnf_3', origin)
+    expect(await set('cnf_1')).toStrictEqual({ webhook: null })
+    await set('cnf_4')
+    await removeWebhook(services(), tenant.tenantId, 'cnf_3', origin)
+    expect(await findWebhook(api.ledger.db, tenant.tenantId)).toMatchObject({ endpoint: { url } })
+  })
+
+  test('at the same time, in several processes, sets one secret', async () => {
+    const racer = () => {
+      const execute = createExecute(services().ledger, api.ledger.readModels, createKeyedMutex())
+      const asked = { url, events: undefined, rotateSecret: false }
+      return setWebhook({ ...services(), execute }, tenant.tenantId, asked, 'cnf_1', origin)
+    }
+    const answers = await Promise.all(Array.from({ length: 8 }, racer))
+    expect(new Set(answers.map(({ secret }) => secret)).size).toBe(1)
+    expect(await events()).toStrictEqual(['WebhookConfigured'])
+  })
+})
+
+describe('the approver', () => {
+  const { host } = new URL(url)
+  const told = async (body: unknown) => {
+    const approval = await showApproval(services(), tenant.tenantId, pendingId(await put(body)))
+    return approval.description
+  }
+
+  test('is told where events go, which, and what becomes of the secret', async () => {
+    expect(await told({ url, events: ['license.created'] })).toStrictEqual({
+      summary: `Deliver license events to ${host}`,
+      target: { host, url },
+      consequences: [
+        'Events: license.created',
+        'license.created contains the raw license key of each sale',
+        'The new signing secret is returned once, to the token that requested it',
+      ],
+    })
+    const secret = masked(secretIn(await approved({ url })))
+    expect(await told({ url: `${url}2`, events: ['license.revoked'], rotateSecret: true })).toStrictEqual({
+      summary: `Deliver license events to ${host}`,
+      target: { host, url: `${url}2` },
+      consequences: [
+        'Events: license.revoked',
+        `Deliveries to ${host}, at ${url}, stop`,
+        `A new signing secret is returned once, to the token that requested it; the current one, ${secret}, also signs for another 24 hours`,
+      ],
+    })
+  })
+
+  test.each([
+    ['https://good.example\\@evil.example/', 'good.example'],
+    ['https://good.example.evil.example/https://good.example/', 'good.example.evil.example'],
+    ['https://xn--80ak6aa92e.com/', 'xn--80ak6aa92e.com'],
+    ['https://\u0430\u0440\u0440\u04cf\u0435.com/apple.com', 'xn--80ak6aa92e.com'],
+    ['https://GOOD.example:8443/a', 'good.example:8443'],
+    ['https://good\u3002example/', 'good.example'],
+  ])('is told the host that is really connected to: of %s it is %s', async (asked, parsed) => {
+    expect(await told({ url: asked })).toMatchObject({
+      summary: `Deliver license events to ${parsed}`,
+      target: { host: parsed, url: asked },
+    })
+  })
+
+  test.each(['https://good.example@evil.example/', 'https://good.example%2F:x@evil.example/'])(
+    'is never asked about a URL with a name before its host: %s',
+    async (asked) => {
+      expect(await put({ url: asked })).toMatchObject({ status: 422 })
+    },
+  )
+
+  test('is told that deliveries end', async () => {
+    await approved({ url })
+    expect(await told({ url: null })).toStrictEqual({
+      summary: `Stop delivering license events to ${host}`,
+      consequences: ['License events are no longer delivered', 'The signing secret is destroyed'],
+    })
+  })
+
+  test('is warned when the settings have changed since', async () => {
+    const waiting = pendingId(await put({ url }))
+    const changed = async () => (await showApproval(services(), tenant.tenantId, waiting)).changedSinceAsked
+    expect(await changed()).toBe(false)
+    await approved({ url: `${url}2` })
+    expect(await changed()).toBe(true)
+  })
+})
+
+describe('settings that could never be', () => {
+  const long = `${url}?${'a'.repeat(2048 - url.length - 1)}`
+
+  test.each<[unknown, number, RegExp]>([
+    [{}, 400, /^body url: /],
+    [{ url: 'hooks' }, 400, /must be a URL/],
+    [{ url: `${url} ` }, 400, /without white space/],
+    [{ url: 'https://public.\nexample.com' }, 400, /without white space/],
+    [{ url: `${long}a` }, 400, /^body url: /],
+    [{ url, events: [] }, 400, /^body events: /],
+    [{ url, events: ['license.minted'] }, 400, /^body events\.0: /],
+    [{ url, rotateSecret: 'yes' }, 400, /^body rotateSecret: /],
+    [{ url, secret: 'mine' }, 400, /Unrecognized key/],
+    [{ url: 'http://public.example.com/' }, 422, /https:\/\//],
+    [{ url: 'https://ada:secret@public.example.com/' }, 422, /user name or a password/],
+    [{ url: 'https://127.0.0.1/' }, 422, /public address/],
+    [{ url: 'https://[::ffff:93.184.215.14]/' }, 422, /public address/],
+    [{ url: 'https://localhost:8443/' }, 422, /public address/],
+    [{ url: 'https://private.example.com/' }, 422, /public address/],
+    [{ url: 'https://rebinding.example.com/' }, 422, /public address/],
+    [{ url: null, rotateSecret: true }, 422, /omit events and rotateSecret/],
+    [{ url: null, events: ['license.created'] }, 422, /omit events and rotateSecret/],
+  ])('%j are refused with %i', async (body, status, message) => {
+    const answer = await put(body)
+    expect(answer.status).toBe(status)
+    expect(z.object({ error: z.string() }).parse(answer.body).error).toMatch(message)
+  })
+
+  test.each([
+    long,
+    'https://not-yet-known.example.com/',
+    'https://93.184.215.14:8443/a',
+    'https://exämple.com/',
+  ])('are not these: %s', async (fine) => expect(await put({ url: fine })).toMatchObject({ status: 202 }))
+})
+
+test('the secret stands nowhere in the clear', async () => {
+  const secret = secretIn(await approved({ url }))
+  const log = await eventsIn(services().ledger, webhookStream(tenant.tenantId))
+  const { rows } = await api.ledger.db.query('select * from webhooks')
+  const sealed = await api.ledger.db.query(`select name, encode(sealed, 'escape') as text from vault.secrets`)
+  const kept = JSON.stringify([log, rows, sealed.rows], (_, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  )
+  expect(kept).toContain(masked(secret))
+  expect(kept).not.toContain(secret.slice(6, -5))
+})

@@ -1,0 +1,209 @@
+/** Gumroad's ping, to the letter of the contract: who is believed, what is done, and what is answered. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { closeTenant, reinstateTenant, suspendTenant } from '../../../src/commands/tenants.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
+import { origin } from '../../harness/ledger.ts'
+import { makeProduct } from '../../http/samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+let address: string
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterAll(() => api.close())
+beforeEach(async () => {
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor')
+  const { body } = await manage('POST', '/v1/integrations/gumroad/connect')
+  const { pingUrl } = z.object({ pingUrl: z.url() }).parse(body)
+  address = pingUrl.replace('http://localhost:8080', '')
+  await manage('POST', '/v1/products/editor/integrations/gumroad', { permalinks: ['editor'] })
+})
+
+const manage = (method: 'GET' | 'POST', url: string, body?: unknown) =>
+  api.ask(method, url, { token: tenant.token, body })
+
+const sale = {
+  resource_name: 'sale',
+  sale_id: 'FO8TXN-dbxYaBdahG97Y-Q==',
+  email: 'ada@example.com',
+  full_name: 'Ada Lovelace',
+  product_permalink: 'https://acme.gumroad.com/l/editor',
+  price: '2900',
+}
+
+async function ping(form: Record<string, string>, url = address) {
+  const { status, body } = await api.ask('POST', url, {
+    raw: new URLSearchParams(form).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })
+  return { status, body }
+}
+const refused = (status: number, error: string) => ({ status, body: { error } })
+const nothing = { status: 204, body: '' }
+const licenses = async () =>
+  z
+    .object({ items: z.array(z.looseObject({ id: z.string() })) })
+    .parse((await manage('GET', '/v1/licenses')).body).items
+
+test('a sale is a license, whose key is in the first answer alone', async () => {
+  const { status, body } = await ping(sale)
+  const {
+    license_key: licenseKey,
+    license_id: id,
+    ...rest
+  } = z.looseObject({ license_key: z.string() }).parse(body)
+  expect({ status, rest }).toStrictEqual({ status: 200, rest: { received: true } })
+  expect(await licenses()).toMatchObject([
+    { id, source: 'sale', saleId: sale.sale_id, email: 'ada@example.com', keyTypeId: 'default', test: false },
+  ])
+  const validate = await manage('POST', '/v1/licenses/activate', {
+    product_id: 'editor',
+    license_key: licenseKey,
+    device_id: 'laptop',
+    name: 'Laptop',
+  })
+  expect(validate.body).toMatchObject({ activated: true })
+  const again = { status: 200, body: { received: true, duplicate: true } }
+  expect(await ping(sale)).toStrictEqual(again)
+  expect(await ping({ ...sale, price: '1' })).toStrictEqual(again)
+  expect(await licenses()).toHaveLength(1)
+})
+
+test('of ten at the same time one issues', async () => {
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ping(sale)))
+  expect(
+    answers.filter(({ body }) => z.object({ license_key: z.string() }).safeParse(body).success),
+  ).toHaveLength(1)
+  expect(answers.every(({ status }) => status === 200)).toBe(true)
+  expect(await licenses()).toHaveLength(1)
+})
+
+test.each([
+  ['a test', { ...sale, test: 'true' }],
+  ['a refund', { ...sale, resource_name: 'refund', refunded: 'true' }],
+  ['a resource that nobody knows', { ...sale, resource_name: 'Sale' }],
+  ['nothing', {}],
+])('%s is 204 without effect', async (_, form) => {
+  expect(await ping(form)).toStrictEqual(nothing)
+  expect(await licenses()).toStrictEqual([])
+})
+
+test('a test is listed with the reason, once', async () => {
+  const form = { ...sale, test: 'true' }
+  for (let times = 0; times < 2; times++) expect(await ping(form)).toStrictEqual(nothing)
+  const { body } = await api.ask('GET', '/v1/sales/ignored', { token: tenant.token })
+  expect(body).toMatchObject({ items: [{ provider: 'gumroad', reason: 'gumroad_test', times: 2 }] })
+})
+
+test.each([
+  ['no token', (url: string) => url.replace(/\?.*/, '')],
+  ['an empty token', (url: string) => url.replace(/token=.*/, 'token=')],
+  ['another token', (url: string) => url.replace(/token=./, 'token=~')],
+  ['a token and more', (url: string) => `${url}x`],
+  ['two tokens', (url: string) => `${url}&token=x`],
+  ['an unknown tenant', (url: string) => url.replace(/gumroad\/[^?]+/, 'gumroad/nobody')],
+  ['what can be no tenant', (url: string) => url.replace(/gumroad\/[^?]+/, 'gumroad/%00')],
+])('%s is refused like all the others', async (_, change) => {
+  for (const path of ['', '/resources']) {
+    const url = change(address).replace('?', `${path}?`)
+    expect(await ping(sale, url)).toStrictEqual(refused(400, 'Invalid request'))
+    expect(await ping({ resource_name: 'refund' }, url)).toStrictEqual(refused(400, 'Invalid request'))
+  }
+  expect(await licenses()).toStrictEqual([])
+})
+
+test('a tenant without gumroad is refused in the same words', async () => {
+  await api.ask('DELETE', '/v1/integrations/gumroad', { token: tenant.token })
+  expect(await ping(sale)).toStrictEqual(refused(400, 'Invalid request'))
+})
+
+test('a sale without its id or an address lacks something', async () => {
+  for (const field of ['sale_id', 'email']) {
+    expect(await ping({ ...sale, [field]: '' })).toStrictEqual(refused(400, 'Missing required fields'))
+  }
+})
+
+test('a sale that is not mapped is refused and kept; once it is mapped, the next ping issues', async () => {
+  const other = { ...sale, product_permalink: 'https://acme.gumroad.com/l/player' }
+  const message = "No product mapping for permalink 'https://acme.gumroad.com/l/player'"
+  expect(await ping(other)).toStrictEqual(refused(400, message))
+  await manage('POST', '/v1/products/editor/integrations/gumroad', { permalinks: ['player'] })
+  expect(await ping(other)).toMatchObject({
+    status: 200,
+    body: { received: true, license_key: expect.any(String) as string },
+  })
+})
+
+test('a tenant that is suspended or closed gets 403, and nothing is issued', async () => {
+  const { services } = api.ledger
+  await suspendTenant(services, tenant.tenantId, null, origin)
+  expect(await ping(sale)).toMatchObject({ status: 403 })
+  await reinstateTenant(services, tenant.tenantId, origin)
+  expect(await ping(sale)).toMatchObject({ status: 200 })
+  await closeTenant(services, tenant.tenantId, null, origin)
+  expect(await ping({ ...sale, sale_id: 'another' })).toMatchObject({ status: 403 })
+})
+
+test('a refund on the address of resources revokes, and a dispute that is won undoes that it was lost', async () => {
+  await ping(sale)
+  const resources = address.replace('?', '/resources?')
+  const tell = (form: Record<string, string>) => ping({ ...sale, ...form }, resources)
+  const taken = { status: 200, body: { received: true } }
+  expect(await tell({ resource_name: 'dispute', disputed: 'true' })).toStrictEqual(taken)
+  expect(await licenses()).toMatchObject([{ status: 'revoked' }])
+  expect(await tell({ resource_name: 'dispute_won', disputed: 'true' })).toStrictEqual(taken)
+  expect(await licenses()).toMatchObject([{ status: 'active' }])
+  expect(await tell({ resource_name: 'refund', refunded: 'true' })).toStrictEqual(taken)
+  expect(await licenses()).toMatchObject([{ status: 'revoked' }])
+  for (const resource_name of ['cancellation', 'subscription_updated', 'subscription_restarted', 'sale']) {
+    expect(await tell({ resource_name })).toStrictEqual(nothing)
+  }
+  expect(await tell({ resource_name: 'refund', sale_id: '' })).toStrictEqual(
+    refused(400, 'Missing required fields'),
+  )
+})
+
+test('a body that is no form, or too large, is a refusal and never a failure', async () => {
+  for (const [raw, type] of [
+    ['{"resource_name":"sale"}', 'application/json'],
+    ['\u0000%%%', 'text/plain'],
+    ['', 'application/x-www-form-urlencoded'],
+  ] as const) {
+    expect((await api.ask('POST', address, { raw, headers: { 'content-type': type } })).status).toBe(204)
+  }
+  const raw = `resource_name=sale&email=${'a'.repeat(1_100_000)}`
+  expect((await api.ask('POST', address, { raw })).status).toBe(400)
+})
+
+test.each([
+  ['an empty permalink', { product_permalink: '' }],
+  ['a permalink longer than any', { product_permalink: 'e'.repeat(5000) }],
+  ['an empty sale id', { sale_id: '' }],
+  ['a sale id longer than any', { sale_id: 's'.repeat(5000) }],
+  ['a sale id that is nearly too long', { sale_id: 's'.repeat(498) }],
+  ['NUL in its sale id', { sale_id: 'a\0b' }],
+  ['a control character in its sale id', { sale_id: 'a\u0007b' }],
+  ['NUL in its e-mail address', { email: 'ada\0@example.com' }],
+  ['NUL in the name of its buyer', { full_name: 'Ada\0' }],
+  ['a currency that is none', { currency: 'US$' }],
+  [
+    'an end beyond the year 9999',
+    { sale_timestamp: '9999-12-31T12:00:00Z', subscription_id: 's', recurrence: 'yearly' },
+  ],
+])('%s is 400, and nothing of the ping is recorded', async (_what, odd) => {
+  const before = await api.ledger.services.ledger.head()
+  const { status } = await ping({ ...sale, ...odd })
+  expect({ status, licenses: await licenses() }).toStrictEqual({ status: 400, licenses: [] })
+  expect(await api.ledger.services.ledger.head()).toBe(before)
+})
+
+test('a moment in the year 275760 is none, and a line break in a name loses no sale', async () => {
+  const odd = { sale_timestamp: '+275760-09-13T00:00:00.000Z', full_name: 'Ada\r\nLovelace' }
+  expect(await ping({ ...sale, ...odd })).toMatchObject({ status: 200 })
+  expect(await licenses()).toHaveLength(1)
+  const { body } = await manage('GET', '/v1/sales')
+  expect(body).toMatchObject({ items: [{ name: 'Ada Lovelace' }] })
+})

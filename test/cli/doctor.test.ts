@@ -1,0 +1,275 @@
+// Guarantee: doctor looks at what surrounds keyledger, too: each trouble is one line with what to do about it, a part that
+// hangs or is gone hides no other, and nothing secret is printed.
+import { once } from 'node:events'
+import { createServer as createWebServer, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import type { SMTPServerOptions } from 'smtp-server'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { judgeClocks } from '../../src/app/clock-check.ts'
+import { runChecks } from '../../src/cli/doctor/check.ts'
+import { judgeSpace } from '../../src/cli/doctor/disk.ts'
+import { whyNot } from '../../src/cli/doctor/providers.ts'
+import { judgeRole } from '../../src/cli/doctor/stores.ts'
+import { clockOfAnswer } from '../../src/ledger/clock-difference.ts'
+import { startMailServer } from '../harness/mail-server.ts'
+import { createHost, type Environment, freePort } from '../harness/process.ts'
+
+const host = createHost()
+let environment: Environment
+beforeAll(async () => {
+  environment = { ...(await host.stores()).environment, KEYLEDGER_PORT: '0' }
+  expect((await host.run(['migrate'], environment)).code).toBe(0)
+})
+
+const Part = z.strictObject({
+  ok: z.boolean(),
+  required: z.boolean(),
+  detail: z.string().optional(),
+  remedy: z.string().optional(),
+})
+const Report = z.looseObject({ healthy: z.boolean(), parts: z.record(z.string(), Part) })
+
+/** What doctor reports with some variables changed, and how it ends. */
+async function examined(variables: Environment, args: readonly string[] = []) {
+  const { code, stdout, stderr } = await host.run(['doctor', '--json', ...args], {
+    ...environment,
+    ...variables,
+  })
+  expect(stderr).toBe('')
+  return { code, stdout, ...Report.parse(JSON.parse(stdout)) }
+}
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+/** A provider's interface that answers like this. */
+async function provider(answer: (response: ServerResponse) => void): Promise<Environment> {
+  const port = await listening(createWebServer((_request, response) => answer(response)))
+  return {
+    KEYLEDGER_STRIPE_SECRET_KEY: 'sk_test_canary',
+    KEYLEDGER_STRIPE_API_URL: `http://127.0.0.1:${port}`,
+  }
+}
+
+test('where all is well it says so of every part', async () => {
+  const { code, healthy, parts } = await examined({})
+  expect({ code, healthy }).toStrictEqual({ code: 0, healthy: true })
+  expect(Object.keys(parts).sort()).toStrictEqual([
+    'clock',
+    'data_directory',
+    'database_role',
+    'disk',
+    'event_store',
+    'mail',
+    'port',
+    'postgres',
+    'read_models',
+    'versions',
+  ])
+  expect(Object.values(parts).map(({ ok }) => ok)).not.toContain(false)
+  expect(parts.disk?.detail).toMatch(/ free in .*; a synced write takes \d+\.\d ms$/)
+  expect(parts.clock?.detail).toMatch(/^the same as Postgres$/)
+  expect(parts.versions?.detail).toMatch(/^Node 24\.\S+, Postgres 1\d\.\S+/)
+})
+
+describe('the port', () => {
+  test('is in use by a program that is named', async () => {
+    const port = await listening(createServer((socket) => socket.destroy()))
+    const { code, parts } = await examined({ KEYLEDGER_HOST: '127.0.0.1', KEYLEDGER_PORT: String(port) })
+    expect(code).toBe(0)
+    const who = process.platform === 'linux' ? `process ${process.pid}` : 'another program'
+    expect(parts.port).toMatchObject({ ok: false, detail: expect.stringContaining(who) as string })
+    expect(parts.port?.remedy).toContain('KEYLEDGER_PORT')
+  })
+
+  test('is answered on by keyledger itself, which is well', async () => {
+    const server = await host.serve(environment, { roles: 'api' })
+    const { parts } = await examined({ KEYLEDGER_PORT: new URL(server.address).port })
+    await server.end('SIGTERM')
+    expect(parts.port).toMatchObject({
+      ok: true,
+      detail: expect.stringContaining('keyledger is listening') as string,
+    })
+  })
+
+  test('on an address of another machine is said to be none', async () => {
+    const { parts } = await examined({ KEYLEDGER_HOST: '192.0.2.1', KEYLEDGER_PORT: '8080' })
+    expect(parts.port?.detail).toContain('Set KEYLEDGER_HOST')
+  })
+})
+
+describe('mail', () => {
+  const options: SMTPServerOptions = {
+    authOptional: false,
+    allowInsecureAuth: true,
+    onAuth: ({ password }, _session, callback) =>
+      callback(password === 'right' ? null : new Error('no'), { user: 'me' }),
+  }
+  const sender = { KEYLEDGER_MAIL_FROM: 'licenses@example.com' }
+
+  test('is tried up to the credentials, and no mail is sent unless asked for', async () => {
+    const { url, taken, stop } = await startMailServer(options)
+    onTestFinished(stop)
+    const set = { ...sender, KEYLEDGER_SMTP_URL: url.replace('//', '//me:right@') }
+    expect((await examined(set)).parts.mail).toMatchObject({ ok: true })
+    expect(taken).toStrictEqual([])
+    const { parts } = await examined(set, ['--send-test-mail', 'ops@example.com'])
+    expect(parts.mail?.detail).toContain('ops@example.com')
+    expect(taken.map(({ from, to }) => ({ from, to }))).toStrictEqual([
+      { from: 'licenses@example.com', to: ['ops@example.com'] },
+    ])
+  })
+
+  test('with the wrong password says so without it', async () => {
+    const { url, stop } = await startMailServer(options)
+    onTestFinished(stop)
+    const report = await examined({ ...sender, KEYLEDGER_SMTP_URL: url.replace('//', '//me:canary-word@') })
+    expect(report.parts.mail).toMatchObject({ ok: false, required: false })
+    expect(report.parts.mail?.detail).toContain('rejects the credentials')
+    expect(report.parts.mail?.remedy).toContain('KEYLEDGER_SMTP_URL')
+    expect(report.stdout).not.toContain('canary-word')
+  })
+
+  test('without a mail server cannot be sent for a test', async () => {
+    const { code, stderr } = await host.run(['doctor', '--send-test-mail', 'ops@example.com'], environment)
+    expect({ code, stderr }).toStrictEqual({
+      code: 2,
+      stderr: '--send-test-mail needs a mail server. Set KEYLEDGER_SMTP_URL.\n',
+    })
+  })
+})
+
+describe('a provider', () => {
+  test('that gives any answer is reached', async () => {
+    const { parts } = await examined(await provider((response) => response.writeHead(401).end()))
+    expect(parts.provider_stripe).toMatchObject({ ok: true, required: false })
+    expect(parts.clock?.ok).toBe(true)
+  })
+
+  test('whose clock differs by minutes shows that one of the two is wrong', async () => {
+    const { code, parts } = await examined(
+      await provider((response) =>
+        response.writeHead(200, { date: new Date(Date.now() + 180_000).toUTCString() }).end(),
+      ),
+    )
+    expect(code).toBe(3)
+    expect(parts.clock).toMatchObject({ ok: false, required: true })
+    expect(parts.clock?.detail).toMatch(/^1[78]\d\.\d s behind 127\.0\.0\.1:\d+$/)
+    expect(parts.clock?.remedy).toContain('timedatectl')
+  })
+
+  test('that cannot be reached is a warning', async () => {
+    const address = `http://127.0.0.1:${await freePort()}`
+    const { code, stdout, parts } = await examined({
+      KEYLEDGER_STRIPE_SECRET_KEY: 'sk_test_canary',
+      KEYLEDGER_STRIPE_API_URL: address,
+    })
+    expect(code).toBe(0)
+    expect(parts.provider_stripe).toMatchObject({ ok: false, required: false })
+    expect(parts.provider_stripe?.detail).toContain('ECONNREFUSED')
+    expect(parts.provider_stripe?.remedy).toContain('outgoing HTTPS')
+    expect(stdout).not.toContain('sk_test_canary')
+  })
+
+  test.each([
+    ['ENOTFOUND', 'cannot be resolved', 'DNS'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'is not trusted', 'NODE_EXTRA_CA_CERTS'],
+    ['ECONNRESET', 'cannot be reached', 'outgoing HTTPS'],
+  ])('%s is told as its cause', (code, detail, remedy) => {
+    const error = new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code }) })
+    const found = whyNot('api.example.com', error)
+    expect(found.detail).toContain(detail)
+    expect(found.remedy).toMatch(remedy)
+  })
+})
+
+test('stores that cannot be opened hide nothing else', async () => {
+  const url = `postgres://me:canary-word@127.0.0.1:${await freePort()}/x`
+  const { code, stdout, healthy, parts } = await examined({ KEYLEDGER_DATABASE_URL: url })
+  expect({ code, healthy }).toStrictEqual({ code: 3, healthy: false })
+  expect(parts.stores).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('A store does not respond') as string,
+  })
+  expect(parts.disk?.ok).toBe(true)
+  expect(stdout).not.toContain('canary-word')
+})
+
+test('lines for people have what to do below them', async () => {
+  const port = await listening(createServer((socket) => socket.destroy()))
+  const taken = { ...environment, KEYLEDGER_HOST: '127.0.0.1', KEYLEDGER_PORT: String(port) }
+  const { stdout } = await host.run(['doctor'], taken)
+  expect(stdout).toMatch(/^port +warning +127\.0\.0\.1:\d+ is in use by /m)
+  expect(stdout).toMatch(/^ {2}port: stop that program/m)
+})
+
+describe('a check', () => {
+  test('that does not end in time or throws is a finding, and the others are theirs', async () => {
+    const never = new Promise<never>(() => undefined)
+    const { found, ended } = await runChecks([
+      { name: 'hangs', limitMs: 5, run: () => never },
+      { name: 'throws', run: () => Promise.reject(new Error('no such file')) },
+      { name: 'works', run: async () => ({ ok: true, required: true }) },
+    ])
+    expect({ found, ended }).toStrictEqual({
+      found: {
+        hangs: { ok: false, required: true, detail: 'did not finish within 0.005 s' },
+        throws: { ok: false, required: true, detail: 'no such file' },
+        works: { ok: true, required: true },
+      },
+      ended: false,
+    })
+  })
+})
+
+describe('what is found means', () => {
+  const space = (free: number, hasFiles = true) => {
+    const { ok, required } = judgeSpace({ directory: '/data', free, hasFiles, syncMs: 1 })
+    return { ok, required }
+  }
+
+  test('of the disk: little is a warning, next to nothing a failure', () => {
+    expect(space(5e9)).toStrictEqual({ ok: true, required: true })
+    expect(space(1e9)).toStrictEqual({ ok: false, required: false })
+    expect(space(1e8)).toStrictEqual({ ok: false, required: true })
+    expect(space(5e9, false)).toStrictEqual({ ok: false, required: true })
+  })
+
+  test('of clocks: seconds that the question itself took are no difference', () => {
+    expect(judgeClocks([]).ok).toBe(true)
+    expect(judgeClocks([{ of: 'Postgres', aheadMs: 4000, within: 10 }]).ok).toBe(true)
+    expect(judgeClocks([{ of: 'Postgres', aheadMs: -9000, within: 8000 }]).ok).toBe(true)
+    const found = judgeClocks([
+      { of: 'Postgres', aheadMs: -60_000, within: 10 },
+      { of: 'api.stripe.com', aheadMs: 100, within: 500 },
+    ])
+    expect(found).toMatchObject({ ok: false, required: false, detail: '60.0 s ahead of Postgres' })
+    expect(found.remedy).toContain('the others agree with this machine')
+  })
+
+  test('of an answer without a date: nothing', () => {
+    expect(clockOfAnswer('x', null, 0, 10)).toStrictEqual([])
+    expect(clockOfAnswer('x', 'yesterday', 0, 10)).toStrictEqual([])
+    expect(clockOfAnswer('x', new Date(60_000).toUTCString(), 60_000, 60_200)).toStrictEqual([
+      { of: 'x', aheadMs: 400, within: 600 },
+    ])
+  })
+
+  test('of the role in Postgres: too little is a failure, too much a remark', () => {
+    expect(judgeRole({ name: 'app', superuser: false, creates: true })).toStrictEqual({
+      ok: true,
+      required: true,
+      detail: 'app',
+    })
+    expect(judgeRole({ name: 'app', superuser: false, creates: false })).toMatchObject({ ok: false })
+    expect(judgeRole({ name: 'root', superuser: true, creates: true })).toMatchObject({
+      ok: true,
+      remedy: expect.stringContaining('rights-in-postgres') as string,
+    })
+  })
+})

@@ -1,0 +1,36 @@
+/** How a command ends says whether to try it again (3), or to ask for something else (1), or to write it otherwise (2). */
+import { afterEach, expect, test, vi } from 'vitest'
+import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
+import { ScratchInUse } from '../../projections/runner/replay.ts'
+import { CommandRefused, CommandUnavailable, reportFailure } from '../../src/app/exit.ts'
+import { NotInTime } from '../../src/async/within-time.ts'
+import { ConfigError } from '../../src/config.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
+import { invalid, rateLimited, unavailable } from '../../src/http/problem.ts'
+import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+test.each<[what: string, error: Error, code: number]>([
+  ['a rule', new Refusal('license_revoked'), 1],
+  ['a malformed request', invalid('no'), 1],
+  ['a provider that says no', new ProviderRefused('stripe', 'key'), 1],
+  ['what the command refuses itself', new CommandRefused('no'), 1],
+  ['the configuration', new ConfigError('no'), 2],
+  ['a part that cannot be read at the moment', unavailable('the state cannot be read'), 3],
+  ['too many calls', rateLimited(1000), 3],
+  ['a provider that does not respond', new ProviderUnavailable('stripe', 'no answer'), 3],
+  ['a log that does not respond', new LedgerUnavailable('no answer'), 3],
+  ['read models that are behind', new ReadModelsBehind(1n, undefined), 3],
+  ['a store that is late', new NotInTime(1000), 3],
+  ['a database that is gone', Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }), 3],
+  ['another process that does the same', new ScratchInUse(), 3],
+  ['what the command could not do now', new CommandUnavailable('not now'), 3],
+  ['a fault of our own', new TypeError('oops'), 70],
+])('%s', (_what, error, code) => {
+  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  expect(reportFailure(error)).toBe(code)
+  expect(said).toHaveBeenCalledOnce()
+  expect(String(said.mock.calls[0]?.[0]).includes('\n    at ')).toBe(code === 70)
+})

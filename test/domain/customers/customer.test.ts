@@ -1,0 +1,106 @@
+/** A customer is created once; their overrides are replaced as a whole, and what stands already is not recorded again. */
+import { describe, expect, test } from 'vitest'
+import {
+  absentCustomer,
+  type CustomerCommand,
+  decideCustomer,
+  evolveCustomer,
+} from '../../../src/domain/customers/customer.ts'
+import type { CustomerEvent } from '../../../src/domain/customers/events.ts'
+import type { EntitlementOverride } from '../../../src/domain/customers/overrides.ts'
+import { givenOn } from '../given.ts'
+
+const given = givenOn({ initial: absentCustomer, decide: decideCustomer, evolve: evolveCustomer })
+
+const at = '2026-03-01T12:00:00.000Z'
+const later = '2026-03-02T12:00:00.000Z'
+const ada = {
+  customerId: 'cus_1',
+  tenantId: 'acme',
+  subjectId: 'sub_1',
+  email: 'sealed.1.email',
+  name: null,
+  metadata: { crm: '7' },
+}
+const create: CustomerCommand = { type: 'CreateCustomer', ...ada, at }
+const created: CustomerEvent = { type: 'CustomerCreated', data: { ...ada, at } }
+const grant: EntitlementOverride = { entitlement: 'export', effect: 'grant', reason: 'a trial' }
+const revoke: EntitlementOverride = { entitlement: 'sync', effect: 'revoke', productId: 'editor' }
+const replace = (...overrides: EntitlementOverride[]): CustomerCommand => ({
+  type: 'ReplaceOverrides',
+  overrides,
+  at: later,
+})
+const replaced = (...overrides: EntitlementOverride[]): CustomerEvent => ({
+  type: 'EntitlementOverridesReplaced',
+  data: { overrides, at: later },
+})
+
+describe('creating', () => {
+  test('records who they are', () => given().when(create).expectEvents([created]))
+
+  test('is refused where there is one', () => given(created).when(create).expectRefusal('customer_exists'))
+
+  test('gives a customer without overrides', () => {
+    expect([created].reduce(evolveCustomer, absentCustomer)).toStrictEqual({
+      ...ada,
+      status: 'present',
+      overrides: [],
+      createdAt: at,
+      erasedAt: null,
+    })
+  })
+})
+
+describe('replacing overrides', () => {
+  test('records the whole list, whatever stood there', () => {
+    given(created)
+      .when(replace(grant, revoke))
+      .expectEvents([replaced(grant, revoke)])
+    given(created, replaced(grant, revoke))
+      .when(replace(revoke))
+      .expectEvents([replaced(revoke)])
+    given(created, replaced(grant)).when(replace()).expectEvents([replaced()])
+  })
+
+  test('by the same list records nothing', () => {
+    given(created).when(replace()).expectEvents([])
+    given(created, replaced(grant, revoke))
+      .when(replace({ reason: 'a trial', effect: 'grant', entitlement: 'export' }, revoke))
+      .expectEvents([])
+  })
+
+  test('of nobody is refused', () => given().when(replace(grant)).expectRefusal('customer_not_found'))
+
+  test('leaves the last list', () => {
+    const customer = [created, replaced(grant), replaced(revoke)].reduce(evolveCustomer, absentCustomer)
+    expect(customer).toMatchObject({ overrides: [revoke] })
+  })
+})
+
+describe('erasing', () => {
+  const erase: CustomerCommand = { type: 'EraseCustomer', at: later }
+  const erased: CustomerEvent = { type: 'CustomerErased', data: { at: later } }
+
+  test('is recorded once', () => {
+    given(created).when(erase).expectEvents([erased])
+    given(created, erased).when(erase).expectEvents([])
+  })
+
+  test('of nobody is refused', () => given().when(erase).expectRefusal('customer_not_found'))
+
+  test('leaves what they are granted, and nothing that was kept of them', () => {
+    expect([created, replaced(grant), erased].reduce(evolveCustomer, absentCustomer)).toStrictEqual({
+      ...ada,
+      status: 'present',
+      email: null,
+      metadata: {},
+      overrides: [grant],
+      createdAt: at,
+      erasedAt: later,
+    })
+  })
+})
+
+test('overrides of a customer who was never created are taken without an error', () =>
+  expect(evolveCustomer(absentCustomer, replaced(grant))).toStrictEqual(absentCustomer))

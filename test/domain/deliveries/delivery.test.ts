@@ -1,0 +1,198 @@
+/**
+ * A delivery is tried at once and then after 1, 5 and 30 minutes, until it succeeds or is given up. Every try is
+ * recorded once, whoever made it; asking for it again begins a fresh round under the same id.
+ */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  type AttemptResult,
+  absentDelivery,
+  type DeliveryCommand,
+  decideDelivery,
+  evolveDelivery,
+  keyKeptUntil,
+  nextAttemptAfter,
+} from '../../../src/domain/deliveries/delivery.ts'
+import type { DeliveryEvent } from '../../../src/domain/deliveries/events.ts'
+import { givenOn } from '../given.ts'
+
+const given = givenOn({ initial: absentDelivery, decide: decideDelivery, evolve: evolveDelivery })
+
+const at = '2026-03-01T12:00:00.000Z'
+const facts = {
+  deliveryId: 'whd_1',
+  tenantId: 'acme',
+  channel: 'webhook',
+  event: 'license.revoked',
+  licenseId: 'lic_1',
+  licenseRevision: 3,
+  sequence: 1,
+  at,
+} as const
+const schedule: DeliveryCommand = { type: 'ScheduleDelivery', ...facts }
+const scheduled: DeliveryEvent = { type: 'DeliveryScheduled', data: facts }
+const refused: AttemptResult = { outcome: 'failed', error: 'status', status: 500, excerpt: 'no' }
+const taken: AttemptResult = { outcome: 'delivered', status: 200, excerpt: null }
+const record = (attempt: number, result: AttemptResult, when = at): DeliveryCommand => ({
+  type: 'RecordAttempt',
+  attempt,
+  startedAt: when,
+  durationMs: 20,
+  result,
+  at: when,
+})
+const tried = (attempt: number, nextAttemptAt: string | null, when = at): DeliveryEvent => ({
+  type: 'DeliveryAttempted',
+  data: { attempt, at: when, durationMs: 20, status: 500, error: 'status', excerpt: 'no', nextAttemptAt },
+})
+const succeeded = (attempt: number): DeliveryEvent[] => [
+  {
+    type: 'DeliveryAttempted',
+    data: {
+      attempt,
+      at,
+      durationMs: 20,
+      status: 200,
+      error: null,
+      excerpt: null,
+      nextAttemptAt: null,
+    },
+  },
+  { type: 'DeliverySucceeded', data: { at } },
+]
+const minutesLater = (minutes: number) => new Date(Date.parse(at) + minutes * 60_000).toISOString()
+const asked: DeliveryEvent = { type: 'RedeliveryAsked', data: { at } }
+const abandoned = (reason: 'attempts_spent' | 'unwanted'): DeliveryEvent => ({
+  type: 'DeliveryAbandoned',
+  data: { reason, at },
+})
+
+test('it is scheduled once', () => {
+  given().when(schedule).expectEvents([scheduled])
+  given(scheduled).when(schedule).expectEvents([])
+})
+
+test('nothing is recorded of one that was never scheduled', () =>
+  given().when(record(1, taken)).expectRefusal('delivery_not_found'))
+
+describe('a try', () => {
+  test('that succeeds ends it', () => given(scheduled).when(record(1, taken)).expectEvents(succeeded(1)))
+
+  test('that fails is followed by the next, and the fourth by none', () => {
+    given(scheduled)
+      .when(record(1, refused))
+      .expectEvents([tried(1, minutesLater(1))])
+    const three = [scheduled, ...[1, 2, 3].map((attempt) => tried(attempt, at))]
+    given(...three)
+      .when(record(4, refused))
+      .expectEvents([tried(4, null), abandoned('attempts_spent')])
+  })
+
+  test('that is recorded already is not recorded again', () => {
+    given(scheduled, tried(1, minutesLater(1)))
+      .when(record(1, refused))
+      .expectEvents([])
+    given(scheduled, ...succeeded(1))
+      .when(record(1, refused))
+      .expectEvents([])
+    given(scheduled, ...succeeded(1))
+      .when(record(2, taken))
+      .expectEvents([])
+  })
+
+  test('that finds nowhere to deliver to ends it without counting', () =>
+    given(scheduled)
+      .when(record(1, { outcome: 'unwanted' }))
+      .expectEvents([abandoned('unwanted')]))
+})
+
+describe('asking for it again', () => {
+  const again: DeliveryCommand = { type: 'AskRedelivery', at }
+
+  test('begins a round of four more tries', () => {
+    const four = [scheduled, ...[1, 2, 3].map((attempt) => tried(attempt, at)), tried(4, null)]
+    const history = [...four, abandoned('attempts_spent')]
+    given(...history)
+      .when(again)
+      .expectEvents([asked])
+    given(...history, asked)
+      .when(record(5, refused))
+      .expectEvents([tried(5, minutesLater(1))])
+    given(...history, asked)
+      .when(record(5, taken))
+      .expectEvents(succeeded(5))
+  })
+
+  test('changes nothing when it is due anyway, and hastens it when it waits', () => {
+    given(scheduled).when(again).expectEvents([])
+    given(scheduled, tried(1, minutesLater(1)))
+      .when(again)
+      .expectEvents([asked])
+  })
+})
+
+describe('the key that a delivery carries is kept', () => {
+  const inThirtyDays = '2026-03-31T12:00:00.000Z'
+  const four = [1, 2, 3, 4].map((attempt) => tried(attempt, attempt === 4 ? null : at))
+  const spent = [...four, abandoned('attempts_spent')]
+  const kept = (
+    own: { channel: 'webhook' | 'mail'; event: 'license.created' } | object,
+    history: DeliveryEvent[],
+  ) => {
+    const first: DeliveryEvent = { type: 'DeliveryScheduled', data: { ...facts, ...own } }
+    const delivery = [first, ...history].reduce(evolveDelivery, absentDelivery)
+    if (delivery.status === 'absent') throw new Error('it is there')
+    return keyKeptUntil(delivery)
+  }
+  const created = { channel: 'webhook', event: 'license.created' } as const
+  const mail = { channel: 'mail', event: 'license.created' } as const
+
+  test.each<[string, DeliveryEvent[], string | null, string | null]>([
+    ['while it waits', four.slice(0, 1), null, null],
+    ['when it succeeded', succeeded(1), null, null],
+    ['for 30 days when its tries are spent', spent, inThirtyDays, inThirtyDays],
+    ['as long as it waits when it was asked for again', [...spent, asked], null, null],
+    ['anew when that fails too', [...spent, asked, abandoned('attempts_spent')], inThirtyDays, inThirtyDays],
+    [
+      'for 30 days of a webhook that was removed, of an unwanted mail not',
+      [abandoned('unwanted')],
+      inThirtyDays,
+      null,
+    ],
+  ])('%s', (_, history, ofWebhook, ofMail) => {
+    expect([kept(created, history), kept(mail, history)]).toStrictEqual([ofWebhook, ofMail])
+    expect(kept({}, history)).toBe(null)
+  })
+})
+
+test('the pauses are 1, 5 and 30 minutes', () =>
+  expect([1, 2, 3, 4].map((tries) => nextAttemptAfter(tries, at))).toStrictEqual([
+    minutesLater(1),
+    minutesLater(5),
+    minutesLater(30),
+    null,
+  ]))
+
+test('it is pending exactly while another try is to come, whatever has happened', () => {
+  const command = fc.oneof(
+    fc.record({ attempt: fc.integer({ min: 1, max: 9 }), result: fc.constantFrom(taken, refused) }),
+    fc.constant('again' as const),
+  )
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 30 }), (commands) => {
+      let delivery = evolveDelivery(absentDelivery, scheduled)
+      for (const one of commands) {
+        const events = decideDelivery(
+          delivery,
+          one === 'again' ? { type: 'AskRedelivery', at: minutesLater(99) } : record(one.attempt, one.result),
+        )
+        delivery = events.reduce(evolveDelivery, delivery)
+        if (delivery.status === 'absent') throw new Error('it is there')
+        expect(delivery.nextAttemptAt !== null).toBe(delivery.status === 'pending')
+        expect(delivery.attempts.map(({ attempt }) => attempt)).toStrictEqual(
+          delivery.attempts.map((_, index) => index + 1),
+        )
+      }
+    }),
+  )
+})

@@ -1,0 +1,50 @@
+/** A license belongs to one customer at most, for good; linking it again to the same one changes nothing. */
+import { expect, test } from 'vitest'
+import {
+  absentLicense,
+  decideLicense,
+  evolveLicense,
+  type LicenseCommand,
+} from '../../../src/domain/licenses/license.ts'
+import { givenOn } from '../given.ts'
+import { afterEnd, later, linked, minted, revoked } from './license-samples.ts'
+
+const given = givenOn({ initial: absentLicense, decide: decideLicense, evolve: evolveLicense })
+const link = (customerId: string, at = later): LicenseCommand => ({ type: 'LinkCustomer', customerId, at })
+
+test('a license of nobody is linked', () =>
+  given(minted())
+    .when(link('cus_1'))
+    .expectEvents([{ type: 'CustomerLinked', data: { customerId: 'cus_1', at: later } }]))
+
+test.each([
+  ['linked', [minted(), linked('cus_1')]],
+  ['minted', [minted({ customerId: 'cus_1' })]],
+])('the customer that it was %s for is linked already', (_, history) =>
+  given(...history)
+    .when(link('cus_1'))
+    .expectEvents([]),
+)
+
+test.each([
+  ['linked', [minted(), linked('cus_1')]],
+  ['minted', [minted({ customerId: 'cus_1' })]],
+])('another customer than the one that it was %s for is refused', (_, history) =>
+  given(...history)
+    .when(link('cus_2'))
+    .expectRefusal('license_of_another_customer'),
+)
+
+test('whose a license was can be said after its end too', () => {
+  const event = { type: 'CustomerLinked', data: { customerId: 'cus_1', at: afterEnd } } as const
+  given(minted(), revoked).when(link('cus_1', afterEnd)).expectEvents([event])
+  given(minted()).when(link('cus_1', afterEnd)).expectEvents([event])
+})
+
+test('a license that is not there is refused', () =>
+  given().when(link('cus_1')).expectRefusal('license_not_found'))
+
+test('the license says whose it is', () => {
+  const license = [minted(), linked('cus_1')].reduce(evolveLicense, absentLicense)
+  expect(license).toMatchObject({ customerId: 'cus_1' })
+})

@@ -1,0 +1,245 @@
+/** A license follows its sale: it ends and is revoked, and given back, as what was told of the sale wants it. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { LicenseEvent, RevocationCause } from '../../../src/domain/licenses/events.ts'
+import type { SaleWish } from '../../../src/domain/licenses/following.ts'
+import {
+  absentLicense,
+  decideLicense,
+  evolveLicense,
+  type IssuedLicense,
+} from '../../../src/domain/licenses/license.ts'
+import { givenOn } from '../given.ts'
+import { activated, at, device, end, later, minted, nextEnd, renewed } from './license-samples.ts'
+
+const given = givenOn({ initial: absentLicense, decide: decideLicense, evolve: evolveLicense })
+
+const first = {
+  payment: 'first',
+  because: 'refund' as const,
+  amount: 4900,
+  totalRefunded: 4900,
+  currency: 'usd',
+}
+const second = { ...first, payment: 'in_2', totalRefunded: 9800 }
+const wish = (own: Partial<SaleWish>) => ({
+  type: 'FollowSale' as const,
+  saleId: 'cs_1',
+  through: 1,
+  refunded: [],
+  unpaid: null,
+  keepRefunded: false,
+  expiresAt: undefined,
+  isRenewed: false,
+  hasEnded: false,
+  terms: null,
+  at: later,
+  ...own,
+})
+const followed = (through: number): LicenseEvent => ({
+  type: 'SaleFollowed',
+  data: { saleId: 'cs_1', through, at: later },
+})
+const refunded = (
+  of: typeof first,
+  paidLeft = false,
+  cause: 'refund' | 'dispute' = 'refund',
+): LicenseEvent => {
+  const { because: _, ...refund } = of
+  return { type: 'LicenseRefunded', data: { saleId: 'cs_1', ...refund, cause, paidLeft, at: later } }
+}
+const revoked = (cause: RevocationCause | null, reason = 'refunded', moment = later): LicenseEvent => ({
+  type: 'LicenseRevoked',
+  data: { reason, cause, at: moment },
+})
+const reinstated = (payments = ['first'], paidLeft = true): LicenseEvent => ({
+  type: 'LicenseReinstated',
+  data: { saleId: 'cs_1', payments, paidLeft, at: later },
+})
+/** As upcast from the shape in which refunds were of the whole sale. */
+const oldRefund: LicenseEvent = {
+  type: 'LicenseRefunded',
+  data: {
+    saleId: 'cs_1',
+    payment: null,
+    cause: 'refund',
+    amount: 4900,
+    totalRefunded: 4900,
+    currency: 'usd',
+    paidLeft: false,
+    at: later,
+  },
+}
+const subscriptionEnded: LicenseEvent = { type: 'SubscriptionEnded', data: { expiresAt: end, at: later } }
+const termsChanged = (own: object): LicenseEvent => ({
+  type: 'LicenseTermsChanged',
+  data: {
+    saleId: 'cs_1',
+    keyTypeId: 'pro',
+    quantity: 1,
+    deviceLimit: 1,
+    onExpiry: 'expire',
+    expiresAt: end,
+    ...own,
+    at: later,
+  },
+})
+
+describe('a license whose sale wants', () => {
+  test('nothing is as it was, and knows so', () =>
+    given(minted())
+      .when(wish({}))
+      .expectEvents([followed(1)]))
+
+  test('its end later by a renewal is renewed', () =>
+    given(minted())
+      .when(wish({ expiresAt: nextEnd, isRenewed: true }))
+      .expectEvents([renewed, followed(1)]))
+
+  test('its end later by what is learnt of the first payment is changed, and not renewed', () =>
+    given(minted())
+      .when(wish({ expiresAt: nextEnd }))
+      .expectEvents([termsChanged({ expiresAt: nextEnd }), followed(1)]))
+
+  test('its end earlier, or one at all, ends then when its subscription has ended', () => {
+    given(minted({ expiresAt: nextEnd }))
+      .when(wish({ expiresAt: end, hasEnded: true }))
+      .expectEvents([subscriptionEnded, followed(1)])
+    given(minted({ expiresAt: null }))
+      .when(wish({ expiresAt: end, hasEnded: true }))
+      .expectEvents([subscriptionEnded, followed(1)])
+  })
+
+  test('a period taken back ends earlier, and says which payment went back', () =>
+    given(minted({ expiresAt: nextEnd }))
+      .when(wish({ refunded: [second], expiresAt: end, isRenewed: true }))
+      .expectEvents([refunded(second, true), termsChanged({ expiresAt: end }), followed(1)]))
+
+  test('it unpaid is revoked, unless its product keeps such ones', () => {
+    given(minted())
+      .when(wish({ refunded: [first], unpaid: 'refund' }))
+      .expectEvents([refunded(first), revoked('refund'), followed(1)])
+    given(minted())
+      .when(wish({ refunded: [first], unpaid: 'refund', keepRefunded: true }))
+      .expectEvents([refunded(first), followed(1)])
+    given(minted())
+      .when(wish({ refunded: [{ ...first, because: 'dispute' }], unpaid: 'dispute' }))
+      .expectEvents([refunded(first, false, 'dispute'), revoked('dispute'), followed(1)])
+  })
+
+  test('each refund is told once', () =>
+    given(minted(), refunded(first, true), followed(1))
+      .when(wish({ through: 2, refunded: [first, second], unpaid: 'refund' }))
+      .expectEvents([refunded(second), revoked('refund'), followed(2)]))
+
+  test('a refund that was recorded of the whole sale is not told again', () =>
+    given(minted(), oldRefund, revoked(null), followed(1))
+      .when(wish({ through: 2, refunded: [first], unpaid: 'refund' }))
+      .expectEvents([followed(2)]))
+
+  test('it back is given back', () =>
+    given(minted(), refunded(first), revoked('refund'), followed(1))
+      .when(wish({ through: 2 }))
+      .expectEvents([reinstated(), followed(2)]))
+
+  test('it paid again by another payment is given back, though the first one stays refunded', () =>
+    given(minted(), refunded(first), revoked('refund'), followed(1))
+      .when(wish({ through: 2, refunded: [first], expiresAt: nextEnd, isRenewed: true }))
+      .expectEvents([reinstated([]), renewed, followed(2)]))
+
+  test('another plan takes its terms, and keeps its end', () => {
+    const team = { keyTypeId: 'team', quantity: 3, deviceLimit: 15, onExpiry: 'fallback' as const }
+    given(minted())
+      .when(wish({ terms: team }))
+      .expectEvents([termsChanged(team), followed(1)])
+    given(minted())
+      .when(wish({ terms: team, expiresAt: nextEnd, isRenewed: true }))
+      .expectEvents([termsChanged(team), renewed, followed(1)])
+    given(minted(), termsChanged(team), followed(1))
+      .when(wish({ through: 2, terms: { ...team, deviceLimit: 20 } }))
+      .expectEvents([followed(2)])
+  })
+
+  test('a quantity below the seats in use lowers the limit and frees no seat', () => {
+    const terms = { keyTypeId: 'pro', quantity: 1, deviceLimit: 1, onExpiry: 'expire' as const }
+    const full = [minted({ quantity: 2, deviceLimit: 2 }), activated('laptop'), activated('desktop')]
+    given(...full)
+      .when(wish({ terms }))
+      .expectEvents([termsChanged({}), followed(1)])
+    const license = after(...full, termsChanged({}))
+    expect(license).toMatchObject({ deviceLimit: 1, seatsUsed: 2 })
+    given(...full, termsChanged({}))
+      .when({ type: 'ActivateDevice', ...device('phone'), at: later })
+      .expectRefusal('seat_limit_reached')
+    given(...full, termsChanged({}))
+      .when({ type: 'ActivateDevice', ...device('laptop'), at: later })
+      .expectEvents([])
+  })
+
+  test('what others wanted before with less knowledge stays as it is', () =>
+    given(minted(), followed(2))
+      .when(wish({ through: 1, refunded: [first], unpaid: 'refund' }))
+      .expectEvents([]))
+
+  test('it refunded says so also when a person has revoked it', () =>
+    given(minted(), revoked('person', 'abuse', at))
+      .when(wish({ refunded: [first], unpaid: 'refund' }))
+      .expectEvents([refunded(first), followed(1)]))
+})
+
+const after = (...events: LicenseEvent[]): IssuedLicense => {
+  const license = events.reduce(evolveLicense, absentLicense)
+  if (license.status === 'absent') throw new Error('it is there')
+  return license
+}
+
+test.each(['refund', 'dispute'] as const)('a license revoked for a %s is given back', (cause) => {
+  const back = after(minted(), refunded(first), revoked(cause), reinstated())
+  expect(back).toMatchObject({ revokedAt: null, revokedReason: null, revokedCause: null, refundedAt: null })
+})
+
+test.each([
+  ['before it was refunded', [revoked('person', 'abuse', at), refunded(first), reinstated()]],
+  [
+    'before it was refunded, in the same words',
+    [revoked('person', 'refunded', at), refunded(first), reinstated()],
+  ],
+  ['after it was refunded and kept', [refunded(first), revoked('person', 'refunded', end), reinstated()]],
+  ['and recorded no cause, before', [revoked(null, 'refunded', at), refunded(first), reinstated()]],
+  ['and recorded no cause, after', [refunded(first), revoked(null, 'refunded', end), reinstated()]],
+])('a license that a person revoked %s stays revoked', (_, events) => {
+  expect(after(minted(), ...events)).toMatchObject({ refundedAt: null, revokedCause: 'person' })
+  expect(after(minted(), ...events).revokedAt).not.toBeNull()
+})
+
+test('a revocation without a cause is the sale’s where it stands beside the refund', () => {
+  expect(after(minted(), refunded(first), revoked(null))).toMatchObject({ revokedCause: 'refund' })
+  expect(after(minted(), refunded(first), revoked(null), reinstated())).toMatchObject({ revokedAt: null })
+})
+
+const wishes = fc.record({
+  refunded: fc.subarray([first, second]),
+  expiresAt: fc.constantFrom(undefined, end, nextEnd),
+})
+
+test('whoever comes late with less knowledge changes nothing', () =>
+  fc.assert(
+    fc.property(
+      fc.array(wishes, { minLength: 1, maxLength: 5 }).chain((all) => {
+        const numbered = all.map((own, index) =>
+          wish({ ...own, unpaid: own.refunded.length === 2 ? 'refund' : null, through: index + 1 }),
+        )
+        return fc.tuple(fc.constant(numbered), fc.shuffledSubarray(numbered, { minLength: 0 }))
+      }),
+      ([inOrder, late]) => {
+        const obey = (license: IssuedLicense, command: ReturnType<typeof wish>) => {
+          const next = decideLicense(license, command).reduce(evolveLicense, license)
+          if (next.status === 'absent') throw new Error('it is there')
+          return next
+        }
+        const settled = inOrder.reduce(obey, after(minted()))
+        expect(late.reduce(obey, settled)).toStrictEqual(settled)
+      },
+    ),
+    { numRuns: 500 },
+  ))

@@ -1,0 +1,76 @@
+/** Of the events in one slot only the newest counts: folding without the others gives the same license. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { LicenseEvent } from '../../../src/domain/licenses/events.ts'
+import { absentLicense, evolveLicense, type License } from '../../../src/domain/licenses/license.ts'
+import { deviceSlots, ownSlots, slotOf } from '../../../src/domain/licenses/slots.ts'
+import { activated, deactivated, events, linked, minted, reminted, renewed } from './license-samples.ts'
+
+const folded = (all: readonly LicenseEvent[]): License => all.reduce(evolveLicense, absentLicense)
+
+const at = '2026-03-03T12:00:00.000Z'
+const money = {
+  saleId: 'cs_1',
+  payment: 'first',
+  cause: 'refund' as const,
+  amount: 100,
+  totalRefunded: 100,
+  currency: 'usd',
+  paidLeft: false,
+  at,
+}
+const changed = {
+  saleId: 'cs_1',
+  keyTypeId: 'team',
+  quantity: 3,
+  deviceLimit: 15,
+  onExpiry: 'fallback' as const,
+  expiresAt: null,
+  at,
+}
+/** What the other samples leave out. */
+const more = fc.constantFrom<LicenseEvent>(
+  { type: 'LicenseRefunded', data: money },
+  { type: 'LicenseReinstated', data: { saleId: 'cs_1', payments: ['first'], paidLeft: true, at } },
+  { type: 'LicenseTermsChanged', data: changed },
+  { type: 'LicenseTermsChanged', data: { ...changed, quantity: 2, expiresAt: at } },
+  { type: 'SubscriptionEnded', data: { expiresAt: at, at } },
+  { type: 'SaleFollowed', data: { saleId: 'cs_1', through: 2, at } },
+  { type: 'RevocationUndone', data: { reason: null, at } },
+  { type: 'ImportTakenBack', data: { reason: null, at } },
+  { type: 'HolderErased', data: { at } },
+)
+
+/** Seats are by device, in no order that means anything. */
+const comparable = (license: License) =>
+  license.status === 'absent' ? license : { ...license, seats: Object.fromEntries(license.seats) }
+
+function withoutOverwritten(all: readonly LicenseEvent[]): LicenseEvent[] {
+  const newest = new Map(all.map((event, index) => [slotOf(event) ?? `event ${index}`, index]))
+  return all.filter((event, index) => newest.get(slotOf(event) ?? `event ${index}`) === index)
+}
+
+test('any history folds to the same license without the events that were overwritten', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(events, more), { maxLength: 40 }), (later) => {
+      const all = [minted(), ...later]
+      expect(comparable(folded(withoutOverwritten(all)))).toStrictEqual(comparable(folded(all)))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a device that came and went ten thousand times leaves three events to fold', () => {
+  const visits = Array.from({ length: 10_000 }, () => [activated('laptop'), deactivated('laptop')]).flat()
+  expect(withoutOverwritten([minted(), ...visits])).toStrictEqual([
+    minted(),
+    activated('laptop'),
+    deactivated('laptop'),
+  ])
+})
+
+test('every slot is one of a device or one that is known', () => {
+  const slots = [activated('laptop'), deactivated('laptop'), renewed, reminted(true)].map(slotOf)
+  expect([...deviceSlots('laptop'), ...ownSlots]).toEqual(expect.arrayContaining(slots))
+  expect([minted(), reminted(false), linked('cus_1')].map(slotOf)).toStrictEqual([null, null, null])
+})

@@ -1,0 +1,169 @@
+/**
+ * A tenant is created once under an id that no address of the service uses; suspending and reinstating can be
+ * repeated without harm; closing is final.
+ */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { TenantEvent } from '../../../src/domain/tenants/events.ts'
+import {
+  absentTenant,
+  decideTenant,
+  evolveTenant,
+  planLimits,
+  type TenantCommand,
+} from '../../../src/domain/tenants/tenant.ts'
+import { givenOn } from '../given.ts'
+
+const given = givenOn({ initial: absentTenant, decide: decideTenant, evolve: evolveTenant })
+
+const at = '2026-03-01T12:00:00.000Z'
+const later = '2026-03-02T12:00:00.000Z'
+
+const acme = { tenantId: 'acme', name: 'Acme', plan: 'team' } as const
+const create: TenantCommand = { type: 'CreateTenant', ...acme, at: later }
+const suspend: TenantCommand = { type: 'SuspendTenant', reason: 'unpaid', at: later }
+const reinstate: TenantCommand = { type: 'ReinstateTenant', at: later }
+const close: TenantCommand = { type: 'CloseTenant', reason: null, at: later }
+
+const created: TenantEvent = { type: 'TenantCreated', data: { ...acme, at } }
+const suspended: TenantEvent = { type: 'TenantSuspended', data: { reason: 'unpaid', at } }
+const reinstated: TenantEvent = { type: 'TenantReinstated', data: { at } }
+const ruled: TenantEvent = { type: 'ApprovalRuleChanged', data: { anotherMember: true, at } }
+const closed: TenantEvent = { type: 'TenantClosed', data: { reason: null, at } }
+
+describe('creating', () => {
+  test('a tenant begins with its id, name and plan', () =>
+    given()
+      .when(create)
+      .expectEvents([{ type: 'TenantCreated', data: { ...acme, at: later } }]))
+
+  test.each([
+    ['active', [created]],
+    ['suspended', [created, suspended]],
+    ['closed', [created, closed]],
+  ])('an id taken by a tenant that is %s is refused', (_, history) =>
+    given(...history)
+      .when(create)
+      .expectRefusal('tenant_exists'),
+  )
+
+  test.each([
+    'v1',
+    'api',
+    'webhooks',
+    'dashboard',
+    'docs',
+    'assets',
+    'livez',
+    'readyz',
+    'metrics',
+    'login',
+    '.well-known',
+  ])('the id %s is refused, since the service answers there itself', (tenantId) =>
+    given()
+      .when({ ...create, tenantId })
+      .expectRefusal('tenant_id_reserved'),
+  )
+
+  test.each(['v2', 'apis', 'my-docs', 'v1-0'])(
+    'the id %s, which only resembles a reserved one, is free',
+    (tenantId) =>
+      given()
+        .when({ ...create, tenantId })
+        .expectEvents([{ type: 'TenantCreated', data: { ...acme, tenantId, at: later } }]),
+  )
+})
+
+test.each([suspend, reinstate, close])('$type on a tenant that is not there is refused', (command) =>
+  given().when(command).expectRefusal('tenant_not_found'),
+)
+
+describe('suspending', () => {
+  const recorded: TenantEvent = { type: 'TenantSuspended', data: { reason: 'unpaid', at: later } }
+
+  test('an active tenant is suspended, with the reason', () =>
+    given(created).when(suspend).expectEvents([recorded]))
+  test('a reinstated tenant is suspended again', () =>
+    given(created, suspended, reinstated).when(suspend).expectEvents([recorded]))
+  test('a suspended tenant stays as it is', () => given(created, suspended).when(suspend).expectEvents([]))
+  test('a closed tenant is refused', () =>
+    given(created, closed).when(suspend).expectRefusal('tenant_closed'))
+})
+
+describe('reinstating', () => {
+  test('a suspended tenant is active again', () =>
+    given(created, suspended)
+      .when(reinstate)
+      .expectEvents([{ type: 'TenantReinstated', data: { at: later } }]))
+  test('an active tenant stays as it is', () => given(created).when(reinstate).expectEvents([]))
+  test('a closed tenant is refused, since closing is final', () =>
+    given(created, suspended, closed).when(reinstate).expectRefusal('tenant_closed'))
+})
+
+describe('closing', () => {
+  const recorded: TenantEvent = { type: 'TenantClosed', data: { reason: null, at: later } }
+
+  test('an active tenant is closed', () => given(created).when(close).expectEvents([recorded]))
+  test('a suspended tenant is closed', () => given(created, suspended).when(close).expectEvents([recorded]))
+  test('a closed tenant stays as it is', () => given(created, closed).when(close).expectEvents([]))
+})
+
+describe('whether another member approves', () => {
+  const rule = (anotherMember: boolean): TenantCommand => ({
+    type: 'ChangeApprovalRule',
+    anotherMember,
+    at: later,
+  })
+  const changed = (anotherMember: boolean): TenantEvent => ({
+    type: 'ApprovalRuleChanged',
+    data: { anotherMember, at: later },
+  })
+
+  test('is off at first, turned on, and off again', () => {
+    given(created).when(rule(false)).expectEvents([])
+    given(created)
+      .when(rule(true))
+      .expectEvents([changed(true)])
+    given(created, ruled).when(rule(true)).expectEvents([])
+    given(created, ruled)
+      .when(rule(false))
+      .expectEvents([changed(false)])
+    given(created, suspended)
+      .when(rule(true))
+      .expectEvents([changed(true)])
+  })
+  test('cannot be changed of a tenant that is closed, or not there', () => {
+    given(created, closed).when(rule(true)).expectRefusal('tenant_closed')
+    given().when(rule(true)).expectRefusal('tenant_not_found')
+  })
+})
+
+describe('the state', () => {
+  const state = (...events: TenantEvent[]) => events.reduce(evolveTenant, absentTenant)
+  const present = { ...acme, createdAt: at, anotherMemberApproves: false }
+
+  test('follows the events', () => {
+    expect(state(created)).toStrictEqual({ ...present, status: 'active' })
+    expect(state(created, suspended)).toStrictEqual({ ...present, status: 'suspended' })
+    expect(state(created, suspended, reinstated)).toStrictEqual({ ...present, status: 'active' })
+    expect(state(created, closed)).toStrictEqual({ ...present, status: 'closed' })
+    const status = 'active'
+    expect(state(created, ruled)).toStrictEqual({ ...present, status, anotherMemberApproves: true })
+  })
+
+  test('takes any sequence of events without an error, and is absent until a creation', () => {
+    const events = fc.array(fc.constantFrom(created, suspended, reinstated, closed))
+    fc.assert(
+      fc.property(events, (history) => {
+        expect(state(...history).status === 'absent').toBe(!history.includes(created))
+      }),
+    )
+  })
+})
+
+test('a plan allows exactly the products and active devices that it is sold with', () =>
+  expect(planLimits).toStrictEqual({
+    free: { products: 3, activeDevices: 100 },
+    team: { products: 50, activeDevices: 10_000 },
+    unlimited: { products: Number.POSITIVE_INFINITY, activeDevices: Number.POSITIVE_INFINITY },
+  }))

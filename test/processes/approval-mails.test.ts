@@ -1,0 +1,175 @@
+/**
+ * Of each request that waits, every member who may approve it is told by one mail, where a mail server is set up,
+ * however many processes there are; a mail that is not taken is tried again, and holds nothing of the request.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { changeApprovalRule } from '../../src/commands/tenants.ts'
+import { createToken } from '../../src/commands/tokens.ts'
+import { confirmationStream } from '../../src/domain/streams.ts'
+import { Scope } from '../../src/domain/tokens/scopes.ts'
+import { deny } from '../../src/gate/approvals.ts'
+import { createMailbox } from '../../src/mail/mailbox.ts'
+import type { OutgoingMail, Sending } from '../../src/mail/mailer.ts'
+import { mailApprovers } from '../../src/processes/approval-mails.ts'
+import { makeMember } from '../dashboard/members.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { approver, pendingId } from '../harness/gate.ts'
+import { eventsIn, origin } from '../harness/ledger.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+
+const taken: Sending = { taken: true, status: 250, answer: '250 OK' }
+const sent: OutgoingMail[] = []
+let answer: (mail: OutgoingMail) => Sending
+let trouble: string[]
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  const mailer = {
+    async send(mail: OutgoingMail) {
+      sent.push(mail)
+      return answer(mail)
+    },
+    async close() {},
+  }
+  const from = { name: null, email: 'licenses@keyledger.example' }
+  api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
+})
+afterAll(() => api.close())
+beforeEach(async () => {
+  // Past the time of all requests of the test before.
+  api.ledger.clock.advance(3_600_000)
+  sent.length = 0
+  trouble = []
+  answer = () => taken
+  tenant = await makeTenant(api.ledger)
+})
+
+const services = () => api.ledger.services
+const mails = (own = services()) =>
+  mailApprovers(own, {
+    baseUrl: 'https://keys.acme.example',
+    onTrouble: ({ error }) => trouble.push(String(error)),
+  })
+const member = (role: 'owner' | 'approver' | 'support') => makeMember(api.ledger, tenant.tenantId, role)
+const askedFor = async (token = tenant.token) =>
+  pendingId(await api.ask('POST', '/v1/sdk-key/rotate', { token }))
+const sentTo = () => sent.map(({ to }) => to.email).toSorted()
+
+test('owners and approvers are told, where to decide and by when, and nothing of what may be secret', async () => {
+  const [owner, deciding] = [await member('owner'), await member('approver')]
+  await member('support')
+  await makeProduct(api.ask, tenant.token, 'editor')
+  const { id } = await mint(api.ask, tenant.token, 'editor', { email: 'ada@example.com' })
+  const asked = await api.ask('POST', `/v1/licenses/${id}/revoke`, {
+    token: tenant.token,
+    body: { reason: 'a reason that nobody else may read' },
+  })
+  await mails().poll()
+  const confirmation = pendingId(asked)
+  const expires = new Date(api.ledger.clock.now().getTime() + 600_000).toISOString()
+  expect(sentTo()).toStrictEqual([owner.email, deciding.email].toSorted())
+  const [mail] = sent
+  expect(mail).toMatchObject({
+    tenantId: tenant.tenantId,
+    from: { name: 'keyledger', email: 'licenses@keyledger.example' },
+    replyTo: null,
+    subject: 'Approval needed: Revoke a license (A tenant)',
+    html: null,
+  })
+  for (const shown of [
+    '“A tenant”',
+    'Revoke a license',
+    'an API client with the token “test”',
+    `${expires.slice(11, 16)} UTC`,
+    `https://keys.acme.example/dashboard/approvals/${confirmation}`,
+  ]) {
+    expect(mail?.text).toContain(shown)
+  }
+  expect(JSON.stringify(sent)).not.toMatch(/nobody else may read|ada@example\.com|kl_pat_/)
+})
+
+test('each is told once, by however many processes, and so is one who joins in time', async () => {
+  const first = await member('owner')
+  const confirmation = await askedFor()
+  const processes = Array.from({ length: 4 }, () => mails())
+  await Promise.all(processes.map((process) => process.poll()))
+  await Promise.all(processes.map((process) => process.poll()))
+  expect(sentTo()).toStrictEqual([first.email])
+  const second = await member('approver')
+  await mails().poll()
+  expect(sentTo()).toStrictEqual([first.email, second.email].toSorted())
+  const events = await eventsIn(services().ledger, confirmationStream(confirmation))
+  const mailed = events.flatMap((entry) =>
+    entry.readable && entry.event.type === 'ApproverMailed' ? [entry.event.data.memberId] : [],
+  )
+  expect(mailed.toSorted()).toStrictEqual([first.memberId, second.memberId].toSorted())
+})
+
+test('what is not taken is tried again under the same id, and holds up no other', async () => {
+  const [refused, other] = [await member('owner'), await member('approver')]
+  await askedFor()
+  answer = ({ to }) =>
+    to.email === refused.email
+      ? { taken: false, problem: 'refused', status: 451, answer: `451 later, ${to.email}` }
+      : taken
+  const { poll } = mails()
+  await poll()
+  expect(sentTo()).toStrictEqual([refused.email, other.email].toSorted())
+  expect(trouble).toStrictEqual(['Error: the mail server rejected the mail: refused'])
+  answer = () => taken
+  await poll()
+  expect(sent).toHaveLength(2)
+  api.ledger.clock.advance(2000)
+  await poll()
+  await poll()
+  const again = sent.filter(({ to }) => to.email === refused.email)
+  expect(again).toHaveLength(2)
+  expect(new Set(again.map(({ deliveryId }) => deliveryId)).size).toBe(1)
+  expect(sent).toHaveLength(3)
+})
+
+describe('nobody is told', () => {
+  test('of what is decided, or can no longer be', async () => {
+    await member('owner')
+    await deny(services(), tenant.tenantId, await askedFor(), approver)
+    await askedFor()
+    api.ledger.clock.advance(600_000)
+    await mails().poll()
+    expect(sent).toStrictEqual([])
+  })
+
+  test('who may not approve it, as another member has to', async () => {
+    const [asking, deciding] = [await member('owner'), await member('approver')]
+    await changeApprovalRule(services(), tenant.tenantId, true, origin)
+    const { token } = await createToken(
+      services(),
+      { tenantId: tenant.tenantId, name: 'CI', scopes: Scope.options, expiresAt: null },
+      { requestId: 'req_1', actor: `member:${asking.memberId}` },
+    )
+    await askedFor(token)
+    await mails().poll()
+    expect(sentTo()).toStrictEqual([deciding.email])
+  })
+
+  test('where no mail server is set up', async () => {
+    await member('owner')
+    await askedFor()
+    const mailbox = createMailbox('/nowhere')
+    const mailing = { ...services().mailing, mailer: mailbox, mailbox }
+    await mails({ ...services(), mailing }).poll()
+    expect(sent).toStrictEqual([])
+    expect(trouble).toStrictEqual([])
+  })
+})
+
+test('a program that asks without end fills nobody’s mailbox, and keeps no other tenant’s members from theirs', async () => {
+  await member('owner')
+  for (let count = 0; count < 25; count++) await askedFor()
+  tenant = await makeTenant(api.ledger)
+  const other = await member('owner')
+  await askedFor()
+  await mails().poll()
+  expect(sent).toHaveLength(21)
+  expect(sentTo()).toContain(other.email)
+})

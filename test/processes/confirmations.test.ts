@@ -1,0 +1,381 @@
+/**
+ * Whenever the request that consumed a confirmation dies, what was approved is executed exactly once all the same;
+ * expiries get recorded, and no sealed request outlives its confirmation.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Services } from '../../src/commands/services.ts'
+import { newId } from '../../src/credentials/id.ts'
+import { confirmationStream, licenseStream, streamName } from '../../src/domain/streams.ts'
+import { approve, deny, showApproval } from '../../src/gate/approvals.ts'
+import { deleteKeyType } from '../../src/gate/operations/delete-key-type.ts'
+import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
+import { type GatedCall, passGate } from '../../src/gate/pass.ts'
+import type { Execute } from '../../src/ledger/execute.ts'
+import { confirmationProcesses } from '../../src/processes/confirmations.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { approver } from '../harness/gate.ts'
+import { commandLicense, eventsIn } from '../harness/ledger.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+
+let api: TestApi
+let tenant: TestTenant
+let trouble: unknown[]
+beforeAll(async () => {
+  api = await openTestApi()
+})
+beforeEach(async () => {
+  trouble = []
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Pro' }, { name: 'Team' }] })
+})
+afterAll(() => api.close())
+
+class Killed extends Error {}
+
+/** Services of a process that dies right after an event of this type was recorded. */
+function dyingAfter(type: string): Services {
+  const { services } = api.ledger
+  const execute: Execute = async (...args) => {
+    const handled = await services.execute(...args)
+    if (handled.events.some((event) => event.type === type)) throw new Killed(type)
+    return handled
+  }
+  return { ...services, execute }
+}
+
+const callOf = (parameters: Record<string, string>, body: unknown = null): GatedCall => ({
+  tenantId: tenant.tenantId,
+  tokenId: tenant.tokenId,
+  client: { address: '::1', userAgent: null },
+  request: { parameters, query: {}, body },
+  origin: { requestId: 'req_call', actor: `token:${tenant.tokenId}` },
+  confirmationId: undefined,
+})
+
+async function asked(call: GatedCall, operation = revokeLicense as Parameters<typeof passGate>[1]) {
+  const outcome = await passGate(api.ledger.services, operation, call)
+  if (outcome.passed) throw new Error('nobody has approved it')
+  return outcome.confirmation.confirmationId
+}
+
+async function approvedCall(call: GatedCall, operation?: Parameters<typeof passGate>[1]) {
+  const confirmationId = await asked(call, operation)
+  await approve(api.ledger.services, tenant.tenantId, confirmationId, approver)
+  return { ...call, confirmationId }
+}
+
+async function poll(name: string, services = api.ledger.services): Promise<void> {
+  const processes = confirmationProcesses(services, { onTrouble: ({ error }) => trouble.push(error) })
+  const process = processes.find((one) => one.name === `confirmations.${name}`)
+  if (!process) throw new Error(`no process is called ${name}`)
+  await process.poll()
+}
+
+/** Past the time that a request is left to finish by itself. */
+const graceOver = () => api.ledger.clock.advance(10_000)
+const typesIn = async (stream: string) =>
+  (await eventsIn(api.ledger.services.ledger, stream)).map((entry) =>
+    entry.readable ? entry.event.type : 'unreadable',
+  )
+const kept = (confirmationId: string) =>
+  api.ledger.services.secrets.open(tenant.tenantId, `confirmation.${confirmationId}`)
+const show = (id: string) => showApproval(api.ledger.services, tenant.tenantId, id)
+const licenseId = async () => (await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })).id
+
+const whole = [
+  'ConfirmationRequested',
+  'ConfirmationApproved',
+  'ConfirmationConsumed',
+  'ConfirmationExecuted',
+]
+
+test('what was consumed by a clock that was set back since is executed now, and not in an hour', async () => {
+  const id = await licenseId()
+  const call = await approvedCall(callOf({ id }))
+  api.ledger.clock.advance(3_600_000 - 60_000)
+  await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
+  api.ledger.clock.advance(60_000 - 3_600_000)
+  await poll('resume')
+  expect(await typesIn(confirmationStream(call.confirmationId))).toStrictEqual(whole)
+})
+
+describe.each(['ConfirmationConsumed', 'LicenseRevoked', 'ConfirmationExecuted'])(
+  'when the process dies right after %s',
+  (type) => {
+    test('the license is revoked once, with the reason that was given, and it is recorded once', async () => {
+      const id = await licenseId()
+      const call = await approvedCall(callOf({ id }, { reason: 'charged back' }))
+      await expect(passGate(dyingAfter(type), revokeLicense, call)).rejects.toThrow(Killed)
+      graceOver()
+      for (let times = 0; times < 3; times++) await poll('resume')
+      await poll('clear')
+      const events = await eventsIn(api.ledger.services.ledger, licenseStream(id))
+      expect(events.slice(1)).toMatchObject([
+        {
+          event: { type: 'LicenseRevoked', data: { reason: 'charged back' } },
+          metadata: {
+            actor: `token:${tenant.tokenId}`,
+            causationId: call.confirmationId,
+            correlationId: 'req_call',
+          },
+        },
+      ])
+      expect(await typesIn(confirmationStream(call.confirmationId))).toStrictEqual(whole)
+      expect(await kept(call.confirmationId)).toBeUndefined()
+      expect(trouble).toStrictEqual([])
+    })
+
+    test('several processes that resume it at once do no more than one', async () => {
+      const ids = await Promise.all(Array.from({ length: 5 }, licenseId))
+      const calls = await Promise.all(ids.map((id) => approvedCall(callOf({ id }))))
+      await Promise.all(
+        calls.map((call) => expect(passGate(dyingAfter(type), revokeLicense, call)).rejects.toThrow(Killed)),
+      )
+      graceOver()
+      await Promise.all(Array.from({ length: 8 }, () => poll('resume')))
+      for (const [index, id] of ids.entries()) {
+        expect(await typesIn(licenseStream(id))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
+        expect(await typesIn(confirmationStream(calls[index]?.confirmationId ?? ''))).toStrictEqual(whole)
+      }
+      expect(trouble).toStrictEqual([])
+    })
+  },
+)
+
+test('what a member has asked for is run when whoever approved it dies before that, and what a program has is not', async () => {
+  const [ofMember, ofProgram] = await Promise.all([licenseId(), licenseId()])
+  const member = await approvedCall({ ...callOf({ id: ofMember }), tokenId: newId('mem') })
+  await approvedCall(callOf({ id: ofProgram }))
+  await poll('resume')
+  expect(await typesIn(licenseStream(ofMember))).toStrictEqual(['LicenseMinted'])
+  graceOver()
+  for (let times = 0; times < 2; times++) await poll('resume')
+  expect(await typesIn(licenseStream(ofMember))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
+  expect(await typesIn(confirmationStream(member.confirmationId))).toStrictEqual(whole)
+  expect(await typesIn(licenseStream(ofProgram))).toStrictEqual(['LicenseMinted'])
+  expect(trouble).toStrictEqual([])
+})
+
+test('a request that is still at it is not overtaken', async () => {
+  const id = await licenseId()
+  const call = await approvedCall(callOf({ id }))
+  await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
+  api.ledger.clock.advance(9_999)
+  await poll('resume')
+  expect(await typesIn(licenseStream(id))).toStrictEqual(['LicenseMinted'])
+  api.ledger.clock.advance(1)
+  await poll('resume')
+  expect(await typesIn(licenseStream(id))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
+})
+
+test('what somebody else has done meanwhile is refused, as it would be to a call', async () => {
+  const id = await licenseId()
+  const call = await approvedCall(callOf({ id }))
+  await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
+  const at = api.ledger.clock.now().toISOString()
+  await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at })
+  graceOver()
+  await poll('resume')
+  expect(await show(call.confirmationId)).toMatchObject({
+    status: 'executed',
+    outcome: 'refused',
+    reason: 'license_revoked',
+  })
+})
+
+test('what the rules do not allow any more is not done, and recorded as refused', async () => {
+  const call = await approvedCall(callOf({ productId: 'editor', keyTypeId: 'pro' }), deleteKeyType)
+  await expect(passGate(dyingAfter('ConfirmationConsumed'), deleteKeyType, call)).rejects.toThrow(Killed)
+  await licenseId()
+  graceOver()
+  await poll('resume')
+  expect(await show(call.confirmationId)).toMatchObject({
+    status: 'executed',
+    outcome: 'refused',
+    reason: 'key_type_in_use',
+  })
+  expect(await kept(call.confirmationId)).toBeUndefined()
+  expect(trouble).toStrictEqual([])
+})
+
+test('the same when the rules refuse it to the request itself, which is told', async () => {
+  const call = await approvedCall(callOf({ productId: 'editor', keyTypeId: 'pro' }), deleteKeyType)
+  const { services } = api.ledger
+  // The license comes between the check and the run.
+  const operation = {
+    ...deleteKeyType,
+    run: async (...given: Parameters<typeof deleteKeyType.run>) => {
+      await licenseId()
+      return deleteKeyType.run(...given)
+    },
+  }
+  await expect(passGate(services, operation, call)).rejects.toMatchObject({ code: 'key_type_in_use' })
+  expect(await show(call.confirmationId)).toMatchObject({ outcome: 'refused', reason: 'key_type_in_use' })
+  await expect(passGate(services, deleteKeyType, call)).rejects.toMatchObject({
+    code: 'confirmation_consumed',
+  })
+})
+
+test('a request that is gone, or is not the one that was asked about, is never executed', async () => {
+  const [gone, changed] = [await licenseId(), await licenseId()]
+  const calls = [await approvedCall(callOf({ id: gone })), await approvedCall(callOf({ id: changed }))]
+  for (const call of calls) {
+    await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
+  }
+  const { secrets } = api.ledger.services
+  const names = calls.map(({ confirmationId }) => `confirmation.${confirmationId}`)
+  for (const name of names) await secrets.destroy(tenant.tenantId, name)
+  const other = JSON.stringify({ query: {}, body: { reason: 'another' } })
+  await secrets.keep(tenant.tenantId, names[1] ?? '', other)
+  graceOver()
+  await poll('resume')
+  for (const [index, id] of [gone, changed].entries()) {
+    expect(await typesIn(licenseStream(id))).toStrictEqual(['LicenseMinted'])
+    expect(await show(calls[index]?.confirmationId ?? '')).toMatchObject({
+      outcome: 'refused',
+      reason: 'request_gone',
+    })
+  }
+})
+
+test('one that fails is reported and tried again later, and holds up no other', async () => {
+  const [first, second] = [await licenseId(), await licenseId()]
+  const calls = [await approvedCall(callOf({ id: first })), await approvedCall(callOf({ id: second }))]
+  for (const call of calls) {
+    await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
+    api.ledger.clock.advance(1)
+  }
+  graceOver()
+  const { services } = api.ledger
+  let failures = 0
+  const execute: Execute = async (...args) => {
+    const [{ category }, id] = args
+    if (streamName(category, id) === licenseStream(first) && failures++ < 2) throw new Error('out of order')
+    return services.execute(...args)
+  }
+  const [resume] = confirmationProcesses(
+    { ...services, execute },
+    { onTrouble: ({ id, error }) => trouble.push([id, String(error)]) },
+  )
+  await resume?.poll()
+  const reported = [calls[0]?.confirmationId, 'Error: out of order']
+  expect(trouble).toStrictEqual([reported])
+  expect(await typesIn(licenseStream(second))).toContain('LicenseRevoked')
+  await resume?.poll()
+  expect(trouble).toHaveLength(1)
+  api.ledger.clock.advance(2000)
+  await resume?.poll()
+  expect(trouble).toStrictEqual([reported, reported])
+  api.ledger.clock.advance(2000)
+  await resume?.poll()
+  expect(await typesIn(licenseStream(first))).not.toContain('LicenseRevoked')
+  api.ledger.clock.advance(2000)
+  await resume?.poll()
+  expect(await typesIn(licenseStream(first))).toContain('LicenseRevoked')
+  expect(trouble).toHaveLength(2)
+})
+
+test('an operation that only a newer version knows is left for that version', async () => {
+  const id = await licenseId()
+  const newer = { ...revokeLicense, name: 'license.vaporise' }
+  const call = await approvedCall(callOf({ id }), newer)
+  await expect(passGate(dyingAfter('ConfirmationConsumed'), newer, call)).rejects.toThrow(Killed)
+  graceOver()
+  await poll('resume')
+  expect(trouble).toMatchObject([{ message: expect.stringContaining('license.vaporise') as string }])
+  expect(await show(call.confirmationId)).toMatchObject({ status: 'consumed', title: 'license.vaporise' })
+  await api.ledger.services.secrets.destroy(tenant.tenantId, `confirmation.${call.confirmationId}`)
+})
+
+describe('an expiry', () => {
+  test('is recorded once it is due, once, and the request is destroyed', async () => {
+    const confirmationId = await asked(callOf({ id: await licenseId() }))
+    api.ledger.clock.advance(599_999)
+    await poll('expire')
+    expect(await typesIn(confirmationStream(confirmationId))).toStrictEqual(['ConfirmationRequested'])
+    api.ledger.clock.advance(1)
+    await Promise.all([poll('expire'), poll('expire'), poll('expire')])
+    expect(await typesIn(confirmationStream(confirmationId))).toStrictEqual([
+      'ConfirmationRequested',
+      'ConfirmationExpired',
+    ])
+    expect(await kept(confirmationId)).toBeUndefined()
+    expect((await show(confirmationId)).status).toBe('expired')
+  })
+
+  test('never overtakes an approval', async () => {
+    const { confirmationId } = await approvedCall(callOf({ id: await licenseId() }))
+    api.ledger.clock.advance(600_000)
+    await poll('expire')
+    expect((await show(confirmationId)).status).toBe('approved')
+    expect(await kept(confirmationId)).toBeDefined()
+  })
+
+  test('of an approval that nobody uses is recorded after an hour, once, and the request is destroyed', async () => {
+    const call = await approvedCall(callOf({ id: await licenseId() }))
+    const { confirmationId } = call
+    api.ledger.clock.advance(3_599_999)
+    await poll('expire')
+    expect((await show(confirmationId)).status).toBe('approved')
+    expect(await kept(confirmationId)).toBeDefined()
+    api.ledger.clock.advance(1)
+    expect((await show(confirmationId)).status).toBe('expired')
+    await expect(passGate(api.ledger.services, revokeLicense, call)).rejects.toMatchObject({
+      code: 'confirmation_expired',
+    })
+    await Promise.all([poll('expire'), poll('expire'), poll('expire')])
+    expect(await typesIn(confirmationStream(confirmationId))).toStrictEqual([
+      'ConfirmationRequested',
+      'ConfirmationApproved',
+      'ConfirmationExpired',
+    ])
+    expect(await kept(confirmationId)).toBeUndefined()
+  })
+
+  test('of an approval never comes between its use and its execution', async () => {
+    const id = await licenseId()
+    const call = await approvedCall(callOf({ id }))
+    await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
+    api.ledger.clock.advance(7_200_000)
+    await poll('expire')
+    await poll('resume')
+    expect(await typesIn(confirmationStream(call.confirmationId))).toStrictEqual(whole)
+  })
+})
+
+describe('a sealed request that is left over', () => {
+  const age = (confirmationId: string) =>
+    api.ledger.db.query(
+      "update vault.secrets set created_at = now() - interval '61 minutes' where name = $1",
+      [`confirmation.${confirmationId}`],
+    )
+
+  test('by a denial that died before it was destroyed, is destroyed', async () => {
+    const confirmationId = await asked(callOf({ id: await licenseId() }))
+    const dying = dyingAfter('ConfirmationDenied')
+    await expect(deny(dying, tenant.tenantId, confirmationId, approver)).rejects.toThrow(Killed)
+    expect(await kept(confirmationId)).toBeDefined()
+    await poll('clear')
+    expect(await kept(confirmationId)).toBeUndefined()
+  })
+
+  test('by a call that died before it was recorded, is destroyed after an hour', async () => {
+    const nobody = 'cnf_00000000000000000000000000'
+    await api.ledger.services.secrets.keep(tenant.tenantId, `confirmation.${nobody}`, '{}')
+    await poll('clear')
+    expect(await kept(nobody)).toBeDefined()
+    await age(nobody)
+    await poll('clear')
+    expect(await kept(nobody)).toBeUndefined()
+  })
+
+  test('is kept as long as it may still run, and while only the read models do not show it', async () => {
+    const { confirmationId } = await approvedCall(callOf({ id: await licenseId() }))
+    await age(confirmationId)
+    await poll('clear')
+    expect(await kept(confirmationId)).toBeDefined()
+    await api.ledger.db.query('delete from confirmations where confirmation_id = $1', [confirmationId])
+    await poll('clear')
+    expect(await kept(confirmationId)).toBeDefined()
+  })
+})

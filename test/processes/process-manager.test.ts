@@ -1,0 +1,135 @@
+/** Guarantee: everything due is advanced whatever else fails; what fails is retried later, and outages are nobody's fault. */
+import { beforeEach, expect, test } from 'vitest'
+import { type ProcessManager, processOf, type Wanted } from '../../src/processes/process-manager.ts'
+
+let due: string[]
+let wanted: Wanted[]
+let advanced: string[]
+let trouble: string[]
+let failing: Set<string>
+let storesAreDown: boolean
+let nowMs: number
+
+beforeEach(() => {
+  due = []
+  wanted = []
+  advanced = []
+  trouble = []
+  failing = new Set()
+  storesAreDown = false
+  nowMs = 0
+})
+
+const manager = (more: Partial<ProcessManager<string>> = {}) =>
+  processOf<string>({
+    name: 'test.process',
+    everyMs: 1000,
+    async due(asked) {
+      wanted.push(asked)
+      return due.filter((id) => !asked.except.includes(id)).slice(0, asked.most)
+    },
+    idOf: (id) => id,
+    async advance(id) {
+      if (failing.has(id)) throw new Error(`${id} cannot be advanced`)
+      advanced.push(id)
+      due = due.filter((one) => one !== id)
+    },
+    async requireStores() {
+      if (storesAreDown) throw new Error('the stores are down')
+    },
+    onTrouble: ({ id }) => trouble.push(id),
+    now: () => new Date(nowMs),
+    ...more,
+  })
+
+test('what fails delays nothing else, and is left out until its pause is over', async () => {
+  due = ['a', 'bad', 'b']
+  failing.add('bad')
+  const { poll } = manager()
+  await poll()
+  expect({ advanced, trouble }).toStrictEqual({ advanced: ['a', 'b'], trouble: ['bad'] })
+  await poll()
+  expect(wanted.map(({ except }) => except)).toStrictEqual([[], ['bad']])
+  nowMs += 2000
+  failing.clear()
+  await poll()
+  expect({ advanced, trouble }).toStrictEqual({ advanced: ['a', 'b', 'bad'], trouble: ['bad'] })
+})
+
+test('pauses grow to a minute', async () => {
+  due = ['bad']
+  failing.add('bad')
+  const { poll } = manager()
+  const pauses: number[] = []
+  for (let n = 0; n < 8; n++) {
+    await poll()
+    const failed = trouble.length
+    const since = nowMs
+    while (trouble.length === failed) {
+      nowMs += 1000
+      await poll()
+    }
+    pauses.push(nowMs - since)
+  }
+  expect(pauses).toStrictEqual([2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
+})
+
+test('while the stores are down the poll fails as a whole, and nothing counts as failed', async () => {
+  due = ['a', 'b']
+  failing.add('a')
+  storesAreDown = true
+  const { poll } = manager()
+  await expect(poll()).rejects.toThrow('the stores are down')
+  expect({ advanced, trouble }).toStrictEqual({ advanced: [], trouble: [] })
+  storesAreDown = false
+  failing.clear()
+  await poll()
+  expect(advanced).toStrictEqual(['a', 'b'])
+})
+
+test('a poll takes on no more than it may, and is repeated at once while there is more', async () => {
+  due = ['a', 'b', 'c']
+  const { poll, dueInMs } = manager({ most: 2 })
+  await poll()
+  expect({ advanced, dueInMs: dueInMs?.() }).toStrictEqual({ advanced: ['a', 'b'], dueInMs: 0 })
+  await poll()
+  expect({ advanced, dueInMs: dueInMs?.() }).toStrictEqual({ advanced: ['a', 'b', 'c'], dueInMs: 1000 })
+})
+
+test('no more are advanced side by side than there are lanes', async () => {
+  due = Array.from({ length: 20 }, (_, n) => String(n))
+  let running = 0
+  let most = 0
+  const { poll } = manager({
+    lanes: 4,
+    async advance() {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+    },
+  })
+  await poll()
+  expect(most).toBe(4)
+})
+
+test('what surrounds a poll sees all that it advances', async () => {
+  due = ['a', 'b']
+  const seen: string[] = []
+  const { poll } = manager({
+    async around(work) {
+      seen.push('begin')
+      await work(async (id) => void seen.push(id))
+      seen.push('end')
+    },
+  })
+  await poll()
+  expect(seen).toStrictEqual(['begin', 'a', 'b', 'end'])
+})
+
+test('when a thousand fail, nothing is done until somebody looks', async () => {
+  due = Array.from({ length: 1000 }, (_, n) => String(n))
+  failing = new Set(due)
+  const { poll } = manager({ most: 1000, lanes: 50 })
+  await poll()
+  await expect(poll()).rejects.toThrow('test.process: 1000 cannot be advanced')
+})

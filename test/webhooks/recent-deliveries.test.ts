@@ -1,0 +1,33 @@
+/** A delivery is known by what was heard of it, until it has been tried. */
+import { expect, test } from 'vitest'
+import { createRecentDeliveries } from '../../src/webhooks/recent-deliveries.ts'
+import { at, scheduled, told } from './log-of-deliveries.ts'
+
+test('what was put on the schedule is there at the revision at which it is', () => {
+  const recent = createRecentDeliveries()
+  recent.onEntry(scheduled('whd_1'))
+  expect(recent.find('whd_1')).toMatchObject({
+    revision: 0,
+    delivery: { deliveryId: 'whd_1', status: 'pending', attempts: [], nextAttemptAt: at },
+  })
+  expect(recent.find('whd_2')).toBeUndefined()
+})
+
+test('what has been tried, by whomever, is looked up from then on', () => {
+  const recent = createRecentDeliveries()
+  recent.onEntry(scheduled('whd_1'))
+  recent.onEntry(scheduled('whd_2'))
+  recent.onEntry(
+    told('whd_1', { type: 'DeliveryAbandoned', data: { reason: 'unwanted', at } }, { revision: 1 }),
+  )
+  expect(recent.find('whd_1')).toBeUndefined()
+  expect(recent.find('whd_2')).toBeDefined()
+})
+
+test('of very many the newest are kept', () => {
+  const recent = createRecentDeliveries()
+  for (let n = 0; n < 6000; n++) recent.onEntry(scheduled(`whd_${n}`))
+  expect(recent.find('whd_999')).toBeUndefined()
+  expect(recent.find('whd_1000')).toBeDefined()
+  expect(recent.find('whd_5999')).toBeDefined()
+})
