@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { createLog } from '../src/app/log.ts'
 import { openStores } from '../src/app/stores.ts'
-import type { Services } from '../src/commands/services.ts'
 import { parseConfig } from '../src/config.ts'
 import { keyHashOf } from '../src/credentials/license-key.ts'
 import { sha256 } from '../src/credentials/sha256.ts'
+import type { Ports } from '../src/ports.ts'
 import { search } from '../src/search/search.ts'
 import { type Figure, ms } from './figures.ts'
 import { productId, tenantId } from './fill.ts'
@@ -72,7 +72,7 @@ const questions: Record<string, (nth: number) => string> = {
 const licenseOf = (nth: number): number => ((nth * 4995) % licenses) + 1
 const endingOf = (license: number): string => sha256(String(license)).slice(0, 4).toUpperCase()
 
-async function median(services: Services, textOf: (nth: number) => string): Promise<number> {
+async function median(services: Ports<'db' | 'subjects'>, textOf: (nth: number) => string): Promise<number> {
   const times: number[] = []
   for (let nth = 0; nth < asked; nth++) {
     const started = performance.now()
@@ -144,7 +144,7 @@ const filling = {
 }
 
 /** Gives some of them keys and persons that only the application can make. */
-async function nameSome({ db, subjects }: Services): Promise<void> {
+async function nameSome({ db, subjects }: Ports<'db' | 'subjects'>): Promise<void> {
   for (let nth = 0; nth < asked; nth++) {
     const license = licenseOf(nth)
     const { subjectId } = await subjects.sealPerson(tenantId, emailOf(nth), null)

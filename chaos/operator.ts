@@ -8,8 +8,8 @@ import { createLog } from '../src/app/log.ts'
 import { openStores, type Stores } from '../src/app/stores.ts'
 import { askRedelivery } from '../src/commands/deliveries/deliveries.ts'
 import { changeIntegration } from '../src/commands/integrations/integrations.ts'
+import type { Origin } from '../src/commands/origin.ts'
 import { createProduct } from '../src/commands/products/products.ts'
-import type { Origin, Services } from '../src/commands/services.ts'
 import { createTenant } from '../src/commands/tenants.ts'
 import { createToken } from '../src/commands/tokens.ts'
 import { removeWebhook, setWebhook } from '../src/commands/webhooks.ts'
@@ -20,6 +20,7 @@ import { defaultKeyType } from '../src/domain/products/key-type.ts'
 import { Scope } from '../src/domain/tokens/scopes.ts'
 import { approve } from '../src/gate/approvals.ts'
 import type { Ledger } from '../src/ledger/ledger.ts'
+import type { Ports } from '../src/ports.ts'
 import {
   type Answered,
   type Asked,
@@ -68,7 +69,10 @@ const work: Work = {
   },
 }
 
-async function setUp(services: Services, receiver: string): Promise<Answered<'setUp'>> {
+async function setUp(
+  services: Ports<'execute' | 'findProduct' | 'now' | 'planRoom' | 'randomBytes' | 'secrets'>,
+  receiver: string,
+): Promise<Answered<'setUp'>> {
   const plan = 'unlimited'
   const tokens: Record<string, string> = {}
   for (const tenantId of [seller, changer]) {

@@ -1,7 +1,7 @@
-import type { Services } from '../commands/services.ts'
 import type { Cursors } from '../http/cursor.ts'
 import type { ZodApp } from '../http/zod-app.ts'
 import type { Limits } from '../limits/limits.ts'
+import type { Ports } from '../ports.ts'
 import type { RunTestPurchase } from '../processes/test-purchases.ts'
 import { auditRoutes } from './management/audit.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
@@ -31,7 +31,31 @@ import { webhookRoutes } from './management/webhooks/webhook.ts'
 import { paymentRoutes } from './payments/routes.ts'
 
 type Options = {
-  services: Services
+  services: Ports<
+    | 'attempts'
+    | 'checkTarget'
+    | 'db'
+    | 'deriveId'
+    | 'execute'
+    | 'findForRuntime'
+    | 'findProduct'
+    | 'fingerprint'
+    | 'idempotency'
+    | 'keyTypes'
+    | 'ledger'
+    | 'limitHits'
+    | 'mailing'
+    | 'newId'
+    | 'now'
+    | 'planRoom'
+    | 'providers'
+    | 'randomBytes'
+    | 'secrets'
+    | 'signer'
+    | 'subjects'
+    | 'untilVisible'
+    | 'usage'
+  >
   cursors: Cursors
   /** How the addresses that are handed out begin. */
   baseUrl: string

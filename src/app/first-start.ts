@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { greetingLock } from '../../projections/database/advisory-locks.ts'
 import { listTenants } from '../../projections/tenants/queries.ts'
 import { addMember, findMemberByEmail, type IssuedLink, issueLink } from '../commands/members/members.ts'
+import type { Origin } from '../commands/origin.ts'
 import { createProduct } from '../commands/products/products.ts'
-import type { Origin, Services } from '../commands/services.ts'
 import { createTenant } from '../commands/tenants.ts'
 import { createToken } from '../commands/tokens.ts'
 import type { Config } from '../config.ts'
@@ -12,6 +12,7 @@ import { newId } from '../credentials/id.ts'
 import { welcomePath } from '../dashboard/welcome/path.ts'
 import { defaultKeyType } from '../domain/products/key-type.ts'
 import { Scope } from '../domain/tokens/scopes.ts'
+import type { Ports } from '../ports.ts'
 import type { Stores } from './stores.ts'
 
 const demo = { tenantId: 'demo', productId: 'demo-app', keyTypeId: 'pro' } as const
@@ -55,7 +56,9 @@ export function markWelcomed({ dataDirectory, eventstoreUrl }: Config): void {
 type Seeded = { token: string; linkSecret: string }
 
 /** @returns a token and the owner's link of the tenant `demo`, or undefined on a ledger that has tenants of its own */
-async function seed(services: Services): Promise<Seeded | undefined> {
+async function seed(
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'planRoom' | 'randomBytes' | 'subjects'>,
+): Promise<Seeded | undefined> {
   const tenants = await listTenants(services.db)
   if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return undefined
   const { tenantId } = demo
@@ -69,7 +72,10 @@ async function seed(services: Services): Promise<Seeded | undefined> {
   return { token, linkSecret }
 }
 
-async function makeProduct(services: Services, origin: Origin): Promise<void> {
+async function makeProduct(
+  services: Ports<'execute' | 'findProduct' | 'now' | 'planRoom'>,
+  origin: Origin,
+): Promise<void> {
   const keyType = {
     ...defaultKeyType,
     keyTypeId: demo.keyTypeId,
@@ -92,7 +98,10 @@ async function makeProduct(services: Services, origin: Origin): Promise<void> {
   )
 }
 
-async function makeOwner(services: Services, origin: Origin): Promise<IssuedLink> {
+async function makeOwner(
+  services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'subjects'>,
+  origin: Origin,
+): Promise<IssuedLink> {
   const { tenantId } = demo
   const found = await findMemberByEmail(services, tenantId, ownerEmail)
   const asked = { tenantId, role: 'owner', email: ownerEmail } as const

@@ -13,7 +13,6 @@ import { clientRoutes } from '../api/client/routes.ts'
 import { managementRoutes } from '../api/routes.ts'
 import { runtimeRoutes } from '../api/runtime/licenses.ts'
 import { type Metrics, measureThisProcess, metricsRoutes } from '../api/system/metrics.ts'
-import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
 import { dashboard } from '../dashboard/dashboard.ts'
 import { admit, authenticate } from '../http/authenticate.ts'
@@ -33,12 +32,13 @@ import { limitRequests } from '../http/time-limit.ts'
 import { traceRequests } from '../http/tracing.ts'
 import { answerUnknownRoutes } from '../http/wrong-method.ts'
 import type { Limits } from '../limits/limits.ts'
+import type { AllPorts } from '../ports.ts'
 import { createTestPurchaseDriver, type SendNotification } from '../processes/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../processes/test-purchases.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 
 export type AppOptions = {
-  services: Services
+  services: AllPorts
   cursors: Cursors
   readiness: () => Promise<Readiness>
   /** How the addresses that are handed out begin. */

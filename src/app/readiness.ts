@@ -3,10 +3,10 @@ import { projectionLag } from '../../projections/runner/status.ts'
 import { withinTime } from '../async/within-time.ts'
 import { type BackupHistory, readBackupHistory, troubleWithBackups } from '../backup/history.ts'
 import type { Schedule } from '../backup/schedule.ts'
-import type { Services } from '../commands/services.ts'
 import type { Config } from '../config.ts'
 import { type Freeze, readFreeze } from '../freeze/freeze.ts'
 import type { PartHealth, Readiness } from '../http/health.ts'
+import type { Ports } from '../ports.ts'
 import type { Feed } from '../webhooks/nats.ts'
 import type { Clocks } from './clocks.ts'
 
@@ -17,7 +17,7 @@ const timeLimitMs = 2000
  * from being ready: each is one tenant's, and all the others are served as ever.
  */
 export function createReadiness(
-  services: Services,
+  services: Ports<'db' | 'ledger' | 'now'>,
   feed: Feed | undefined,
   { backups, clocks }: { backups?: Config['backups']; clocks?: Clocks } = {},
 ): () => Promise<Readiness> {

@@ -14,7 +14,6 @@ import { createFingerprint } from '../access/fingerprint.ts'
 import { createKeyedMutex } from '../async/keyed-mutex.ts'
 import { createKeyTypeUse } from '../commands/cross-stream/key-type-use.ts'
 import { createPlanRoom } from '../commands/cross-stream/plan-room.ts'
-import type { Services } from '../commands/services.ts'
 import type { Config } from '../config.ts'
 import { createDeriveId, newId } from '../credentials/id.ts'
 import { type AppendGate, createAppendGate } from '../freeze/append-gate.ts'
@@ -25,6 +24,7 @@ import { createGate } from '../ledger/gate.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
 import { createMailing } from '../mail/mailing.ts'
 import { createProviders } from '../payments/providers.ts'
+import type { AllPorts } from '../ports.ts'
 import { createSignSettings } from '../signing/settings.ts'
 import { createSigner } from '../signing/signer.ts'
 import type { Tracing } from '../tracing/tracing.ts'
@@ -52,7 +52,7 @@ const readModelsTimeLimitMs = 8000
 
 /** Everything that is connected to the stores, and how to let go of it again. */
 export type Stores = {
-  services: Services
+  services: AllPorts
   readModels: ReadModels
   /** What the read models read of the log; following it spares them most of the reading. */
   tail: Tail
@@ -179,7 +179,7 @@ export async function connectStores(
     const mailing = createMailing(config.mail, config.dataDirectory)
     undo.push(() => mailing.mailer.close())
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
-    const services: Services = {
+    const services: AllPorts = {
       ledger,
       execute: traces.execute(createExecute(ledger, traces.wait(readModels), createKeyedMutex())),
       untilVisible,

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import type { Origin } from '../commands/services.ts'
+import type { Origin } from '../commands/origin.ts'
 import { parseConfig } from '../config.ts'
 import { newId } from '../credentials/id.ts'
 import { createLog } from './log.ts'

@@ -1,18 +1,19 @@
 import { findLicenseOfAnyTenant } from '../../projections/licenses/queries.ts'
 import { CommandRefused } from '../app/exit.ts'
-import { momentOf, type Services } from '../commands/services.ts'
+import { momentOf } from '../commands/origin.ts'
 import { ConfigError } from '../config.ts'
 import { statusAt } from '../domain/licenses/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { licenseAsOf, seatsInOrder } from '../history/as-of.ts'
 import type { AsOf } from '../history/moment.ts'
+import type { Ports } from '../ports.ts'
 
 /**
  * A license as it was at a revision or a time, folded by the same `evolve` that built the present.
  * @param moment a revision, or an ISO 8601 time; what was recorded at that very moment counts
  * @throws ConfigError when it is neither, CommandRefused when the license did not exist yet
  */
-export async function licenseAt(services: Services, licenseId: string, moment: string) {
+export async function licenseAt(services: Ports<'db' | 'ledger' | 'now'>, licenseId: string, moment: string) {
   const asOf = asOfTyped(moment, momentOf(services))
   const found = await findLicenseOfAnyTenant(services.db, licenseId)
   if (!found) throw new Refusal('license_not_found')

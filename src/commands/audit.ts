@@ -2,7 +2,8 @@ import { audits } from '../domain/audit/audit.ts'
 import type { AuditAction, AuditTarget } from '../domain/audit/events.ts'
 import { auditKey } from '../domain/streams.ts'
 import { noStream } from '../ledger/load.ts'
-import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+import type { Ports } from '../ports.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
 
 /** What somebody is about to be shown. */
 export type Look = {
@@ -19,7 +20,7 @@ export type Look = {
  * @throws LedgerUnavailable when it cannot be recorded, and then nothing may be shown
  */
 export async function recordAudit(
-  services: Services,
+  services: Ports<'execute' | 'newId' | 'now'>,
   tenantId: string,
   { action, target, asOf }: Look,
   origin: Origin,

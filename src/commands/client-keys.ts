@@ -3,7 +3,8 @@ import { displayOf, newToken } from '../credentials/token.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type ClientKeys, clientKeys, takesSdkKey } from '../domain/tenants/client-keys.ts'
 import { loadFromLog } from '../ledger/load.ts'
-import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+import type { Ports } from '../ports.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
 
 /**
  * The live SDK key, which is made now when the tenant has none yet.
@@ -11,7 +12,7 @@ import { causeOf, momentOf, type Origin, type Services } from './services.ts'
  * @throws Refusal `tenant_not_found`, `sdk_key_lost` when the vault has it no more
  */
 export function revealSdkKey(
-  services: Services,
+  services: Ports<'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   operationId: string,
   origin: Origin,
@@ -25,7 +26,7 @@ export function revealSdkKey(
  * @throws Refusal `tenant_not_found`, `sdk_key_lost`
  */
 export function rotateSdkKey(
-  services: Services,
+  services: Ports<'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   operationId: string,
   origin: Origin,
@@ -38,7 +39,7 @@ export function rotateSdkKey(
  * @throws Refusal `tenant_not_found`
  */
 export async function issueCheckoutKey(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'randomBytes'>,
   tenantId: string,
   origin: Origin,
 ): Promise<{ checkoutKey: string }> {
@@ -53,7 +54,7 @@ export async function issueCheckoutKey(
 const secretNameOf = (operationId: string): string => `sdk-key.${operationId}`
 
 async function changeSdkKey(
-  services: Services,
+  services: Ports<'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   type: 'IssueSdkKey' | 'RotateSdkKey',
   operationId: string,
@@ -78,12 +79,16 @@ async function changeSdkKey(
 }
 
 /** All of them, since a run that was killed may have left more than the last one. */
-async function destroyFormer(services: Services, tenantId: string, keys: ClientKeys): Promise<void> {
+async function destroyFormer(services: Ports<'secrets'>, tenantId: string, keys: ClientKeys): Promise<void> {
   const former = keys.operationIds.filter((id) => id !== keys.sdkKey?.operationId)
   await Promise.all(former.map((id) => services.secrets.destroy(tenantId, secretNameOf(id))))
 }
 
-async function openSdkKey(services: Services, tenantId: string, keys: ClientKeys): Promise<string> {
+async function openSdkKey(
+  services: Ports<'ledger' | 'secrets'>,
+  tenantId: string,
+  keys: ClientKeys,
+): Promise<string> {
   const found = await open(keys)
   if (found !== undefined) return found
   // Rotated at this very moment, most likely: then there is a newer one.

@@ -6,11 +6,12 @@ import {
 } from '../domain/confirmations/confirmation.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Loaded, loadFromLog } from '../ledger/load.ts'
-import { causeOf, type Origin, type Services } from './services.ts'
+import type { Ports } from '../ports.ts'
+import { causeOf, type Origin } from './origin.ts'
 
 /** As the log has it, which no read model lags behind. */
 export function loadConfirmation(
-  services: Pick<Services, 'ledger'>,
+  services: Ports<'ledger'>,
   confirmationId: string,
 ): Promise<Loaded<Confirmation>> {
   return loadFromLog(services.ledger, confirmationId, confirmations)
@@ -23,7 +24,7 @@ export function loadConfirmation(
  * @throws Refusal as `decideConfirmation` says
  */
 export async function changeConfirmation(
-  services: Services,
+  services: Ports<'execute'>,
   confirmationId: string,
   command: ConfirmationCommand,
   origin: Origin,

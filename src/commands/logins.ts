@@ -6,14 +6,15 @@ import { type LoginCommand, logins } from '../domain/logins/login.ts'
 import type { Role } from '../domain/members/roles.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Scope } from '../domain/tokens/scopes.ts'
-import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+import type { Ports } from '../ports.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
 import { createToken, type NewToken } from './tokens.ts'
 
 export type LoginDecider = { memberId: string; tenantId: string; role: Role }
 
 /** @throws Refusal `login_settled`, `scope_not_grantable`, `expiry_in_the_past` */
 export async function approveLogin(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   request: LoginRequest,
   decider: LoginDecider,
   granted: { scopes: readonly Scope[]; tokenExpiresAt: string | null },
@@ -32,7 +33,7 @@ export async function approveLogin(
 
 /** @throws Refusal `login_settled` */
 export async function denyLogin(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   request: LoginRequest,
   decider: LoginDecider,
   origin: Origin,
@@ -51,7 +52,7 @@ export type Redemption =
  * it shows in the dashboard as one that was never used.
  */
 export async function redeemLogin(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'randomBytes'>,
   deviceCodeHash: string,
   requestId: string,
 ): Promise<Redemption> {
@@ -74,11 +75,11 @@ export async function redeemLogin(
   }
 }
 
-function askedOf(services: Services, request: LoginRequest, { memberId, tenantId }: LoginDecider) {
+function askedOf(services: Ports<'now'>, request: LoginRequest, { memberId, tenantId }: LoginDecider) {
   const { clientName, scopes: scopesAsked } = request
   return { memberId, tenantId, clientName, scopesAsked, at: momentOf(services) }
 }
 
-function change(services: Services, deviceCodeHash: string, command: LoginCommand, origin: Origin) {
+function change(services: Ports<'execute'>, deviceCodeHash: string, command: LoginCommand, origin: Origin) {
   return services.execute(logins, deviceCodeHash, command, causeOf(origin, command.at))
 }

@@ -2,11 +2,12 @@ import { findMail } from '../../projections/mails/queries.ts'
 import type { MailSettings } from '../domain/mails/events.ts'
 import { mails, type ProductMail } from '../domain/mails/mail.ts'
 import { productKey } from '../domain/streams.ts'
-import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+import type { Ports } from '../ports.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
 
 /** Says how a product's customers are sent their keys from now on. */
 export async function changeMail(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now'>,
   place: { tenantId: string; productId: string },
   settings: MailSettings,
   origin: Origin,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type RebuildOptions, rebuild } from '../../projections/runner/rebuild.ts'
 import { noteRebuildEnded, noteRebuildStarted } from '../../projections/runner/rebuilds.ts'
-import { momentOf, type Services } from './services.ts'
+import type { Ports } from '../ports.ts'
+import { momentOf } from './origin.ts'
 
 /**
  * Rebuilds the read models, and keeps when it began and how it ended for whoever looks at the system's page.
@@ -9,7 +10,7 @@ import { momentOf, type Services } from './services.ts'
  * @throws ScratchInUse when another one is running; whatever stopped it, or its hooks
  */
 export async function runRebuild(
-  services: Services,
+  services: Ports<'db' | 'ledger' | 'now'>,
   { onParked, onProgress }: Omit<RebuildOptions, 'onBegun'>,
 ): Promise<number> {
   const { db, ledger } = services

@@ -1,11 +1,12 @@
 import type { SigningKey } from '../domain/signing/events.ts'
 import { type SigningKeys, signerAt, signingKeys, wantsKey } from '../domain/signing/signing.ts'
+import type { Ports } from '../ports.ts'
 import { keyPairOf } from '../signing/keys.ts'
-import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
 
 /** The key that signs for a tenant now; its first is made when it is first needed. */
 export async function signingKeyOf(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   origin: Origin,
 ): Promise<SigningKey> {
@@ -19,7 +20,11 @@ export async function signingKeyOf(
  * Publishes another key, which signs once every keyset that was kept without it has ended. Seeds of keys that sign
  * no more are destroyed.
  */
-export async function rotateSigningKey(services: Services, tenantId: string, origin: Origin): Promise<void> {
+export async function rotateSigningKey(
+  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
+  tenantId: string,
+  origin: Origin,
+): Promise<void> {
   const keys = await publish(services, tenantId, 'RotateKey', origin)
   const signing = signerAt(keys, momentOf(services))
   const former = keys.filter(({ signsFrom }) => signing && signsFrom < signing.signsFrom)
@@ -28,7 +33,7 @@ export async function rotateSigningKey(services: Services, tenantId: string, ori
 
 /** @returns all keys, with the one that was published now if there was need for it */
 async function publish(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   type: 'PublishFirstKey' | 'RotateKey',
   origin: Origin,
@@ -48,7 +53,7 @@ async function publish(
 
 /** Sealed before it is published. By its number, so that whoever is faster makes it for all who try at this moment. */
 async function nextKey(
-  services: Services,
+  services: Ports<'randomBytes' | 'secrets'>,
   tenantId: string,
   keys: SigningKeys,
 ): Promise<Omit<SigningKey, 'signsFrom'>> {

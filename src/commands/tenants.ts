@@ -1,12 +1,13 @@
 import type { Plan } from '../domain/tenants/events.ts'
 import { type Tenant, type TenantCommand, tenants } from '../domain/tenants/tenant.ts'
 import { loadFromLog } from '../ledger/load.ts'
+import type { Ports } from '../ports.ts'
 import { withTenantLock } from './cross-stream/tenant-lock.ts'
-import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
 
 /** @throws Refusal `tenant_exists`, `tenant_id_reserved` */
 export async function createTenant(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   tenant: { tenantId: string; name: string; plan: Plan },
   origin: Origin,
 ): Promise<void> {
@@ -15,7 +16,7 @@ export async function createTenant(
 
 /** @throws Refusal `tenant_not_found`, `tenant_closed` */
 export async function suspendTenant(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   tenantId: string,
   reason: string | null,
   origin: Origin,
@@ -24,13 +25,17 @@ export async function suspendTenant(
 }
 
 /** @throws Refusal `tenant_not_found`, `tenant_closed` */
-export async function reinstateTenant(services: Services, tenantId: string, origin: Origin): Promise<void> {
+export async function reinstateTenant(
+  services: Ports<'execute' | 'now'>,
+  tenantId: string,
+  origin: Origin,
+): Promise<void> {
   await change(services, tenantId, { type: 'ReinstateTenant', at: momentOf(services) }, origin)
 }
 
 /** For good. @throws Refusal `tenant_not_found` */
 export async function closeTenant(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   tenantId: string,
   reason: string | null,
   origin: Origin,
@@ -44,7 +49,7 @@ export async function closeTenant(
  * @throws Refusal `tenant_not_found`, `tenant_closed`
  */
 export async function changeApprovalRule(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   anotherMember: boolean,
   origin: Origin,
@@ -61,11 +66,11 @@ export async function changeApprovalRule(
 }
 
 /** As the log has it, which no read model lags behind. */
-export async function loadTenant(services: Pick<Services, 'ledger'>, tenantId: string): Promise<Tenant> {
+export async function loadTenant(services: Ports<'ledger'>, tenantId: string): Promise<Tenant> {
   const { state } = await loadFromLog(services.ledger, tenantId, tenants)
   return state
 }
 
-function change(services: Services, tenantId: string, command: TenantCommand, origin: Origin) {
+function change(services: Ports<'execute'>, tenantId: string, command: TenantCommand, origin: Origin) {
   return services.execute(tenants, tenantId, command, causeOf(origin, command.at))
 }

@@ -10,8 +10,9 @@ import {
   testPurchases,
 } from '../domain/test-purchases/test-purchase.ts'
 import { loadFromLog } from '../ledger/load.ts'
+import type { Ports } from '../ports.ts'
 import { loadSale } from '../sales/streams.ts'
-import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
 
 /**
  * Starts to play a purchase through. Its stages are run by a reaction, which goes on after a crash.
@@ -19,7 +20,7 @@ import { causeOf, momentOf, type Origin, type Services } from './services.ts'
  * @throws Refusal `key_type_not_found`, `test_purchase_without_provider`
  */
 export async function startTestPurchase(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'newId' | 'now'>,
   product: PresentProduct,
   asked: { keyTypeId?: string | undefined; provider?: Provider | undefined },
   origin: Origin,
@@ -46,7 +47,7 @@ export async function startTestPurchase(
 }
 
 async function usable(
-  services: Services,
+  services: Ports<'db'>,
   product: PresentProduct,
   provider: Provider,
 ): Promise<Provider | undefined> {
@@ -58,7 +59,7 @@ async function usable(
 }
 
 /** One that the product is mapped at, before one that is only connected; the card provider before marketplaces. */
-async function firstUsable(services: Services, product: PresentProduct): Promise<Provider | undefined> {
+async function firstUsable(services: Ports<'db'>, product: PresentProduct): Promise<Provider | undefined> {
   const isTested = product.settings.testMode.enabled
   if (isTested && hasTestKeys(product)) return 'stripe'
   const all = await listIntegrations(services.db, product.tenantId)
@@ -76,7 +77,7 @@ async function firstUsable(services: Services, product: PresentProduct): Promise
 
 /** @throws Refusal as `decideTestPurchase` */
 export async function changeTestPurchase(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   testPurchaseId: string,
   origin: Origin,
   command: (at: string) => TestPurchaseCommand,
@@ -93,7 +94,7 @@ export async function changeTestPurchase(
 
 /** What was issued for a purchase; undefined until its last stage is done. */
 export async function licenseOfTestPurchase(
-  services: Services,
+  services: Ports<'ledger'>,
   { tenantId, provider, testPurchaseId: saleId, status }: KnownTestPurchase,
 ): Promise<string | undefined> {
   if (status !== 'succeeded') return undefined
@@ -101,6 +102,6 @@ export async function licenseOfTestPurchase(
   return sale.status === 'licensed' ? sale.licenseId : undefined
 }
 
-export function loadTestPurchase(services: Services, testPurchaseId: string) {
+export function loadTestPurchase(services: Ports<'ledger'>, testPurchaseId: string) {
   return loadFromLog(services.ledger, testPurchaseId, testPurchases)
 }

@@ -4,7 +4,8 @@ import { newToken } from '../credentials/token.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Scope } from '../domain/tokens/scopes.ts'
 import { type TokenCommand, tokens } from '../domain/tokens/token.ts'
-import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+import type { Ports } from '../ports.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
 
 export type NewToken = { tokenId: string; token: string; scopes: readonly Scope[]; expiresAt: string | null }
 
@@ -14,7 +15,7 @@ export type NewToken = { tokenId: string; token: string; scopes: readonly Scope[
  * @throws Refusal `expiry_in_the_past`, `token_exists`
  */
 export async function createToken(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'randomBytes'>,
   asked: {
     tokenId?: string
     tenantId: string
@@ -46,7 +47,7 @@ export async function createToken(
  * @throws Refusal `token_not_found` for one that is not there and for another tenant's alike
  */
 export async function revokeToken(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   tokenId: string,
   origin: Origin,
@@ -56,6 +57,6 @@ export async function revokeToken(
   await change(services, tokenId, { type: 'RevokeToken', at: momentOf(services) }, origin)
 }
 
-function change(services: Services, tokenId: string, command: TokenCommand, origin: Origin) {
+function change(services: Ports<'execute'>, tokenId: string, command: TokenCommand, origin: Origin) {
   return services.execute(tokens, tokenId, command, causeOf(origin, command.at))
 }

@@ -8,7 +8,8 @@ import {
   webhooks,
 } from '../domain/webhooks/webhook.ts'
 import { loadFromLog } from '../ledger/load.ts'
-import { causeOf, momentOf, type Origin, type Services } from './services.ts'
+import type { Ports } from '../ports.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
 
 export type WebhookAsked = {
   url: string
@@ -25,7 +26,7 @@ export type WebhookSet = { webhook: WebhookEndpoint | null; secret?: string }
  * @param operationId names this one wish, so that a second run of it after a crash changes nothing more
  */
 export async function setWebhook(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   asked: WebhookAsked,
   operationId: string,
@@ -54,7 +55,7 @@ export async function setWebhook(
 
 /** From now on nothing is delivered, and the secrets are gone. */
 export async function removeWebhook(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
   operationId: string,
   origin: Origin,
@@ -66,7 +67,10 @@ export async function removeWebhook(
 }
 
 /** The secret that is in use, for an operator on the host; undefined without a webhook. */
-export async function revealWebhookSecret(services: Services, tenantId: string): Promise<string | undefined> {
+export async function revealWebhookSecret(
+  services: Ports<'ledger' | 'secrets'>,
+  tenantId: string,
+): Promise<string | undefined> {
   const { state } = await loadFromLog(services.ledger, tenantId, webhooks)
   const { endpoint } = state
   return endpoint === null
@@ -79,7 +83,7 @@ export const webhookSecretName = (operationId: string): string => `webhook-secre
 
 /** Every secret of the past, since a run that was killed may have left some. */
 async function destroyUnused(
-  services: Services,
+  services: Ports<'secrets'>,
   tenantId: string,
   webhook: Webhook,
   now: string,

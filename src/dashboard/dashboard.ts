@@ -2,8 +2,8 @@ import type { KeyObject } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { relyingPartyOf } from '../access/passkey-ceremony.ts'
 import { sweep } from '../access/sweep.ts'
-import type { Services } from '../commands/services.ts'
 import { noSuchPath } from '../http/problem.ts'
+import type { Ports } from '../ports.ts'
 import { accountRoutes } from './account/route.ts'
 import { approvalPages } from './approvals/route.ts'
 import { assetsRoot, serveAssets } from './assets.ts'
@@ -131,7 +131,7 @@ function shortAddresses(app: FastifyInstance): void {
 }
 
 /** Removes what has run out, every hour. */
-function keepTidy(app: FastifyInstance, services: Services): void {
+function keepTidy(app: FastifyInstance, services: Ports<'db' | 'now'>): void {
   const tidy = () =>
     void sweep(services.db, services.now()).catch((err: unknown) =>
       app.log.warn({ err }, 'dashboard.sweep_failed'),

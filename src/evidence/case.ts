@@ -1,9 +1,9 @@
 import { listConfirmationsOfLicense } from '../../projections/confirmations/queries.ts'
 import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
 import { findSaleOfLicense } from '../../projections/sales/queries.ts'
-import type { Services } from '../commands/services.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
+import type { Ports } from '../ports.ts'
 import { readTotals } from '../usage/read.ts'
 import { nobody, type Person } from '../vault/subjects.ts'
 
@@ -25,7 +25,7 @@ export type DeliveryCounts = Record<KnownDelivery['channel'], Record<KnownDelive
 
 /** @returns undefined when the tenant has no such license */
 export async function findCase(
-  { db, subjects }: Pick<Services, 'db' | 'subjects'>,
+  { db, subjects }: Ports<'db' | 'subjects'>,
   tenantId: string,
   licenseId: string,
 ): Promise<Case | undefined> {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
-import type { Origin, Services } from '../commands/services.ts'
+import type { Origin } from '../commands/origin.ts'
 import { signingKeyOf } from '../commands/signing-keys.ts'
+import type { Ports } from '../ports.ts'
 import { findCase } from './case.ts'
 import { filesOf } from './files.ts'
 import { jsonFile } from './lines.ts'
@@ -20,7 +21,7 @@ export type Evidence = {
  * @throws SigningFailed before anything is read
  */
 export async function gatherEvidence(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets' | 'signer' | 'subjects'>,
   tenantId: string,
   licenseId: string,
   origin: Origin,

@@ -1,6 +1,5 @@
 import { listDeliveriesOfLicense } from '../../projections/deliveries/queries.ts'
 import { listDevices } from '../../projections/licenses/queries.ts'
-import type { Services } from '../commands/services.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
@@ -12,6 +11,7 @@ import {
   noticeStream,
 } from '../domain/streams.ts'
 import { readStory, type StoryEntry } from '../history/entries.ts'
+import type { Ports } from '../ports.ts'
 import { saleStreamOf } from '../sales/streams.ts'
 import { readTelemetry } from '../usage/device-telemetry.ts'
 import { shownPayloads } from '../webhooks/public-events.ts'
@@ -26,7 +26,10 @@ import type { ArchivedFile } from './zip.ts'
 const pageSize = 100
 
 /** Everything that an archive holds beside its manifest, a file at a time. */
-export async function* filesOf(services: Services, about: Case): AsyncIterable<ArchivedFile> {
+export async function* filesOf(
+  services: Ports<'db' | 'ledger' | 'secrets' | 'subjects'>,
+  about: Case,
+): AsyncIterable<ArchivedFile> {
   const { sale, licenseId } = about
   const none = () => ({ pending: 0, delivered: 0, abandoned: 0 })
   const counts: DeliveryCounts = { webhook: none(), mail: none() }
@@ -49,7 +52,7 @@ function licenseOf({ entry, holder }: Case): object {
   return { revision: entry.revision, ...license, email: holder.email, name: holder.name }
 }
 
-async function* devicesOf({ db }: Services, licenseId: string): AsyncIterable<object> {
+async function* devicesOf({ db }: Ports<'db'>, licenseId: string): AsyncIterable<object> {
   const said = await readTelemetry(db, licenseId)
   for (const seat of await listDevices(db, licenseId)) {
     yield { ...seat, telemetry: said.get(seat.instanceId) ?? null }
@@ -58,7 +61,7 @@ async function* devicesOf({ db }: Services, licenseId: string): AsyncIterable<ob
 
 /** The story in public terms, oldest first, as it had come when the archive was begun. */
 async function* historyOf(
-  services: Services,
+  services: Ports<'db' | 'subjects'>,
   { tenantId, licenseId, entry }: Case,
 ): AsyncIterable<StoryEntry> {
   let after: number | undefined
@@ -77,7 +80,7 @@ function saleOf({ customer: _, keyName: __, ...sale }: KnownSale, { buyer }: Cas
   return { ...sale, email: buyer.email, name: buyer.name }
 }
 
-async function* deliveryPages({ db }: Services, licenseId: string): AsyncIterable<KnownDelivery[]> {
+async function* deliveryPages({ db }: Ports<'db'>, licenseId: string): AsyncIterable<KnownDelivery[]> {
   let page: KnownDelivery[] = []
   do {
     page = await listDeliveriesOfLicense(db, licenseId, page.at(-1), pageSize)
@@ -87,7 +90,7 @@ async function* deliveryPages({ db }: Services, licenseId: string): AsyncIterabl
 
 /** With every try, and what a webhook was sent, the key masked. A mail is not kept once it has been sent. */
 async function* deliveriesOf(
-  services: Services,
+  services: Ports<'db' | 'subjects'>,
   { tenantId, licenseId }: Case,
   counts: DeliveryCounts,
 ): AsyncIterable<object> {
@@ -110,7 +113,7 @@ function usageOf({ entry, counted }: Case): object {
   }
 }
 
-async function* eventFiles(services: Services, about: Case): AsyncIterable<ArchivedFile> {
+async function* eventFiles(services: Ports<'db' | 'ledger'>, about: Case): AsyncIterable<ArchivedFile> {
   const { ledger } = services
   const { licenseId, entry, sale, confirmationIds } = about
   yield* lineFiles('events/license', eventsIn(ledger, licenseStream(licenseId), entry.revision))
@@ -127,7 +130,7 @@ async function* eventFiles(services: Services, about: Case): AsyncIterable<Archi
   yield* lineFiles('events/deliveries', eventsInAll(ledger, deliveryStreams(services, licenseId)))
 }
 
-async function* deliveryStreams(services: Services, licenseId: string): AsyncIterable<string> {
+async function* deliveryStreams(services: Ports<'db'>, licenseId: string): AsyncIterable<string> {
   for await (const page of deliveryPages(services, licenseId)) {
     for (const { deliveryId } of page) yield deliveryStream(deliveryId)
   }

@@ -1,5 +1,5 @@
-import type { Services } from '../commands/services.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
+import type { Ports } from '../ports.ts'
 import { readSaleStory } from '../sales/history.ts'
 import { jsonFile } from './lines.ts'
 import type { ArchivedFile } from './zip.ts'
@@ -8,7 +8,7 @@ import type { ArchivedFile } from './zip.ts'
  * What the payment provider has sent, byte for byte as it came, as far as it is kept; and a list of it.
  */
 export async function* notificationFiles(
-  services: Pick<Services, 'ledger' | 'secrets'>,
+  services: Ports<'ledger' | 'secrets'>,
   sale: KnownSale,
 ): AsyncIterable<ArchivedFile> {
   const list: object[] = []

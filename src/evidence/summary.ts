@@ -1,5 +1,4 @@
 import { listDevices } from '../../projections/licenses/queries.ts'
-import type { Services } from '../commands/services.ts'
 import type { Seat } from '../domain/licenses/license.ts'
 import { statusAt } from '../domain/licenses/license.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
@@ -8,6 +7,7 @@ import { readStory, type StoryEntry } from '../history/entries.ts'
 import { money } from '../history/money.ts'
 import { momentWords } from '../history/words.ts'
 import { type Content, documentOf, type Html, html } from '../html.ts'
+import type { Ports } from '../ports.ts'
 import type { Case, DeliveryCounts } from './case.ts'
 import { stylesheet } from './stylesheet.ts'
 
@@ -15,7 +15,11 @@ import { stylesheet } from './stylesheet.ts'
 const mostTold = 200
 
 /** A page that needs nothing beside itself: no script, no font, no picture from anywhere. */
-export async function summaryOf(services: Services, about: Case, counts: DeliveryCounts): Promise<string> {
+export async function summaryOf(
+  services: Ports<'db' | 'subjects'>,
+  about: Case,
+  counts: DeliveryCounts,
+): Promise<string> {
   const { tenantId, licenseId, entry, sale } = about
   const place = { tenantId, licenseId }
   const newest = { order: 'newest', after: entry.revision + 1, limit: mostTold } as const

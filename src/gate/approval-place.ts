@@ -1,12 +1,12 @@
-import type { Services } from '../commands/services.ts'
 import { confirmationStream } from '../domain/streams.ts'
+import type { Ports } from '../ports.ts'
 
 /**
  * Where in the log a confirmation was approved, and when: what its approver could know of ends there.
  * @throws Error when it was never approved
  */
 export async function approvalPlaceOf(
-  { ledger }: Pick<Services, 'ledger'>,
+  { ledger }: Ports<'ledger'>,
   confirmationId: string,
 ): Promise<{ position: bigint; at: string }> {
   for await (const entry of ledger.readStream(confirmationStream(confirmationId))) {

@@ -1,11 +1,11 @@
 import { listMembers } from '../../projections/members/queries.ts'
 import { emailOf } from '../commands/members/members.ts'
-import type { Services } from '../commands/services.ts'
 import { loadTenant } from '../commands/tenants.ts'
 import { type ApprovalRule, mayApprove } from '../domain/confirmations/confirmation.ts'
 import { may } from '../domain/members/roles.ts'
 import { tokenStream } from '../domain/streams.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import type { Ports } from '../ports.ts'
 import { isMember } from './asker.ts'
 
 type Asked = { tenantId: string; tokenId: string }
@@ -15,7 +15,7 @@ type Asked = { tenantId: string; tokenId: string }
  * change it, so that it still holds when the approval is appended.
  */
 export async function approvalRuleFor(
-  services: Services,
+  services: Ports<'ledger'>,
   { tenantId, tokenId }: Asked,
 ): Promise<ApprovalRule> {
   const [tenant, askedBy] = await Promise.all([
@@ -29,7 +29,7 @@ export async function approvalRuleFor(
  * The member who asks: by themselves, or with a token that they made. A token's first event says who made it; one that
  * an operator made on the host belongs to no member.
  */
-async function memberBehind({ ledger }: Services, askerId: string): Promise<string | null> {
+async function memberBehind({ ledger }: Ports<'ledger'>, askerId: string): Promise<string | null> {
   if (isMember(askerId)) return askerId
   for await (const entry of ledger.readStream(tokenStream(askerId))) {
     if (!entry.readable) throw new LedgerUnavailable(`the creator of ${askerId} cannot be read`)
@@ -41,7 +41,7 @@ async function memberBehind({ ledger }: Services, askerId: string): Promise<stri
 
 /** Who of the members may approve something by their role and by the rule, as they are called; oldest first. */
 export async function membersWhoMayApprove(
-  services: Services,
+  services: Ports<'db' | 'subjects'>,
   tenantId: string,
   rule: ApprovalRule,
 ): Promise<{ memberId: string; email: string | null }[]> {

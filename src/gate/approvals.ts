@@ -7,7 +7,7 @@ import { findMembersEver } from '../../projections/members/queries.ts'
 import { changeConfirmation } from '../commands/confirmations.ts'
 import { withTenantLock } from '../commands/cross-stream/tenant-lock.ts'
 import { emailOf } from '../commands/members/members.ts'
-import { momentOf, type Origin, type Services } from '../commands/services.ts'
+import { momentOf, type Origin } from '../commands/origin.ts'
 import { isId } from '../credentials/id.ts'
 import {
   type ConfirmationStatus,
@@ -19,6 +19,7 @@ import {
 import type { Client } from '../domain/confirmations/events.ts'
 import { plainText } from '../domain/plain-text.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
+import type { Ports } from '../ports.ts'
 import { approvalRuleFor, membersWhoMayApprove } from './approval-rule.ts'
 import { isMember } from './asker.ts'
 import type { Description } from './operation.ts'
@@ -64,7 +65,10 @@ export type Approval = {
  * The confirmations that wait for a person, the one that expires first at the top.
  * @param tenantId null for an operator on the host, who stands above the tenants; so in the other functions here
  */
-export async function listApprovals(services: Services, tenantId: string | null): Promise<Approval[]> {
+export async function listApprovals(
+  services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
+  tenantId: string | null,
+): Promise<Approval[]> {
   const entries = await listPendingConfirmations(services.db, tenantId, momentOf(services))
   return Promise.all(entries.map((entry) => approvalOf(services, entry)))
 }
@@ -87,7 +91,7 @@ export type Approvers = {
 
 /** @throws Refusal `confirmation_not_found` */
 export async function showApproval(
-  services: Services,
+  services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
   tenantId: string | null,
   id: string,
 ): Promise<ShownApproval> {
@@ -101,13 +105,16 @@ export async function showApproval(
   }
 }
 
-async function approversOf(services: Services, confirmation: RequestedConfirmation): Promise<Approvers> {
+async function approversOf(
+  services: Ports<'db' | 'ledger' | 'subjects'>,
+  confirmation: RequestedConfirmation,
+): Promise<Approvers> {
   const rule = await approvalRuleFor(services, confirmation)
   return { ...rule, members: await membersWhoMayApprove(services, confirmation.tenantId, rule) }
 }
 
 async function countedFor(
-  services: Services,
+  services: Ports<'db' | 'now' | 'secrets'>,
   confirmation: RequestedConfirmation,
 ): Promise<string | undefined> {
   const operation = findOperation(confirmation.operation)
@@ -122,7 +129,7 @@ async function countedFor(
  * @throws Refusal `confirmation_not_found`, `confirmation_denied`, `confirmation_expired`, `approval_by_another`
  */
 export async function approve(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'ledger' | 'now'>,
   tenantId: string | null,
   id: string,
   by: Origin,
@@ -142,7 +149,7 @@ export async function approve(
  * @throws Refusal `confirmation_not_found`, `confirmation_pending`, `confirmation_expired`, `confirmation_consumed`
  */
 export async function withdraw(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'secrets'>,
   tenantId: string | null,
   id: string,
   by: Origin,
@@ -157,7 +164,7 @@ export async function withdraw(
  * @throws Refusal `confirmation_not_found`, `confirmation_approved`, `confirmation_expired`, `confirmation_consumed`
  */
 export async function deny(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'secrets'>,
   tenantId: string | null,
   id: string,
   by: Origin,
@@ -168,7 +175,7 @@ export async function deny(
 }
 
 async function requireConfirmation(
-  services: Services,
+  services: Ports<'db'>,
   tenantId: string | null,
   id: string,
 ): Promise<ConfirmationEntry> {
@@ -178,7 +185,7 @@ async function requireConfirmation(
 }
 
 async function approvalOf(
-  services: Services,
+  services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
   { confirmation, tokenName }: ConfirmationEntry,
 ): Promise<Approval> {
   const now = momentOf(services)
@@ -218,7 +225,7 @@ const shownParameters = (parameters: Record<string, string>): Record<string, str
   Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, plainText(value)]))
 
 async function nameOf(
-  services: Services,
+  services: Ports<'db' | 'subjects'>,
   { tenantId, tokenId }: RequestedConfirmation,
   tokenName: string | null,
 ): Promise<string | null> {
@@ -233,7 +240,10 @@ const over: ReadonlySet<ConfirmationStatus> = new Set(['denied', 'expired', 'exe
 const undescribed: Described = { description: undefined, changedSinceAsked: false, impossible: undefined }
 
 /** From the request that the server keeps and the state of now, never from what the caller says it is. */
-async function described(services: Services, confirmation: RequestedConfirmation): Promise<Described> {
+async function described(
+  services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
+  confirmation: RequestedConfirmation,
+): Promise<Described> {
   const operation = findOperation(confirmation.operation)
   const request = await openRequest(services, confirmation)
   if (!operation || !request) return undescribed

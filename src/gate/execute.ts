@@ -1,11 +1,12 @@
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { changeConfirmation } from '../commands/confirmations.ts'
-import { momentOf, type Origin, type Services } from '../commands/services.ts'
+import { momentOf, type Origin } from '../commands/origin.ts'
 import type { RequestedConfirmation } from '../domain/confirmations/confirmation.ts'
 import type { Outcome } from '../domain/confirmations/events.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import type { Ports } from '../ports.ts'
 import { actorOfAsker } from './asker.ts'
 import type { GatedOperation, RequestInput } from './operation.ts'
 import { destroyRequest } from './request.ts'
@@ -17,7 +18,20 @@ import { destroyRequest } from './request.ts'
  * @throws Refusal when the rules do not allow it any more; it is over then, and recorded as refused
  */
 export async function execute<Result>(
-  services: Services,
+  services: Ports<
+    | 'db'
+    | 'execute'
+    | 'idempotency'
+    | 'keyTypes'
+    | 'ledger'
+    | 'mailing'
+    | 'now'
+    | 'planRoom'
+    | 'randomBytes'
+    | 'secrets'
+    | 'subjects'
+    | 'untilVisible'
+  >,
   operation: GatedOperation<Result>,
   confirmation: RequestedConfirmation,
   request: RequestInput,
@@ -58,7 +72,7 @@ function leaveToReaction(error: unknown): void {
 
 /** Closes a consumed confirmation and destroys the request that was kept for it. */
 export async function recordExecution(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'secrets'>,
   confirmation: RequestedConfirmation,
   { outcome, reason }: { outcome: Outcome; reason: string | null },
   { requestId, actor }: Origin,

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
-import type { Origin, Services } from '../commands/services.ts'
+import type { Origin } from '../commands/origin.ts'
 import type { Scope } from '../domain/tokens/scopes.ts'
+import type { Ports } from '../ports.ts'
 
 /** A request as it came: path parameters, query and body, before any schema has touched them. `null`: no body. */
 export type RequestInput = { parameters: Record<string, string>; query: unknown; body: unknown }
@@ -44,20 +45,46 @@ type OperationOf<Input, Result> = {
    * Refuses what could never run, so that no confirmation is opened for it. Changes nothing.
    * @throws Refusal
    */
-  check(services: Services, tenantId: string, input: Input): Promise<void>
+  check(
+    services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now'>,
+    tenantId: string,
+    input: Input,
+  ): Promise<void>
   /** @throws Refusal when what it would act on is gone */
-  describe(services: Services, tenantId: string, input: Input): Promise<Description>
+  describe(
+    services: Ports<'db' | 'findProduct' | 'now' | 'subjects'>,
+    tenantId: string,
+    input: Input,
+  ): Promise<Description>
   /**
    * A sentence about what is counted over everything, for the page of one approval alone. It moves all the time, so it
    * is no part of what must be as it was read: `run` has to take no more than there was when it was approved.
    */
-  count?(services: Services, tenantId: string, input: Input): Promise<string>
+  count?(services: Ports<'db' | 'now'>, tenantId: string, input: Input): Promise<string>
   /**
    * Does it. Run a second time with the same execution, after a crash or at the same time, it changes nothing more
    * and succeeds. A Refusal ends it for good; on any other error it is run again later.
    * @throws Refusal
    */
-  run(services: Services, tenantId: string, input: Input, execution: Execution): Promise<Result>
+  run(
+    services: Ports<
+      | 'db'
+      | 'execute'
+      | 'idempotency'
+      | 'keyTypes'
+      | 'ledger'
+      | 'mailing'
+      | 'now'
+      | 'planRoom'
+      | 'randomBytes'
+      | 'secrets'
+      | 'subjects'
+      | 'untilVisible'
+    >,
+    tenantId: string,
+    input: Input,
+    execution: Execution,
+  ): Promise<Result>
 }
 
 /** An operation as the gate handles it: its input is whatever was sent, and parsed each time before it is used. */
@@ -84,7 +111,7 @@ export function gatedOperation<Input extends z.ZodObject<Record<string, z.ZodTyp
     check: (services, tenantId, request) => check(services, tenantId, parse(request)),
     describe: (services, tenantId, request) => describe(services, tenantId, parse(request)),
     ...(count && {
-      count: (services: Services, tenantId: string, request: RequestInput) =>
+      count: (services: Ports<'db' | 'now'>, tenantId: string, request: RequestInput) =>
         count(services, tenantId, parse(request)),
     }),
     run: (services, tenantId, request, execution) => run(services, tenantId, parse(request), execution),

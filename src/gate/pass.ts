@@ -1,11 +1,13 @@
 import { changeConfirmation } from '../commands/confirmations.ts'
-import { momentOf, type Origin, type Services } from '../commands/services.ts'
+import { momentOf, type Origin } from '../commands/origin.ts'
 import { isId, newId } from '../credentials/id.ts'
 import { lifetimeSeconds, type RequestedConfirmation } from '../domain/confirmations/confirmation.ts'
 import type { Client } from '../domain/confirmations/events.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
+import type { Ports } from '../ports.ts'
 import { execute } from './execute.ts'
 import type { GatedOperation, RequestInput } from './operation.ts'
+import type { ApprovalPorts } from './ports.ts'
 import { destroyRequest, hashOf, keepRequest, requestHashOf } from './request.ts'
 
 /** A call of a gated operation. */
@@ -33,7 +35,7 @@ export type GateOutcome<Result> =
  *   `confirmation_pending`, `confirmation_denied`, `confirmation_expired`, `confirmation_consumed`
  */
 export async function passGate<Result>(
-  services: Services,
+  services: ApprovalPorts,
   operation: GatedOperation<Result>,
   call: GatedCall,
 ): Promise<GateOutcome<Result>> {
@@ -64,7 +66,7 @@ export async function passGate<Result>(
  * @throws Refusal when the confirmation answers this very call and is denied, expired or consumed
  */
 async function useUp(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'secrets'>,
   operation: GatedOperation<unknown>,
   call: GatedCall,
   confirmationId: string,
@@ -85,14 +87,14 @@ const over: ReadonlySet<RefusalCode> = new Set([
   'confirmation_consumed',
 ])
 
-function consumption(services: Services, operation: GatedOperation<unknown>, call: GatedCall) {
+function consumption(services: Ports<'now'>, operation: GatedOperation<unknown>, call: GatedCall) {
   const requestHash = requestHashOf(operation, call.request)
   return { type: 'Consume', tokenId: call.tokenId, requestHash, at: momentOf(services) } as const
 }
 
 /** Opens a confirmation. A crash after the request was kept leaves a sealed text that nothing refers to. */
 async function ask(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'secrets' | 'subjects'>,
   operation: GatedOperation<unknown>,
   { tenantId, tokenId, client, request, origin }: GatedCall,
 ): Promise<RequestedConfirmation> {

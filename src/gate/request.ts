@@ -1,8 +1,8 @@
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
-import type { Services } from '../commands/services.ts'
 import { sameDigest, sha256 } from '../credentials/sha256.ts'
 import type { GatedRequest } from '../domain/confirmations/events.ts'
+import type { Ports } from '../ports.ts'
 import type { RequestInput } from './operation.ts'
 
 /** SHA-256 of the RFC 8785 form, by which a request is recognised whatever the order of its fields. */
@@ -26,7 +26,7 @@ type Named = Pick<GatedRequest, 'confirmationId' | 'tenantId'>
 
 /** Keeps what may hold secrets, before the event that refers to it is appended. */
 export async function keepRequest(
-  { secrets }: Services,
+  { secrets }: Ports<'secrets'>,
   { tenantId, confirmationId }: Named,
   { query, body }: RequestInput,
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function keepRequest(
 
 /** The request as it was sent; undefined when it was destroyed, or is not the one that was asked about. */
 export async function openRequest(
-  { secrets }: Services,
+  { secrets }: Ports<'secrets'>,
   request: GatedRequest,
 ): Promise<RequestInput | undefined> {
   const kept = await secrets.open(request.tenantId, nameOf(request.confirmationId))
@@ -46,6 +46,9 @@ export async function openRequest(
 }
 
 /** Once it can no longer run, nobody needs what may hold secrets. */
-export function destroyRequest({ secrets }: Services, { tenantId, confirmationId }: Named): Promise<void> {
+export function destroyRequest(
+  { secrets }: Ports<'secrets'>,
+  { tenantId, confirmationId }: Named,
+): Promise<void> {
   return secrets.destroy(tenantId, nameOf(confirmationId))
 }

@@ -1,8 +1,9 @@
 import { loadConfirmation } from '../commands/confirmations.ts'
-import type { Origin, Services } from '../commands/services.ts'
+import type { Origin } from '../commands/origin.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { isMember } from './asker.ts'
 import { passGate } from './pass.ts'
+import type { ApprovalPorts } from './ports.ts'
 import { findOperation } from './registry.ts'
 import { openRequest } from './request.ts'
 
@@ -13,7 +14,7 @@ import { openRequest } from './request.ts'
  * @throws Refusal when the rules do not allow it any more, or it was run already
  */
 export async function runApproved(
-  services: Services,
+  services: ApprovalPorts,
   confirmationId: string,
   origin: Origin,
 ): Promise<boolean> {

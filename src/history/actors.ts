@@ -1,6 +1,6 @@
 import { findMembersEver } from '../../projections/members/queries.ts'
 import { findTokenNames } from '../../projections/tokens/list.ts'
-import type { Services } from '../commands/services.ts'
+import type { Ports } from '../ports.ts'
 
 export const actorKinds = ['token', 'member', 'provider', 'client', 'operator', 'system'] as const
 
@@ -12,7 +12,7 @@ export type NameActor = (actor: string) => NamedActor
 
 /** Looks up at once whoever stands as an actor: `member:…`, `token:…`, `operator:…`, `provider:…`, `system:…`. */
 export async function nameActors(
-  { db, subjects }: Pick<Services, 'db' | 'subjects'>,
+  { db, subjects }: Ports<'db' | 'subjects'>,
   tenantId: string,
   actors: readonly (string | null)[],
 ): Promise<NameActor> {
@@ -56,7 +56,7 @@ export type ActorName = (actor: string) => string
 
 /** {@link nameActors} for whoever writes sentences. */
 export async function actorNames(
-  services: Pick<Services, 'db' | 'subjects'>,
+  services: Ports<'db' | 'subjects'>,
   tenantId: string,
   actors: readonly (string | null)[],
 ): Promise<ActorName> {

@@ -12,7 +12,7 @@ import { findLicense, type LicenseEntry } from '../../projections/licenses/queri
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { isParked } from '../../projections/runner/parked.ts'
 import type { PresentTenant } from '../../projections/tenants/queries.ts'
-import { momentOf, type Services } from '../commands/services.ts'
+import { momentOf } from '../commands/origin.ts'
 import { absentCustomer, type Customer, customers } from '../domain/customers/customer.ts'
 import { absentLicense, evolveLicense, type IssuedLicense, type Seat } from '../domain/licenses/license.ts'
 import type { KeyType } from '../domain/products/key-type.ts'
@@ -22,6 +22,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { customerStream, licenseStream, productStream, tenantStream } from '../domain/streams.ts'
 import { type Tenant, tenants } from '../domain/tenants/tenant.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import type { Ports } from '../ports.ts'
 import { type AsOf, foldThrough, foldUntil } from './moment.ts'
 
 /** A license as it was, with everything that decided over its answers then. */
@@ -43,7 +44,7 @@ export type LicenseThen = LicenseEntry & {
  *   `moment_in_the_future`
  */
 export async function licenseAsOf(
-  services: Services,
+  services: Ports<'db' | 'ledger' | 'now'>,
   tenantId: string,
   licenseId: string,
   asOf: AsOf,
@@ -86,7 +87,7 @@ const unreadableHistory = (licenseId: string): LedgerUnavailable =>
 
 /** @throws Refusal `moment_in_the_future`, `license_not_found` for a time before its first event */
 async function placeIn(
-  services: Services,
+  services: Ports<'db' | 'now'>,
   licenseId: string,
   asOf: AsOf,
 ): Promise<{ revision: number; at: string; cut: Cut }> {
@@ -102,7 +103,7 @@ async function placeIn(
 }
 
 /** Nobody knows what will be recorded by then. @throws Refusal `moment_in_the_future` */
-function refuseFuture(services: Pick<Services, 'now'>, time: string): void {
+function refuseFuture(services: Ports<'now'>, time: string): void {
   if (time > momentOf(services)) throw new Refusal('moment_in_the_future')
 }
 
@@ -116,7 +117,7 @@ function foldKeyTypes(keyTypes: KeyTypes, { event }: Recorded<'product'>): KeyTy
 }
 
 function productThen(
-  { ledger }: Pick<Services, 'ledger'>,
+  { ledger }: Ports<'ledger'>,
   tenantId: string,
   productId: string,
   cut: Cut,
@@ -134,11 +135,11 @@ function productThen(
 
 const evolveCustomer = evolveRecorded(customers)
 
-function customerThen({ ledger }: Pick<Services, 'ledger'>, customerId: string, cut: Cut): Promise<Customer> {
+function customerThen({ ledger }: Ports<'ledger'>, customerId: string, cut: Cut): Promise<Customer> {
   return foldUntil(ledger, customerStream(customerId), cut, customers.initial, evolveCustomer)
 }
 
-function tenantThen({ ledger }: Pick<Services, 'ledger'>, tenantId: string, cut: Cut): Promise<Tenant> {
+function tenantThen({ ledger }: Ports<'ledger'>, tenantId: string, cut: Cut): Promise<Tenant> {
   return foldUntil(ledger, tenantStream(tenantId), cut, tenants.initial, evolveRecorded(tenants))
 }
 
@@ -148,7 +149,7 @@ function tenantThen({ ledger }: Pick<Services, 'ledger'>, tenantId: string, cut:
  *   `moment_in_the_future`
  */
 export async function productAsOf(
-  services: Services,
+  services: Ports<'findProduct' | 'ledger' | 'now'>,
   tenantId: string,
   productId: string,
   asOf: AsOf,
@@ -165,7 +166,7 @@ export async function productAsOf(
  * @throws Refusal `customer_not_found`, `moment_in_the_future`
  */
 export async function customerAsOf(
-  services: Services,
+  services: Ports<'db' | 'ledger' | 'now'>,
   tenantId: string,
   customerId: string,
   asOf: AsOf,
@@ -180,7 +181,7 @@ export async function customerAsOf(
 
 /** @throws Refusal `moment_in_the_future` */
 async function foldAsOf<State>(
-  services: Services,
+  services: Ports<'ledger' | 'now'>,
   stream: string,
   asOf: AsOf,
   initial: State,
@@ -204,7 +205,5 @@ export const seatsInOrder = ({ seats }: IssuedLicense): Seat[] =>
 const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
 /** How many of the tenant's devices sat in seats then. */
-export const activeDevicesThen = (
-  { db }: Pick<Services, 'db'>,
-  { tenant, cut }: LicenseThen,
-): Promise<number> => countActiveDevicesThen(db, tenant.tenantId, cut)
+export const activeDevicesThen = ({ db }: Ports<'db'>, { tenant, cut }: LicenseThen): Promise<number> =>
+  countActiveDevicesThen(db, tenant.tenantId, cut)

@@ -1,4 +1,4 @@
-import type { Services } from '../commands/services.ts'
+import type { Ports } from '../ports.ts'
 import { licenseAsOf } from './as-of.ts'
 import { type Change, differences } from './changes.ts'
 import type { AsOf } from './moment.ts'
@@ -15,7 +15,7 @@ export type Comparison = {
 
 /** @throws Refusal `license_not_found`, `moment_in_the_future` */
 export async function compareMoments(
-  services: Services,
+  services: Ports<'db' | 'ledger' | 'now'>,
   { tenantId, licenseId }: { tenantId: string; licenseId: string },
   from: AsOf,
   to: AsOf,

@@ -6,10 +6,10 @@ import {
   readHistoryPage,
 } from '../../projections/history/queries.ts'
 import { findSaleOfLicense } from '../../projections/sales/queries.ts'
-import type { Services } from '../commands/services.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { absentLicense, evolveLicense, type License } from '../domain/licenses/license.ts'
+import type { AllPorts, Ports } from '../ports.ts'
 import { type NamedActor, nameActors } from './actors.ts'
 import { type Change, changesOf } from './changes.ts'
 import { type PublicName, publicNames, wordsOf } from './words.ts'
@@ -51,7 +51,7 @@ export type StoryPage = {
  * @param place a license that is known to be the tenant's
  */
 export async function readStory(
-  services: Pick<Services, 'db' | 'subjects'>,
+  services: Ports<'db' | 'subjects'>,
   place: Place,
   { order, after, limit }: { order: HistoryOrder; after?: number | undefined; limit: number },
 ): Promise<StoryPage> {
@@ -63,7 +63,7 @@ export async function readStory(
 
 /** Tells events of a license that stand next to each other in its history, in the order given. */
 async function tellStory(
-  services: Pick<Services, 'db' | 'subjects'>,
+  services: Ports<'db' | 'subjects'>,
   place: Place,
   recorded: readonly HistoryEntry[],
 ): Promise<StoryEntry[]> {
@@ -115,7 +115,7 @@ type Told = { changes: Change[]; deviceName: string | null }
 
 /** What each of the events changed, by its revision. They stand next to each other, oldest first. */
 async function changesIn(
-  { db }: Pick<Services, 'db'>,
+  { db }: Ports<'db'>,
   licenseId: string,
   entries: readonly HistoryEntry[],
 ): Promise<Map<number, Told>> {
@@ -136,7 +136,7 @@ async function changesIn(
 
 /** With the seats of these devices alone, and the right number of seats all the same. */
 async function licenseBefore(
-  db: Services['db'],
+  db: AllPorts['db'],
   licenseId: string,
   revision: number,
   deviceIds: readonly string[],

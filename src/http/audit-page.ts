@@ -5,7 +5,7 @@ import {
   listAudit,
 } from '../../projections/audit/queries.ts'
 import type { Keyset, PageOf } from '../../projections/page.ts'
-import type { Services } from '../commands/services.ts'
+import type { Ports } from '../ports.ts'
 import { invalid } from './problem.ts'
 
 /**
@@ -13,7 +13,7 @@ import { invalid } from './problem.ts'
  * @throws Problem 400 for a cursor that was made before the log was moved or restored
  */
 export async function auditPageOf(
-  { db }: Pick<Services, 'db'>,
+  { db }: Ports<'db'>,
   tenantId: string,
   filter: AuditFilter,
   keyset: Keyset,

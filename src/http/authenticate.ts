@@ -1,11 +1,12 @@
 import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
-import { momentOf, type Origin, type Services } from '../commands/services.ts'
+import { momentOf, type Origin } from '../commands/origin.ts'
 import { sameDigest } from '../credentials/sha256.ts'
 import { tokenHashOf } from '../credentials/token.ts'
 import { grantableOf } from '../domain/logins/login.ts'
 import type { Scope } from '../domain/tokens/scopes.ts'
 import type { Limits } from '../limits/limits.ts'
+import type { Ports } from '../ports.ts'
 import { Problem, rateLimited, unavailable } from './problem.ts'
 
 /** Who is asking: a token that was live when the request came in. */
@@ -42,7 +43,7 @@ export function authenticate(authority: Authority): onRequestHookHandler {
 }
 
 /** What decides over who may ask, and how often. */
-export type Authority = Pick<Services, 'findToken' | 'tokenUse' | 'limitHits' | 'now'> & { limits: Limits }
+export type Authority = Ports<'findToken' | 'tokenUse' | 'limitHits' | 'now'> & { limits: Limits }
 
 /** Finds the token and lets it in. @throws Problem 401, 429, 403 */
 export async function admit(authority: Authority, request: FastifyRequest): Promise<void> {

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { momentOf, type Services } from '../commands/services.ts'
+import { momentOf } from '../commands/origin.ts'
 import { secondsLeft } from '../domain/confirmations/confirmation.ts'
 import type { GatedOperation, RequestInput } from '../gate/operation.ts'
 import { passGate } from '../gate/pass.ts'
+import type { ApprovalPorts } from '../gate/ports.ts'
 import { addressOf } from './address.ts'
 import { callerIn, originOf } from './authenticate.ts'
 import { invalid } from './problem.ts'
@@ -63,7 +64,7 @@ export type GatedRoute<Result> = {
 /** Registers the route of a gated operation. Everything about the gate is here; the route only says its answer. */
 export function gatedRoute<Result>(
   app: ZodApp,
-  services: Services,
+  services: ApprovalPorts,
   operation: GatedOperation<Result>,
   route: GatedRoute<Result>,
 ): void {
@@ -122,7 +123,7 @@ export function gatedRoute<Result>(
   })
 }
 
-function pass<Result>(services: Services, operation: GatedOperation<Result>, request: FastifyRequest) {
+function pass<Result>(services: ApprovalPorts, operation: GatedOperation<Result>, request: FastifyRequest) {
   const { tenantId, tokenId } = callerIn(request)
   const { headers, gatedInput } = request
   if (gatedInput === undefined) throw new Error('a gated call was not read')

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
-import type { Origin, Services } from '../commands/services.ts'
+import type { Origin } from '../commands/origin.ts'
 import type { Ending, Idempotency } from '../idempotency/idempotency.ts'
 import { isIdempotencyKey, type KeyedRequest, NotCanonical } from '../idempotency/request.ts'
 import type { Run } from '../idempotency/run.ts'
+import type { Ports } from '../ports.ts'
 import { callerIn, originOf } from './authenticate.ts'
 import { withKeyAnswers } from './openapi/idempotency-keys.ts'
 import { invalid, Problem } from './problem.ts'
@@ -130,7 +131,10 @@ function isOutcome(status: number): boolean {
 }
 
 /** The services as the request's run must use them: with its own moment, ids and randomness. */
-export function servicesFor(request: FastifyRequest, services: Services): Services {
+export function servicesFor<S extends Ports<'newId' | 'now' | 'randomBytes'>>(
+  request: FastifyRequest,
+  services: S,
+): S {
   const run = request.keyed?.reserved?.run
   if (!run) return services
   const { at, randomBytes, newId } = run

@@ -1,7 +1,7 @@
 import { findLicense } from '../../projections/licenses/queries.ts'
 import { findMail } from '../../projections/mails/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
-import { momentOf, type Services } from '../commands/services.ts'
+import { momentOf } from '../commands/origin.ts'
 import { keyHashOf } from '../credentials/license-key.ts'
 import type { AttemptResult, KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { AttemptError } from '../domain/deliveries/events.ts'
@@ -9,6 +9,7 @@ import type { IssuedLicense } from '../domain/licenses/license.ts'
 import { type MailFacts, writeMail } from '../domain/mails/template.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { saleKeyName } from '../domain/sales/key.ts'
+import type { Ports } from '../ports.ts'
 import type { DeliveryChannel } from '../webhooks/channel.ts'
 import type { MailProblem, Sending } from './mailer.ts'
 
@@ -18,7 +19,9 @@ const unwanted: AttemptResult = { outcome: 'unwanted' }
  * Sends the customer of a sale their key. Nothing is sent where the product wants no mails, where the person has been
  * erased, and where the key has been destroyed or replaced since: there is nothing left to tell.
  */
-export function createMailChannel(services: Services): DeliveryChannel {
+export function createMailChannel(
+  services: Ports<'db' | 'findProduct' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
+): DeliveryChannel {
   return {
     async deliver(delivery) {
       const { tenantId, deliveryId, licenseId } = delivery
@@ -38,13 +41,16 @@ export function createMailChannel(services: Services): DeliveryChannel {
   }
 }
 
-async function isReadable(services: Services, { tenantId, holder }: IssuedLicense): Promise<boolean> {
+async function isReadable(
+  services: Ports<'subjects'>,
+  { tenantId, holder }: IssuedLicense,
+): Promise<boolean> {
   const [person] = await services.subjects.openPeople(tenantId, [holder])
   return (person?.email ?? null) !== null
 }
 
 async function factsOf(
-  services: Services,
+  services: Ports<'db' | 'findProduct' | 'secrets' | 'subjects'>,
   { tenantId }: KnownDelivery,
   license: IssuedLicense,
 ): Promise<MailFacts | undefined> {

@@ -2,12 +2,13 @@ import { type ConfirmationEntry, listFirstPending } from '../../projections/conf
 import { findTenant } from '../../projections/tenants/queries.ts'
 import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
 import { withTenantLock } from '../commands/cross-stream/tenant-lock.ts'
-import { momentOf, type Services } from '../commands/services.ts'
+import { momentOf } from '../commands/origin.ts'
 import { confirmationStatusAt, type RequestedConfirmation } from '../domain/confirmations/confirmation.ts'
 import { writeApprovalMail } from '../domain/mails/approval-mail.ts'
 import { approvalRuleFor, membersWhoMayApprove } from '../gate/approval-rule.ts'
 import { isMember } from '../gate/asker.ts'
 import { findOperation } from '../gate/registry.ts'
+import type { Ports } from '../ports.ts'
 import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
@@ -26,7 +27,10 @@ const mostOfTenant = 20
  * whom a mail was handed over for is recorded with the request: each is told once. When a process dies between the two,
  * the mail is sent again with the id that it had.
  */
-export function mailApprovers(services: Services, { baseUrl, onTrouble }: Options): Process {
+export function mailApprovers(
+  services: Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'mailing' | 'now' | 'subjects'>,
+  { baseUrl, onTrouble }: Options,
+): Process {
   // Only to spare their streams: who was told is recorded.
   let done: ReadonlySet<string> = new Set()
   return processOf<ConfirmationEntry>({
@@ -55,7 +59,7 @@ const idOf = ({ confirmation }: ConfirmationEntry): string => confirmation.confi
 
 /** @throws Error when a mail was not taken; the others were sent all the same */
 async function tellApprovers(
-  services: Services,
+  services: Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'mailing' | 'now' | 'subjects'>,
   { confirmation: { confirmationId, tenantId }, tokenName }: ConfirmationEntry,
   baseUrl: string,
 ): Promise<void> {
@@ -84,7 +88,10 @@ async function tellApprovers(
 }
 
 /** Those who may approve it and were not told; a member who asks in the dashboard stands before its page. */
-async function untoldMembers(services: Services, confirmation: RequestedConfirmation) {
+async function untoldMembers(
+  services: Ports<'db' | 'ledger' | 'subjects'>,
+  confirmation: RequestedConfirmation,
+) {
   const { tenantId, tokenId, mailed } = confirmation
   const rule = await approvalRuleFor(services, confirmation)
   const members = await membersWhoMayApprove(services, tenantId, rule)
@@ -94,7 +101,7 @@ async function untoldMembers(services: Services, confirmation: RequestedConfirma
 }
 
 async function tell(
-  services: Services,
+  services: Ports<'deriveId' | 'execute' | 'mailing' | 'now'>,
   { confirmationId, tenantId, requestId: correlationId }: RequestedConfirmation,
   memberId: string,
   facts: Parameters<typeof writeApprovalMail>[0],

@@ -5,12 +5,14 @@ import {
   listUnexecutedConfirmations,
 } from '../../projections/confirmations/queries.ts'
 import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
-import { momentOf, type Origin, type Services } from '../commands/services.ts'
+import { momentOf, type Origin } from '../commands/origin.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { execute, recordExecution } from '../gate/execute.ts'
+import type { ApprovalPorts } from '../gate/ports.ts'
 import { findOperation } from '../gate/registry.ts'
 import { destroyRequest, openRequest } from '../gate/request.ts'
 import { runApproved } from '../gate/run-approved.ts'
+import type { Ports } from '../ports.ts'
 import { graceAt } from './grace.ts'
 import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
@@ -25,13 +27,13 @@ type Options = {
  * Carries confirmations to their end: runs what was approved and consumed, or approved for a member, by somebody who
  * died before it was executed, records expiries, and destroys the sealed requests that such a death left behind.
  */
-export const confirmationProcesses = (services: Services, options: Options): Process[] => [
+export const confirmationProcesses = (services: ApprovalPorts, options: Options): Process[] => [
   resumeConfirmations(services, options),
   expireConfirmations(services, options),
   clearRequests(services, options),
 ]
 
-function resumeConfirmations(services: Services, { graceMs = 10_000, onTrouble }: Options): Process {
+function resumeConfirmations(services: ApprovalPorts, { graceMs = 10_000, onTrouble }: Options): Process {
   return processOf<string>({
     name: 'confirmations.resume',
     everyMs: 1000,
@@ -50,7 +52,10 @@ function resumeConfirmations(services: Services, { graceMs = 10_000, onTrouble }
   })
 }
 
-function expireConfirmations(services: Services, { onTrouble }: Options): Process {
+function expireConfirmations(
+  services: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
+  { onTrouble }: Options,
+): Process {
   return processOf<string>({
     name: 'confirmations.expire',
     everyMs: 1000,
@@ -67,7 +72,10 @@ function expireConfirmations(services: Services, { onTrouble }: Options): Proces
   })
 }
 
-function clearRequests(services: Services, { onTrouble }: Options): Process {
+function clearRequests(
+  services: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
+  { onTrouble }: Options,
+): Process {
   return processOf<{ tenantId: string; confirmationId: string; unknown: boolean }>({
     name: 'confirmations.clear',
     everyMs: 60_000,
@@ -89,7 +97,7 @@ function clearRequests(services: Services, { onTrouble }: Options): Process {
  * Runs a consumed confirmation's operation from the request that was kept for it; once more if its first run had
  * got anywhere, which changes nothing more. One that is not consumed, or executed already, is left as it is.
  */
-async function resumeConfirmation(services: Services, id: string, origin: Origin): Promise<void> {
+async function resumeConfirmation(services: ApprovalPorts, id: string, origin: Origin): Promise<void> {
   const { state: confirmation } = await loadConfirmation(services, id)
   if (confirmation.status === 'approved') return unlessRefused(runApproved(services, id, origin))
   if (confirmation.status !== 'consumed') return

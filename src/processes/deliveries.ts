@@ -4,10 +4,11 @@ import { createWakeSignal } from '../async/wake-signal.ts'
 import { waitOnce } from '../commands/cross-stream/wait-once.ts'
 import { scheduleDelivery } from '../commands/deliveries/deliveries.ts'
 import { destroySpentKey } from '../commands/deliveries/spent-keys.ts'
-import { momentOf, type Services } from '../commands/services.ts'
+import { momentOf } from '../commands/origin.ts'
 import { publicNameOf } from '../domain/deliveries/outbox.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { saleKeyPrefix } from '../domain/sales/key.ts'
+import type { Ports } from '../ports.ts'
 import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
@@ -18,13 +19,15 @@ type OnTrouble = (trouble: Trouble) => void
  * the event there, so that nothing is forgotten by whoever dies in between.
  */
 export function scheduleDeliveries(
-  services: Services,
+  services: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>,
   onTrouble: OnTrouble,
 ): Process & { onEntry(entry: LogEntry): void } {
   const wakeSignal = createWakeSignal()
   let latest = -1n
-  const schedule = (steps: Services, { eventId, correlationId, ...pending }: PendingDelivery) =>
-    scheduleDelivery(steps, pending, { ...originOfProcess(), causationId: eventId, correlationId })
+  const schedule = (
+    steps: Ports<'deriveId' | 'execute' | 'now'>,
+    { eventId, correlationId, ...pending }: PendingDelivery,
+  ) => scheduleDelivery(steps, pending, { ...originOfProcess(), causationId: eventId, correlationId })
   const process = processOf<PendingDelivery>({
     name: 'deliveries.schedule',
     everyMs: 500,
@@ -53,7 +56,10 @@ export function scheduleDeliveries(
 }
 
 /** Destroys the keys of sales that are needed no longer, and that no dispatcher was left to destroy. */
-export const destroySpentKeys = (services: Services, onTrouble: OnTrouble): Process =>
+export const destroySpentKeys = (
+  services: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
+  onTrouble: OnTrouble,
+): Process =>
   processOf<{ tenantId: string; licenseId: string }>({
     name: 'deliveries.clear',
     everyMs: 60_000,

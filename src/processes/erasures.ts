@@ -1,6 +1,6 @@
 import { listErasures } from '../../projections/subjects/queries.ts'
 import { eraseSubject } from '../commands/customers/erasure.ts'
-import type { Services } from '../commands/services.ts'
+import type { Ports } from '../ports.ts'
 import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
@@ -11,7 +11,10 @@ type Options = {
 }
 
 /** Ends the erasures that were begun by somebody who died. */
-export function resumeErasures(services: Services, { graceMs = 10_000, onTrouble }: Options): Process {
+export function resumeErasures(
+  services: Ports<'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
+  { graceMs = 10_000, onTrouble }: Options,
+): Process {
   return processOf<{ tenantId: string; subjectId: string }>({
     name: 'erasures.resume',
     everyMs: 1000,

@@ -1,6 +1,6 @@
 import { listOpenEnds } from '../../projections/licenses/open-ends.ts'
 import { endPaidPeriod } from '../commands/licenses/paid-period.ts'
-import type { Services } from '../commands/services.ts'
+import type { Ports } from '../ports.ts'
 import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
@@ -22,7 +22,10 @@ const lanes = 32
  * Records the end of every paid period at its second: that the license has expired, or has fallen back. Nobody's
  * answer waits for it. Those of a time when nobody ran are recorded by the first poll.
  */
-export function recordExpiries(services: Services, { most = 500, onTrouble }: Options): Process {
+export function recordExpiries(
+  services: Ports<'db' | 'execute' | 'findLicenseAlone' | 'ledger' | 'now'>,
+  { most = 500, onTrouble }: Options,
+): Process {
   let nextInMs = pollEveryMs
   return processOf<string>({
     name: 'licenses.expire',

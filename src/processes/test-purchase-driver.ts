@@ -2,11 +2,11 @@ import { findIntegration } from '../../projections/integrations/queries.ts'
 import { listMembers } from '../../projections/members/queries.ts'
 import { cardAccessOf } from '../commands/checkout/prices.ts'
 import { emailOf } from '../commands/members/members.ts'
-import type { Services } from '../commands/services.ts'
 import { type Mapping, soldIds } from '../domain/integrations/mapping.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import type { KnownTestPurchase } from '../domain/test-purchases/test-purchase.ts'
 import { type SignedNotification, type TestSale, testNotification } from '../payments/test-notification.ts'
+import type { Ports } from '../ports.ts'
 import { loadSale } from '../sales/streams.ts'
 import type { StageOutcome, TestPurchaseDriver } from './test-purchases.ts'
 
@@ -19,7 +19,10 @@ export type SendNotification = (
  * Plays a purchase through on the path of a real one: the notification is of the provider's shape, signed with what the
  * provider signs with, and taken in by the address that takes the provider's own. Only the payment is left out.
  */
-export function createTestPurchaseDriver(services: Services, send: SendNotification): TestPurchaseDriver {
+export function createTestPurchaseDriver(
+  services: Ports<'db' | 'findProduct' | 'ledger' | 'now' | 'providers' | 'secrets' | 'subjects'>,
+  send: SendNotification,
+): TestPurchaseDriver {
   return {
     checkout: (purchase) =>
       purchase.provider === 'stripe' ? checkPrice(services, purchase) : checkMapping(services, purchase),
@@ -31,7 +34,10 @@ export function createTestPurchaseDriver(services: Services, send: SendNotificat
 const done = (detail: string): StageOutcome => ({ outcome: 'done', detail })
 const failed = (detail: string): StageOutcome => ({ outcome: 'failed', detail })
 
-async function checkPrice(services: Services, purchase: KnownTestPurchase): Promise<StageOutcome> {
+async function checkPrice(
+  services: Ports<'db' | 'findProduct' | 'providers' | 'secrets'>,
+  purchase: KnownTestPurchase,
+): Promise<StageOutcome> {
   const { tenantId, productId, keyTypeId } = purchase
   const product = await services.findProduct(tenantId, productId)
   const access = product && (await cardAccessOf(services, product))
@@ -49,7 +55,7 @@ async function checkPrice(services: Services, purchase: KnownTestPurchase): Prom
   )
 }
 
-async function checkMapping(services: Services, purchase: KnownTestPurchase): Promise<StageOutcome> {
+async function checkMapping(services: Ports<'db'>, purchase: KnownTestPurchase): Promise<StageOutcome> {
   const { productId, keyTypeId, provider } = purchase
   const { status, soldAs } = await mappedAs(services, purchase)
   if (status !== 'connected') return failed(`${provider} is no longer connected`)
@@ -61,7 +67,10 @@ async function checkMapping(services: Services, purchase: KnownTestPurchase): Pr
   return done(`no payment was made; ${provider} sells it as ${soldAs}`)
 }
 
-async function mappedAs(services: Services, { tenantId, productId, keyTypeId, provider }: KnownTestPurchase) {
+async function mappedAs(
+  services: Ports<'db'>,
+  { tenantId, productId, keyTypeId, provider }: KnownTestPurchase,
+) {
   const integration = await findIntegration(services.db, tenantId, provider)
   const mapping = integration?.mappings.find((entry) => entry.productId === productId)?.mapping
   return { status: integration?.status, soldAs: mapping && idSelling(mapping, keyTypeId) }
@@ -75,7 +84,7 @@ function idSelling(mapping: Mapping, keyTypeId: string): string | undefined {
 }
 
 async function notify(
-  services: Services,
+  services: Ports<'db' | 'now' | 'providers' | 'secrets' | 'subjects'>,
   purchase: KnownTestPurchase,
   send: SendNotification,
 ): Promise<StageOutcome> {
@@ -103,7 +112,7 @@ async function notify(
 }
 
 async function secretOf(
-  services: Services,
+  services: Ports<'db' | 'providers' | 'secrets'>,
   { tenantId, provider }: KnownTestPurchase,
 ): Promise<string | undefined> {
   if (provider === 'stripe') return services.providers.cardWebhookSecret
@@ -112,7 +121,7 @@ async function secretOf(
   return name === undefined ? undefined : services.secrets.open(tenantId, name)
 }
 
-async function saleOf(services: Services, purchase: KnownTestPurchase): Promise<TestSale> {
+async function saleOf(services: Ports<'db' | 'subjects'>, purchase: KnownTestPurchase): Promise<TestSale> {
   const { testPurchaseId, tenantId, productId, keyTypeId, provider } = purchase
   const integration = await findIntegration(services.db, tenantId, provider)
   return {
@@ -127,13 +136,13 @@ async function saleOf(services: Services, purchase: KnownTestPurchase): Promise<
 }
 
 /** The mail with the key goes to whoever owns the workspace; where nobody does, to an address that takes none. */
-async function addressFor(services: Services, tenantId: string): Promise<string> {
+async function addressFor(services: Ports<'db' | 'subjects'>, tenantId: string): Promise<string> {
   const members = await listMembers(services.db, tenantId)
   const owner = members.find(({ role }) => role === 'owner')
   return (owner && (await emailOf(services, owner))) ?? 'test-purchase@keyledger.invalid'
 }
 
-async function findLicense(services: Services, purchase: KnownTestPurchase): Promise<StageOutcome> {
+async function findLicense(services: Ports<'ledger'>, purchase: KnownTestPurchase): Promise<StageOutcome> {
   const { tenantId, provider, testPurchaseId: saleId } = purchase
   const { state: sale } = await loadSale(services, { tenantId, provider, saleId })
   if (sale.status === 'absent') return failed('the notification was accepted, but no sale was recorded')

@@ -1,10 +1,11 @@
 import { listRunningTestPurchases } from '../../projections/test-purchases/queries.ts'
-import type { Origin, Services } from '../commands/services.ts'
+import type { Origin } from '../commands/origin.ts'
 import { changeTestPurchase, loadTestPurchase } from '../commands/test-purchases.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Stage } from '../domain/test-purchases/events.ts'
 import { type KnownTestPurchase, nextStage } from '../domain/test-purchases/test-purchase.ts'
 import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
+import type { Ports } from '../ports.ts'
 import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
@@ -32,7 +33,10 @@ export type RunTestPurchase = (
  * Every step is an event, so a run that is cut off goes on where it was, and two runs of one purchase come to one
  * history.
  */
-export function createTestPurchaseRunner(services: Services, driver: TestPurchaseDriver): RunTestPurchase {
+export function createTestPurchaseRunner(
+  services: Ports<'execute' | 'ledger' | 'now'>,
+  driver: TestPurchaseDriver,
+): RunTestPurchase {
   return async (testPurchaseId, origin) => {
     const { state } = await loadTestPurchase(services, testPurchaseId)
     if (state.status === 'absent') return undefined
@@ -77,7 +81,7 @@ const graceMs = 10_000
 
 /** Goes on with purchases that were left half done by somebody who died. */
 export function resumeTestPurchases(
-  services: Services,
+  services: Ports<'db' | 'ledger' | 'now'>,
   run: RunTestPurchase,
   onTrouble: (trouble: Trouble) => void,
 ): Process {

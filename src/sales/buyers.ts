@@ -1,6 +1,6 @@
 import { salesNeedingHolder } from '../../projections/sales/holders.ts'
-import type { Services } from '../commands/services.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
+import type { Ports } from '../ports.ts'
 import { nobody, type Person } from '../vault/subjects.ts'
 
 /** Who bought, as far as it is known, and whether the license still needs somebody to hold it. */
@@ -8,7 +8,7 @@ export type Buyer = Person & { needsHolder: boolean }
 
 /** A tenant's sales with who bought them, in the order given. */
 export async function readBuyers(
-  { db, subjects }: Pick<Services, 'db' | 'subjects'>,
+  { db, subjects }: Ports<'db' | 'subjects'>,
   tenantId: string,
   sales: readonly KnownSale[],
 ): Promise<{ sale: KnownSale; buyer: Buyer }[]> {
@@ -26,10 +26,7 @@ export async function readBuyers(
 }
 
 /** As {@link readBuyers}, of one sale. */
-export async function readBuyer(
-  services: Pick<Services, 'db' | 'subjects'>,
-  sale: KnownSale,
-): Promise<Buyer> {
+export async function readBuyer(services: Ports<'db' | 'subjects'>, sale: KnownSale): Promise<Buyer> {
   const [found] = await readBuyers(services, sale.tenantId, [sale])
   return found?.buyer ?? { ...nobody, needsHolder: false }
 }

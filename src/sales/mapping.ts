@@ -1,7 +1,6 @@
 import { findIntegration, listPricedProducts } from '../../projections/integrations/queries.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
-import type { Services } from '../commands/services.ts'
 import { keyTypeSoldAs } from '../domain/integrations/mapping.ts'
 import type { Provider } from '../domain/integrations/provider.ts'
 import { mostSold } from '../domain/licenses/issue.ts'
@@ -9,6 +8,7 @@ import { findKeyType } from '../domain/products/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason, SoldItem } from '../domain/sales/events.ts'
 import type { Resolution } from '../domain/sales/sale.ts'
+import type { Ports } from '../ports.ts'
 
 type Bought = { tenantId: string; provider: Provider; sold: SoldItem; quantity: number }
 
@@ -16,7 +16,7 @@ type Bought = { tenantId: string; provider: Provider; sold: SoldItem; quantity: 
 export type Resolved = { resolution: Resolution; product: PresentProduct | undefined }
 
 /** @throws Refusal `tenant_not_found`: there is nobody to keep the sale for */
-export async function resolveSale(services: Services, bought: Bought): Promise<Resolved> {
+export async function resolveSale(services: Ports<'db' | 'findProduct'>, bought: Bought): Promise<Resolved> {
   const { tenantId, provider, sold, quantity } = bought
   const [tenant, named] = await Promise.all([
     findTenant(services.db, tenantId),
@@ -43,7 +43,7 @@ const parked = (reason: ParkedReason, detail: string) => ({ reason, detail: deta
 
 /** What the tenant's mapping says that a provider's id is sold as; the key type null for the product's first one. */
 export async function mappedTo(
-  services: Services,
+  services: Ports<'db'>,
   tenantId: string,
   provider: Provider,
   providerProduct: string,

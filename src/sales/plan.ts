@@ -1,11 +1,11 @@
 import type { PresentProduct } from '../../projections/products/queries.ts'
-import type { Services } from '../commands/services.ts'
 import { sameJson } from '../domain/equality.ts'
 import type { SaleTerms } from '../domain/licenses/following.ts'
 import { mostSeats } from '../domain/licenses/issue.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import type { SoldItem } from '../domain/sales/events.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
+import type { Ports } from '../ports.ts'
 import { mappedTo } from './mapping.ts'
 
 /**
@@ -14,7 +14,7 @@ import { mappedTo } from './mapping.ts'
  * @returns `terms` null when the license stays as it was sold; `unmapped` the latest plan, when no key type is mapped to it
  */
 export async function termsOfPlan(
-  services: Services,
+  services: Ports<'db'>,
   sale: KnownSale,
   product: PresentProduct | undefined,
 ): Promise<{ terms: SaleTerms | null; unmapped: string | null }> {
@@ -31,7 +31,7 @@ export async function termsOfPlan(
 }
 
 async function planned(
-  services: Services,
+  services: Ports<'db'>,
   sale: KnownSale,
   product: PresentProduct | undefined,
 ): Promise<{ keyTypeId?: string; unmapped: string | null }> {
@@ -45,7 +45,7 @@ async function planned(
 }
 
 async function keyTypeOf(
-  services: Services,
+  services: Ports<'db'>,
   sale: KnownSale,
   product: PresentProduct | undefined,
   sold: SoldItem,

@@ -1,7 +1,7 @@
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { usingKeyType } from '../commands/cross-stream/key-type-use.ts'
 import { issuedAs } from '../commands/licenses/stream.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../commands/services.ts'
+import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
 import { foreignKey, newLicenseKey } from '../credentials/license-key.ts'
 import type { LicenseTerms } from '../domain/licenses/events.ts'
 import type { SaleTerms } from '../domain/licenses/following.ts'
@@ -14,6 +14,7 @@ import { isOpen, type KnownSale, type SaleCommand, saleStanding } from '../domai
 import { licenseStream } from '../domain/streams.ts'
 import type { Loaded } from '../ledger/load.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import type { Ports } from '../ports.ts'
 import { termsOfPlan } from './plan.ts'
 import { bindLinks, changeSale } from './streams.ts'
 
@@ -30,7 +31,9 @@ const mostSteps = 50
  * @returns the sale as it is now, and the license with its key if it was issued here and now
  */
 export async function advanceSale(
-  services: Services,
+  services: Ports<
+    'db' | 'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
+  >,
   found: Loaded<KnownSale>,
   origin: Origin,
   isNew = false,
@@ -52,7 +55,7 @@ export async function advanceSale(
 }
 
 async function licensed(
-  services: Services,
+  services: Ports<'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
   found: Loaded<KnownSale>,
   origin: Origin,
   isNew: boolean,
@@ -81,7 +84,12 @@ async function licensed(
 type Issue = { first: IssuedLicense; issued?: Issued } | { reason: ParkedReason; detail: string }
 
 /** Issues the license that the sale has chosen; the first append to its stream is the claim, so there is only one. */
-async function issue(services: Services, sale: KnownSale, origin: Origin, isNew: boolean): Promise<Issue> {
+async function issue(
+  services: Ports<'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
+  sale: KnownSale,
+  origin: Origin,
+  isNew: boolean,
+): Promise<Issue> {
   const stream = licenseStream(sale.licenseId)
   const before = isNew ? absentLicense : await issuedAs(services.ledger, stream)
   if (before.status === 'issued') return { first: before }
@@ -145,7 +153,7 @@ function placeOf(sale: KnownSale) {
 
 /** Brings the license to where the facts want it, and says so. */
 async function settle(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
   found: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<Loaded<KnownSale>> {
@@ -166,7 +174,7 @@ async function settle(
 
 /** @returns what the subscription was changed to, if no key type is mapped to it */
 async function followSale(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
   sale: KnownSale,
   origin: Origin,
   known?: PresentProduct,
@@ -195,7 +203,7 @@ type Following = {
 
 /** @returns whether anything was recorded */
 async function followOn(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   sale: KnownSale,
   { product, terms, proof }: Following,
   origin: Origin,

@@ -2,7 +2,7 @@ import { hasTestMode } from '../../projections/products/test-mode.ts'
 import { findSale } from '../../projections/sales/queries.ts'
 import { findTestPurchase } from '../../projections/test-purchases/queries.ts'
 import { waitOnce } from '../commands/cross-stream/wait-once.ts'
-import { momentOf, type Origin, type Services } from '../commands/services.ts'
+import { momentOf, type Origin } from '../commands/origin.ts'
 import { isId } from '../credentials/id.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
@@ -12,9 +12,11 @@ import { saleKeyName } from '../domain/sales/key.ts'
 import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
 import type { Loaded } from '../ledger/load.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
+import type { Ports } from '../ports.ts'
 import { type IgnoredReason, type IgnoredTest, noteIgnoredTest } from '../usage/ignored-tests.ts'
 import { factFrom, inUtc } from './facts.ts'
 import { type Resolved, resolveSale } from './mapping.ts'
+import type { SalePorts } from './ports.ts'
 import { advanceSale } from './process.ts'
 import { bindLinks, changeSale, keepNotice, loadSale, saleOfLink } from './streams.ts'
 
@@ -41,7 +43,7 @@ type SoldNotification = Told<'sold'>
  * @throws Refusal `tenant_not_found`, and `tenant_suspended` or `tenant_closed` for a sale, which is kept nevertheless
  */
 export async function receiveNotification(
-  services: Services,
+  services: SalePorts,
   tenantId: string,
   notification: PaymentNotification,
   raw: string,
@@ -55,7 +57,19 @@ export async function receiveNotification(
 }
 
 async function receiveSale(
-  services: Services,
+  services: Ports<
+    | 'db'
+    | 'deriveId'
+    | 'execute'
+    | 'findProduct'
+    | 'keyTypes'
+    | 'ledger'
+    | 'newId'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'subjects'
+  >,
   tenantId: string,
   notification: SoldNotification,
   raw: string,
@@ -95,7 +109,7 @@ function whyIgnored({ resolution, product }: Resolved): Why {
 
 /** Lists a test that has no effect, so that its vendor finds out why. */
 async function ignoredTest(
-  services: Services,
+  services: Ports<'db' | 'now'>,
   tenantId: string,
   { provider, notificationId, type: kind }: PaymentNotification,
   why: Why,
@@ -105,7 +119,9 @@ async function ignoredTest(
 }
 
 async function receiveAgain(
-  services: Services,
+  services: Ports<
+    'db' | 'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
+  >,
   tenantId: string,
   notification: SoldNotification,
   origin: Origin,
@@ -123,7 +139,7 @@ async function receiveAgain(
 
 /** Looks again whether it is known by now what to issue for a parked sale. */
 async function resolveAgain(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
   found: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<Loaded<KnownSale>> {
@@ -133,7 +149,9 @@ async function resolveAgain(
 }
 
 async function carriedOn(
-  services: Services,
+  services: Ports<
+    'db' | 'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
+  >,
   found: Loaded<KnownSale>,
   origin: Origin,
   isNew = false,
@@ -150,14 +168,32 @@ async function carriedOn(
 }
 
 /** A test purchase of our own is a sale whose id is the purchase's. */
-async function belongsToTestPurchase(services: Services, tenantId: string, saleId: string): Promise<boolean> {
+async function belongsToTestPurchase(
+  services: Ports<'db'>,
+  tenantId: string,
+  saleId: string,
+): Promise<boolean> {
   if (!isId('tp', saleId)) return false
   const purchase = await findTestPurchase(services.db, tenantId, saleId)
   return purchase?.status === 'running'
 }
 
 /** Looks again what the subscription was changed to. */
-async function reviewPlan(services: Services, found: Loaded<KnownSale>, origin: Origin): Promise<KnownSale> {
+async function reviewPlan(
+  services: Ports<
+    | 'db'
+    | 'execute'
+    | 'findProduct'
+    | 'keyTypes'
+    | 'ledger'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'untilVisible'
+  >,
+  found: Loaded<KnownSale>,
+  origin: Origin,
+): Promise<KnownSale> {
   const sale = await waitOnce(services, async (steps) => {
     const review = (at: string): SaleCommand => ({ type: 'ReviewPlan', at })
     const reviewed = await changeSale(steps, found.state, origin, review, found)
@@ -172,7 +208,17 @@ async function reviewPlan(services: Services, found: Loaded<KnownSale>, origin: 
  * @throws Refusal `sale_not_found`, `sale_not_parked`, `sale_still_parked`, `tenant_suspended`, `tenant_closed`
  */
 export async function replaySale(
-  services: Services,
+  services: Ports<
+    | 'db'
+    | 'execute'
+    | 'findProduct'
+    | 'keyTypes'
+    | 'ledger'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'untilVisible'
+  >,
   tenantId: string,
   id: string,
   origin: Origin,
@@ -194,7 +240,9 @@ export async function replaySale(
 }
 
 async function receiveFact(
-  services: Services,
+  services: Ports<
+    'db' | 'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets' | 'subjects'
+  >,
   tenantId: string,
   notification: Exclude<PaymentNotification, SoldNotification>,
   raw: string,
@@ -222,7 +270,7 @@ async function receiveFact(
 
 /** The name under which the vault keeps a notification as it came, for as long as anybody may want to look at it. */
 async function keptPayload(
-  services: Services,
+  services: Ports<'secrets'>,
   tenantId: string,
   { provider, notificationId }: PaymentNotification,
   raw: string,
@@ -233,7 +281,11 @@ async function keptPayload(
 }
 
 /** Providers go on to tell of somebody who was erased, by name: what they tell counts, and how they said it is not kept. */
-async function forgetIfErased(services: Services, sale: KnownSale, payload: string): Promise<void> {
+async function forgetIfErased(
+  services: Ports<'secrets' | 'subjects'>,
+  sale: KnownSale,
+  payload: string,
+): Promise<void> {
   if (sale.customer === null) return
   const [person] = await services.subjects.openPeople(sale.tenantId, [sale.customer])
   if (!person?.email) await services.secrets.destroy(sale.tenantId, payload)
@@ -253,7 +305,7 @@ function boughtIn({ provider, sold, quantity, paidUntil }: SoldNotification) {
 }
 
 async function receivedFrom(
-  services: Services,
+  services: Ports<'deriveId' | 'newId' | 'secrets' | 'subjects'>,
   tenantId: string,
   notification: SoldNotification,
   raw: string,

@@ -1,6 +1,6 @@
 import { listOpenSales } from '../../projections/sales/queries.ts'
-import type { Services } from '../commands/services.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
+import type { Ports } from '../ports.ts'
 import { graceAt } from '../processes/grace.ts'
 import type { Process } from '../processes/process.ts'
 import { originOfProcess, processOf, type Trouble } from '../processes/process-manager.ts'
@@ -14,7 +14,12 @@ type Options = {
 }
 
 /** Advances the sales that were left half done by somebody who died. */
-export function resumeSales(services: Services, { graceMs = 10_000, onTrouble }: Options): Process {
+export function resumeSales(
+  services: Ports<
+    'db' | 'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
+  >,
+  { graceMs = 10_000, onTrouble }: Options,
+): Process {
   return processOf<KnownSale>({
     name: 'sales.resume',
     everyMs: 1000,

@@ -1,5 +1,5 @@
-import type { Services } from '../commands/services.ts'
 import type { SaleEvent } from '../domain/sales/events.ts'
+import type { Ports } from '../ports.ts'
 import { type SalePlace, saleStreamOf } from './streams.ts'
 
 /** One thing that happened to a sale. */
@@ -15,7 +15,7 @@ export type SaleStep = {
 }
 
 /** Everything that happened to a sale, oldest first. */
-export async function readSaleHistory(services: Services, place: SalePlace): Promise<SaleStep[]> {
+export async function readSaleHistory(services: Ports<'ledger'>, place: SalePlace): Promise<SaleStep[]> {
   const steps: SaleStep[] = []
   for await (const entry of services.ledger.readStream(saleStreamOf(place))) {
     if (!entry.readable || entry.category !== 'sale') continue

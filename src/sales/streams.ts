@@ -1,4 +1,4 @@
-import { causeOf, momentOf, type Origin, type Services } from '../commands/services.ts'
+import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import type { Provider } from '../domain/integrations/provider.ts'
 import { type Notice, type NoticeCommand, notices } from '../domain/links/notice.ts'
@@ -7,6 +7,7 @@ import type { SaleFact } from '../domain/sales/events.ts'
 import { type KnownSale, type Sale, type SaleCommand, sales } from '../domain/sales/sale.ts'
 import { noticeKey, saleKey, streamName } from '../domain/streams.ts'
 import { type Loaded, loadFromLog, noStream } from '../ledger/load.ts'
+import type { Ports } from '../ports.ts'
 
 /** What names a sale: the provider that told of it, and the provider's own id of it. */
 export type SalePlace = { tenantId: string; provider: Provider; saleId: string }
@@ -16,7 +17,7 @@ const saleKeyOf = ({ tenantId, provider, saleId }: SalePlace): string =>
 
 export const saleStreamOf = (place: SalePlace): string => streamName('sale', saleKeyOf(place))
 
-export function loadSale(services: Services, place: SalePlace): Promise<Loaded<Sale>> {
+export function loadSale(services: Ports<'ledger'>, place: SalePlace): Promise<Loaded<Sale>> {
   return loadFromLog(services.ledger, saleKeyOf(place), sales)
 }
 
@@ -26,7 +27,7 @@ export function loadSale(services: Services, place: SalePlace): Promise<Loaded<S
  * @throws Refusal as `decideSale`
  */
 export async function changeSale(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   place: SalePlace,
   origin: Origin,
   command: (at: string) => SaleCommand,
@@ -47,7 +48,7 @@ type LinkPlace = { tenantId: string; provider: Provider; link: string }
 
 /** Keeps what was told of a link's sale, unless the sale is known. @returns the sale's id if it is */
 export async function keepNotice(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   place: LinkPlace,
   fact: SaleFact,
   origin: Origin,
@@ -62,7 +63,7 @@ export async function keepNotice(
 }
 
 /** The sale that a link names, if any is known. */
-export async function saleOfLink(services: Services, place: LinkPlace): Promise<string | null> {
+export async function saleOfLink(services: Ports<'ledger'>, place: LinkPlace): Promise<string | null> {
   return (await loadFromLog(services.ledger, noticeKeyOf(place), notices)).state.saleId
 }
 
@@ -72,7 +73,7 @@ export async function saleOfLink(services: Services, place: LinkPlace): Promise<
  * @returns what was told by these links before
  */
 export async function bindLinks(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   sale: KnownSale,
   origin: Origin,
   areNew = false,
@@ -94,7 +95,7 @@ export async function bindLinks(
 }
 
 async function changeNotice(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   place: LinkPlace,
   origin: Origin,
   command: (at: string) => NoticeCommand,

@@ -1,6 +1,5 @@
 import { findIntegration, findIntegrationOfAccount } from '../../projections/integrations/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
-import type { Services } from '../commands/services.ts'
 import { sameDigest, sha256 } from '../credentials/sha256.ts'
 import type { KnownIntegration } from '../domain/integrations/integration.ts'
 import { soldIds } from '../domain/integrations/mapping.ts'
@@ -16,6 +15,7 @@ import { namesOf } from '../payments/stripe/invoices.ts'
 import { translateStripe, verifyStripe } from '../payments/stripe/notification.ts'
 import type { Translated } from '../payments/translated.ts'
 import { ProviderRefused } from '../payments/trouble.ts'
+import type { Ports } from '../ports.ts'
 import { saleOfLink } from './streams.ts'
 
 /** A notification as it came in. */
@@ -39,7 +39,7 @@ export type Trusted = {
  * @returns undefined for a bad token, an unknown tenant and one that is not connected: nobody learns which
  */
 export async function trustGumroad(
-  services: Services,
+  services: Ports<'db' | 'now'>,
   tenantId: string,
   address: { kind: 'ping' | 'resource'; token: string },
   { raw }: Incoming,
@@ -59,7 +59,7 @@ export async function trustGumroad(
  * @throws ProviderUnavailable, ProviderRefused when the provider has to be asked and does not say
  */
 export async function trustSigned(
-  services: Services,
+  services: Ports<'db' | 'now' | 'providers' | 'secrets'>,
   tenantId: string,
   provider: SigningMarketplace,
   incoming: Incoming,
@@ -96,7 +96,7 @@ const standardHeaders = (header: Incoming['header']) => ({
 })
 
 async function translated(
-  services: Services,
+  services: Ports<'now' | 'providers' | 'secrets'>,
   provider: SigningMarketplace,
   integration: KnownIntegration,
   { raw, header }: Incoming,
@@ -131,7 +131,7 @@ async function translated(
  * @returns `untrusted` when the signature is not good or stale; undefined for an account that is nobody's
  */
 export async function trustStripe(
-  services: Services,
+  services: Ports<'db' | 'ledger' | 'now' | 'providers'>,
   secret: string,
   { raw, header }: Incoming,
 ): Promise<Trusted | 'untrusted' | undefined> {
@@ -154,7 +154,7 @@ const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'disput
  * @throws ProviderUnavailable
  */
 async function namingOf(
-  services: Services,
+  services: Ports<'ledger' | 'providers'>,
   tenantId: string,
   accountId: string,
   said: Translated,
@@ -181,17 +181,17 @@ const paymentPrefix = 'payment:'
 const isOfPayment = (said: Translated): said is Extract<PaymentNotification, { link: string }> =>
   ofPayments.has(said.type)
 
-async function tenantOfAccount({ db }: Services, accountId: string): Promise<string | undefined> {
+async function tenantOfAccount({ db }: Ports<'db'>, accountId: string): Promise<string | undefined> {
   const integration = await findIntegrationOfAccount(db, accountId)
   return integration && integration.status !== 'disconnected' ? integration.tenantId : undefined
 }
 
-async function isThere({ db }: Services, tenantId: string): Promise<boolean> {
+async function isThere({ db }: Ports<'db'>, tenantId: string): Promise<boolean> {
   return isSlug(tenantId) && (await findTenant(db, tenantId)) !== undefined
 }
 
 async function connected(
-  services: Services,
+  services: Ports<'db'>,
   tenantId: string,
   provider: Marketplace,
 ): Promise<KnownIntegration | undefined> {

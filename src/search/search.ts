@@ -8,7 +8,6 @@ import {
   findLicensesOfRequest,
 } from '../../projections/search/licenses.ts'
 import { findCustomersOfPerson, findSalesByName, findSalesOfPerson } from '../../projections/search/people.ts'
-import type { Services } from '../commands/services.ts'
 import { isId } from '../credentials/id.ts'
 import { endingsOf, isOwnKey, keyHashOf } from '../credentials/license-key.ts'
 import { sha256 } from '../credentials/sha256.ts'
@@ -17,6 +16,7 @@ import type { IssuedLicense } from '../domain/licenses/license.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import { saleStream } from '../domain/streams.ts'
 import { isStorable } from '../domain/values.ts'
+import type { Ports } from '../ports.ts'
 
 type LicenseMatch = 'key' | 'former key' | 'key ending' | 'license id' | 'e-mail' | 'sale id' | 'request id'
 
@@ -36,7 +36,7 @@ export const mostFound = 20
 const mostAsked = mostFound + 1
 const longestAsked = 500
 
-type Stores = Pick<Services, 'db' | 'subjects'>
+type Stores = Ports<'db' | 'subjects'>
 
 const nothing: Found = { licenses: [], devices: [], sales: [], customers: [], more: false }
 

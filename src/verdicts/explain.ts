@@ -1,10 +1,10 @@
 import type { HistoryEntry } from '../../projections/history/queries.ts'
-import type { Services } from '../commands/services.ts'
 import { decideLicense, type IssuedLicense, type Seat } from '../domain/licenses/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type NameActor, type NamedActor, nameActors } from '../history/actors.ts'
 import type { AsOf } from '../history/moment.ts'
 import { type PublicName, publicNames, wordsOf } from '../history/words.ts'
+import type { Ports } from '../ports.ts'
 import { isSeating, type RuntimeStatus, statusOfRefusal, type Verdict, verdictOn } from './answer.ts'
 import { type Situation, situationOf } from './lookup.ts'
 import { admissionReason, type Reason, reasonFor, tenantReasons } from './reasons.ts'
@@ -43,7 +43,7 @@ export type Explanation = {
  * @throws Refusal `license_not_found`, `moment_in_the_future`; Problem 503 when part of the history cannot be read
  */
 export async function explain(
-  services: Services,
+  services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
   question: { tenantId: string; licenseId: string; deviceId?: string | undefined; asOf?: AsOf | undefined },
 ): Promise<Explanation> {
   const situation = await situationOf(services, question)

@@ -3,11 +3,12 @@ import { countActiveDevices } from '../../projections/licenses/active-devices.ts
 import { findLicense, listSeated } from '../../projections/licenses/queries.ts'
 import { findTenant, type PresentTenant } from '../../projections/tenants/queries.ts'
 import { type FoundLicense, isPlanFull } from '../commands/devices/devices.ts'
-import { momentOf, type Services } from '../commands/services.ts'
+import { momentOf } from '../commands/origin.ts'
 import type { Seat } from '../domain/licenses/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { activeDevicesThen, licenseAsOf, seatsInOrder } from '../history/as-of.ts'
 import type { AsOf } from '../history/moment.ts'
+import type { Ports } from '../ports.ts'
 import { StateUnreadable } from './trouble.ts'
 
 /** Everything that decides over what a device is answered, at one moment. */
@@ -35,12 +36,18 @@ type Question = {
 const mostTold = 20
 
 /** @throws Refusal `license_not_found`, `moment_in_the_future`; StateUnreadable while the read models are about to change */
-export function situationOf(services: Services, question: Question): Promise<Situation> {
+export function situationOf(
+  services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now'>,
+  question: Question,
+): Promise<Situation> {
   return question.asOf ? situationThen(services, question, question.asOf) : situationNow(services, question)
 }
 
 /** By the very look-up that answers the runtime interface. */
-async function situationNow(services: Services, question: Question): Promise<Situation> {
+async function situationNow(
+  services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now'>,
+  question: Question,
+): Promise<Situation> {
   const { tenantId, licenseId, deviceId } = question
   const { db } = services
   const at = momentOf(services)
@@ -62,7 +69,7 @@ async function situationNow(services: Services, question: Question): Promise<Sit
 }
 
 async function situationThen(
-  services: Services,
+  services: Ports<'db' | 'ledger' | 'now'>,
   { tenantId, licenseId, deviceId }: Question,
   asOf: AsOf,
 ): Promise<Situation> {

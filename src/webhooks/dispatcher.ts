@@ -2,10 +2,10 @@ import type { DueAttempt } from '../../projections/deliveries/due.ts'
 import { createDeliveryLookup, type DeliveryEntry } from '../../projections/deliveries/queries.ts'
 import { loadDelivery, recordAttempt } from '../commands/deliveries/deliveries.ts'
 import { destroySpentKey } from '../commands/deliveries/spent-keys.ts'
-import type { Services } from '../commands/services.ts'
 import { newId } from '../credentials/id.ts'
 import type { Channel } from '../domain/deliveries/events.ts'
 import type { LogEntry } from '../domain/recorded.ts'
+import type { Ports } from '../ports.ts'
 import type { DeliveryChannel } from './channel.ts'
 import type { Handler } from './feed.ts'
 import { createRecentDeliveries } from './recent-deliveries.ts'
@@ -31,7 +31,11 @@ export type Attempts = {
  * Makes tries and records them. A try that was made and could not be recorded is made again, under the same id: what
  * is owed is delivered at least once.
  */
-export function createAttempts(services: Services, channels: Channels, onTrouble: OnTrouble): Attempts {
+export function createAttempts(
+  services: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
+  channels: Channels,
+  onTrouble: OnTrouble,
+): Attempts {
   const recent = createRecentDeliveries()
   const shown = createDeliveryLookup(services.db)
   const running = new Set<string>()

@@ -1,11 +1,11 @@
 import { type DeliveryContent, readContents } from '../../projections/deliveries/content.ts'
 import { listPublicEvents } from '../../projections/deliveries/public-events.ts'
 import { deliveryIdOf } from '../commands/deliveries/deliveries.ts'
-import type { Services } from '../commands/services.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { saleKeyName } from '../domain/sales/key.ts'
 import type { WebhookEventName } from '../domain/webhooks/events.ts'
+import type { Ports } from '../ports.ts'
 import { nobody } from '../vault/subjects.ts'
 import { FedEvent, type Payload, payloadVersion } from './payloads.ts'
 
@@ -17,7 +17,7 @@ export type PublicEvent = { payload: Payload; confidential: readonly string[] }
  * erased. The key of a sale is in it as long as it is kept, see `keyKeptUntil`.
  */
 export async function publicEventOf(
-  services: Services,
+  services: Ports<'secrets' | 'subjects'>,
   delivery: KnownDelivery,
   content: DeliveryContent,
 ): Promise<PublicEvent> {
@@ -100,7 +100,7 @@ function particulars(content: DeliveryContent, key: string | undefined) {
 
 /** The same as it may be shown again, with the key masked as licenses show it; of several deliveries at once. */
 export async function shownPayloads(
-  services: Pick<Services, 'db' | 'subjects'>,
+  services: Ports<'db' | 'subjects'>,
   tenantId: string,
   deliveries: readonly Pick<
     KnownDelivery,
@@ -123,7 +123,7 @@ export async function shownPayloads(
 
 /** {@link shownPayloads} of one. */
 export async function shownPayload(
-  services: Pick<Services, 'db' | 'subjects'>,
+  services: Ports<'db' | 'subjects'>,
   delivery: KnownDelivery,
 ): Promise<object> {
   const [payload = {}] = await shownPayloads(services, delivery.tenantId, [delivery])
@@ -138,7 +138,7 @@ export type FeedPlace = { licenseId: string; revision: number; at: string }
  * body that its delivery has or would have, and the key masked.
  */
 export async function readPublicEvents(
-  services: Services,
+  services: Ports<'db' | 'deriveId' | 'subjects'>,
   tenantId: string,
   { after, limit }: { after: bigint | undefined; limit: number },
 ): Promise<{ items: { event: FedEvent; place: FeedPlace }[]; more: boolean }> {

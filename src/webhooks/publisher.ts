@@ -1,9 +1,9 @@
 import { type DueAttempt, listDueAttempts, listDueAttemptsOf } from '../../projections/deliveries/due.ts'
 import { createWakeSignal, type WakeSignal } from '../async/wake-signal.ts'
-import type { Services } from '../commands/services.ts'
 import type { Channel } from '../domain/deliveries/events.ts'
 import type { LogEntry, Recorded } from '../domain/recorded.ts'
 import { deliveryIdIn } from '../domain/streams.ts'
+import type { Ports } from '../ports.ts'
 import type { DispatchFeed } from './feed.ts'
 
 /**
@@ -30,7 +30,7 @@ export type Publisher = {
  *   published again
  */
 export function createPublisher(
-  { db, now, feed, untilVisible }: Pick<Services, 'db' | 'now' | 'untilVisible'> & { feed: DispatchFeed },
+  { db, now, feed, untilVisible }: Ports<'db' | 'now' | 'untilVisible'> & { feed: DispatchFeed },
   channels: readonly Channel[],
   onFailure: (error: unknown) => void,
   { lostAfterMs = 20_000 } = {},

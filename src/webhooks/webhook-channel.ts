@@ -1,9 +1,9 @@
 import { createContentLookup } from '../../projections/deliveries/content.ts'
 import { createEndpointLookup } from '../../projections/webhooks/queries.ts'
-import type { Services } from '../commands/services.ts'
 import { webhookSecretName } from '../commands/webhooks.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import { secretsOf, type WebhookEndpoint } from '../domain/webhooks/webhook.ts'
+import type { Ports } from '../ports.ts'
 import type { DeliveryChannel } from './channel.ts'
 import { createConnections } from './connections.ts'
 import { post } from './post.ts'
@@ -26,7 +26,7 @@ export type WebhookChannel = DeliveryChannel & { close(): Promise<void> }
  * the webhook has been removed.
  */
 export function createWebhookChannel(
-  services: Services,
+  services: Ports<'db' | 'now' | 'secrets' | 'subjects'>,
   { resolve, rules, timeLimitMs = 15_000 }: Options,
 ): WebhookChannel {
   const agent = createConnections(resolve, rules)
@@ -58,7 +58,7 @@ export function createWebhookChannel(
 const mostKept = 2000
 
 /** Opening a secret costs more than signing with it. The settings, read each time, say which are in use. */
-function createSecretCache(services: Services) {
+function createSecretCache(services: Ports<'secrets'>) {
   const opened = new Map<string, string>()
 
   async function open(tenantId: string, operationId: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { createLog } from '../../src/app/log.ts'
 import { openStores } from '../../src/app/stores.ts'
-import type { Origin } from '../../src/commands/services.ts'
+import type { Origin } from '../../src/commands/origin.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { parseConfig } from '../../src/config.ts'

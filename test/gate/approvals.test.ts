@@ -197,7 +197,7 @@ test('the list holds what waits, the one that expires first at the top, and noth
 test('deciding the same again changes nothing, and deciding otherwise is refused', async () => {
   const { id } = await seated(0)
   const [yes, no] = [await askToRevoke(id), await askToRevoke(id)]
-  const decide = (decision: typeof approve, confirmation: string, actor: string) =>
+  const decide = (decision: typeof approve | typeof deny, confirmation: string, actor: string) =>
     decision(services(), tenant.tenantId, confirmation, { requestId: 'req_1', actor })
   await decide(approve, yes, 'member:mem_1')
   await decide(approve, yes, 'operator:root')

@@ -1,9 +1,9 @@
 /** A confirmation is recorded only when the request that it stands for is sealed: one that could not run is never asked. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Services } from '../../src/commands/services.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
 import type { Execute } from '../../src/ledger/execute.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 
@@ -24,7 +24,7 @@ class Killed extends Error {}
 
 describe('a process that dies while it opens a confirmation', () => {
   /** What stands in the log and in the vault when the first of the two writes is the last one. */
-  const dying = (services: Partial<Services>) =>
+  const dying = (services: Partial<AllPorts>) =>
     passGate({ ...api.ledger.services, ...services }, revokeLicense, {
       tenantId: tenant.tenantId,
       tokenId: tenant.tokenId,

@@ -3,11 +3,11 @@
  * the call itself would be, and its confirmation says so. One confirmation whose execution begins again is no second one.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Services } from '../../src/commands/services.ts'
 import { confirmationStream, licenseStream } from '../../src/domain/streams.ts'
 import { approve, showApproval } from '../../src/gate/approvals.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { confirmationProcesses } from '../../src/processes/confirmations.ts'
 import {
   type Ask,
@@ -137,7 +137,7 @@ test('an execution that was killed behind its write and begins again is done, an
   const url = `/v1/licenses/${id}/revoke`
   const confirmationId = await approved('POST', url)
   class Killed extends Error {}
-  const dying: Services = {
+  const dying: AllPorts = {
     ...services,
     execute: async (...args) => {
       const handled = await services.execute(...args)

@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
-import type { Services } from '../../src/commands/services.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { confirmationStream } from '../../src/domain/streams.ts'
 import { approve } from '../../src/gate/approvals.ts'
 import { gatedOperation } from '../../src/gate/operation.ts'
 import { passGate } from '../../src/gate/pass.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { approver } from '../harness/gate.ts'
 import { eventsIn, openTestLedger, type TestLedger } from '../harness/ledger.ts'
 
@@ -18,7 +18,7 @@ const rounds = Number(process.env.KEYLEDGER_TEST_RACES ?? 5)
 
 let ledger: TestLedger
 /** Each as if in a process of its own: only what stands in the log comes between them. */
-let processes: Services[]
+let processes: AllPorts[]
 beforeAll(async () => {
   ledger = await openTestLedger()
   const { services, readModels } = ledger

@@ -2,7 +2,6 @@ import type { FastifyBaseLogger, FastifyInstance, LightMyRequestResponse } from 
 import { type Logger, pino } from 'pino'
 import { createApp } from '../../src/app/http.ts'
 import { createReadiness } from '../../src/app/readiness.ts'
-import type { Services } from '../../src/commands/services.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import type { Plan } from '../../src/domain/tenants/events.ts'
@@ -10,6 +9,7 @@ import { Scope } from '../../src/domain/tokens/scopes.ts'
 import type { ConnectionBounds } from '../../src/http/connections.ts'
 import { createCursors } from '../../src/http/cursor.ts'
 import { type Limits, noLimits } from '../../src/limits/limits.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { type CheckAnswer, createAnswerCheck } from './described.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
 
@@ -85,7 +85,7 @@ export const metricsToken = 'metrics-token-of-the-tests'
 /** Another application on the same stores, for instance with services that fail. */
 export function createTestApp(
   ledger: TestLedger,
-  services: Services,
+  services: AllPorts,
   {
     limits = noLimits,
     trustProxy,

@@ -15,7 +15,7 @@ import { createFingerprint } from '../../src/access/fingerprint.ts'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { createKeyTypeUse } from '../../src/commands/cross-stream/key-type-use.ts'
 import { createPlanRoom } from '../../src/commands/cross-stream/plan-room.ts'
-import { causeOf, type Origin, type Services } from '../../src/commands/services.ts'
+import { causeOf, type Origin } from '../../src/commands/origin.ts'
 import { createDeriveId, newId } from '../../src/credentials/id.ts'
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
 import { type LicenseCommand, licenses } from '../../src/domain/licenses/license.ts'
@@ -26,6 +26,7 @@ import { createExecute } from '../../src/ledger/execute.ts'
 import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/ledger.ts'
 import { createMailing, type Mailing } from '../../src/mail/mailing.ts'
 import { createProviders, type ProviderSettings } from '../../src/payments/providers.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { createSignSettings } from '../../src/signing/settings.ts'
 import { createSigner } from '../../src/signing/signer.ts'
 import { createUsageCounter } from '../../src/usage/counter.ts'
@@ -64,7 +65,7 @@ function createClock(moment: string): TestClock {
 
 /** Everything that a server has, on stores of its own: a fresh database, and an event store in this process. */
 export type TestLedger = {
-  services: Services
+  services: AllPorts
   readModels: ReadModels
   db: Pool
   clock: TestClock
@@ -152,7 +153,7 @@ export async function openTestLedger(
   const mailDirectory = temporaryDirectory()
   undo.push(() => rmSync(mailDirectory, { recursive: true, force: true }))
   const untilVisible = (position: bigint) => readModels.advanceTo(position)
-  const services: Services = {
+  const services: AllPorts = {
     ledger,
     execute: createExecute(ledger, readModels, createKeyedMutex()),
     untilVisible,

@@ -1,6 +1,6 @@
 import { changeIntegration } from '../../src/commands/integrations/integrations.ts'
-import type { Services } from '../../src/commands/services.ts'
 import type { Limits } from '../../src/limits/limits.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { openTestApi, type TestApi } from './api.ts'
 import { origin } from './ledger.ts'
 import { type ProviderStandIns, startProviders } from './providers.ts'
@@ -22,7 +22,7 @@ export async function openSellingApi(options: { limits?: Limits } = {}): Promise
 }
 
 /** As after an onboarding at the card provider. */
-export async function connectAccount(services: Services, tenantId: string, accountId: string): Promise<void> {
+export async function connectAccount(services: AllPorts, tenantId: string, accountId: string): Promise<void> {
   await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
     type: 'StartOnboarding',
     tenantId,

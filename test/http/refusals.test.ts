@@ -3,7 +3,7 @@
  * token lets them; every answer says its request's id.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { causeOf } from '../../src/commands/services.ts'
+import { causeOf } from '../../src/commands/origin.ts'
 import { closeTenant, reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { newToken } from '../../src/credentials/token.ts'

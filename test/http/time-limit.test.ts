@@ -1,6 +1,6 @@
 /** A store that does not answer keeps nobody waiting for long: the request is answered, and its work goes on behind. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Services } from '../../src/commands/services.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import {
   askOf,
   createTestApp,
@@ -24,7 +24,7 @@ afterAll(() => api.close())
 test('a request that waits for a store is answered 503 in time, and what it began is done once', async () => {
   const { services } = api.ledger
   const gate = Promise.withResolvers<void>()
-  const execute: Services['execute'] = async (...args) => {
+  const execute: AllPorts['execute'] = async (...args) => {
     await gate.promise
     return services.execute(...args)
   }
@@ -47,7 +47,7 @@ test('a request that waits for a store is answered 503 in time, and what it bega
 test('so is one over a connection whose body has long been read', async () => {
   const { services } = api.ledger
   const gate = Promise.withResolvers<void>()
-  const execute: Services['execute'] = async (...args) => {
+  const execute: AllPorts['execute'] = async (...args) => {
     await gate.promise
     return services.execute(...args)
   }

@@ -3,7 +3,7 @@
  * network does to it. The store stands behind a proxy here, which loses answers and swallows requests.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { causeOf } from '../../src/commands/services.ts'
+import { causeOf } from '../../src/commands/origin.ts'
 import type { DomainEvent } from '../../src/domain/events.ts'
 import { tenantStream } from '../../src/domain/streams.ts'
 import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/ledger.ts'

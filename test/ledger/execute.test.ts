@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
-import { causeOf } from '../../src/commands/services.ts'
+import { causeOf } from '../../src/commands/origin.ts'
 import type { Decider } from '../../src/domain/decider.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { tenantStream } from '../../src/domain/streams.ts'

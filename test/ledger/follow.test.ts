@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningEventStore, startEventStore } from '../../infra/local/eventstore/server.ts'
-import { causeOf } from '../../src/commands/services.ts'
+import { causeOf } from '../../src/commands/origin.ts'
 import { tenantStream } from '../../src/domain/streams.ts'
 import { follow } from '../../src/ledger/follow.ts'
 import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { causeOf } from '../../src/commands/services.ts'
+import { causeOf } from '../../src/commands/origin.ts'
 import type { DomainEvent } from '../../src/domain/events.ts'
 import { tenantStream } from '../../src/domain/streams.ts'
 import { follow } from '../../src/ledger/follow.ts'

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findTenant } from '../../projections/tenants/queries.ts'
 import { waitOnce } from '../../src/commands/cross-stream/wait-once.ts'
-import type { Services } from '../../src/commands/services.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 let ledger: TestLedger
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => ledger.close())
 
 /** The services, with every position that is waited for written down. */
-function watched(): { services: Services; waits: bigint[] } {
+function watched(): { services: AllPorts; waits: bigint[] } {
   const waits: bigint[] = []
   const { services } = ledger
   const untilVisible = async (position: bigint) => {
@@ -24,7 +24,7 @@ function watched(): { services: Services; waits: bigint[] } {
   return { services: { ...services, untilVisible }, waits }
 }
 
-const create = (services: Services, tenantId: string) =>
+const create = (services: AllPorts, tenantId: string) =>
   createTenant(services, { tenantId, name: 'In one go', plan: 'free' }, origin)
 
 test('several commands are waited for once, and then are visible', async () => {

@@ -3,7 +3,6 @@
  * expiries get recorded, and no sealed request outlives its confirmation.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Services } from '../../src/commands/services.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { confirmationStream, licenseStream, streamName } from '../../src/domain/streams.ts'
 import { approve, deny, showApproval } from '../../src/gate/approvals.ts'
@@ -11,6 +10,7 @@ import { deleteKeyType } from '../../src/gate/operations/delete-key-type.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { type GatedCall, passGate } from '../../src/gate/pass.ts'
 import type { Execute } from '../../src/ledger/execute.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { confirmationProcesses } from '../../src/processes/confirmations.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { approver } from '../harness/gate.ts'
@@ -32,8 +32,8 @@ afterAll(() => api.close())
 
 class Killed extends Error {}
 
-/** Services of a process that dies right after an event of this type was recorded. */
-function dyingAfter(type: string): Services {
+/** AllPorts of a process that dies right after an event of this type was recorded. */
+function dyingAfter(type: string): AllPorts {
   const { services } = api.ledger
   const execute: Execute = async (...args) => {
     const handled = await services.execute(...args)

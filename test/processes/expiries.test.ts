@@ -4,9 +4,9 @@
  */
 import { jsonEvent } from '@eventstore/db-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Services } from '../../src/commands/services.ts'
 import { licenseStream, streamName } from '../../src/domain/streams.ts'
 import type { Execute } from '../../src/ledger/execute.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { recordExpiries } from '../../src/processes/expiries.ts'
 import type { Trouble } from '../../src/processes/process-manager.ts'
 import { makeTenant, metricsToken, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
@@ -53,8 +53,8 @@ async function statusOf(id: string): Promise<unknown> {
 
 class Killed extends Error {}
 
-/** Services with something done before or after each command. */
-const around = (act: (run: () => ReturnType<Execute>, stream: string) => ReturnType<Execute>): Services => ({
+/** AllPorts with something done before or after each command. */
+const around = (act: (run: () => ReturnType<Execute>, stream: string) => ReturnType<Execute>): AllPorts => ({
   ...api.ledger.services,
   execute: ((...args: Parameters<Execute>) =>
     act(() => api.ledger.services.execute(...args), streamName(args[0].category, args[1]))) as Execute,

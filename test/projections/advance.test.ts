@@ -9,7 +9,7 @@ import { createReadModels, ReadModelsBehind } from '../../projections/runner/rea
 import { projectionStatus } from '../../projections/runner/status.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
-import { causeOf } from '../../src/commands/services.ts'
+import { causeOf } from '../../src/commands/origin.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { tenantStream } from '../../src/domain/streams.ts'
 import { createExecute } from '../../src/ledger/execute.ts'

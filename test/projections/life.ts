@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { activateDevice, deactivateDevice } from '../../src/commands/devices/devices.ts'
 import { mintLicense, revokeLicense as runRevocation } from '../../src/commands/licenses/licenses.ts'
 import { addMember } from '../../src/commands/members/members.ts'
+import { causeOf } from '../../src/commands/origin.ts'
 import { deleteKeyType } from '../../src/commands/products/delete-key-type.ts'
 import {
   addKeyType,
@@ -10,7 +11,6 @@ import {
   changeProduct,
   createProduct,
 } from '../../src/commands/products/products.ts'
-import { causeOf } from '../../src/commands/services.ts'
 import { rotateSigningKey } from '../../src/commands/signing-keys.ts'
 import {
   changeApprovalRule,

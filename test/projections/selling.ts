@@ -8,10 +8,10 @@ import {
 } from '../../src/commands/integrations/integrations.ts'
 import { changeMail } from '../../src/commands/mails.ts'
 import { decided } from '../../src/commands/products/products.ts'
-import type { Services } from '../../src/commands/services.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
 import { usualMail } from '../../src/domain/mails/mail.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { createTestPurchaseDriver } from '../../src/processes/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../../src/processes/test-purchases.ts'
 import { receiveNotification } from '../../src/sales/receive.ts'
@@ -128,5 +128,5 @@ export async function sell(
 
 const saleNumber = (number: number) => purchase(`sale${number}`)
 
-const tell = (services: Services, tenantId: string, told: PaymentNotification) =>
+const tell = (services: AllPorts, tenantId: string, told: PaymentNotification) =>
   receiveNotification(services, tenantId, told, JSON.stringify(told), origin)

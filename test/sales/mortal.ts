@@ -1,6 +1,6 @@
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
-import type { Services } from '../../src/commands/services.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import type { TestLedger } from '../harness/ledger.ts'
 
 /** What a process that was killed answers: nothing. */
@@ -10,13 +10,13 @@ export class Killed extends Error {}
  * The services of another process, which dies at its nth chance: there is one before and one after each thing that it
  * writes. What it was just writing may still be written, as with a real one; after that it writes nothing any more.
  */
-export function mortal({ services, readModels }: TestLedger, dieAt: number): Services {
+export function mortal({ services, readModels }: TestLedger, dieAt: number): AllPorts {
   let chances = 0
   const live = () => {
     chances++
     if (chances >= dieAt) throw new Killed(`killed at chance ${chances}`)
   }
-  const ledger: Services['ledger'] = {
+  const ledger: AllPorts['ledger'] = {
     ...services.ledger,
     async append(...args) {
       live()

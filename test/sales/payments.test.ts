@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deleteKeyType } from '../../src/commands/products/delete-key-type.ts'
-import type { Services } from '../../src/commands/services.ts'
 import { statusAt } from '../../src/domain/licenses/license.ts'
 import { licenseStream } from '../../src/domain/streams.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { replaySale } from '../../src/sales/receive.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { beginning, eventsIn, origin } from '../harness/ledger.ts'
@@ -156,7 +156,7 @@ describe('a subscription that is changed', () => {
 
   test('to a key type that is deleted, though nobody can see that yet, leaves the license, and the sale says so', async () => {
     const { services } = api.ledger
-    const unseen: Services = {
+    const unseen: AllPorts = {
       ...services,
       execute: (decider, id, command, cause, options) =>
         services.execute(decider, id, command, cause, { ...options, waits: false }),

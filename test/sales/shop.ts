@@ -1,9 +1,9 @@
 import { findLicense } from '../../projections/licenses/queries.ts'
 import { findSaleOfLicense, listSales } from '../../projections/sales/queries.ts'
-import type { Services } from '../../src/commands/services.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import type { KnownSale } from '../../src/domain/sales/sale.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { type ReceivedOutcome, receiveNotification } from '../../src/sales/receive.ts'
 import { makeTenant, type TestApi, type TestTenant } from '../harness/api.ts'
 import type { TestLedger } from '../harness/ledger.ts'
@@ -14,7 +14,7 @@ const origin = { requestId: 'req_notification', actor: 'provider:stripe' }
 
 /** A tenant that sells `editor`: `monthly` first, and `forever`, which is sold in multiples. */
 export type Shop = TestTenant & {
-  tell(notification: PaymentNotification, services?: Services): Promise<ReceivedOutcome>
+  tell(notification: PaymentNotification, services?: AllPorts): Promise<ReceivedOutcome>
   sales(): Promise<KnownSale[]>
   licenseOf(sale: KnownSale): Promise<IssuedLicense>
   saleOf(licenseId: string): Promise<KnownSale | undefined>

@@ -5,10 +5,10 @@
 import { connect } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Services } from '../../src/commands/services.ts'
 import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
 import { saleKeyName } from '../../src/domain/sales/key.ts'
 import type { Execute } from '../../src/ledger/execute.ts'
+import type { AllPorts } from '../../src/ports.ts'
 import { destroySpentKeys } from '../../src/processes/deliveries.ts'
 import { optionsOf } from '../../src/webhooks/nats.ts'
 import { createNatsFeed } from '../../src/webhooks/nats-feed.ts'
@@ -267,7 +267,7 @@ test('a sale to nobody known goes to the vendor with its key, to nobody by mail,
 })
 
 test('a dispatcher that dies after each try has delivered everything, once more under the same id', async () => {
-  const dying = (services: Services): Services => {
+  const dying = (services: AllPorts): AllPorts => {
     let left = 3
     const execute: Execute = async (...args) => {
       const [{ category }, , , , options] = args

@@ -4,7 +4,7 @@ import type {
   InstanceQuestion,
 } from '../../../projections/licenses/instances.ts'
 import { activateInstance } from '../../commands/devices/instances.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { statusAt } from '../../domain/licenses/license.ts'
@@ -12,6 +12,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { notFound, unavailable } from '../../http/problem.ts'
 import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { isNews } from '../../usage/device-telemetry.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
@@ -23,7 +24,22 @@ import { telemetryFrom } from './telemetry.ts'
 const path = '/:tenantId/:productId/activate'
 
 /** An app takes a seat of a license for the device that it runs on. */
-export function activateRoute(app: ZodApp, services: Services): void {
+export function activateRoute(
+  app: ZodApp,
+  services: Ports<
+    | 'execute'
+    | 'findInstance'
+    | 'installs'
+    | 'newId'
+    | 'now'
+    | 'planRoom'
+    | 'randomBytes'
+    | 'secrets'
+    | 'signer'
+    | 'telemetry'
+    | 'usage'
+  >,
+): void {
   answerPreflight(app, path)
   app.post(
     path,
@@ -75,7 +91,10 @@ export function activateRoute(app: ZodApp, services: Services): void {
 }
 
 /** @throws Problem 404 for an unknown key, 422 for one that was replaced, 503 when nobody knows */
-export async function requireLicense(services: Services, question: InstanceQuestion): Promise<FoundInstance> {
+export async function requireLicense(
+  services: Ports<'findInstance'>,
+  question: InstanceQuestion,
+): Promise<FoundInstance> {
   const found: InstanceFinding = await services.findInstance(question)
   if (found.found === 'no license') throw notFound('license')
   if (found.found === 'old key') return refuse(new Refusal('license_reminted'))

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { KnownClient } from '../../../projections/clients/queries.ts'
-import { momentOf, type Origin, type Services } from '../../commands/services.ts'
+import { momentOf, type Origin } from '../../commands/origin.ts'
 import { sameDigest } from '../../credentials/sha256.ts'
 import { tokenHashOf } from '../../credentials/token.ts'
 import { isSlug } from '../../domain/values.ts'
 import { notFound, Problem, unavailable } from '../../http/problem.ts'
+import type { Ports } from '../../ports.ts'
 import type { Client } from './client.ts'
 import type { ClientLimits } from './limits.ts'
 
@@ -15,7 +16,7 @@ declare module 'fastify' {
 }
 
 /** What decides over which apps may ask, and how often. */
-export type ClientAuthority = Pick<Services, 'findClient' | 'now'> & { clientLimits: ClientLimits }
+export type ClientAuthority = Ports<'findClient' | 'now'> & { clientLimits: ClientLimits }
 
 type Place = { tenantId: string; productId: string }
 

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { createBeaconDesk } from '../../commands/devices/beacons.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { type InstallState, installStates } from '../../domain/trials/trial.ts'
 import { answer, errorBody, errorsWith, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import type { ClientLimits } from './limits.ts'
@@ -45,7 +46,13 @@ const keylessOut = z.object({
 })
 
 /** What installs without a license report. The only 403 is that of a closed tenant. */
-export function beaconRoutes(app: ZodApp, services: Services, { creating }: ClientLimits): void {
+export function beaconRoutes(
+  app: ZodApp,
+  services: Ports<
+    'execute' | 'findInstall' | 'installs' | 'machines' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'
+  >,
+  { creating }: ClientLimits,
+): void {
   const report = createBeaconDesk(services, {
     admitNew: creating,
     onShared: ({ tenantId, productId, machine, installs }) =>

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { renewalSeconds } from '../../signing/settings.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
@@ -12,7 +13,10 @@ import { type Settings, settingsOf } from './settings.ts'
 const path = '/:tenantId/:productId/config'
 
 /** The settings alone, for an app that has nothing else to ask. */
-export function configRoute(app: ZodApp, services: Services): void {
+export function configRoute(
+  app: ZodApp,
+  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'>,
+): void {
   answerPreflight(app, path)
   app.get(
     path,

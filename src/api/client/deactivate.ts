@@ -1,9 +1,9 @@
 import { deactivateInstance } from '../../commands/devices/instances.ts'
-import type { Services } from '../../commands/services.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { notFound } from '../../http/problem.ts'
 import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { requireLicense } from './activate.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
@@ -13,7 +13,10 @@ import { clientErrors, clientPlace, deactivateIn, deactivateOut } from './schema
 const path = '/:tenantId/:productId/deactivate'
 
 /** An app gives its seat back, for another device to take. */
-export function deactivateRoute(app: ZodApp, services: Services): void {
+export function deactivateRoute(
+  app: ZodApp,
+  services: Ports<'execute' | 'findInstance' | 'now' | 'usage'>,
+): void {
   answerPreflight(app, path)
   app.post(
     path,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { signingKeyOf } from '../../commands/signing-keys.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import { keysetSeconds } from '../../domain/signing/signing.ts'
@@ -9,6 +9,7 @@ import { isSlug } from '../../domain/values.ts'
 import { notFound } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { answerPreflight } from './edge.ts'
 
 const path = '/:tenantId/.well-known/service-keys'
@@ -21,7 +22,10 @@ const keyset = z.object({
 })
 
 /** The public keys by which anybody can check what was signed for a tenant. */
-export function keysetRoute(app: ZodApp, services: Services): void {
+export function keysetRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'secrets'>,
+): void {
   answerPreflight(app, path)
   app.get(
     path,
@@ -55,7 +59,11 @@ export function keysetRoute(app: ZodApp, services: Services): void {
 }
 
 /** A tenant that has never signed gets its first key now, so that no keyset without it is ever kept. */
-async function publishedKeys(services: Services, tenantId: string, requestId: string) {
+async function publishedKeys(
+  services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'secrets'>,
+  tenantId: string,
+  requestId: string,
+) {
   const tenant = isSlug(tenantId) ? await findTenant(services.db, tenantId) : undefined
   if (!tenant) throw notFound('tenant')
   const now = momentOf(services)

@@ -1,8 +1,8 @@
 import type { Entitling } from '../../../projections/licenses/entitlements.ts'
 import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
-import type { Services } from '../../commands/services.ts'
 import type { IssuedLicense, LicenseStatus } from '../../domain/licenses/license.ts'
 import { Problem } from '../../http/problem.ts'
+import type { Ports } from '../../ports.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'
 import { SigningFailed } from '../../signing/signer.ts'
 import { type Asking, activeKeyFor } from './settings.ts'
@@ -14,7 +14,10 @@ type Held = { keyHash: string; instanceId: string; status: LicenseStatus }
  * Makes sure that leases can be signed for the client's tenant, before anything is done that needs one.
  * @throws Problem 500 when the tenant's signing key cannot be used
  */
-export async function requireLeases(services: Services, asking: Asking): Promise<void> {
+export async function requireLeases(
+  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
+  asking: Asking,
+): Promise<void> {
   try {
     await services.signer.prepare(asking.client.tenantId, await activeKeyFor(services, asking))
   } catch (err) {
@@ -27,7 +30,7 @@ export async function requireLeases(services: Services, asking: Asking): Promise
  * @throws Problem 500 when the tenant's signing key cannot be used
  */
 export async function leaseFor(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
   asking: Asking,
   leased: Leased,
   { keyHash, instanceId, status }: Held,

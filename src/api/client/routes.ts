@@ -1,5 +1,5 @@
-import type { Services } from '../../commands/services.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { activateRoute } from './activate.ts'
 import type { ClientAuthority } from './admit.ts'
 import { beaconRoutes } from './beacons.ts'
@@ -9,7 +9,28 @@ import { keysetRoute } from './keyset.ts'
 import { validateRoute } from './validate.ts'
 
 /** The client interface: called by apps on their users' machines, with the SDK key that they were shipped with. */
-export function clientRoutes(app: ZodApp, services: Services, authority: ClientAuthority): void {
+export function clientRoutes(
+  app: ZodApp,
+  services: Ports<
+    | 'db'
+    | 'execute'
+    | 'findInstall'
+    | 'findInstance'
+    | 'findInstanceStanding'
+    | 'installs'
+    | 'machines'
+    | 'newId'
+    | 'now'
+    | 'planRoom'
+    | 'randomBytes'
+    | 'secrets'
+    | 'signSettings'
+    | 'signer'
+    | 'telemetry'
+    | 'usage'
+  >,
+  authority: ClientAuthority,
+): void {
   const { clientLimits } = authority
   activateRoute(app, services)
   validateRoute(app, services, authority)

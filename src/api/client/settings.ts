@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Origin, Services } from '../../commands/services.ts'
+import type { Origin } from '../../commands/origin.ts'
 import { signingKeyOf } from '../../commands/signing-keys.ts'
+import type { Ports } from '../../ports.ts'
 import type { Envelope } from '../../signing/settings.ts'
 import type { ActiveKey } from '../../signing/signer.ts'
 import type { Client } from './client.ts'
@@ -16,7 +17,11 @@ export type Asking = { client: Client; origin: Origin; log: FastifyBaseLogger }
  * nothing to sign; where signing fails they are unsigned, and the trial length is left out, since an app would have
  * to ignore it.
  */
-export async function settingsOf(services: Services, asking: Asking, now: string): Promise<Settings> {
+export async function settingsOf(
+  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'>,
+  asking: Asking,
+  now: string,
+): Promise<Settings> {
   const { client, origin, log } = asking
   const { tenantId, productId, product } = client
   const { trialDurationDays, freeTierEnabled, clientSettingsSince: since } = product
@@ -37,6 +42,6 @@ export async function settingsOf(services: Services, asking: Asking, now: string
 
 /** The key that signs for the client's tenant, which is made now when it has none yet. */
 export const activeKeyFor = (
-  services: Services,
+  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
   { client: { tenantId, signing }, origin }: Asking,
 ): ActiveKey | Promise<ActiveKey> => signing ?? signingKeyOf(services, tenantId, origin)

@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { InstanceStanding, StandingInstance } from '../../../projections/licenses/instance-standing.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/license.ts'
 import { notFound, Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { isNews } from '../../usage/device-telemetry.ts'
 import {
   admitClient,
@@ -27,7 +28,21 @@ import { telemetryFrom } from './telemetry.ts'
 const path = '/:tenantId/:productId/validate'
 
 /** An app asks whether its license is good on the device that it runs on, and takes a lease along. */
-export function validateRoute(app: ZodApp, services: Services, authority: ClientAuthority): void {
+export function validateRoute(
+  app: ZodApp,
+  services: Ports<
+    | 'execute'
+    | 'findInstanceStanding'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'signSettings'
+    | 'signer'
+    | 'telemetry'
+    | 'usage'
+  >,
+  authority: ClientAuthority,
+): void {
   answerPreflight(app, path)
   app.post(
     path,
@@ -86,7 +101,7 @@ type Found = { client: Client; keyHash: string; standing: InstanceStanding }
 
 /** Admits the app, and finds out what its key stands for, both with one look-up. */
 async function find(
-  services: Services,
+  services: Ports<'findInstanceStanding'>,
   authority: ClientAuthority,
   request: FastifyRequest,
   { license_key, instance_id: instanceId }: { license_key: string; instance_id: string },

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { AuditEntry } from '../../../projections/audit/queries.ts'
-import type { Services } from '../../commands/services.ts'
 import { auditPageOf } from '../../http/audit-page.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import type { Cursors } from '../../http/cursor.ts'
 import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { answerPage } from './page.ts'
 
 const entryOut = z
@@ -48,7 +48,7 @@ const listQuery = z.strictObject({
 })
 
 /** Who looked at what, took what away and decided over what. */
-export function auditRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+export function auditRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
   app.get(
     '/v1/audit',
     {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findConfirmation } from '../../../projections/confirmations/queries.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
 import {
   type ConfirmationStatus,
@@ -11,6 +11,7 @@ import { callerIn } from '../../http/authenticate.ts'
 import { notFound } from '../../http/problem.ts'
 import { answer, errors } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 
 const polled = z
   .object({
@@ -34,7 +35,7 @@ const publicStatus = {
   executed: 'approved',
 } as const satisfies Record<ConfirmationStatus, string>
 
-export function confirmationRoutes(app: ZodApp, services: Services): void {
+export function confirmationRoutes(app: ZodApp, services: Ports<'db' | 'now'>): void {
   app.get(
     '/v1/confirmations/:id',
     {

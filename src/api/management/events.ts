@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { findPublicEvent, isPublicEvent } from '../../../projections/deliveries/public-events.ts'
 import type { After } from '../../../projections/page.ts'
-import type { Services } from '../../commands/services.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import type { Cursors } from '../../http/cursor.ts'
 import { invalid } from '../../http/problem.ts'
 import { answer, errors, pageQuery } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { FedEvent } from '../../webhooks/payloads.ts'
 import { type FeedPlace, readPublicEvents } from '../../webhooks/public-events.ts'
 
@@ -22,7 +22,11 @@ const eventsOut = z.object({
 })
 
 /** What webhooks are sent, to be fetched instead. */
-export function eventRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+export function eventRoutes(
+  app: ZodApp,
+  services: Ports<'db' | 'deriveId' | 'subjects'>,
+  cursors: Cursors,
+): void {
   app.get(
     '/v1/events',
     {
@@ -60,7 +64,7 @@ export function eventRoutes(app: ZodApp, services: Services, cursors: Cursors): 
  * @throws Problem 400 for a cursor of anything else, or behind an event that the log does not have
  */
 export async function readFeed(
-  services: Services,
+  services: Ports<'db' | 'deriveId' | 'subjects'>,
   cursors: Cursors,
   tenantId: string,
   { after, limit }: { after: string | undefined; limit: number },
@@ -77,7 +81,11 @@ export async function readFeed(
 }
 
 /** Earlier versions wrote the position itself, which is the event's only in the log that it was written for. */
-async function positionOf({ db }: Services, tenantId: string, { id, createdAt: at }: After): Promise<bigint> {
+async function positionOf(
+  { db }: Ports<'db'>,
+  tenantId: string,
+  { id, createdAt: at }: After,
+): Promise<bigint> {
   const [licenseId = '', revision] = id.split('@')
   if (revision === undefined) {
     const position = BigInt(id)

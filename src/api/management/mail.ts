@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { findMail } from '../../../projections/mails/queries.ts'
 import { changeMail } from '../../commands/mails.ts'
-import type { Services } from '../../commands/services.ts'
 import { MailSettings } from '../../domain/mails/events.ts'
 import { holdsKey, placeholders, unknownPlaceholders } from '../../domain/mails/template.ts'
 import { asciiEmail, isStorable, Slug } from '../../domain/values.ts'
 import { callerIn, originOf } from '../../http/authenticate.ts'
 import { answer, errors } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { requireProduct } from './products/products.ts'
 
 const onlyProductId = z.strictObject({ productId: Slug })
@@ -74,7 +74,7 @@ const described =
   '`replyTo`, or else to the address of `from`. A field that is null has its default. ' +
   `Templates may contain ${known}; values are escaped in HTML.`
 
-export function mailRoutes(app: ZodApp, services: Services): void {
+export function mailRoutes(app: ZodApp, services: Ports<'db' | 'execute' | 'findProduct' | 'now'>): void {
   app.get(
     '/v1/products/:productId/mail',
     {

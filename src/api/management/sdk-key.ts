@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { Services } from '../../commands/services.ts'
 import { revealSdkKey, rotateSdkKey } from '../../gate/operations/sdk-key.ts'
+import type { ApprovalPorts } from '../../gate/ports.ts'
 import { gatedRoute } from '../../http/gate.ts'
 import { answer, errors } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
@@ -13,7 +13,7 @@ const shown = z.object({
 /** A GET is what caches keep unless told otherwise. */
 const sendKey = (sdkKey: string, { reply }: { reply: FastifyReply }) => reply.send({ sdkKey })
 
-export function sdkKeyRoutes(app: ZodApp, services: Services): void {
+export function sdkKeyRoutes(app: ZodApp, services: ApprovalPorts): void {
   gatedRoute(app, services, revealSdkKey, {
     operationId: 'getSdkKey',
     tags: ['SDK key'],

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { countActiveDevices } from '../../../projections/licenses/active-devices.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
 import { Slug } from '../../domain/values.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import { Problem } from '../../http/problem.ts'
 import { answer, errors, inUtc, momentIn, momentOut } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { mostPoints, type UsageRange, usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
 import { requireProduct } from './products/products.ts'
@@ -53,7 +54,7 @@ const usageQuery = z.strictObject({
   granularity: granularity.default('day'),
 })
 
-export function usageRoutes(app: ZodApp, services: Services): void {
+export function usageRoutes(app: ZodApp, services: Ports<'db' | 'findProduct' | 'now' | 'usage'>): void {
   app.get(
     '/v1/usage',
     {

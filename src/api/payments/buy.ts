@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { openCheckout, purchasable } from '../../commands/checkout/checkout.ts'
-import type { Services } from '../../commands/services.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { money } from '../../history/money.ts'
 import { Problem } from '../../http/problem.ts'
@@ -9,6 +8,7 @@ import type { ZodApp } from '../../http/zod-app.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Limits } from '../../limits/limits.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+import type { Ports } from '../../ports.ts'
 import { passOverReserved } from '../client/edge.ts'
 import { refuseInactive } from './checkout.ts'
 import { publicProduct } from './pricing.ts'
@@ -25,7 +25,12 @@ type Shown = { status: number; title: string; text: string }
  * A link that a vendor can put anywhere: a page with one button, which leads to the card provider. Opening the page
  * does nothing, so that whatever looks at links ahead of people buys nothing.
  */
-export function buyPages(app: ZodApp, services: Services, limits: Limits, baseUrl: string): void {
+export function buyPages(
+  app: ZodApp,
+  services: Ports<'db' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  limits: Limits,
+  baseUrl: string,
+): void {
   void app.register(async (pages: ZodApp) => {
     pages.removeAllContentTypeParsers()
     pages.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
@@ -42,7 +47,7 @@ export function buyPages(app: ZodApp, services: Services, limits: Limits, baseUr
 }
 
 async function offer(
-  services: Services,
+  services: Ports<'db' | 'findProduct' | 'secrets'>,
   { tenantId, productId, keyTypeId }: z.infer<typeof Place>,
 ): Promise<Shown> {
   const { product, tenantStatus } = await publicProduct(services, tenantId, productId)
@@ -65,7 +70,11 @@ ${keyType.sellInMultiples ? seats : ''}
 }
 
 /** @returns the address at which it is paid for */
-async function bought(services: Services, request: FastifyRequest, baseUrl: string): Promise<string | Shown> {
+async function bought(
+  services: Ports<'db' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  request: FastifyRequest,
+  baseUrl: string,
+): Promise<string | Shown> {
   const { tenantId, productId, keyTypeId } = Place.parse(request.params)
   const { product, tenantStatus } = await publicProduct(services, tenantId, productId)
   refuseInactive(tenantStatus)

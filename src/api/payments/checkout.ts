@@ -2,13 +2,13 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { z } from 'zod'
 import { createClientKeyLookup } from '../../../projections/client-keys/queries.ts'
 import { openCheckout } from '../../commands/checkout/checkout.ts'
-import type { Services } from '../../commands/services.ts'
 import { EmailAddress, isPlain } from '../../domain/values.ts'
 import { Problem, rateLimited, unavailable } from '../../http/problem.ts'
 import { answer, errors, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Limits } from '../../limits/limits.ts'
+import type { Ports } from '../../ports.ts'
 import { requireProduct } from '../management/products/products.ts'
 import { knownClientKey } from './client-key.ts'
 
@@ -35,7 +35,11 @@ const checkoutIn = z.object({
 })
 
 /** A vendor's own server sends a customer to pay. */
-export function checkoutRoute(app: ZodApp, services: Services, limits: Limits): void {
+export function checkoutRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'findProduct' | 'limitHits' | 'now' | 'providers' | 'secrets'>,
+  limits: Limits,
+): void {
   app.post(
     '/api/:tenantId/checkout',
     {
@@ -76,7 +80,10 @@ export function checkoutRoute(app: ZodApp, services: Services, limits: Limits): 
 }
 
 /** The key is checked before the body is read; then how often it was used, and what the tenant may do. */
-function admitting({ db, limitHits }: Services, limiter: Limiter | undefined): onRequestHookHandler {
+function admitting(
+  { db, limitHits }: Ports<'db' | 'limitHits'>,
+  limiter: Limiter | undefined,
+): onRequestHookHandler {
   const findClientKey = createClientKeyLookup(db)
   const admit = async (request: FastifyRequest) => {
     const { tenantId } = request.params as { tenantId: string }

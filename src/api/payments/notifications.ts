@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { withinTime } from '../../async/within-time.ts'
-import type { Services } from '../../commands/services.ts'
 import { type Provider, SigningMarketplace } from '../../domain/integrations/provider.ts'
 import { invalid, Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import { faultOf, inOneLine, withBuyer } from '../../payments/acceptable.ts'
+import type { Ports } from '../../ports.ts'
+import type { SalePorts } from '../../sales/ports.ts'
 import { type ReceivedOutcome, receiveNotification } from '../../sales/receive.ts'
 import {
   type Incoming,
@@ -43,7 +44,7 @@ const tenantPath = z.object({ tenantId: z.string().meta({ example: 'acme' }) })
  * Where payment providers tell of sales, and of what becomes of them. Bodies are taken as the bytes that they are,
  * since signatures are over those.
  */
-export function notificationRoutes(app: ZodApp, services: Services): void {
+export function notificationRoutes(app: ZodApp, services: SalePorts & Ports<'providers'>): void {
   void app.register(async (bare: ZodApp) => {
     bare.removeAllContentTypeParsers()
     bare.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -53,7 +54,7 @@ export function notificationRoutes(app: ZodApp, services: Services): void {
   })
 }
 
-function stripeRoute(app: ZodApp, services: Services): void {
+function stripeRoute(app: ZodApp, services: SalePorts & Ports<'providers'>): void {
   app.post(
     '/api/stripe/webhook/connect',
     {
@@ -87,7 +88,7 @@ function stripeRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function gumroadRoutes(app: ZodApp, services: Services): void {
+function gumroadRoutes(app: ZodApp, services: SalePorts): void {
   const query = z.object({
     token: z.string().optional().meta({ description: 'The token of the ping URL' }),
   })
@@ -139,7 +140,7 @@ function gumroadRoutes(app: ZodApp, services: Services): void {
 }
 
 async function gumroadTrusts(
-  services: Services,
+  services: Ports<'db' | 'now'>,
   kind: 'ping' | 'resource',
   request: FastifyRequest,
 ): Promise<Trusted> {
@@ -168,7 +169,11 @@ const operations: Record<SigningMarketplace, { operationId: string; summary: str
   },
 }
 
-function signedRoute(app: ZodApp, services: Services, provider: SigningMarketplace): void {
+function signedRoute(
+  app: ZodApp,
+  services: SalePorts & Ports<'providers'>,
+  provider: SigningMarketplace,
+): void {
   const { operationId, summary, vouches } = operations[provider]
   app.post(
     `/webhooks/${provider}/:tenantId`,
@@ -223,7 +228,7 @@ const answerWithinMs = 4000
  * @returns undefined for what is not acted on
  */
 async function take(
-  services: Services,
+  services: SalePorts,
   provider: Provider,
   trusting: () => Promise<Trusted>,
   request: FastifyRequest,
@@ -233,7 +238,7 @@ async function take(
 }
 
 async function takeIn(
-  services: Services,
+  services: SalePorts,
   provider: Provider,
   { tenantId, translated, naming }: Trusted,
   request: FastifyRequest,
@@ -256,7 +261,12 @@ async function takeIn(
 }
 
 /** Only gumroad marks tests that have no effect whatever is in test mode. */
-const noteTest = ({ db, now }: Services, tenantId: string, provider: Provider, notificationId: string) =>
+const noteTest = (
+  { db, now }: Ports<'db' | 'now'>,
+  tenantId: string,
+  provider: Provider,
+  notificationId: string,
+) =>
   noteIgnoredTest(
     db,
     tenantId,

@@ -6,11 +6,12 @@ import {
   type ReturnAddresses,
   refreshOnboarding,
 } from '../../commands/integrations/card-account.ts'
-import type { Origin, Services } from '../../commands/services.ts'
+import type { Origin } from '../../commands/origin.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+import type { Ports } from '../../ports.ts'
 
 const path = (tenantId: string, what: 'return' | 'refresh') => `/api/stripe/connect/${tenantId}/${what}`
 
@@ -25,7 +26,11 @@ export const onboardingAddresses =
 const Comeback = z.object({ tenantId: Slug, state: z.string().min(1).max(200) })
 
 /** Pages for people who come back from stripe's onboarding. They carry no token: the state in the address is enough. */
-export function onboardingPages(app: ZodApp, services: Services, baseUrl: string): void {
+export function onboardingPages(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  baseUrl: string,
+): void {
   app.get(path(':tenantId', 'return'), { schema: { hide: true } }, async (request, reply) => {
     const comeback = await comebackOf(services, request)
     const outcome =
@@ -52,7 +57,7 @@ export function onboardingPages(app: ZodApp, services: Services, baseUrl: string
 const originOf = (request: FastifyRequest): Origin => ({ requestId: request.id, actor: 'provider:stripe' })
 
 /** Undefined for what can be no comeback, and for a tenant that is closed. */
-async function comebackOf(services: Services, request: FastifyRequest) {
+async function comebackOf(services: Ports<'db'>, request: FastifyRequest) {
   const { params, query } = request
   const comeback = Comeback.safeParse({ ...Object(params), ...Object(query) })
   if (!comeback.success) return undefined

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { purchasable } from '../../commands/checkout/checkout.ts'
-import type { Services } from '../../commands/services.ts'
 import { isSlug } from '../../domain/values.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { answerPreflight } from '../client/edge.ts'
 
 const path = '/:tenantId/:productId/pricing'
@@ -41,7 +41,11 @@ const pricing = z.object({
 })
 
 /** What can be bought of a product, for whoever wants to know. */
-export function pricingRoute(app: ZodApp, services: Services, baseUrl: string): void {
+export function pricingRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'findProduct' | 'secrets'>,
+  baseUrl: string,
+): void {
   answerPreflight(app, path)
   app.get(
     path,
@@ -83,7 +87,7 @@ export function pricingRoute(app: ZodApp, services: Services, baseUrl: string): 
 
 /** @throws Problem 404 for what is not there, 403 for what is of a closed tenant */
 export async function publicProduct(
-  services: Services,
+  services: Ports<'db' | 'findProduct'>,
   tenantId: string,
   productId: string,
 ): Promise<{ product: PresentProduct; tenantStatus: 'active' | 'suspended' }> {

@@ -1,6 +1,7 @@
-import type { Services } from '../../commands/services.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Limits } from '../../limits/limits.ts'
+import type { Ports } from '../../ports.ts'
+import type { SalePorts } from '../../sales/ports.ts'
 import { buyPages } from './buy.ts'
 import { checkoutRoute } from './checkout.ts'
 import { notificationRoutes } from './notifications.ts'
@@ -8,7 +9,12 @@ import { onboardingPages } from './onboarding.ts'
 import { pricingRoute } from './pricing.ts'
 
 /** Everything between customers, payment providers and the vendors who sell. */
-export function paymentRoutes(app: ZodApp, services: Services, limits: Limits, baseUrl: string): void {
+export function paymentRoutes(
+  app: ZodApp,
+  services: SalePorts & Ports<'limitHits' | 'providers'>,
+  limits: Limits,
+  baseUrl: string,
+): void {
   onboardingPages(app, services, baseUrl)
   pricingRoute(app, services, baseUrl)
   buyPages(app, services, limits, baseUrl)

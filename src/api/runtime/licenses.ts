@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { RuntimeFinding } from '../../../projections/licenses/runtime.ts'
 import { activateDevice, deactivateDevice } from '../../commands/devices/devices.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type Authority, admitAs, type Caller, callerIn, tokenHashIn } from '../../http/authenticate.ts'
@@ -9,6 +9,7 @@ import { runOriginOf, servicesFor } from '../../http/idempotency.ts'
 import { answer } from '../../http/schemas.ts'
 import { refuseGet } from '../../http/wrong-method.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import {
   isSeating,
   type RuntimeStatus,
@@ -28,7 +29,21 @@ import {
 } from './schemas.ts'
 
 /** The token interface: a vendor's own server asks about its customers' keys. A rejected license is still 200. */
-export function runtimeRoutes(app: ZodApp, services: Services, authority: Authority): void {
+export function runtimeRoutes(
+  app: ZodApp,
+  services: Ports<
+    | 'execute'
+    | 'findForRuntime'
+    | 'findStanding'
+    | 'findToken'
+    | 'newId'
+    | 'now'
+    | 'planRoom'
+    | 'randomBytes'
+    | 'usage'
+  >,
+  authority: Authority,
+): void {
   validateRoute(app, services, authority)
   activateRoute(app, services)
   deactivateRoute(app, services)
@@ -38,7 +53,7 @@ export function runtimeRoutes(app: ZodApp, services: Services, authority: Author
 type Asked = { product_id: string; license_key: string; device_id?: string | undefined }
 
 /** Undefined when the key's own check character says that it was never issued. */
-async function find(services: Services, caller: Caller, asked: Asked) {
+async function find(services: Ports<'findForRuntime'>, caller: Caller, asked: Asked) {
   const keyHash = keyHashOf(asked.license_key)
   if (keyHash === undefined) return undefined
   const question = {
@@ -50,7 +65,11 @@ async function find(services: Services, caller: Caller, asked: Asked) {
   return { question, finding: await services.findForRuntime(question) }
 }
 
-function validateRoute(app: ZodApp, services: Services, authority: Authority): void {
+function validateRoute(
+  app: ZodApp,
+  services: Ports<'findStanding' | 'findToken' | 'now' | 'usage'>,
+  authority: Authority,
+): void {
   app.post(
     '/v1/licenses/validate',
     {
@@ -76,7 +95,7 @@ function validateRoute(app: ZodApp, services: Services, authority: Authority): v
 
 /** Admits the caller, and finds out what the key is good for. */
 async function verdictFor(
-  services: Services,
+  services: Ports<'findStanding' | 'findToken' | 'now' | 'usage'>,
   authority: Authority,
   request: FastifyRequest,
   { product_id: productId, license_key, device_id }: Asked,
@@ -96,7 +115,10 @@ async function verdictFor(
   return verdict
 }
 
-function activateRoute(app: ZodApp, services: Services): void {
+function activateRoute(
+  app: ZodApp,
+  services: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planRoom' | 'randomBytes' | 'usage'>,
+): void {
   app.post(
     '/v1/licenses/activate',
     {
@@ -142,7 +164,10 @@ function withoutTerms<V extends { expires_at: number | null }>(verdict: V, statu
   return status === 'revoked' || status === 'reminted' ? { ...verdict, expires_at: null } : verdict
 }
 
-function deactivateRoute(app: ZodApp, services: Services): void {
+function deactivateRoute(
+  app: ZodApp,
+  services: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'randomBytes' | 'usage'>,
+): void {
   app.post(
     '/v1/licenses/deactivate',
     {

@@ -3,12 +3,13 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
 import { overdueMs } from '../../../projections/licenses/open-ends.ts'
 import { countSharedMachines } from '../../../projections/trials/queries.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { sameDigest, sha256 } from '../../credentials/sha256.ts'
 import type { Readiness } from '../../http/health.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { answer, errorBody, limited } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
 import { measureBackups } from './backup-metrics.ts'
 
 /** What is measured of the processes that serve together. */
@@ -33,7 +34,7 @@ export function metricsRoutes(
   app: ZodApp,
   { registry, read }: Metrics,
   readinessOf: () => Promise<Readiness>,
-  services: Pick<Services, 'db' | 'now'>,
+  services: Ports<'db' | 'now'>,
   token: string | undefined,
 ): void {
   collectDefaultMetrics({ register: registry })

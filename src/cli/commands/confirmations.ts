@@ -71,7 +71,7 @@ function decisionCommand(
   confirmations: Command,
   name: 'approve' | 'deny' | 'withdraw',
   description: string,
-  decide: typeof approve,
+  decide: typeof approve | typeof deny | typeof withdraw,
 ): void {
   confirmations
     .command(`${name} <id>`)

@@ -2,10 +2,11 @@ import type { Command } from 'commander'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { addMember, findMemberByEmail, issueLink } from '../../commands/members/members.ts'
-import type { Origin, Services } from '../../commands/services.ts'
+import type { Origin } from '../../commands/origin.ts'
 import { createTenant } from '../../commands/tenants.ts'
 import { ConfigError, parseConfig } from '../../config.ts'
 import { EmailAddress, Slug } from '../../domain/values.ts'
+import type { Ports } from '../../ports.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
 import { linkAddress } from './member.ts'
@@ -55,7 +56,12 @@ async function init(options: OutputOptions & { tenant?: string; owner?: string }
 }
 
 /** Asked for again, the owner that is there gets a new link. */
-async function ownerWithLink(services: Services, tenantId: string, email: string, origin: Origin) {
+async function ownerWithLink(
+  services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'subjects'>,
+  tenantId: string,
+  email: string,
+  origin: Origin,
+) {
   const found = await findMemberByEmail(services, tenantId, email)
   const ownerId = found?.memberId ?? (await addMember(services, { tenantId, role: 'owner', email }, origin))
   const { secret } = await issueLink(services, tenantId, ownerId, found ? 'recovery' : 'invitation', origin)

@@ -7,10 +7,11 @@ import { baseUrlOf } from '../../app/own-address.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { startOnboarding } from '../../commands/integrations/card-account.ts'
 import { connectMarketplace } from '../../commands/integrations/integrations.ts'
-import type { Origin, Services } from '../../commands/services.ts'
+import type { Origin } from '../../commands/origin.ts'
 import { parseConfig } from '../../config.ts'
 import { Provider, ProviderCredential, type SigningMarketplace } from '../../domain/integrations/provider.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import type { Ports } from '../../ports.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
 
@@ -53,7 +54,7 @@ type Place = { tenantId: string; baseUrl: string }
 type Secrets = { webhookSecret: string; apiKey?: string }
 
 function connect(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   place: Place,
   provider: Provider,
   given: Secrets | undefined,
@@ -65,7 +66,7 @@ function connect(
 }
 
 async function connectStripe(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   { tenantId, baseUrl }: Place,
   origin: Origin,
 ): Promise<Revealed> {
@@ -73,7 +74,7 @@ async function connectStripe(
 }
 
 async function connectGumroad(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   { tenantId, baseUrl }: Place,
   origin: Origin,
 ): Promise<Revealed> {
@@ -91,7 +92,7 @@ async function connectGumroad(
 }
 
 async function connectSigning(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   { tenantId, baseUrl }: Place,
   provider: SigningMarketplace,
   given: Secrets | undefined,

@@ -3,10 +3,11 @@ import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { issueCheckoutKey, revealSdkKey } from '../../commands/client-keys.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { rotateSigningKey } from '../../commands/signing-keys.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { KeyState } from '../../domain/signing/signing.ts'
+import type { Ports } from '../../ports.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 
 type TenantOptions = OutputOptions & { tenant: string }
@@ -69,11 +70,11 @@ export function keyCommands(program: Command): void {
     )
 }
 
-async function requireTenant({ db }: Services, tenantId: string): Promise<void> {
+async function requireTenant({ db }: Ports<'db'>, tenantId: string): Promise<void> {
   if (!(await findTenant(db, tenantId))) throw new Refusal('tenant_not_found')
 }
 
-async function printKeys(services: Services, options: TenantOptions): Promise<void> {
+async function printKeys(services: Ports<'db' | 'now'>, options: TenantOptions): Promise<void> {
   const keys = await listSigningKeys(services.db, options.tenant, momentOf(services))
   print(options, keys.map(keyView), () =>
     keys.length === 0

@@ -3,7 +3,7 @@ import { findLicenseOfAnyTenant } from '../../../projections/licenses/queries.ts
 import type { Stores } from '../../app/stores.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { recordAudit } from '../../commands/audit.ts'
-import { momentOf, type Origin, type Services } from '../../commands/services.ts'
+import { momentOf, type Origin } from '../../commands/origin.ts'
 import { ConfigError } from '../../config.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { licenseStream } from '../../domain/streams.ts'
@@ -13,6 +13,7 @@ import { type Comparison, compareMoments } from '../../history/compare.ts'
 import { readStory, type StoryEntry, type StoryPage } from '../../history/entries.ts'
 import type { AsOf } from '../../history/moment.ts'
 import { follow } from '../../ledger/follow.ts'
+import type { Ports } from '../../ports.ts'
 import { asLine, fields, inJson, type OutputOptions, print } from '../../terminal/output.ts'
 import { type Explanation, explain } from '../../verdicts/explain.ts'
 import { asOfTyped, licenseAt } from '../license-at.ts'
@@ -68,7 +69,7 @@ export function licenseStoryCommands(license: Command): void {
     )
 }
 
-const typed = (services: Services, moment: string | undefined): AsOf | undefined =>
+const typed = (services: Ports<'now'>, moment: string | undefined): AsOf | undefined =>
   moment === undefined ? undefined : asOfTyped(moment, momentOf(services))
 
 const textOf = (asOf: AsOf): string => ('time' in asOf ? asOf.time : String(asOf.sequence))
@@ -77,7 +78,7 @@ type Place = { tenantId: string; licenseId: string }
 
 /** Finds the license, and records who looks at it before they are shown anything. */
 async function lookAt(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'newId' | 'now'>,
   licenseId: string,
   asOf: string | undefined,
   origin: Origin,
@@ -104,7 +105,7 @@ async function showHistory(stores: Stores, place: Place, options: HistoryOptions
 }
 
 async function* pagesAfter(
-  services: Services,
+  services: Ports<'db' | 'subjects'>,
   place: Place,
   sequence: number | undefined,
 ): AsyncIterable<StoryPage> {

@@ -6,9 +6,10 @@ import {
 } from '../../../projections/licenses/queries.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { revokeLicense } from '../../commands/licenses/licenses.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { deviceView, licenseView } from '../../http/license.ts'
+import type { Ports } from '../../ports.ts'
 import { fields, type OutputOptions, print } from '../../terminal/output.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { licenseEvidenceCommand } from './license-evidence.ts'
@@ -48,13 +49,13 @@ export function licenseCommands(program: Command): void {
     )
 }
 
-async function requireLicense(services: Services, id: string): Promise<LicenseEntry> {
+async function requireLicense(services: Ports<'db'>, id: string): Promise<LicenseEntry> {
   const entry = await findLicenseOfAnyTenant(services.db, id)
   if (!entry) throw new Refusal('license_not_found')
   return entry
 }
 
-async function viewNow(services: Services, entry: LicenseEntry) {
+async function viewNow(services: Ports<'db' | 'now' | 'subjects'>, entry: LicenseEntry) {
   const { tenantId, licenseId, holder } = entry.license
   const [person = { email: null, name: null }] = await services.subjects.openPeople(tenantId, [holder])
   const devices = await listDevices(services.db, licenseId)

@@ -12,13 +12,13 @@ import {
   issueLink,
   removeMember,
 } from '../../commands/members/members.ts'
-import type { Services } from '../../commands/services.ts'
 import { parseConfig } from '../../config.ts'
 import { isId } from '../../credentials/id.ts'
 import { welcomePath } from '../../dashboard/welcome/path.ts'
 import { Role } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { EmailAddress } from '../../domain/values.ts'
+import type { Ports } from '../../ports.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
 
@@ -119,7 +119,11 @@ function listCommand(member: Command): void {
     )
 }
 
-async function requireMember(services: Services, tenantId: string, named: string): Promise<PresentMember> {
+async function requireMember(
+  services: Ports<'db' | 'subjects'>,
+  tenantId: string,
+  named: string,
+): Promise<PresentMember> {
   const found = isId('mem', named)
     ? await findMember(services.db, tenantId, named)
     : await findMemberByEmail(services, tenantId, named)

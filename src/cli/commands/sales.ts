@@ -4,9 +4,9 @@ import { findTenant } from '../../../projections/tenants/queries.ts'
 import { saleDetailView, saleView } from '../../api/management/sales/schemas.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { recordAudit } from '../../commands/audit.ts'
-import type { Services } from '../../commands/services.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
+import type { Ports } from '../../ports.ts'
 import { readBuyer, readBuyers } from '../../sales/buyers.ts'
 import { replaySale } from '../../sales/receive.ts'
 import { readSaleHistory } from '../../sales/steps.ts'
@@ -94,12 +94,12 @@ function noteOn({ parked, needsHolder, notices }: ReturnType<typeof saleView>): 
   return [needsHolder && 'needs a holder', ...notices.map(({ code }) => code)].filter(Boolean).join(', ')
 }
 
-async function requireSale(services: Services, id: string): Promise<KnownSale> {
+async function requireSale(services: Ports<'db'>, id: string): Promise<KnownSale> {
   const sale = await findSale(services.db, null, id)
   if (!sale) throw new Refusal('sale_not_found')
   return sale
 }
 
-async function viewOf(services: Services, sale: KnownSale) {
+async function viewOf(services: Ports<'db' | 'ledger' | 'subjects'>, sale: KnownSale) {
   return saleDetailView(sale, await readBuyer(services, sale), await readSaleHistory(services, sale))
 }

@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import { withStores } from '../../app/with-stores.ts'
 import { requireCustomer } from '../../commands/customers/customers.ts'
 import { eraseSubject } from '../../commands/customers/erasure.ts'
-import type { Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { counted } from '../../gate/words.ts'
+import type { Ports } from '../../ports.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 
 type Options = OutputOptions & { tenant: string }
@@ -35,7 +35,11 @@ export function subjectCommands(program: Command): void {
 }
 
 /** @throws Refusal `customer_not_found`, `subject_not_found` */
-async function subjectOf(services: Services, tenantId: string, named: string): Promise<string> {
+async function subjectOf(
+  services: Ports<'db' | 'subjects'>,
+  tenantId: string,
+  named: string,
+): Promise<string> {
   if (isId('cus', named)) return (await requireCustomer(services, tenantId, named)).customer.subjectId
   const subjectId = await services.subjects.findSubject(tenantId, named)
   if (subjectId === undefined) throw new Refusal('subject_not_found')

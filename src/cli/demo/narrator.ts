@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import { readHistory } from '../../../projections/history/queries.ts'
-import type { Services } from '../../commands/services.ts'
+import type { Ports } from '../../ports.ts'
 
 const paint = (code: string) => (text: string) =>
   process.stdout.isTTY ? `\x1b[${code}m${text}\x1b[0m` : text
@@ -27,7 +27,7 @@ async function patiently(url: string, request: RequestInit): Promise<Response> {
 export type Narrator = ReturnType<typeof createNarrator>
 
 /** Sends real requests to the demo's server and prints each with its answer and the events that it caused. */
-export function createNarrator(services: Services, address: string, token: string) {
+export function createNarrator(services: Ports<'db' | 'ledger'>, address: string, token: string) {
   let step = 0
   let position: bigint | undefined
 

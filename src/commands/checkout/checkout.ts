@@ -4,7 +4,8 @@ import type { KeyType, Price } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { CardAccess } from '../../payments/stripe/api.ts'
-import { momentOf, type Services } from '../services.ts'
+import type { Ports } from '../../ports.ts'
+import { momentOf } from '../origin.ts'
 import { cardAccessOf, requireCardAccess } from './prices.ts'
 
 export type Purchase = {
@@ -24,7 +25,7 @@ export type Purchase = {
  * @throws ProviderRefused, ProviderUnavailable
  */
 export async function openCheckout(
-  services: Services,
+  services: Ports<'db' | 'now' | 'providers' | 'secrets'>,
   product: PresentProduct,
   purchase: Purchase,
 ): Promise<string> {
@@ -56,7 +57,7 @@ export async function openCheckout(
 
 /** A price that the provider has confirmed does not change there; any other is looked up. */
 async function priceNow(
-  { providers }: Services,
+  { providers }: Ports<'providers'>,
   access: CardAccess,
   { price }: KeyType,
 ): Promise<Pick<Price, 'priceId' | 'interval' | 'unitAmount' | 'currency'>> {
@@ -69,7 +70,7 @@ async function priceNow(
 
 /** What of a product can be bought at the moment: nothing, while there is nobody to sell it. */
 export async function purchasable(
-  services: Services,
+  services: Ports<'db' | 'secrets'>,
   product: PresentProduct,
 ): Promise<{ keyType: KeyType; amount: number; currency: string; interval: string | null }[]> {
   if (!(await cardAccessOf(services, product))) return []

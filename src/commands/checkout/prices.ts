@@ -5,15 +5,16 @@ import { findKeyType } from '../../domain/products/product.ts'
 import type { KeyTypePrice } from '../../domain/products/selling.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { CardAccess, CardPrice } from '../../payments/stripe/api.ts'
+import type { Ports } from '../../ports.ts'
+import { momentOf, type Origin } from '../origin.ts'
 import { decided as changeProductWith } from '../products/products.ts'
-import { momentOf, type Origin, type Services } from '../services.ts'
 
 /**
  * Where the card provider would sell this product: with its own test keys in test mode, else on the connected
  * account; undefined when there is neither.
  */
 export async function cardAccessOf(
-  services: Services,
+  services: Ports<'db' | 'secrets'>,
   product: PresentProduct,
 ): Promise<CardAccess | undefined> {
   const { tenantId, testKeys } = product
@@ -29,7 +30,10 @@ export async function cardAccessOf(
 }
 
 /** @throws Refusal `integration_not_connected`; `test_keys_missing` in test mode */
-export async function requireCardAccess(services: Services, product: PresentProduct): Promise<CardAccess> {
+export async function requireCardAccess(
+  services: Ports<'db' | 'secrets'>,
+  product: PresentProduct,
+): Promise<CardAccess> {
   const access = await cardAccessOf(services, product)
   if (access) return access
   throw new Refusal(product.settings.testMode.enabled ? 'test_keys_missing' : 'integration_not_connected')
@@ -43,7 +47,7 @@ export async function requireCardAccess(services: Services, product: PresentProd
  * @throws ProviderRefused, ProviderUnavailable; nothing has been recorded then
  */
 export async function verifyPrices(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
   product: PresentProduct,
   origin: Origin,
 ): Promise<{ product: PresentProduct; skipped: boolean }> {
@@ -74,7 +78,7 @@ export async function verifyPrices(
  * @throws ProviderRefused, ProviderUnavailable; nothing has changed then
  */
 export async function mapPrices(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
   product: PresentProduct,
   asked: Readonly<Record<string, string>>,
   origin: Origin,

@@ -1,8 +1,9 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { sameDigest, sha256 } from '../../credentials/sha256.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import type { Ports } from '../../ports.ts'
+import type { Origin } from '../origin.ts'
 import { decided as changeProductWith } from '../products/products.ts'
-import type { Origin, Services } from '../services.ts'
 
 export type TestKeys = { publishableKey: string; secretKey: string }
 
@@ -16,7 +17,7 @@ const secret = /^(?:sk|rk)_test_[\x21-\x7e]+$/
  * @throws Refusal `test_keys_wanted`, `product_not_found`
  */
 export async function enableTestMode(
-  services: Services,
+  services: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
   product: PresentProduct,
   { publishableKey, secretKey }: TestKeys,
   operationId: string,
@@ -41,7 +42,7 @@ export async function enableTestMode(
  * @throws Refusal `product_not_found`
  */
 export function switchTestModeOn(
-  services: Services,
+  services: Ports<'execute' | 'findProduct' | 'now'>,
   { tenantId, productId }: PresentProduct,
   origin: Origin,
 ): Promise<PresentProduct> {
@@ -53,7 +54,7 @@ export function switchTestModeOn(
  * @throws Refusal `product_not_found`
  */
 export async function disableTestMode(
-  services: Services,
+  services: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
   product: PresentProduct,
   origin: Origin,
 ): Promise<PresentProduct> {
@@ -66,7 +67,7 @@ export async function disableTestMode(
 }
 
 async function isSetSo(
-  services: Services,
+  services: Ports<'secrets'>,
   { tenantId, settings, testKeys }: PresentProduct,
   keys: TestKeys,
 ): Promise<boolean> {
@@ -76,7 +77,7 @@ async function isSetSo(
 }
 
 /** Destroys the keys that the product no longer uses, be they left from a run that crashed before it could. */
-async function withoutRetired(services: Services, product: PresentProduct): Promise<PresentProduct> {
+async function withoutRetired(services: Ports<'secrets'>, product: PresentProduct): Promise<PresentProduct> {
   for (const name of product.testKeys?.retired ?? []) await services.secrets.destroy(product.tenantId, name)
   return product
 }

@@ -1,6 +1,6 @@
 import type { Share } from '../../../projections/database/shared-locks.ts'
 import type { Execute } from '../../ledger/execute.ts'
-import type { Services } from '../services.ts'
+import type { Ports } from '../../ports.ts'
 import type { KeyTypeUse } from './key-type-use.ts'
 
 /**
@@ -10,7 +10,10 @@ import type { KeyTypeUse } from './key-type-use.ts'
  * @param work given services whose commands do not wait
  * @throws what the work throws; ReadModelsBehind
  */
-export async function waitOnce<T>(services: Services, work: (services: Services) => Promise<T>): Promise<T> {
+export async function waitOnce<T, S extends Ports<'execute' | 'keyTypes' | 'untilVisible'>>(
+  services: S,
+  work: (services: S) => Promise<T>,
+): Promise<T> {
   let recorded = -1n
   const execute: Execute = async (decider, id, command, cause, options) => {
     const executed = await services.execute(decider, id, command, cause, { ...options, waits: false })

@@ -3,13 +3,14 @@ import { type CustomerCommand, customers } from '../../domain/customers/customer
 import type { EntitlementOverride } from '../../domain/customers/overrides.ts'
 import { licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import type { Ports } from '../../ports.ts'
 import { requireLicense } from '../licenses/licenses.ts'
 import { stateOf } from '../licenses/stream.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /** Two customers may have the same e-mail address, as two accounts of one person do. */
 export async function createCustomer(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'subjects'>,
   tenantId: string,
   asked: { email: string; name: string | null; metadata: Record<string, string> },
   origin: Origin,
@@ -26,7 +27,7 @@ export async function createCustomer(
  * @throws Refusal `customer_not_found`, `product_not_found` when an override names none of the tenant's
  */
 export async function replaceOverrides(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
   tenantId: string,
   customerId: string,
   overrides: readonly EntitlementOverride[],
@@ -46,7 +47,7 @@ export async function replaceOverrides(
  * @throws Refusal `customer_not_found`, `license_not_found`, `license_of_another_customer`
  */
 export async function linkLicense(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   customerId: string,
   licenseId: string,
@@ -62,7 +63,7 @@ export async function linkLicense(
 
 /** @throws Refusal `customer_not_found` for an absent customer and for another tenant's alike */
 export async function requireCustomer(
-  services: Services,
+  services: Ports<'db'>,
   tenantId: string,
   customerId: string,
 ): Promise<CustomerEntry> {
@@ -72,7 +73,7 @@ export async function requireCustomer(
 }
 
 async function change(
-  services: Services,
+  services: Ports<'db' | 'execute'>,
   tenantId: string,
   customerId: string,
   command: CustomerCommand,

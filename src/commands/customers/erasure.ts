@@ -7,8 +7,9 @@ import type { KnownSale } from '../../domain/sales/sale.ts'
 import { subjectKey } from '../../domain/streams.ts'
 import type { Erased } from '../../domain/subjects/events.ts'
 import { type SubjectCommand, subjects } from '../../domain/subjects/subject.ts'
+import type { Ports } from '../../ports.ts'
 import { saleStreamOf } from '../../sales/streams.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /**
  * Makes a person of a tenant unreadable everywhere, for good. That it was begun is recorded first, so that whoever
@@ -18,7 +19,7 @@ import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
  * @throws Refusal `subject_is_member` for somebody who may come into the dashboard
  */
 export async function eraseSubject(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
   tenantId: string,
   subjectId: string,
   origin: Origin,
@@ -52,12 +53,16 @@ export async function eraseSubject(
 }
 
 /** @throws Refusal `subject_is_member` */
-export async function refuseMember(services: Services, tenantId: string, subjectId: string): Promise<void> {
+export async function refuseMember(
+  services: Ports<'db'>,
+  tenantId: string,
+  subjectId: string,
+): Promise<void> {
   if (await findMemberBySubject(services.db, tenantId, subjectId)) throw new Refusal('subject_is_member')
 }
 
 async function change(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   tenantId: string,
   subjectId: string,
   origin: Origin,
@@ -69,7 +74,10 @@ async function change(
 }
 
 /** What providers told of the sales, as it came. Only the sales' streams name where it is kept. */
-async function destroyNotifications(services: Services, sales: readonly KnownSale[]): Promise<number> {
+async function destroyNotifications(
+  services: Ports<'ledger' | 'secrets'>,
+  sales: readonly KnownSale[],
+): Promise<number> {
   const names = new Set<string>()
   for (const sale of sales) {
     for await (const entry of services.ledger.readStream(saleStreamOf(sale))) {
@@ -84,7 +92,7 @@ async function destroyNotifications(services: Services, sales: readonly KnownSal
 }
 
 async function removeMails(
-  { mailing: { mailbox } }: Services,
+  { mailing: { mailbox } }: Ports<'mailing'>,
   tenantId: string,
   { mailIds }: Traces,
 ): Promise<number> {
@@ -93,12 +101,17 @@ async function removeMails(
   return removed
 }
 
-async function eraseHolder(services: Services, licenseId: string, at: string, origin: Origin): Promise<void> {
+async function eraseHolder(
+  services: Ports<'execute'>,
+  licenseId: string,
+  at: string,
+  origin: Origin,
+): Promise<void> {
   await services.execute(licenses, licenseId, { type: 'EraseHolder', at }, causeOf(origin, at))
 }
 
 async function eraseCustomer(
-  services: Services,
+  services: Ports<'execute'>,
   customerId: string,
   at: string,
   origin: Origin,

@@ -8,13 +8,14 @@ import {
 import type { DeliveryEvent } from '../../domain/deliveries/events.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type Loaded, loadFromLog, noStream } from '../../ledger/load.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import type { Ports } from '../../ports.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 type Owed = Omit<Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'], 'deliveryId' | 'at'>
 
 /** The id follows from the event and the receiver, so that however many schedule it there is one delivery. */
 export const deliveryIdOf = (
-  { deriveId }: Pick<Services, 'deriveId'>,
+  { deriveId }: Ports<'deriveId'>,
   {
     channel,
     tenantId,
@@ -24,7 +25,11 @@ export const deliveryIdOf = (
 ): string => deriveId('whd', channel, tenantId, licenseId, String(licenseRevision))
 
 /** Puts what is owed on the schedule, due at once. */
-export async function scheduleDelivery(services: Services, owed: Owed, origin: Origin): Promise<void> {
+export async function scheduleDelivery(
+  services: Ports<'deriveId' | 'execute' | 'now'>,
+  owed: Owed,
+  origin: Origin,
+): Promise<void> {
   const at = momentOf(services)
   const deliveryId = deliveryIdOf(services, owed)
   const command = { type: 'ScheduleDelivery', deliveryId, ...owed, at } as const
@@ -35,7 +40,7 @@ export async function scheduleDelivery(services: Services, owed: Owed, origin: O
 
 /** Records what came of a try, unless the same try was recorded by somebody else. */
 export async function recordAttempt(
-  services: Services,
+  services: Ports<'execute' | 'now'>,
   { delivery, revision }: DeliveryEntry,
   made: { startedAt: string; durationMs: number; result: AttemptResult },
   origin: Origin,
@@ -52,7 +57,7 @@ export async function recordAttempt(
  * @throws Refusal `delivery_not_found`
  */
 export async function askRedelivery(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   deliveryId: string,
   origin: Origin,
@@ -74,6 +79,6 @@ export async function askRedelivery(
   return delivery
 }
 
-export function loadDelivery(services: Services, deliveryId: string): Promise<Loaded<Delivery>> {
+export function loadDelivery(services: Ports<'ledger'>, deliveryId: string): Promise<Loaded<Delivery>> {
   return loadFromLog(services.ledger, deliveryId, deliveries)
 }

@@ -1,13 +1,14 @@
 import { isKeySpent } from '../../../projections/deliveries/keys.ts'
 import { saleKeyName } from '../../domain/sales/key.ts'
-import { momentOf, type Services } from '../services.ts'
+import type { Ports } from '../../ports.ts'
+import { momentOf } from '../origin.ts'
 
 /**
  * The raw key of a sale is kept for the deliveries that carry it. It is destroyed when each of them has succeeded or was
  * given up 30 days ago.
  */
 export async function destroySpentKey(
-  services: Services,
+  services: Ports<'db' | 'now' | 'secrets'>,
   tenantId: string,
   licenseId: string,
 ): Promise<void> {

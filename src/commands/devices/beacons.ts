@@ -14,8 +14,9 @@ import {
   trials,
 } from '../../domain/trials/trial.ts'
 import { LedgerUnavailable } from '../../ledger/unavailable.ts'
+import type { Ports } from '../../ports.ts'
 import type { Sighting } from '../../usage/installs.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /** What an install without a license reports. */
 export type Beacon = {
@@ -48,7 +49,10 @@ type Options = {
  * Takes beacons in. They are answered whatever happens: no app is to wait or to fail because of one. When more come at
  * once than can be looked up, or the stores do not answer soon, the answer has no opinion on the device's trial.
  */
-export function createBeaconDesk(services: Services, options: Options) {
+export function createBeaconDesk(
+  services: Ports<'execute' | 'findInstall' | 'installs' | 'machines' | 'now'>,
+  options: Options,
+) {
   const { mostAtOnce = 256, patienceMs = 1000, onTrouble } = options
   let atOnce = 0
 
@@ -77,7 +81,7 @@ export function createBeaconDesk(services: Services, options: Options) {
 }
 
 async function report(
-  services: Services,
+  services: Ports<'execute' | 'findInstall' | 'installs' | 'machines' | 'now'>,
   { admitNew, onShared }: Options,
   beacon: Beacon,
   origin: Origin,
@@ -98,7 +102,7 @@ async function report(
   return standingOf(trial, beacon.trialDays, at)
 }
 
-const sightingOf = (services: Services, beacon: Beacon, machine: string | null): Sighting => {
+const sightingOf = (services: Ports<'now'>, beacon: Beacon, machine: string | null): Sighting => {
   const { tenantId, productId, instanceId, state, telemetry } = beacon
   return { tenantId, productId, instanceId, state, machine, telemetry, at: services.now() }
 }
@@ -113,7 +117,7 @@ type Recording = {
 
 /** Appends only where the read model does not say already what would be recorded; nearly no beacon does. */
 async function recordTrial(
-  services: Services,
+  services: Ports<'execute'>,
   { found, command, machine, origin, onShared }: Recording,
 ): Promise<Trial> {
   if (decideTrial(found.trial, command).length === 0) return found.trial

@@ -3,9 +3,10 @@ import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
+import type { Ports } from '../../ports.ts'
 import { type Admit, seating } from '../cross-stream/plan-room.ts'
 import { stateOf } from '../licenses/stream.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 export type FoundLicense = Extract<RuntimeFinding, { found: 'license' }>
 
@@ -14,7 +15,7 @@ export type FoundLicense = Extract<RuntimeFinding, { found: 'license' }>
  * @throws Refusal `license_revoked`, `license_expired`, `seat_limit_reached`, `plan_limit`
  */
 export async function activateDevice(
-  services: Services,
+  services: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planRoom'>,
   found: FoundLicense,
   question: RuntimeQuestion,
   device: { name: string; plan: Plan },
@@ -47,7 +48,7 @@ export async function isPlanFull(plan: Plan, count: () => Promise<number>): Prom
 
 /** Frees the device's seat; without an active seat nothing happens. */
 export async function deactivateDevice(
-  services: Services,
+  services: Ports<'execute' | 'findForRuntime' | 'now'>,
   found: FoundLicense,
   question: RuntimeQuestion,
   origin: Origin,
@@ -71,7 +72,7 @@ type Change = {
 
 /** Decides first on what the look-up has found, so that an activation reads the stores once. */
 async function changeFound(
-  services: Services,
+  services: Ports<'execute' | 'findForRuntime'>,
   { found, question, origin, at, admit, proof, isStale = false }: Change,
   command: LicenseCommand,
 ): Promise<void> {

@@ -2,9 +2,10 @@ import type { FoundInstance, InstanceQuestion } from '../../../projections/licen
 import { type LicenseCommand, licenses, sameDevice } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
+import type { Ports } from '../../ports.ts'
 import { type Admit, seating } from '../cross-stream/plan-room.ts'
 import { stateOf } from '../licenses/stream.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 type Instance = { installId: string | null; name: string; platform: string | null; plan: Plan }
 
@@ -15,7 +16,7 @@ type Instance = { installId: string | null; name: string; platform: string | nul
  * @throws Refusal `license_revoked`, `license_expired`, `license_reminted`, `seat_limit_reached`, `plan_limit`
  */
 export async function activateInstance(
-  services: Services,
+  services: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planRoom'>,
   found: FoundInstance,
   question: InstanceQuestion,
   { installId, name, platform, plan }: Instance,
@@ -37,7 +38,7 @@ export async function activateInstance(
 
 /** Frees the seat of the instance that was found; without an active seat nothing happens. */
 export async function deactivateInstance(
-  services: Services,
+  services: Ports<'execute' | 'findInstance' | 'now'>,
   found: FoundInstance & { seat: NonNullable<FoundInstance['seat']> },
   question: InstanceQuestion,
   origin: Origin,
@@ -61,7 +62,7 @@ type Change = {
 
 /** Decides first on what the look-up has found, so that an activation reads the stores once. */
 function changeFound(
-  services: Services,
+  services: Ports<'execute' | 'findInstance'>,
   { found, question, origin, at, admit, proof, isStale = false }: Change,
   command: LicenseCommand,
 ) {

@@ -4,7 +4,8 @@ import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { CardAccount } from '../../payments/stripe/api.ts'
 import { ProviderRefused } from '../../payments/trouble.ts'
-import type { Origin, Services } from '../services.ts'
+import type { Ports } from '../../ports.ts'
+import type { Origin } from '../origin.ts'
 import { changeIntegration, disconnect } from './integrations.ts'
 
 /** Our own addresses, to which the card provider sends people back. */
@@ -18,7 +19,7 @@ export type ReturnAddresses = (state: string) => { returnUrl: string; refreshUrl
  * @throws ProviderRefused, ProviderUnavailable; nothing has changed then
  */
 export async function startOnboarding(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   addresses: ReturnAddresses,
   origin: Origin,
@@ -41,7 +42,7 @@ type Begun = { accountId: string; url: string }
 
 /** Undefined when the account is closed, or no longer lets the platform in: another one is needed. */
 async function continued(
-  services: Services,
+  services: Ports<'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   accountId: string,
   addresses: ReturnAddresses,
@@ -61,7 +62,7 @@ async function continued(
  * account to a run after a crash, and to another one at the same time, instead of opening two.
  */
 async function opened(
-  services: Services,
+  services: Ports<'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   former: string | undefined,
   addresses: ReturnAddresses,
@@ -74,7 +75,7 @@ async function opened(
 }
 
 async function link(
-  services: Services,
+  services: Ports<'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   accountId: string,
   addresses: ReturnAddresses,
@@ -97,7 +98,7 @@ export type Comeback = 'connected' | 'unfinished'
  * @throws Refusal `platform_key_missing`, ProviderRefused, ProviderUnavailable
  */
 export async function finishOnboarding(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
   tenantId: string,
   state: string,
   origin: Origin,
@@ -122,7 +123,7 @@ export async function finishOnboarding(
  * @throws Refusal `platform_key_missing`, ProviderRefused, ProviderUnavailable
  */
 export async function refreshOnboarding(
-  services: Services,
+  services: Ports<'db' | 'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   state: string,
   addresses: ReturnAddresses,
@@ -133,7 +134,7 @@ export async function refreshOnboarding(
 
 /** Forgets the account's connection, and with it every address that was handed out. It stays open at the provider. */
 export async function disconnectCardAccount(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
   origin: Origin,
 ): Promise<void> {
@@ -143,7 +144,7 @@ export async function disconnectCardAccount(
 }
 
 async function expected(
-  services: Services,
+  services: Ports<'db' | 'secrets'>,
   tenantId: string,
   state: string,
 ): Promise<{ status: KnownIntegration['status']; accountId: string } | undefined> {
@@ -165,7 +166,7 @@ export type CardStatus = {
 }
 
 /** @throws Refusal `platform_key_missing`, `platform_key_refused`, ProviderUnavailable */
-export async function cardStatus(services: Services, tenantId: string): Promise<CardStatus> {
+export async function cardStatus(services: Ports<'db' | 'providers'>, tenantId: string): Promise<CardStatus> {
   const known = await findIntegration(services.db, tenantId, 'stripe')
   if (!known || known.accountId === null || known.status === 'disconnected') {
     return { status: 'not_connected', connectedAt: null, accountId: null, account: null }
@@ -174,7 +175,7 @@ export async function cardStatus(services: Services, tenantId: string): Promise<
   return { status, connectedAt, accountId, account: await seen(services, accountId) }
 }
 
-async function seen(services: Services, accountId: string): Promise<CardAccount | null> {
+async function seen(services: Ports<'providers'>, accountId: string): Promise<CardAccount | null> {
   try {
     return await services.providers.card.readAccount(accountId)
   } catch (error) {

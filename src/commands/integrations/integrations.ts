@@ -14,7 +14,8 @@ import type { Marketplace, Provider } from '../../domain/integrations/provider.t
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { integrationKey } from '../../domain/streams.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import type { Ports } from '../../ports.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /** What a marketplace is connected with. Gumroad gives nothing: a token of ours stands in the ping's address. */
 export type Connection =
@@ -48,7 +49,7 @@ const nameOf = (place: Omit<Place, 'provider'> & { provider: Provider }, field: 
  * @throws ProviderRefused when the API key is not accepted, ProviderUnavailable; nothing has changed then
  */
 export async function connectMarketplace(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   connection: Connection,
   operationId: string,
@@ -78,7 +79,7 @@ export async function connectMarketplace(
  * @throws Refusal `integration_not_connected`
  */
 export async function rotateSecret(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   rotation: Rotation,
   operationId: string,
@@ -111,7 +112,7 @@ export async function rotateSecret(
 
 /** Forgets a connection and destroys its secrets; what is mapped stays. Nothing happens without a connection. */
 export async function disconnect(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
   provider: Provider,
   origin: Origin,
@@ -124,7 +125,7 @@ export async function disconnect(
  * @throws Refusal `mapping_key_type_not_found`, `integration_not_connected`, `mapping_taken`
  */
 export async function mapProduct(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'secrets'>,
   product: PresentProduct,
   provider: Marketplace,
   mapping: Mapping,
@@ -144,7 +145,7 @@ export async function mapProduct(
 
 /** What an operation came to that has been carried out before, as far as it still holds. */
 async function repeated(
-  services: Services,
+  services: Ports<'secrets'>,
   integration: KnownIntegration,
   operationId: string,
 ): Promise<Changed> {
@@ -155,7 +156,7 @@ async function repeated(
 }
 
 async function keepCredentials(
-  services: Services,
+  services: Ports<'randomBytes' | 'secrets'>,
   place: Place,
   connection: Connection,
 ): Promise<{ credentials: Credentials; pingToken?: string }> {
@@ -174,14 +175,19 @@ async function keepCredentials(
 }
 
 /** Seals a secret before the event that names it. @returns its name */
-async function keepSecret(services: Services, place: Place, field: Field, secret: string): Promise<string> {
+async function keepSecret(
+  services: Ports<'secrets'>,
+  place: Place,
+  field: Field,
+  secret: string,
+): Promise<string> {
   const name = nameOf(place, field)
   await services.secrets.keep(place.tenantId, name, secret)
   return name
 }
 
 async function keepPingToken(
-  services: Services,
+  services: Ports<'randomBytes' | 'secrets'>,
   place: Place,
 ): Promise<{ name: string; hash: string; token: string }> {
   const name = nameOf(place, 'pingToken')
@@ -192,7 +198,7 @@ async function keepPingToken(
 
 /** Carries out a command that brings new secrets; when it is refused, they are destroyed. */
 async function changeWith(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'secrets'>,
   { tenantId, provider }: Place,
   secretNames: readonly string[],
   origin: Origin,
@@ -212,7 +218,7 @@ async function changeWith(
 
 /** Also destroys what the integration no longer uses, be it left from a run that crashed before it could. */
 export async function changeIntegration(
-  services: Services,
+  services: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
   provider: Provider,
   origin: Origin,

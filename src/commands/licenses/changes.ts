@@ -3,7 +3,8 @@ import { type DeviceName, findSeat } from '../../../projections/licenses/seats.t
 import { newLicenseKey } from '../../credentials/license-key.ts'
 import { licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import type { Ports } from '../../ports.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireLicense } from './licenses.ts'
 import { stateOf } from './stream.ts'
 
@@ -14,7 +15,7 @@ import { stateOf } from './stream.ts'
  * @throws Refusal `license_not_found`, `license_revoked`
  */
 export async function remintLicense(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'randomBytes'>,
   { tenantId, licenseId, keepDevices }: { tenantId: string; licenseId: string; keepDevices: boolean },
   origin: Origin,
 ): Promise<LicenseEntry & { licenseKey: string }> {
@@ -40,7 +41,7 @@ export async function remintLicense(
  * @throws Refusal `license_not_found`, `device_not_found` for a device that never sat on the license
  */
 export async function removeDevice(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now'>,
   { tenantId, licenseId, device }: { tenantId: string; licenseId: string; device: DeviceName },
   origin: Origin,
 ): Promise<{ productId: string }> {

@@ -10,8 +10,9 @@ import { licenseStream } from '../../domain/streams.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
 import { noStream } from '../../ledger/load.ts'
+import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { sealedHolder } from './licenses.ts'
 
 /** A license that was issued somewhere else. Times are in UTC, as the log writes them. */
@@ -50,7 +51,7 @@ const atOnce = 64
  * @throws Refusal `plan_limit` when the plan leaves no room for any of their devices
  */
 export async function importLicenses(
-  services: Services,
+  services: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'newId' | 'now' | 'planRoom' | 'subjects'>,
   product: PresentProduct,
   asked: { rows: readonly ForeignLicense[]; plan: Plan },
   origin: Origin,
@@ -95,7 +96,7 @@ export async function importLicenses(
 }
 
 function plannedOrRefused(
-  services: Services,
+  services: Ports<'deriveId'>,
   product: PresentProduct,
   row: ForeignLicense,
   at: string,
@@ -112,7 +113,12 @@ function plannedOrRefused(
  * @throws Refusal `license_key_unusable`, `license_key_too_short`, `key_type_not_found`, `quantity_not_allowed`,
  *   `quantity_too_large`, `created_in_the_future`, `ends_before_it_begins`, `not_ended_yet`, `more_devices_than_seats`
  */
-function planned(services: Services, product: PresentProduct, row: ForeignLicense, at: string): Candidate {
+function planned(
+  services: Ports<'deriveId'>,
+  product: PresentProduct,
+  row: ForeignLicense,
+  at: string,
+): Candidate {
   const key = foreignKey(row.licenseKey)
   if (key === 'unusable') throw new Refusal('license_key_unusable')
   if (key === 'too short') throw new Refusal('license_key_too_short')
@@ -156,7 +162,7 @@ function planned(services: Services, product: PresentProduct, row: ForeignLicens
 
 /** An import that was taken back has used up its id, and the next license of that key has the next one. */
 async function withUnusedIds<Other extends { status: 'invalid' }>(
-  services: Services,
+  services: Ports<'db' | 'deriveId'>,
   tenantId: string,
   planned: readonly (Candidate | Other)[],
 ): Promise<(Candidate | Other)[]> {
@@ -180,7 +186,7 @@ async function withUnusedIds<Other extends { status: 'invalid' }>(
  * @returns the rows that were not taken
  */
 async function withinPlan(
-  services: Services,
+  services: Ports<'planRoom'>,
   place: { tenantId: string; plan: Plan },
   rows: readonly Candidate[],
   isCounted: (row: Candidate) => boolean,
@@ -217,7 +223,7 @@ type OneImported = 'imported' | 'duplicate' | 'key_type_not_found'
 
 /** @returns `imported` also when a request before this one of the same run has imported it */
 async function importOne(
-  services: Services,
+  services: Ports<'execute' | 'keyTypes' | 'newId' | 'subjects'>,
   { row, terms }: Candidate,
   origin: Origin,
   roomProof: Proof | undefined,

@@ -10,8 +10,9 @@ import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { licenseStream } from '../../domain/streams.ts'
 import { noStream } from '../../ledger/load.ts'
+import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { issuedAs, stateOf } from './stream.ts'
 
 export type LicenseAsked = TermsAsked & {
@@ -28,7 +29,7 @@ export type LicenseAsked = TermsAsked & {
  * @throws Refusal `key_type_not_found`, `quantity_not_allowed`, `quantity_too_large`, `expiry_in_the_past`
  */
 export async function mintLicense(
-  services: Services,
+  services: Ports<'execute' | 'keyTypes' | 'ledger' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
   product: PresentProduct,
   asked: LicenseAsked,
   origin: Origin,
@@ -79,7 +80,7 @@ export async function mintLicense(
 
 /** A name alone names nobody: without an e-mail address there is no subject to seal it under. */
 export async function sealedHolder(
-  services: Services,
+  services: Ports<'subjects'>,
   tenantId: string,
   asked: LicenseAsked,
 ): Promise<Holder | null> {
@@ -92,7 +93,7 @@ export async function sealedHolder(
  * @throws Refusal `license_not_found`, `license_revoked` when something else has revoked it already
  */
 export async function revokeLicense(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   licenseId: string,
   reason: string | null,
@@ -108,7 +109,7 @@ export async function revokeLicense(
 
 /** @throws Refusal `license_not_found` for an absent license, for another tenant's and for what is no id alike */
 export async function requireLicense(
-  services: Services,
+  services: Ports<'db'>,
   tenantId: string,
   licenseId: string,
 ): Promise<LicenseEntry> {

@@ -2,7 +2,7 @@ import { findRevisionsThen, readDeciding } from '../../../projections/history/qu
 import { type LicenseEntry, type LicenseFilter, listLicenses } from '../../../projections/licenses/queries.ts'
 import type { After } from '../../../projections/page.ts'
 import { absentLicense, evolveLicense, statusAt } from '../../domain/licenses/license.ts'
-import type { Services } from '../services.ts'
+import type { AllPorts, Ports } from '../../ports.ts'
 
 /** A license as an export shows it, with its holder's e-mail address opened. */
 export type OpenedLicense = { entry: LicenseEntry; email: string | null }
@@ -20,7 +20,7 @@ const pageSize = 500
  * @param now decides who is expired, for all pages alike
  */
 export async function* licensePages(
-  services: Pick<Services, 'db' | 'subjects'>,
+  services: Ports<'db' | 'subjects'>,
   tenantId: string,
   filter: LicenseFilter,
   now: string,
@@ -46,7 +46,7 @@ export async function* licensePages(
  * what had happened by then.
  */
 async function foundThen(
-  db: Services['db'],
+  db: AllPorts['db'],
   entries: readonly LicenseEntry[],
   { status }: LicenseFilter,
   { position, at }: Bound,
@@ -68,7 +68,7 @@ async function foundThen(
   return within
 }
 
-async function licenseAt(db: Services['db'], licenseId: string, revision: number) {
+async function licenseAt(db: AllPorts['db'], licenseId: string, revision: number) {
   // No device decides over a license's status.
   const deciding = await readDeciding(db, licenseId, revision, [])
   const license = deciding.reduce((state, { event }) => evolveLicense(state, event), absentLicense)

@@ -1,6 +1,7 @@
 import { licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import type { Ports } from '../../ports.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { stateOf } from './stream.ts'
 
 /**
@@ -8,7 +9,11 @@ import { stateOf } from './stream.ts'
  * in the meantime is left as it is.
  * @throws Refusal `license_not_found`
  */
-export async function endPaidPeriod(services: Services, licenseId: string, origin: Origin): Promise<void> {
+export async function endPaidPeriod(
+  services: Ports<'execute' | 'findLicenseAlone' | 'now'>,
+  licenseId: string,
+  origin: Origin,
+): Promise<void> {
   const at = momentOf(services)
   const read = async () => {
     const found = await services.findLicenseAlone(licenseId)

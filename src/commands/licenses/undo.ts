@@ -7,10 +7,11 @@ import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { loadFromLog } from '../../ledger/load.ts'
+import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { type Admit, type Proof, seating } from '../cross-stream/plan-room.ts'
 import { isPlanFull } from '../devices/devices.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireLicense } from './licenses.ts'
 
 /** What is made good: of which license, and for the device of which seat. */
@@ -25,7 +26,7 @@ export type Undo =
  * @throws Refusal `license_not_found`, `license_key_type_gone`, `plan_limit`, and what `decideLicense` refuses
  */
 export async function undo(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'keyTypes' | 'now' | 'planRoom'>,
   tenantId: string,
   licenseId: string,
   wanted: Undo,
@@ -57,7 +58,7 @@ export async function undo(
 
 /** The same decision, of which nothing is recorded. @throws Refusal as {@link undo} */
 export async function refuseUndo(
-  services: Services,
+  services: Ports<'db' | 'findProduct' | 'ledger' | 'now'>,
   tenantId: string,
   licenseId: string,
   wanted: Undo,
@@ -85,7 +86,7 @@ function commandOf(wanted: Undo, keyTypeIsThere: boolean, at: string): ReverseCo
 
 /** A key type is deleted only where no live license references it. */
 async function hasKeyType(
-  services: Services,
+  services: Ports<'findProduct'>,
   { tenantId, productId, keyTypeId }: IssuedLicense,
 ): Promise<boolean> {
   const product = await services.findProduct(tenantId, productId)
@@ -93,6 +94,6 @@ async function hasKeyType(
 }
 
 /** A tenant that cannot be read is granted nothing that is limited. */
-async function planOf(services: Services, tenantId: string): Promise<Plan> {
+async function planOf(services: Ports<'db'>, tenantId: string): Promise<Plan> {
   return (await findTenant(services.db, tenantId))?.plan ?? 'free'
 }

@@ -15,15 +15,16 @@ import { type MemberCommand, members } from '../../domain/members/member.ts'
 import type { Role } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { noStream } from '../../ledger/load.ts'
+import type { Ports } from '../../ports.ts'
 import { withTenantLock } from '../cross-stream/tenant-lock.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /**
  * @returns the member's id
  * @throws Refusal `member_exists` when somebody with this address is one already
  */
 export async function addMember(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'subjects'>,
   member: { tenantId: string; role: Role; email: string },
   origin: Origin,
 ): Promise<string> {
@@ -47,7 +48,7 @@ export type IssuedLink = { secret: string; expiresAt: string }
  * @throws Refusal `member_not_found`
  */
 export async function issueLink(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'randomBytes'>,
   tenantId: string,
   memberId: string,
   purpose: LinkPurpose,
@@ -65,7 +66,7 @@ export async function issueLink(
 
 /** @throws Refusal `member_not_found`, `last_owner` */
 export async function changeRole(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   memberId: string,
   role: Role,
@@ -85,7 +86,7 @@ export async function changeRole(
  * @throws Refusal `member_not_found`, `last_owner`
  */
 export async function removeMember(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now' | 'secrets'>,
   tenantId: string,
   memberId: string,
   origin: Origin,
@@ -105,7 +106,10 @@ export async function removeMember(
 export type LinkHolder = KnownMember & { link: Link; email: string }
 
 /** Undefined for a link that is unknown, used or expired, or whose member has gone. */
-export async function findLinkHolder(services: Services, secret: string): Promise<LinkHolder | undefined> {
+export async function findLinkHolder(
+  services: Ports<'db' | 'now' | 'subjects'>,
+  secret: string,
+): Promise<LinkHolder | undefined> {
   const link = await findLink(services.db, secret, services.now())
   const [known] = link ? await findMembers(services.db, [link.memberId]) : []
   if (!link || !known) return undefined
@@ -115,7 +119,7 @@ export async function findLinkHolder(services: Services, secret: string): Promis
 
 /** Undefined when nobody with this address is a member. */
 export async function findMemberByEmail(
-  { db, subjects }: Pick<Services, 'db' | 'subjects'>,
+  { db, subjects }: Ports<'db' | 'subjects'>,
   tenantId: string,
   email: string,
 ): Promise<PresentMember | undefined> {
@@ -125,17 +129,17 @@ export async function findMemberByEmail(
 
 /** Null once the person has been erased. */
 export async function emailOf(
-  services: Pick<Services, 'subjects'>,
+  services: Ports<'subjects'>,
   { tenantId, subjectId, email }: { tenantId: string; subjectId: string; email: string },
 ): Promise<string | null> {
   const [person] = await services.subjects.openPeople(tenantId, [{ subjectId, email, name: null }])
   return person?.email ?? null
 }
 
-async function requireMember(services: Services, tenantId: string, memberId: string): Promise<void> {
+async function requireMember(services: Ports<'db'>, tenantId: string, memberId: string): Promise<void> {
   if (!(await findMember(services.db, tenantId, memberId))) throw new Refusal('member_not_found')
 }
 
-function change(services: Services, memberId: string, command: MemberCommand, origin: Origin) {
+function change(services: Ports<'execute'>, memberId: string, command: MemberCommand, origin: Origin) {
   return services.execute(members, memberId, command, causeOf(origin, command.at))
 }

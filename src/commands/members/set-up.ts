@@ -8,7 +8,8 @@ import { addPasskey, deletePasskey, listPasskeys } from '../../access/passkeys.t
 import { hashPassword, problemOfPassword } from '../../access/password.ts'
 import { endSessionsOf } from '../../access/sessions.ts'
 import { newTotpSecret, totpStep } from '../../access/totp.ts'
-import { momentOf, type Services } from '../services.ts'
+import type { Ports } from '../../ports.ts'
+import { momentOf } from '../origin.ts'
 
 /** Who sets up how they sign in: with a one-time link, or from a session of theirs. */
 export type SettingUp = {
@@ -32,7 +33,7 @@ const totpNameOf = (memberId: string, enrolment: string): string => `member-totp
 
 /** The secret that an authenticator app is to hold. The same one for as long as the attempt is the same. */
 export function beginTotp(
-  services: Pick<Services, 'secrets'>,
+  services: Ports<'secrets'>,
   { tenantId, memberId }: Pick<SettingUp, 'tenantId' | 'memberId'>,
   enrolment: string,
 ): Promise<string> {
@@ -44,7 +45,7 @@ export function beginTotp(
  * but the asking one end.
  */
 export async function setUpPassword(
-  services: Services,
+  services: Ports<'db' | 'fingerprint' | 'now' | 'secrets'>,
   who: SettingUp,
   chosen: { password: string; code: string; enrolment: string },
 ): Promise<SetUp> {
@@ -74,7 +75,7 @@ export async function setUpPassword(
 
 /** Makes a passkey a way in, beside those that there are unless it was a link that led here. */
 export async function setUpPasskey(
-  services: Services,
+  services: Ports<'db' | 'now'>,
   who: SettingUp,
   passkey: NewPasskey,
   name: string,
@@ -107,7 +108,7 @@ async function spendLink(client: ClientBase, { linkHash, memberId }: SettingUp, 
 
 /** @returns false for the last way in, which stays */
 export async function removePasskey(
-  services: Pick<Services, 'db'>,
+  services: Ports<'db'>,
   memberId: string,
   credentialId: string,
 ): Promise<boolean> {
@@ -127,7 +128,7 @@ export async function removePasskey(
 }
 
 /** What a member can sign in with now. */
-export async function waysIn(services: Pick<Services, 'db'>, memberId: string) {
+export async function waysIn(services: Ports<'db'>, memberId: string) {
   const credentials = await findCredentials(services.db, memberId)
   const passkeys = await listPasskeys(services.db, memberId)
   return { password: credentials?.passwordHash != null, passkeys }

@@ -18,7 +18,8 @@ import { findPasskey, type Passkey, usePasskey } from '../../access/passkeys.ts'
 import { passwordFits } from '../../access/password.ts'
 import { totpStep } from '../../access/totp.ts'
 import { callerOf } from '../../limits/address.ts'
-import { momentOf, type Services } from '../services.ts'
+import type { Ports } from '../../ports.ts'
+import { momentOf } from '../origin.ts'
 
 /** `no_match` never says what did not match: the address, the tenant, the password or the code. */
 export type SignIn =
@@ -46,7 +47,7 @@ type Bucket = { bucket: string; allowance: Allowance }
  * @param asked the tenant is only needed by those whose address is a member of several
  */
 export async function signInWithPassword(
-  services: Services,
+  services: Ports<'attempts' | 'db' | 'fingerprint' | 'now' | 'secrets'>,
   asked: { email: string; tenantId: string | undefined; password: string; code: string },
   caller: Caller,
 ): Promise<SignIn> {
@@ -74,7 +75,7 @@ export async function signInWithPassword(
 
 /** Proves once more, in a session, that it is still the same person. Nobody else uses up the session's tries. */
 export async function proveWithPassword(
-  services: Services,
+  services: Ports<'attempts' | 'db' | 'now' | 'secrets'>,
   { memberId, sessionHash }: InSession,
   proof: { password: string; code: string },
 ): Promise<SignIn> {
@@ -97,7 +98,7 @@ export type Presented = { credential: string; challenge: string | undefined }
 
 /** Signs in with a passkey, which says by itself whose it is. */
 export async function signInWithPasskey(
-  services: Services,
+  services: Ports<'attempts' | 'db' | 'now'>,
   party: RelyingParty,
   presented: Presented,
   caller: Caller,
@@ -110,7 +111,7 @@ export async function signInWithPasskey(
 
 /** Proves once more, in a session, with a passkey of the session's member. */
 export async function proveWithPasskey(
-  services: Services,
+  services: Ports<'attempts' | 'db' | 'now'>,
   party: RelyingParty,
   { memberId, sessionHash }: InSession,
   presented: Presented,
@@ -123,7 +124,7 @@ export async function proveWithPasskey(
 }
 
 async function passkeyFits(
-  services: Services,
+  services: Ports<'attempts' | 'db' | 'now'>,
   party: RelyingParty,
   { credential, challenge, passkey }: Parsed,
   buckets: readonly Bucket[],
@@ -151,7 +152,7 @@ type Parsed = {
  * @param account for a password; a passkey cannot be guessed
  */
 async function bucketsOf(
-  { db, now }: Services,
+  { db, now }: Ports<'db' | 'now'>,
   { address, deviceHash }: Caller,
   memberId: string,
   account?: string,
@@ -169,7 +170,7 @@ async function bucketsOf(
 }
 
 /** Somebody who got in has all their own tries again, and has used none of those that they share with others. */
-async function forgive({ attempts }: Services, buckets: readonly Bucket[]): Promise<void> {
+async function forgive({ attempts }: Ports<'attempts'>, buckets: readonly Bucket[]): Promise<void> {
   for (const { bucket, allowance } of buckets) {
     if (allowance === perPerson) await attempts.forgive(bucket)
     else if (allowance === perAccount) await attempts.giveBack(bucket, allowance)
@@ -178,7 +179,7 @@ async function forgive({ attempts }: Services, buckets: readonly Bucket[]): Prom
 
 /** A code is used up only together with the right password. */
 async function passwordAndCodeFit(
-  services: Services,
+  services: Ports<'db' | 'now' | 'secrets'>,
   credentials: Credentials | undefined,
   password: string,
   code: string,

@@ -1,9 +1,10 @@
 import { countLicensesOfKeyType } from '../../../projections/licenses/queries.ts'
 import { products } from '../../domain/products/product.ts'
 import { productKey } from '../../domain/streams.ts'
+import type { Ports } from '../../ports.ts'
 import { catchUpWithLog } from '../cross-stream/catch-up.ts'
 import type { KeyTypeRef } from '../cross-stream/key-type-use.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /**
  * Deletes a key type that no live license references; the ended ones keep the entitlements that it had. Run again
@@ -11,7 +12,11 @@ import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
  * against it from before the licenses are counted until the deletion is in the read models.
  * @throws Refusal `product_not_found`, `key_type_not_found`, `key_type_is_last`, `key_type_in_use`
  */
-export function deleteKeyType(services: Services, keyType: KeyTypeRef, origin: Origin): Promise<void> {
+export function deleteKeyType(
+  services: Ports<'db' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>,
+  keyType: KeyTypeRef,
+  origin: Origin,
+): Promise<void> {
   return services.keyTypes.alone(keyType, async (proof) => {
     await catchUpWithLog(services)
     await deleteUnused(services, keyType, origin, proof)
@@ -19,7 +24,7 @@ export function deleteKeyType(services: Services, keyType: KeyTypeRef, origin: O
 }
 
 async function deleteUnused(
-  services: Services,
+  services: Ports<'db' | 'execute' | 'now'>,
   keyType: KeyTypeRef,
   origin: Origin,
   proof: () => Promise<void>,

@@ -4,7 +4,8 @@ import { type ProductCommand, products, type SettingsChange } from '../../domain
 import { Refusal } from '../../domain/refusal.ts'
 import { productKey } from '../../domain/streams.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
-import { causeOf, momentOf, type Origin, type Services } from '../services.ts'
+import type { Ports } from '../../ports.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 export type ProductAsked = {
   tenantId: string
@@ -18,7 +19,7 @@ export type ProductAsked = {
 
 /** @throws Refusal `product_exists`, `key_type_exists`, `product_limit_reached` */
 export async function createProduct(
-  services: Services,
+  services: Ports<'execute' | 'findProduct' | 'now' | 'planRoom'>,
   { plan, ...asked }: ProductAsked,
   origin: Origin,
 ): Promise<PresentProduct> {
@@ -33,7 +34,7 @@ export async function createProduct(
 
 /** @throws Refusal `product_not_found` */
 export function changeProduct(
-  services: Services,
+  services: Ports<'execute' | 'findProduct' | 'now'>,
   tenantId: string,
   productId: string,
   asked: { name?: string; keyPrefix?: string; settings: SettingsChange },
@@ -44,7 +45,7 @@ export function changeProduct(
 
 /** @throws Refusal `product_not_found`, `key_type_exists` */
 export function addKeyType(
-  services: Services,
+  services: Ports<'execute' | 'findProduct' | 'now'>,
   tenantId: string,
   productId: string,
   keyType: KeyType,
@@ -55,7 +56,7 @@ export function addKeyType(
 
 /** @throws Refusal `product_not_found`, `key_type_not_found` */
 export function changeKeyType(
-  services: Services,
+  services: Ports<'execute' | 'findProduct' | 'now'>,
   tenantId: string,
   productId: string,
   keyTypeId: string,
@@ -72,7 +73,7 @@ export function changeKeyType(
 
 /** Carries out any command on a product. @throws Refusal as `decideProduct` */
 export function decided(
-  services: Services,
+  services: Ports<'execute' | 'findProduct' | 'now'>,
   tenantId: string,
   productId: string,
   origin: Origin,
@@ -89,7 +90,7 @@ type Change = {
 }
 
 async function change(
-  services: Services,
+  services: Ports<'execute' | 'findProduct' | 'now'>,
   { tenantId, productId, origin, proof }: Change,
   command: (at: string) => ProductCommand,
 ): Promise<PresentProduct> {

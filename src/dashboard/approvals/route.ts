@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { countPendingConfirmations } from '../../../projections/confirmations/queries.ts'
-import { momentOf } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { sameDigest } from '../../credentials/sha256.ts'
 import { may } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { type DeliveryFilter, findDelivery, listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findWebhook } from '../../../projections/webhooks/queries.ts'
 import { askRedelivery } from '../../commands/deliveries/deliveries.ts'
-import type { Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import { Channel } from '../../domain/deliveries/events.ts'
 import { may } from '../../domain/members/roles.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import { notFound } from '../../http/problem.ts'
+import type { Ports } from '../../ports.ts'
 import { shownPayload } from '../../webhooks/public-events.ts'
 import { queryOf } from '../frame/lists.ts'
 import type { PageContext } from '../page-context.ts'
@@ -33,7 +33,7 @@ export function deliveryPages(app: FastifyInstance, context: PageContext): void 
 }
 
 /** @throws Problem 404 */
-async function deliveryOf(services: Services, request: OneRequest): Promise<KnownDelivery> {
+async function deliveryOf(services: Ports<'db'>, request: OneRequest): Promise<KnownDelivery> {
   const { id } = request.params
   const { tenantId } = principalOf(request)
   const entry = isId('whd', id) ? await findDelivery(services.db, tenantId, id) : undefined

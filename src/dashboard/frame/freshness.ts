@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { countPendingConfirmations } from '../../../projections/confirmations/queries.ts'
 import { type Freshness, readFreshness } from '../../../projections/runner/freshness.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { may } from '../../domain/members/roles.ts'
+import type { Ports } from '../../ports.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,7 +15,7 @@ declare module 'fastify' {
 }
 
 /** Looks at where the read models stand before a page reads from them, so that what it says is never too fresh. */
-export function noteFreshness(app: FastifyInstance, services: Pick<Services, 'db' | 'ledger' | 'now'>): void {
+export function noteFreshness(app: FastifyInstance, services: Ports<'db' | 'ledger' | 'now'>): void {
   const { db, ledger } = services
   app.decorateRequest('freshness', undefined)
   app.decorateRequest('waiting', undefined)

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { listProducts, type PresentProduct } from '../../../projections/products/queries.ts'
-import type { Services } from '../../commands/services.ts'
+import type { Ports } from '../../ports.ts'
 
 const one = z
   .union([z.string(), z.array(z.string())])
@@ -32,7 +32,7 @@ export const queryOf = (request: FastifyRequest): z.infer<typeof Query> => Query
 const mostChoices = 200
 
 /** The products that a list may be narrowed down to. */
-export async function productChoices({ db }: Services, tenantId: string): Promise<PresentProduct[]> {
+export async function productChoices({ db }: Ports<'db'>, tenantId: string): Promise<PresentProduct[]> {
   const { items } = await listProducts(db, tenantId, { after: undefined, limit: mostChoices })
   return items
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { Services } from '../../commands/services.ts'
 import { documentOf, type Html, partOf } from '../../html.ts'
+import type { Ports } from '../../ports.ts'
 import { formToken } from '../session/session.ts'
 import { type Frame, frame, type NavItem } from './frame.ts'
 
@@ -25,7 +25,7 @@ export type ShowPart = (reply: FastifyReply, content: (view: View) => Html) => F
 
 export type ShowPage = (reply: FastifyReply, page: Page, status?: number) => FastifyReply
 
-export function partsOf(services: Pick<Services, 'now'>, baseUrl: string): ShowPart {
+export function partsOf(services: Ports<'now'>, baseUrl: string): ShowPart {
   return (reply, content) =>
     reply
       .type('text/html; charset=utf-8')
@@ -33,7 +33,7 @@ export function partsOf(services: Pick<Services, 'now'>, baseUrl: string): ShowP
 }
 
 /** How pages are sent: in the frame of somebody who is signed in, or by themselves. */
-export function pagesOf(services: Pick<Services, 'now' | 'mailing'>, baseUrl: string): ShowPage {
+export function pagesOf(services: Ports<'now' | 'mailing'>, baseUrl: string): ShowPage {
   const hasMailbox = services.mailing.mailbox !== undefined
   return (reply, { title, nav, content }, status = 200) => {
     const { principal, session, freshness, waiting } = reply.request

@@ -5,9 +5,10 @@ import { listProducts } from '../../../projections/products/queries.ts'
 import { listParkedOf } from '../../../projections/runner/parked.ts'
 import { countSalesNeedingHolder } from '../../../projections/sales/holders.ts'
 import { countParkedSales } from '../../../projections/sales/queries.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { may } from '../../domain/members/roles.ts'
 import { listApprovals } from '../../gate/approvals.ts'
+import type { Ports } from '../../ports.ts'
 import { usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
 import type { PageContext } from '../page-context.ts'
@@ -48,7 +49,7 @@ export function homePage(app: FastifyInstance, { services, show }: PageContext):
   })
 }
 
-async function whatWaits(services: Services, tenantId: string) {
+async function whatWaits(services: Ports<'db' | 'now'>, tenantId: string) {
   const now = services.now()
   const since = new Date(now.getTime() - givenUpWithinMs).toISOString()
   const [deliveries, parkedSales, salesNeedingHolder, parkedStreams] = await Promise.all([

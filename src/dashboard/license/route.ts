@@ -4,7 +4,7 @@ import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense, type LicenseEntry, listDevices } from '../../../projections/licenses/queries.ts'
 import { findSeat } from '../../../projections/licenses/seats.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
 import type { Seat } from '../../domain/licenses/license.ts'
 import { licenseAsOf, seatsInOrder } from '../../history/as-of.ts'
@@ -14,6 +14,7 @@ import type { AsOf } from '../../history/moment.ts'
 import { asOfFrom, asOf as asOfText } from '../../http/as-of.ts'
 import { deviceView, licenseView as licenseOf } from '../../http/license.ts'
 import { notFound, Problem } from '../../http/problem.ts'
+import type { Ports } from '../../ports.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { nobody } from '../../vault/subjects.ts'
 import { explain } from '../../verdicts/explain.ts'
@@ -126,7 +127,7 @@ function asOfIn(text: string): AsOf {
 
 type Place = { tenantId: string; licenseId: string }
 
-async function shownNow(services: Services, entry: LicenseEntry) {
+async function shownNow(services: Ports<'db' | 'now' | 'subjects'>, entry: LicenseEntry) {
   const { licenseId } = entry.license
   const telemetry = await readTelemetry(services.db, licenseId)
   const seats = await listDevices(services.db, licenseId)
@@ -134,13 +135,17 @@ async function shownNow(services: Services, entry: LicenseEntry) {
 }
 
 /** What devices said of themselves is not recorded, so nobody knows what they said then. */
-async function shownThen(services: Services, { tenantId, licenseId }: Place, asOf: AsOf) {
+async function shownThen(
+  services: Ports<'db' | 'ledger' | 'now' | 'subjects'>,
+  { tenantId, licenseId }: Place,
+  asOf: AsOf,
+) {
   const then = await licenseAsOf(services, tenantId, licenseId, asOf)
   return shownOf(services, then, then.at, seatsInOrder(then.license), new Map())
 }
 
 async function shownOf(
-  services: Services,
+  services: Ports<'subjects'>,
   entry: LicenseEntry,
   at: string,
   seats: readonly Seat[],
@@ -151,13 +156,13 @@ async function shownOf(
   return { license: licenseOf(entry, person, at), devices: seats.map(deviceView(telemetry)) }
 }
 
-async function eventAt(services: Services, place: Place, sequence: number) {
+async function eventAt(services: Ports<'db' | 'subjects'>, place: Place, sequence: number) {
   const { entries } = await readStory(services, place, { order: 'newest', after: sequence + 1, limit: 1 })
   return entries[0]
 }
 
 async function comparisonOf(
-  services: Services,
+  services: Ports<'db' | 'ledger' | 'now'>,
   place: Place,
   { compare }: Query,
 ): Promise<Comparison | undefined> {

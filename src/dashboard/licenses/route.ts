@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { Slug } from '../../domain/values.ts'
 import { licenseView as licenseOf } from '../../http/license.ts'
+import type { Ports } from '../../ports.ts'
 import { nobody } from '../../vault/subjects.ts'
 import { productChoices, queryOf } from '../frame/lists.ts'
 import type { PageContext } from '../page-context.ts'
@@ -14,7 +15,11 @@ const pageSize = 50
 
 const Status = z.enum(['active', 'fallback', 'expired', 'revoked'])
 
-export async function shownLicenses(services: Services, tenantId: string, entries: readonly LicenseEntry[]) {
+export async function shownLicenses(
+  services: Ports<'now' | 'subjects'>,
+  tenantId: string,
+  entries: readonly LicenseEntry[],
+) {
   const now = momentOf(services)
   const holders = entries.map(({ license }) => license.holder)
   const people = await services.subjects.openPeople(tenantId, holders)

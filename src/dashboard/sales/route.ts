@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'
-import type { Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import { Provider } from '../../domain/integrations/provider.ts'
 import { may } from '../../domain/members/roles.ts'
@@ -11,6 +10,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
 import { Slug } from '../../domain/values.ts'
 import { notFound, problemOfRefusal } from '../../http/problem.ts'
+import type { Ports } from '../../ports.ts'
 import { readBuyer, readBuyers } from '../../sales/buyers.ts'
 import { readSaleStory } from '../../sales/history.ts'
 import { replaySale } from '../../sales/receive.ts'
@@ -42,7 +42,7 @@ export function salePages(app: FastifyInstance, context: PageContext): void {
 }
 
 /** @throws Problem 404 */
-async function saleOf(services: Services, request: OneRequest): Promise<KnownSale> {
+async function saleOf(services: Ports<'db'>, request: OneRequest): Promise<KnownSale> {
   const { id } = request.params
   const sale = isId('sal', id) ? await findSale(services.db, principalOf(request).tenantId, id) : undefined
   if (!sale) throw notFound('sale')
@@ -119,7 +119,21 @@ function replayForm(app: FastifyInstance, { services }: PageContext): void {
   })
 }
 
-async function outcomeOf(services: Services, request: FastifyRequest, id: string): Promise<Notice> {
+async function outcomeOf(
+  services: Ports<
+    | 'db'
+    | 'execute'
+    | 'findProduct'
+    | 'keyTypes'
+    | 'ledger'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'untilVisible'
+  >,
+  request: FastifyRequest,
+  id: string,
+): Promise<Notice> {
   try {
     await replaySale(services, principalOf(request).tenantId, id, originOfMember(request))
     return { kind: 'done', text: 'Sale replayed. Its license is up to date.' }

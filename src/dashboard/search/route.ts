@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { recordAudit } from '../../commands/audit.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
+import type { AllPorts, Ports } from '../../ports.ts'
 import { type Found, search } from '../../search/search.ts'
 import { nobody } from '../../vault/subjects.ts'
 import { formOf } from '../frame/forms.ts'
@@ -39,7 +40,11 @@ export function searchPage(app: FastifyInstance, { services, show }: PageContext
 }
 
 /** By what was found, and never for what: that may be a key or a person. */
-async function noteSearch(services: Services, request: FastifyRequest, found: Found): Promise<void> {
+async function noteSearch(
+  services: Ports<'execute' | 'newId' | 'now'>,
+  request: FastifyRequest,
+  found: Found,
+): Promise<void> {
   const all = [...found.licenses, ...found.customers, ...found.sales, ...found.devices]
   await recordAudit(
     services,
@@ -64,8 +69,12 @@ function onlyOne({ licenses, devices, sales, customers }: Found): string | undef
 }
 
 /** Whom what was found is for: licenses, sales and customers, each in their order. */
-async function peopleIn(services: Services, tenantId: string, { licenses, sales, customers }: Found) {
-  const open = async (people: Parameters<Services['subjects']['openPeople']>[1]) =>
+async function peopleIn(
+  services: Ports<'subjects'>,
+  tenantId: string,
+  { licenses, sales, customers }: Found,
+) {
+  const open = async (people: Parameters<AllPorts['subjects']['openPeople']>[1]) =>
     (await services.subjects.openPeople(tenantId, people)).map((person) => person ?? nobody)
   const [ofLicenses, ofSales, ofCustomers] = await Promise.all([
     open(licenses.map(({ license }) => license.holder)),

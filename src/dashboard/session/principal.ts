@@ -5,11 +5,12 @@ import { touchSession } from '../../access/sessions.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import type { LoginDecider } from '../../commands/logins.ts'
 import { emailOf } from '../../commands/members/members.ts'
-import type { Origin, Services } from '../../commands/services.ts'
+import type { Origin } from '../../commands/origin.ts'
 import type { AuditTarget } from '../../domain/audit/events.ts'
 import { may, type Permission, type Role } from '../../domain/members/roles.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { Problem } from '../../http/problem.ts'
+import type { Ports } from '../../ports.ts'
 import { leadingTo } from './return-path.ts'
 import { sessionHashOf } from './session.ts'
 
@@ -48,7 +49,10 @@ export const freshMs = 5 * 60_000
 export const freshFormMs = 15 * 60_000
 
 /** Finds out who is signed in, and lets nobody further than they may go. */
-export function guardRoutes(app: FastifyInstance, services: Services): void {
+export function guardRoutes(
+  app: FastifyInstance,
+  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'subjects'>,
+): void {
   app.decorateRequest('principal', undefined)
   app.addHook('onRequest', async (request, reply) => {
     request.principal = await signedIn(services, request)
@@ -83,7 +87,10 @@ const Asked = z.object({
  * Whatever asks for it, and with whichever headers: what is shown counts. So no page that records looks brings itself up
  * to date. What can be nobody's id is not kept: it may be anything.
  */
-async function noteLook(services: Services, request: FastifyRequest): Promise<void> {
+async function noteLook(
+  services: Ports<'execute' | 'newId' | 'now'>,
+  request: FastifyRequest,
+): Promise<void> {
   const { look } = request.routeOptions.config
   if (look === undefined) return
   const { params, query } = Asked.parse(request)
@@ -113,7 +120,10 @@ function pathOfReferer({ headers }: FastifyRequest): string {
   return url ? url.pathname + url.search : '/dashboard'
 }
 
-async function signedIn(services: Services, request: FastifyRequest): Promise<Principal | undefined> {
+async function signedIn(
+  services: Ports<'db' | 'subjects'>,
+  request: FastifyRequest,
+): Promise<Principal | undefined> {
   const member = request.session?.member
   if (!member) return undefined
   const [known] = await findMembers(services.db, [member.memberId])
@@ -135,7 +145,7 @@ async function signedIn(services: Services, request: FastifyRequest): Promise<Pr
 
 /** Whether the member has proved who they are within this time. */
 export function isFresh(
-  services: Pick<Services, 'now'>,
+  services: Ports<'now'>,
   { authenticatedAt }: Pick<Principal, 'authenticatedAt'>,
   within: number = freshMs,
 ): boolean {

@@ -6,8 +6,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, Session } from 'fas
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import { endSession, findSession, saveSession } from '../../access/sessions.ts'
-import type { Services } from '../../commands/services.ts'
 import { sha256 } from '../../credentials/sha256.ts'
+import type { Ports } from '../../ports.ts'
 
 const Notice = z.object({ kind: z.enum(['done', 'wrong']), text: z.string() })
 export type Notice = z.infer<typeof Notice>
@@ -60,7 +60,7 @@ export const cookieNameOf = (what: string, isHttps: boolean): string =>
 export const cookieOptions = (isHttps: boolean) =>
   ({ httpOnly: true, sameSite: 'lax', secure: isHttps, path: '/' }) as const
 
-type SessionOptions = { services: Services; cookieKey: KeyObject; isHttps: boolean }
+type SessionOptions = { services: Ports<'db' | 'now'>; cookieKey: KeyObject; isHttps: boolean }
 
 /** Ends the session that a request came with, and has its browser forget it. */
 export type EndSession = (request: FastifyRequest, reply: FastifyReply) => Promise<void>

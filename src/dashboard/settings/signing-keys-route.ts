@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listSigningKeys } from '../../../projections/signing/queries.ts'
-import { momentOf } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { rotateSigningKey } from '../../commands/signing-keys.ts'
 import { formOf } from '../frame/forms.ts'
 import type { PageContext } from '../page-context.ts'

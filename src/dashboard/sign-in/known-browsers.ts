@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { knownDeviceMs, rememberDevice } from '../../access/known-devices.ts'
-import type { Services } from '../../commands/services.ts'
 import { sha256 } from '../../credentials/sha256.ts'
+import type { Ports } from '../../ports.ts'
 import { cookieNameOf, cookieOptions } from '../session/session.ts'
 
 /** Browsers that are known because a member has signed in with them. Being known opens nothing. */
@@ -12,7 +12,10 @@ export type KnownBrowsers = {
   remember(request: FastifyRequest, reply: FastifyReply, memberId: string): Promise<void>
 }
 
-export function knownBrowsers(services: Services, isHttps: boolean): KnownBrowsers {
+export function knownBrowsers(
+  services: Ports<'db' | 'now' | 'randomBytes'>,
+  isHttps: boolean,
+): KnownBrowsers {
   const name = cookieNameOf('device', isHttps)
   const options = { ...cookieOptions(isHttps), signed: true, maxAge: knownDeviceMs / 1000 }
   const hashOf: KnownBrowsers['hashOf'] = (request) => {

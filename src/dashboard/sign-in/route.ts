@@ -9,12 +9,13 @@ import {
   signInWithPasskey,
   signInWithPassword,
 } from '../../commands/members/sign-in.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { Slug } from '../../domain/values.ts'
 import type { Content } from '../../html.ts'
 import { addressOf } from '../../http/address.ts'
 import { Problem } from '../../http/problem.ts'
 import { callerOf } from '../../limits/address.ts'
+import type { Ports } from '../../ports.ts'
 import { boxes, formOf } from '../frame/forms.ts'
 import type { PageContext } from '../page-context.ts'
 import { home, returnPath } from '../session/return-path.ts'
@@ -118,7 +119,10 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
 }
 
 /** Each challenge for somebody unknown is a row in the database, so an address gets no more than it can use. */
-async function takeTurnOf(services: Services, { address, deviceHash }: Caller): Promise<void> {
+async function takeTurnOf(
+  services: Ports<'attempts' | 'db' | 'now'>,
+  { address, deviceHash }: Caller,
+): Promise<void> {
   const known = await isKnownDevice(services.db, deviceHash, services.now())
   const bucket = known ? `challenge device ${deviceHash}` : `challenge ${callerOf(address)}`
   const attempt = await services.attempts.take([{ bucket, allowance: { burst: 60, intervalMs: 5000 } }])

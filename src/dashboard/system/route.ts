@@ -8,10 +8,11 @@ import { projectionStatus } from '../../../projections/runner/status.ts'
 import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { listTokens } from '../../../projections/tokens/list.ts'
 import { listSignIns } from '../../access/sessions.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { may } from '../../domain/members/roles.ts'
 import { actorNames } from '../../history/actors.ts'
 import { type AskedLimit, readSpent } from '../../limits/spent.ts'
+import type { Ports } from '../../ports.ts'
 import { readLimitHits } from '../../usage/limit-hits.ts'
 import { momentsIn, type UsageRange, usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
@@ -73,7 +74,10 @@ export function systemPage(app: FastifyInstance, context: PageContext): void {
 /** Where colleagues sign in from is for those who let them in, and for those who look into what happened. */
 const maySeeSignIns = ({ role }: Principal): boolean => may(role, 'manage_members') || role === 'auditor'
 
-async function readModelsOf({ db, ledger }: Services, tenantId: string): Promise<ReadModelsShown> {
+async function readModelsOf(
+  { db, ledger }: Ports<'db' | 'ledger'>,
+  tenantId: string,
+): Promise<ReadModelsShown> {
   const limit = new AbortController()
   const late = setTimeout(patienceMs, undefined, { signal: limit.signal }).catch(() => undefined)
   const answered = projectionStatus(db, ledger).catch(() => undefined)
@@ -88,14 +92,14 @@ async function readModelsOf({ db, ledger }: Services, tenantId: string): Promise
   return { status, parked, own, rebuilding, lastRebuild: await findLastRebuild(db) }
 }
 
-function lastHours(services: Services, hours = hoursShown): UsageRange {
+function lastHours(services: Ports<'now'>, hours = hoursShown): UsageRange {
   const from = new Date(services.now().getTime() - (hours - 1) * 3_600_000).toISOString()
   const range = usageRange({ from, granularity: 'hour' }, momentOf(services))
   if (typeof range === 'string') throw new Error(`the last hours are no range: ${range}`)
   return range
 }
 
-async function deliveriesOf(services: Services, tenantId: string) {
+async function deliveriesOf(services: Ports<'db' | 'now'>, tenantId: string) {
   const range = lastHours(services)
   const [waiting, byHour] = await Promise.all([
     countWaitingDeliveries(services.db, tenantId, { now: momentOf(services), since: range.from }),
@@ -106,13 +110,13 @@ async function deliveriesOf(services: Services, tenantId: string) {
   return { waiting, hours }
 }
 
-async function activityOf(services: Services, tenantId: string) {
+async function activityOf(services: Ports<'db' | 'now' | 'usage'>, tenantId: string) {
   await services.usage.flush()
   const { series } = await readUsage(services.db, tenantId, undefined, lastHours(services))
   return series
 }
 
-async function limitHitsOf(services: Services, tenantId: string) {
+async function limitHitsOf(services: Ports<'db' | 'limitHits' | 'now'>, tenantId: string) {
   await services.limitHits.flush()
   return readLimitHits(services.db, tenantId, lastHours(services, hoursOfHits))
 }
@@ -137,7 +141,7 @@ async function limitsOf({ services, limits }: PageContext, tenantId: string): Pr
     .map((one) => ({ ...one, who: names.get(one.key) ?? 'the workspace' }))
 }
 
-async function signInsOf(services: Services, tenantId: string): Promise<SignInShown[]> {
+async function signInsOf(services: Ports<'db' | 'subjects'>, tenantId: string): Promise<SignInShown[]> {
   const sessions = await listSignIns(services.db, tenantId, mostSignIns)
   const nameOf = await actorNames(
     services,

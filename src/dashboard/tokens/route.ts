@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findListedToken, listTokens } from '../../../projections/tokens/list.ts'
-import { momentOf } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { createToken, revokeToken } from '../../commands/tokens.ts'
 import { isId, newId } from '../../credentials/id.ts'
 import { may } from '../../domain/members/roles.ts'

@@ -1,11 +1,11 @@
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { requireLicense } from '../../commands/licenses/licenses.ts'
-import type { Services } from '../../commands/services.ts'
 import { quoted } from '../../domain/plain-text.ts'
+import type { Ports } from '../../ports.ts'
 
 /** The license, and how an approver is told which one it is. @throws Refusal `license_not_found` */
 export async function aboutLicense(
-  services: Services,
+  services: Ports<'db' | 'findProduct' | 'subjects'>,
   tenantId: string,
   licenseId: string,
 ): Promise<LicenseEntry & { subject: string }> {

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { countLicensesOfKeyType } from '../../../projections/licenses/queries.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { deleteKeyType as runDeletion } from '../../commands/products/delete-key-type.ts'
-import { momentOf, type Services } from '../../commands/services.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
+import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
 import { counted } from '../words.ts'
 
@@ -51,7 +52,7 @@ export const deleteKeyType = gatedOperation({
 
 /** @throws Refusal `product_not_found`, `key_type_not_found` */
 async function find(
-  services: Services,
+  services: Ports<'findProduct'>,
   tenantId: string,
   { productId, keyTypeId }: { productId: string; keyTypeId: string },
 ): Promise<{ product: PresentProduct; keyType: KeyType }> {

@@ -3,9 +3,9 @@ import type { CustomerEntry } from '../../../projections/customers/queries.ts'
 import { findTraces } from '../../../projections/subjects/queries.ts'
 import { requireCustomer } from '../../commands/customers/customers.ts'
 import { eraseSubject, refuseMember } from '../../commands/customers/erasure.ts'
-import type { Services } from '../../commands/services.ts'
 import { isId } from '../../credentials/id.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
 import { counted } from '../words.ts'
 
@@ -51,7 +51,7 @@ export const eraseCustomer = gatedOperation({
 })
 
 /** @throws Refusal `customer_not_found` */
-async function find(services: Services, tenantId: string, customerId: string): Promise<CustomerEntry> {
+async function find(services: Ports<'db'>, tenantId: string, customerId: string): Promise<CustomerEntry> {
   if (!isId('cus', customerId)) throw new Refusal('customer_not_found')
   return requireCustomer(services, tenantId, customerId)
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { countLicenses } from '../../../projections/licenses/count.ts'
 import { licensePages, type OpenedLicense } from '../../commands/licenses/pages.ts'
-import { momentOf } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { requireLicense, revokeLicense as runRevocation } from '../../commands/licenses/licenses.ts'
-import { momentOf } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { statusAt } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { text } from '../../domain/values.ts'

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { findIntegration } from '../../../projections/integrations/queries.ts'
 import { type Changed, type Rotation, rotateSecret } from '../../commands/integrations/integrations.ts'
-import type { Services } from '../../commands/services.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { Provider, ProviderCredential } from '../../domain/integrations/provider.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
 import { counted } from '../words.ts'
 
@@ -73,7 +73,11 @@ function rotationOf({ params, body }: Pick<Input, 'params' | 'body'>): Rotation 
 }
 
 /** @throws Refusal `integration_not_connected` */
-async function find(services: Services, tenantId: string, { provider }: Rotation): Promise<KnownIntegration> {
+async function find(
+  services: Ports<'db'>,
+  tenantId: string,
+  { provider }: Rotation,
+): Promise<KnownIntegration> {
   const integration = await findIntegration(services.db, tenantId, provider)
   if (integration?.status !== 'connected') throw new Refusal('integration_not_connected')
   return integration

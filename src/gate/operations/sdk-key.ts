@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { readMaskedKeys } from '../../../projections/client-keys/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { revealSdkKey as reveal, rotateSdkKey as rotate } from '../../commands/client-keys.ts'
-import type { Services } from '../../commands/services.ts'
 import { quoted } from '../../domain/plain-text.ts'
+import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
 
 const whoGetsIt = 'The key is returned once, to the token that requested it'
@@ -55,7 +55,7 @@ export const rotateSdkKey = gatedOperation({
 
 const firstKeyOf = (tenant: string): string => `Create the first SDK key of ${tenant} and show it`
 
-async function present(services: Services, tenantId: string) {
+async function present(services: Ports<'db'>, tenantId: string) {
   const [{ sdkKey }, tenant] = await Promise.all([
     readMaskedKeys(services.db, tenantId),
     findTenant(services.db, tenantId),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listDevices } from '../../../projections/licenses/queries.ts'
 import { refuseUndo, type Undo, undo } from '../../commands/licenses/undo.ts'
-import { momentOf } from '../../commands/services.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { statusAt } from '../../domain/licenses/license.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import { text } from '../../domain/values.ts'

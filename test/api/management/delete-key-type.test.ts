@@ -9,7 +9,7 @@ import { verify } from '../../../projections/runner/verify.ts'
 import { usingKeyType } from '../../../src/commands/cross-stream/key-type-use.ts'
 import { waitOnce } from '../../../src/commands/cross-stream/wait-once.ts'
 import { deleteKeyType } from '../../../src/commands/products/delete-key-type.ts'
-import type { Services } from '../../../src/commands/services.ts'
+import type { AllPorts } from '../../../src/ports.ts'
 import {
   type Answer,
   askOf,
@@ -131,7 +131,7 @@ test('run again for the same cause it spares the one that has been added since',
 
 test('a deletion that the read models do not show yet is known to whoever issues', async () => {
   const { services } = api.ledger
-  const unseen: Services = {
+  const unseen: AllPorts = {
     ...services,
     execute: (decider, id, command, cause, options) =>
       services.execute(decider, id, command, cause, { ...options, waits: false }),
@@ -153,7 +153,7 @@ test('a deletion that the read models do not show yet is known to whoever issues
 
 test('a license that the read models do not show yet is known to whoever deletes', async () => {
   const { services } = api.ledger
-  const unseen: Services = {
+  const unseen: AllPorts = {
     ...services,
     execute: (decider, id, command, cause, options) =>
       services.execute(decider, id, command, cause, { ...options, waits: false }),
@@ -194,7 +194,7 @@ async function waiting(): Promise<number> {
 
 test('nobody is told of success whose lock was lost before the license was recorded', async () => {
   const { services } = api.ledger
-  const enter: Services['keyTypes']['enter'] = async (keyType) => {
+  const enter: AllPorts['keyTypes']['enter'] = async (keyType) => {
     const share = await services.keyTypes.enter(keyType)
     return { ...share, prove: () => Promise.reject(new LockLost()) }
   }

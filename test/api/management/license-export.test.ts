@@ -11,8 +11,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { revokeLicense } from '../../../src/commands/licenses/licenses.ts'
 import { undo } from '../../../src/commands/licenses/undo.ts'
-import type { Services } from '../../../src/commands/services.ts'
 import { approve, listApprovals, showApproval } from '../../../src/gate/approvals.ts'
+import type { AllPorts } from '../../../src/ports.ts'
 import { createTestApp, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { approver, askApproveRepeat, confirmed, pendingId } from '../../harness/gate.ts'
 import { origin } from '../../harness/ledger.ts'
@@ -305,7 +305,7 @@ describe('over a connection', () => {
 
   /** Serves the application with services of the test's own, and tells how many pages were read. */
   async function serving<T>(
-    services: Services,
+    services: AllPorts,
     use: (url: URL, app: FastifyInstance) => Promise<T>,
   ): Promise<T> {
     const app = await createTestApp(api.ledger, services)
@@ -319,7 +319,7 @@ describe('over a connection', () => {
   function counting(fail = false) {
     const { services } = api.ledger
     const pages = { read: 0 }
-    const subjects: Services['subjects'] = {
+    const subjects: AllPorts['subjects'] = {
       ...services.subjects,
       openPeople: (tenantId, people) => {
         pages.read++

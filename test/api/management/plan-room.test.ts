@@ -6,9 +6,9 @@ import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createProduct } from '../../../src/commands/products/products.ts'
-import type { Services } from '../../../src/commands/services.ts'
 import { newLicenseKey } from '../../../src/credentials/license-key.ts'
 import { defaultKeyType } from '../../../src/domain/products/key-type.ts'
+import type { AllPorts } from '../../../src/ports.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { origin } from '../../harness/ledger.ts'
 import { importRows, makeProduct, mint } from '../../http/samples.ts'
@@ -82,7 +82,7 @@ test('a device that has its seat, and one that its license refuses, wait for nob
 
 test('what is recorded counts, also where nobody can see it yet', async () => {
   const { services } = api.ledger
-  const unseen: Services = {
+  const unseen: AllPorts = {
     ...services,
     execute: (decider, id, command, cause, options) =>
       services.execute(decider, id, command, cause, { ...options, waits: false }),

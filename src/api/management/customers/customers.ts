@@ -6,9 +6,9 @@ import {
   replaceOverrides,
   requireCustomer,
 } from '../../../commands/customers/customers.ts'
-import type { Services } from '../../../commands/services.ts'
 import { isId } from '../../../credentials/id.ts'
 import { eraseCustomer } from '../../../gate/operations/erase-customer.ts'
+import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { customerAsOf } from '../../../history/as-of.ts'
 import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
@@ -18,13 +18,18 @@ import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { answerPage } from '../page.ts'
 import { customerIn, customerOut, customerView, overridesFrom, overridesIn } from './schemas.ts'
 
 const oneCustomer = z.object({ customer: customerOut })
 const onlyId = z.strictObject({ id: z.string() })
 
-export function customerRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+export function customerRoutes(
+  app: ZodApp,
+  services: ApprovalPorts & Ports<'newId'>,
+  cursors: Cursors,
+): void {
   listRoute(app, services, cursors)
   createRoute(app, services)
   readRoute(app, services)
@@ -39,7 +44,7 @@ function requireCustomerId(id: string): string {
   return id
 }
 
-async function views(services: Services, tenantId: string, entries: CustomerEntry[]) {
+async function views(services: Ports<'subjects'>, tenantId: string, entries: CustomerEntry[]) {
   const people = await services.subjects.openPeople(
     tenantId,
     entries.map(({ customer }) => customer),
@@ -47,13 +52,13 @@ async function views(services: Services, tenantId: string, entries: CustomerEntr
   return entries.map((entry, index) => customerView(entry, people[index] ?? { email: null, name: null }))
 }
 
-async function shown(services: Services, tenantId: string, entry: CustomerEntry) {
+async function shown(services: Ports<'subjects'>, tenantId: string, entry: CustomerEntry) {
   const [customer] = await views(services, tenantId, [entry])
   if (!customer) throw new Error('one entry gives one view')
   return { customer }
 }
 
-function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function listRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/customers',
     {
@@ -79,7 +84,10 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
   )
 }
 
-function createRoute(app: ZodApp, services: Services): void {
+function createRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
+): void {
   app.post(
     '/v1/customers',
     {
@@ -104,7 +112,7 @@ function createRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function readRoute(app: ZodApp, services: Services): void {
+function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subjects'>): void {
   app.get(
     '/v1/customers/:id',
     {
@@ -130,7 +138,7 @@ function readRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function linkRoute(app: ZodApp, services: Services): void {
+function linkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subjects'>): void {
   app.post(
     '/v1/customers/:id/link-license',
     {
@@ -159,7 +167,10 @@ function linkRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function entitlementsRoute(app: ZodApp, services: Services): void {
+function entitlementsRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'subjects'>,
+): void {
   app.patch(
     '/v1/customers/:id/entitlements',
     {
@@ -189,7 +200,7 @@ function entitlementsRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function eraseRoute(app: ZodApp, services: Services): void {
+function eraseRoute(app: ZodApp, services: ApprovalPorts): void {
   gatedRoute(app, services, eraseCustomer, {
     operationId: 'eraseCustomer',
     tags: ['Customers'],

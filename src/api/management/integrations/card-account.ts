@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { cardStatus, startOnboarding } from '../../../commands/integrations/card-account.ts'
-import type { Services } from '../../../commands/services.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { answer, errors, momentOut } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { onboardingAddresses } from '../../payments/onboarding.ts'
 
 const statusOut = z
@@ -24,12 +24,20 @@ const statusOut = z
   })
   .meta({ id: 'CardAccountStatus' })
 
-export function cardAccountRoutes(app: ZodApp, services: Services, baseUrl: string): void {
+export function cardAccountRoutes(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  baseUrl: string,
+): void {
   connectRoute(app, services, baseUrl)
   statusRoute(app, services)
 }
 
-function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
+function connectRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  baseUrl: string,
+): void {
   app.post(
     '/v1/integrations/stripe/connect',
     {
@@ -62,7 +70,7 @@ function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
   )
 }
 
-function statusRoute(app: ZodApp, services: Services): void {
+function statusRoute(app: ZodApp, services: Ports<'db' | 'providers'>): void {
   app.get(
     '/v1/integrations/stripe/status',
     {

@@ -7,16 +7,17 @@ import {
 import { mapPrices } from '../../../commands/checkout/prices.ts'
 import { disconnectCardAccount } from '../../../commands/integrations/card-account.ts'
 import { connectMarketplace, disconnect, mapProduct } from '../../../commands/integrations/integrations.ts'
-import type { Services } from '../../../commands/services.ts'
 import { Provider } from '../../../domain/integrations/provider.ts'
 import { Refusal } from '../../../domain/refusal.ts'
 import { Slug } from '../../../domain/values.ts'
 import { rotateProviderSecret } from '../../../gate/operations/rotate-provider-secret.ts'
+import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { pingUrlOf } from '../../payments/addresses.ts'
 import { requireProduct } from '../products/products.ts'
 import {
@@ -33,7 +34,12 @@ import {
   requireProvider,
 } from './schemas.ts'
 
-export function integrationRoutes(app: ZodApp, services: Services, cursors: Cursors, baseUrl: string): void {
+export function integrationRoutes(
+  app: ZodApp,
+  services: ApprovalPorts & Ports<'providers'>,
+  cursors: Cursors,
+  baseUrl: string,
+): void {
   listRoute(app, services, cursors)
   connectRoute(app, services, baseUrl)
   disconnectRoute(app, services)
@@ -48,7 +54,7 @@ function shownOnce(baseUrl: string, tenantId: string, token: string | undefined)
 /** The providers are always the same five and have no age: they keep the order of the contract. */
 const noAge = '1970-01-01T00:00:00.000Z'
 
-function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
   app.get(
     '/v1/integrations',
     {
@@ -89,7 +95,7 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
 }
 
 /** The provider as it is now. */
-async function readView(services: Services, tenantId: string, provider: Provider) {
+async function readView(services: Ports<'db'>, tenantId: string, provider: Provider) {
   const [known, priced] = await Promise.all([
     findIntegration(services.db, tenantId, provider),
     provider === 'stripe' ? listPricedProducts(services.db, tenantId) : [],
@@ -97,7 +103,11 @@ async function readView(services: Services, tenantId: string, provider: Provider
   return integrationView(provider, known, priced)
 }
 
-function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
+function connectRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  baseUrl: string,
+): void {
   app.post(
     '/v1/integrations/:provider/connect',
     {
@@ -135,7 +145,7 @@ function connectRoute(app: ZodApp, services: Services, baseUrl: string): void {
   )
 }
 
-function disconnectRoute(app: ZodApp, services: Services): void {
+function disconnectRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'secrets'>): void {
   app.delete(
     '/v1/integrations/:provider',
     {
@@ -158,7 +168,7 @@ function disconnectRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function rotateRoute(app: ZodApp, services: Services, baseUrl: string): void {
+function rotateRoute(app: ZodApp, services: ApprovalPorts, baseUrl: string): void {
   gatedRoute(app, services, rotateProviderSecret, {
     operationId: 'rotateIntegrationSecret',
     tags: ['Integrations'],
@@ -177,7 +187,10 @@ function rotateRoute(app: ZodApp, services: Services, baseUrl: string): void {
   })
 }
 
-function configureRoute(app: ZodApp, services: Services): void {
+function configureRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+): void {
   app.post(
     '/v1/products/:productId/integrations/:provider',
     {

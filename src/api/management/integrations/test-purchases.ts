@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { findTestPurchase } from '../../../../projections/test-purchases/queries.ts'
-import type { Services } from '../../../commands/services.ts'
 import { licenseOfTestPurchase, startTestPurchase } from '../../../commands/test-purchases.ts'
 import { isId } from '../../../credentials/id.ts'
 import { Provider } from '../../../domain/integrations/provider.ts'
@@ -13,6 +12,7 @@ import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, momentOut } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import type { RunTestPurchase } from '../../../processes/test-purchases.ts'
 import { requireProduct } from '../products/products.ts'
 
@@ -45,12 +45,20 @@ const pollLater = {
 /** How soon it is worth asking again. */
 const retryAfter = (reply: FastifyReply) => reply.header('retry-after', '1')
 
-export function testPurchaseRoutes(app: ZodApp, services: Services, run: RunTestPurchase): void {
+export function testPurchaseRoutes(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'ledger' | 'newId' | 'now' | 'randomBytes'>,
+  run: RunTestPurchase,
+): void {
   startRoute(app, services, run)
   pollRoute(app, services)
 }
 
-function startRoute(app: ZodApp, services: Services, run: RunTestPurchase): void {
+function startRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes'>,
+  run: RunTestPurchase,
+): void {
   app.post(
     '/v1/test-purchase',
     {
@@ -94,7 +102,7 @@ function startRoute(app: ZodApp, services: Services, run: RunTestPurchase): void
   )
 }
 
-function pollRoute(app: ZodApp, services: Services): void {
+function pollRoute(app: ZodApp, services: Ports<'db' | 'ledger'>): void {
   app.get(
     '/v1/test-purchase/:id',
     {

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { remintLicense, removeDevice } from '../../../commands/licenses/changes.ts'
-import { momentOf, type Services } from '../../../commands/services.ts'
+import { momentOf } from '../../../commands/origin.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
 import { licenseView } from '../../../http/license.ts'
 import { answer, errors, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { requireLicenseId } from './licenses.ts'
 import { mintedOut } from './schemas.ts'
 
@@ -20,12 +21,18 @@ const remintIn = z
   })
   .nullish()
 
-export function licenseChangeRoutes(app: ZodApp, services: Services): void {
+export function licenseChangeRoutes(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes' | 'subjects' | 'usage'>,
+): void {
   remintRoute(app, services)
   deactivateDeviceRoute(app, services)
 }
 
-function remintRoute(app: ZodApp, services: Services): void {
+function remintRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
+): void {
   app.post(
     '/v1/licenses/:id/remint',
     {
@@ -67,7 +74,10 @@ const deviceIn = z
   )
   .meta({ example: { deviceId: 'machine-7f3a' } })
 
-function deactivateDeviceRoute(app: ZodApp, services: Services): void {
+function deactivateDeviceRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'usage'>,
+): void {
   app.post(
     '/v1/licenses/:id/deactivate-device',
     {

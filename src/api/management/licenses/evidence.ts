@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { recordAudit } from '../../../commands/audit.ts'
-import type { Services } from '../../../commands/services.ts'
 import { gatherEvidence } from '../../../evidence/evidence.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { sendArchive } from '../../../http/evidence-archive.ts'
@@ -8,11 +7,17 @@ import { notFound } from '../../../http/problem.ts'
 import { errors } from '../../../http/schemas.ts'
 import { refuseHead } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { requireLicenseId } from './licenses.ts'
 
 const path = '/v1/licenses/:id/evidence'
 
-export function evidenceRoutes(app: ZodApp, services: Services): void {
+export function evidenceRoutes(
+  app: ZodApp,
+  services: Ports<
+    'db' | 'execute' | 'ledger' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'signer' | 'subjects'
+  >,
+): void {
   refuseHead(app, path)
   app.get(
     path,

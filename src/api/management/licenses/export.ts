@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import type { OpenedLicense } from '../../../commands/licenses/pages.ts'
-import type { Services } from '../../../commands/services.ts'
 import { exportLicenses, type LicenseExport } from '../../../gate/operations/export-licenses.ts'
+import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { type licenseOut, licenseView } from '../../../http/license.ts'
 import { errors } from '../../../http/schemas.ts'
@@ -47,7 +47,7 @@ const formats = {
   },
 } as const
 
-export function licenseExportRoutes(app: ZodApp, services: Services): void {
+export function licenseExportRoutes(app: ZodApp, services: ApprovalPorts): void {
   refuseHead(app, exportLicenses.path)
   gatedRoute(app, services, exportLicenses, {
     operationId: 'exportLicenses',

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { findLicense } from '../../../../projections/licenses/queries.ts'
-import type { Services } from '../../../commands/services.ts'
 import { actorKinds } from '../../../history/actors.ts'
 import { changedFields } from '../../../history/changes.ts'
 import { readStory } from '../../../history/entries.ts'
@@ -11,6 +10,7 @@ import type { Cursors } from '../../../http/cursor.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { explain } from '../../../verdicts/explain.ts'
 import { rules } from '../../../verdicts/reasons.ts'
 import { runtimeStatus } from '../../runtime/schemas.ts'
@@ -129,12 +129,16 @@ const explanationOut = z
 const params = z.strictObject({ id: z.string() })
 
 /** What has happened to a license, and why it answers what it answers. */
-export function licenseStoryRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+export function licenseStoryRoutes(
+  app: ZodApp,
+  services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
+  cursors: Cursors,
+): void {
   historyRoute(app, services, cursors)
   explainRoute(app, services)
 }
 
-function historyRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function historyRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/licenses/:id/history',
     {
@@ -172,7 +176,10 @@ function historyRoute(app: ZodApp, services: Services, cursors: Cursors): void {
   )
 }
 
-function explainRoute(app: ZodApp, services: Services): void {
+function explainRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
+): void {
   app.get(
     '/v1/licenses/:id/explain',
     {

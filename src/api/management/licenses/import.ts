@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { type ForeignLicense, type Imported, importLicenses } from '../../../commands/licenses/import.ts'
-import type { Services } from '../../../commands/services.ts'
 import { EmailAddress, Metadata, Slug } from '../../../domain/values.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
@@ -8,6 +7,7 @@ import { problemOfRefusal } from '../../../http/problem.ts'
 import { answer, errors, inUtc, keyText, momentIn, text } from '../../../http/schemas.ts'
 import { refuseGet } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { requireProduct } from '../products/products.ts'
 import { wellFormedMetadata } from './schemas.ts'
 
@@ -79,7 +79,21 @@ const importOut = z.object({
 
 type Result = z.infer<typeof importOut>['results'][number]
 
-export function licenseImportRoutes(app: ZodApp, services: Services): void {
+export function licenseImportRoutes(
+  app: ZodApp,
+  services: Ports<
+    | 'db'
+    | 'deriveId'
+    | 'execute'
+    | 'findProduct'
+    | 'keyTypes'
+    | 'newId'
+    | 'now'
+    | 'planRoom'
+    | 'randomBytes'
+    | 'subjects'
+  >,
+): void {
   refuseGet(app, path)
   app.post(
     path,

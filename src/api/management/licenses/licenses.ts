@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { findLicense, listDevices, listLicenses } from '../../../../projections/licenses/queries.ts'
 import { requireCustomer } from '../../../commands/customers/customers.ts'
 import { mintLicense } from '../../../commands/licenses/licenses.ts'
-import { momentOf, type Services } from '../../../commands/services.ts'
+import { momentOf } from '../../../commands/origin.ts'
 import { isId } from '../../../credentials/id.ts'
 import { Slug } from '../../../domain/values.ts'
 import { revokeLicense } from '../../../gate/operations/revoke-license.ts'
+import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { type LicenseThen, licenseAsOf, seatsInOrder } from '../../../history/as-of.ts'
 import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
 import { callerIn } from '../../../http/authenticate.ts'
@@ -16,6 +17,7 @@ import { deviceView, licenseDetailOut, licenseOut, licenseView } from '../../../
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, inUtc, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { readTelemetry } from '../../../usage/device-telemetry.ts'
 import { nobody } from '../../../vault/subjects.ts'
 import { answerPage } from '../page.ts'
@@ -34,14 +36,14 @@ const listQuery = z.strictObject({
   status: z.enum(['active', 'fallback', 'expired', 'revoked']).optional(),
 })
 
-export function licenseRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+export function licenseRoutes(app: ZodApp, services: ApprovalPorts & Ports<'newId'>, cursors: Cursors): void {
   listRoute(app, services, cursors)
   mintRoute(app, services)
   readRoute(app, services)
   revokeRoute(app, services)
 }
 
-function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function listRoute(app: ZodApp, services: Ports<'db' | 'now' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/licenses',
     {
@@ -73,7 +75,12 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
   )
 }
 
-function mintRoute(app: ZodApp, services: Services): void {
+function mintRoute(
+  app: ZodApp,
+  services: Ports<
+    'db' | 'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'newId' | 'now' | 'randomBytes' | 'subjects'
+  >,
+): void {
   app.post(
     '/v1/licenses',
     {
@@ -106,13 +113,13 @@ function mintRoute(app: ZodApp, services: Services): void {
 }
 
 /** What a new license's customer is granted and revoked. @throws 404 when the tenant has no such customer */
-async function overridesOf(services: Services, tenantId: string, customerId: string | undefined) {
+async function overridesOf(services: Ports<'db'>, tenantId: string, customerId: string | undefined) {
   if (customerId === undefined) return []
   const { customer } = await requireCustomer(services, tenantId, customerId)
   return customer.overrides
 }
 
-function readRoute(app: ZodApp, services: Services): void {
+function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subjects'>): void {
   app.get(
     '/v1/licenses/:id',
     {
@@ -147,14 +154,14 @@ function readRoute(app: ZodApp, services: Services): void {
 }
 
 /** As {@link readRoute} shows the present. */
-async function shownThen(services: Services, then: LicenseThen) {
+async function shownThen(services: Ports<'subjects'>, then: LicenseThen) {
   const { license, at } = then
   const [person = nobody] = await services.subjects.openPeople(license.tenantId, [license.holder])
   const devices = seatsInOrder(license).map(deviceView(new Map()))
   return { license: { ...licenseView(then, person, at), devices } }
 }
 
-function revokeRoute(app: ZodApp, services: Services): void {
+function revokeRoute(app: ZodApp, services: ApprovalPorts): void {
   gatedRoute(app, services, revokeLicense, {
     operationId: 'revokeLicense',
     tags: ['Licenses'],

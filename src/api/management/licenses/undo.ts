@@ -1,16 +1,18 @@
 import { z } from 'zod'
 import type { LicenseEntry } from '../../../../projections/licenses/queries.ts'
-import { momentOf, type Services } from '../../../commands/services.ts'
+import { momentOf } from '../../../commands/origin.ts'
 import { reinstateLicense, reseatDevice, takeBackImport } from '../../../gate/operations/undo.ts'
+import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { licenseOut, licenseView } from '../../../http/license.ts'
 import { answer, errors } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 
 const license = answer('The license', z.object({ license: licenseOut }))
 
 /** What was done to a license and can be made good: each by a new event, and by a person's approval. */
-export function licenseUndoRoutes(app: ZodApp, services: Services): void {
+export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'usage'>): void {
   const reply = async (entry: LicenseEntry) => {
     const { tenantId, holder } = entry.license
     const [person = { email: null, name: null }] = await services.subjects.openPeople(tenantId, [holder])

@@ -9,7 +9,6 @@ import {
   pollIntervalSeconds,
 } from '../../../access/login-requests.ts'
 import { redeemLogin } from '../../../commands/logins.ts'
-import type { Services } from '../../../commands/services.ts'
 import { revokeToken } from '../../../commands/tokens.ts'
 import { sha256 } from '../../../credentials/sha256.ts'
 import { Scope } from '../../../domain/tokens/scopes.ts'
@@ -19,6 +18,7 @@ import { Problem } from '../../../http/problem.ts'
 import { answer, errorBody, errors, errorsWith, momentOut, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import { callerOf } from '../../../limits/address.ts'
+import type { Ports } from '../../../ports.ts'
 import { deviceGrant, form, OAuthError, oauthRefusal, speakOAuth } from './oauth.ts'
 
 /** Nobody has shown a token yet, so it is addresses that are counted: starting is rare, polling is not. */
@@ -85,7 +85,11 @@ const tokenOut = z
   .meta({ id: 'DeviceLoginToken' })
 
 /** Signs in a program that has no browser: a person approves it in the dashboard (RFC 8628). */
-export function loginRoutes(app: ZodApp, services: Services, baseUrl: string): void {
+export function loginRoutes(
+  app: ZodApp,
+  services: Ports<'attempts' | 'db' | 'execute' | 'fingerprint' | 'now' | 'randomBytes'>,
+  baseUrl: string,
+): void {
   void app.register(async (oauth: ZodApp) => {
     speakOAuth(oauth, ['client_id', 'client_name', 'scope', 'device_code', 'grant_type'])
     startRoute(oauth, services, baseUrl)
@@ -115,7 +119,11 @@ function checkGrant(request: FastifyRequest, grantType: string | undefined): voi
   }
 }
 
-function startRoute(app: ZodApp, services: Services, baseUrl: string): void {
+function startRoute(
+  app: ZodApp,
+  services: Ports<'attempts' | 'db' | 'fingerprint' | 'now' | 'randomBytes'>,
+  baseUrl: string,
+): void {
   app.post(
     '/v1/login/device',
     {
@@ -158,7 +166,10 @@ function startRoute(app: ZodApp, services: Services, baseUrl: string): void {
   )
 }
 
-function pollRoute(app: ZodApp, services: Services): void {
+function pollRoute(
+  app: ZodApp,
+  services: Ports<'attempts' | 'db' | 'execute' | 'now' | 'randomBytes'>,
+): void {
   app.post(
     '/v1/login/device/token',
     {
@@ -207,7 +218,7 @@ const secondsUntil = (moment: string, now: Date): number =>
 
 const errorOf = { pending: 'authorization_pending', denied: 'access_denied', spent: 'expired_token' } as const
 
-function logoutRoute(app: ZodApp, services: Services): void {
+function logoutRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>): void {
   app.post(
     '/v1/logout',
     {
@@ -231,7 +242,12 @@ function logoutRoute(app: ZodApp, services: Services): void {
   )
 }
 
-async function allow(services: Services, what: string, address: string, allowance: Allowance): Promise<void> {
+async function allow(
+  services: Ports<'attempts'>,
+  what: string,
+  address: string,
+  allowance: Allowance,
+): Promise<void> {
   const attempt = await services.attempts.take([{ bucket: `${what} ${callerOf(address)}`, allowance }])
   if (attempt.allowed) return
   throw new Problem(429, 'rate_limited', 'too many requests from this address; wait and retry', {

@@ -1,17 +1,18 @@
 import { z } from 'zod'
 import type { PresentProduct } from '../../../../projections/products/queries.ts'
 import { addKeyType, changeKeyType } from '../../../commands/products/products.ts'
-import type { Services } from '../../../commands/services.ts'
 import type { KeyType } from '../../../domain/products/key-type.ts'
 import { findKeyType } from '../../../domain/products/product.ts'
 import { Slug } from '../../../domain/values.ts'
 import { deleteKeyType } from '../../../gate/operations/delete-key-type.ts'
+import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
 import { notFound, Problem } from '../../../http/problem.ts'
 import { answer, errors } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { requireProduct } from './products.ts'
 import { keyTypeChange, keyTypeChangeFrom, keyTypeFrom, keyTypeIn, keyTypeOut } from './schemas.ts'
 
@@ -23,14 +24,14 @@ function requireKeyType(product: PresentProduct, keyTypeId: string): KeyType {
   return keyType
 }
 
-export function keyTypeRoutes(app: ZodApp, services: Services): void {
+export function keyTypeRoutes(app: ZodApp, services: ApprovalPorts & Ports<'newId'>): void {
   listRoute(app, services)
   addRoute(app, services)
   changeRoute(app, services)
   deleteRoute(app, services)
 }
 
-function listRoute(app: ZodApp, services: Services): void {
+function listRoute(app: ZodApp, services: Ports<'findProduct'>): void {
   app.get(
     path,
     {
@@ -53,7 +54,10 @@ function listRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function addRoute(app: ZodApp, services: Services): void {
+function addRoute(
+  app: ZodApp,
+  services: Ports<'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes'>,
+): void {
   app.post(
     path,
     {
@@ -81,7 +85,7 @@ function addRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function changeRoute(app: ZodApp, services: Services): void {
+function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'now'>): void {
   app.patch(
     `${path}/:keyTypeId`,
     {
@@ -115,7 +119,7 @@ function changeRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function deleteRoute(app: ZodApp, services: Services): void {
+function deleteRoute(app: ZodApp, services: ApprovalPorts): void {
   gatedRoute(app, services, deleteKeyType, {
     operationId: 'deleteKeyType',
     tags: ['Key types'],

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { listProducts, type PresentProduct } from '../../../../projections/products/queries.ts'
 import { changeProduct, createProduct } from '../../../commands/products/products.ts'
-import type { Services } from '../../../commands/services.ts'
 import { Slug, slugOf } from '../../../domain/values.ts'
 import { productAsOf } from '../../../history/as-of.ts'
 import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
@@ -11,6 +10,7 @@ import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
 import { invalid, notFound } from '../../../http/problem.ts'
 import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { answerPage } from '../page.ts'
 import { keyPrefixOf, keyTypeFrom, productChange, productIn, productOut, settingsFrom } from './schemas.ts'
 
@@ -28,7 +28,7 @@ export function productView({
 
 /** @throws Problem 404 for an absent product and for another tenant's alike */
 export async function requireProduct(
-  services: Services,
+  services: Ports<'findProduct'>,
   tenantId: string,
   productId: string,
 ): Promise<PresentProduct> {
@@ -37,14 +37,18 @@ export async function requireProduct(
   return product
 }
 
-export function productRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+export function productRoutes(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'ledger' | 'newId' | 'now' | 'planRoom' | 'randomBytes'>,
+  cursors: Cursors,
+): void {
   listRoute(app, services, cursors)
   createRoute(app, services)
   readRoute(app, services)
   changeRoute(app, services)
 }
 
-function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
   app.get(
     '/v1/products',
     {
@@ -70,7 +74,10 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
   )
 }
 
-function createRoute(app: ZodApp, services: Services): void {
+function createRoute(
+  app: ZodApp,
+  services: Ports<'execute' | 'findProduct' | 'newId' | 'now' | 'planRoom' | 'randomBytes'>,
+): void {
   app.post(
     '/v1/products',
     {
@@ -106,7 +113,7 @@ function createRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function readRoute(app: ZodApp, services: Services): void {
+function readRoute(app: ZodApp, services: Ports<'findProduct' | 'ledger' | 'now'>): void {
   app.get(
     '/v1/products/:productId',
     {
@@ -132,7 +139,7 @@ function readRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function changeRoute(app: ZodApp, services: Services): void {
+function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'now'>): void {
   app.patch(
     '/v1/products/:productId',
     {

@@ -2,24 +2,30 @@ import { z } from 'zod'
 import { verifyPrices } from '../../../commands/checkout/prices.ts'
 import { disableTestMode, enableTestMode, switchTestModeOn } from '../../../commands/checkout/test-mode.ts'
 import { changeProduct } from '../../../commands/products/products.ts'
-import type { Services } from '../../../commands/services.ts'
 import { Slug } from '../../../domain/values.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { answer, errors, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { oneProduct, productView, requireProduct } from './products.ts'
 import { keyTypeOut } from './schemas.ts'
 
 const onlyProductId = z.strictObject({ productId: Slug })
 
-export function sellingRoutes(app: ZodApp, services: Services): void {
+export function sellingRoutes(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+): void {
   enableTestModeRoute(app, services)
   disableTestModeRoute(app, services)
   freeTierRoute(app, services)
   verifyPricesRoute(app, services)
 }
 
-function enableTestModeRoute(app: ZodApp, services: Services): void {
+function enableTestModeRoute(
+  app: ZodApp,
+  services: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
+): void {
   app.post(
     '/v1/products/:productId/test-mode',
     {
@@ -62,7 +68,10 @@ function enableTestModeRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function disableTestModeRoute(app: ZodApp, services: Services): void {
+function disableTestModeRoute(
+  app: ZodApp,
+  services: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
+): void {
   app.delete(
     '/v1/products/:productId/test-mode',
     {
@@ -83,7 +92,7 @@ function disableTestModeRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function freeTierRoute(app: ZodApp, services: Services): void {
+function freeTierRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'now'>): void {
   app.post(
     '/v1/products/:productId/free-tier',
     {
@@ -107,7 +116,10 @@ function freeTierRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function verifyPricesRoute(app: ZodApp, services: Services): void {
+function verifyPricesRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+): void {
   app.post(
     '/v1/products/:productId/key-types/verify-prices',
     {

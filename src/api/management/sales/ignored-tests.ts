@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { Services } from '../../../commands/services.ts'
 import { Provider } from '../../../domain/integrations/provider.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { answer, errors, momentOut, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { ignoredReasons, ignoredWords, listIgnoredTests } from '../../../usage/ignored-tests.ts'
 import { answerPage } from '../page.ts'
 
@@ -24,7 +24,7 @@ const ignoredTestOut = z
   .meta({ id: 'IgnoredTest' })
 
 /** The test notifications of a tenant that had no effect. */
-export function ignoredTestsRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+export function ignoredTestsRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
   app.get(
     '/v1/sales/ignored',
     {

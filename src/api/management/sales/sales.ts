@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { findSale, listSales, type SaleFilter } from '../../../../projections/sales/queries.ts'
-import type { Services } from '../../../commands/services.ts'
 import { isId } from '../../../credentials/id.ts'
 import { Provider } from '../../../domain/integrations/provider.ts'
 import type { KnownSale } from '../../../domain/sales/sale.ts'
@@ -10,6 +9,7 @@ import type { Cursors } from '../../../http/cursor.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { readBuyer, readBuyers } from '../../../sales/buyers.ts'
 import { replaySale } from '../../../sales/receive.ts'
 import { readSaleHistory } from '../../../sales/steps.ts'
@@ -20,7 +20,22 @@ import { SaleStatus, saleDetailOut, saleDetailView, saleOut, saleView } from './
 const onlyId = z.strictObject({ id: z.string() })
 const oneSale = z.object({ sale: saleDetailOut })
 
-export function saleRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+export function saleRoutes(
+  app: ZodApp,
+  services: Ports<
+    | 'db'
+    | 'execute'
+    | 'findProduct'
+    | 'keyTypes'
+    | 'ledger'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'subjects'
+    | 'untilVisible'
+  >,
+  cursors: Cursors,
+): void {
   listRoute(app, services, cursors)
   parkedRoute(app, services, cursors)
   ignoredTestsRoute(app, services, cursors)
@@ -28,7 +43,7 @@ export function saleRoutes(app: ZodApp, services: Services, cursors: Cursors): v
   replayRoute(app, services)
 }
 
-function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function listRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/sales',
     {
@@ -57,7 +72,7 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
   )
 }
 
-function parkedRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function parkedRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/sales/parked',
     {
@@ -78,7 +93,7 @@ function parkedRoute(app: ZodApp, services: Services, cursors: Cursors): void {
 }
 
 function answerSales(
-  services: Services,
+  services: Ports<'db' | 'subjects'>,
   cursors: Cursors,
   tenantId: string,
   filter: SaleFilter,
@@ -97,7 +112,7 @@ function answerSales(
   )
 }
 
-function readRoute(app: ZodApp, services: Services): void {
+function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'subjects'>): void {
   app.get(
     '/v1/sales/:id',
     {
@@ -120,7 +135,21 @@ function readRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function replayRoute(app: ZodApp, services: Services): void {
+function replayRoute(
+  app: ZodApp,
+  services: Ports<
+    | 'db'
+    | 'execute'
+    | 'findProduct'
+    | 'keyTypes'
+    | 'ledger'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'subjects'
+    | 'untilVisible'
+  >,
+): void {
   app.post(
     '/v1/sales/:id/replay',
     {
@@ -145,7 +174,10 @@ function replayRoute(app: ZodApp, services: Services): void {
   )
 }
 
-async function shown(services: Services, sale: KnownSale): Promise<z.infer<typeof oneSale>> {
+async function shown(
+  services: Ports<'db' | 'ledger' | 'subjects'>,
+  sale: KnownSale,
+): Promise<z.infer<typeof oneSale>> {
   const [buyer, history] = await Promise.all([readBuyer(services, sale), readSaleHistory(services, sale)])
   return { sale: saleDetailView(sale, buyer, history) }
 }

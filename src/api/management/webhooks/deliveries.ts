@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { findDelivery, listDeliveries } from '../../../../projections/deliveries/queries.ts'
 import { askRedelivery } from '../../../commands/deliveries/deliveries.ts'
-import type { Services } from '../../../commands/services.ts'
 import { isId } from '../../../credentials/id.ts'
 import type { KnownDelivery } from '../../../domain/deliveries/delivery.ts'
 import { AttemptError } from '../../../domain/deliveries/events.ts'
@@ -12,6 +11,7 @@ import { runOriginOf } from '../../../http/idempotency.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
 import { shownPayload } from '../../../webhooks/public-events.ts'
 import { answerPage } from '../page.ts'
 
@@ -51,13 +51,17 @@ const withPayload = z.object({
 })
 const onlyId = z.strictObject({ id: z.string() })
 
-export function deliveryRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+export function deliveryRoutes(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'now' | 'subjects'>,
+  cursors: Cursors,
+): void {
   listRoute(app, services, cursors)
   readRoute(app, services)
   redeliverRoute(app, services)
 }
 
-function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
   app.get(
     '/v1/webhook/deliveries',
     {
@@ -90,7 +94,7 @@ function listRoute(app: ZodApp, services: Services, cursors: Cursors): void {
   )
 }
 
-function readRoute(app: ZodApp, services: Services): void {
+function readRoute(app: ZodApp, services: Ports<'db' | 'subjects'>): void {
   app.get(
     '/v1/webhook/deliveries/:id',
     {
@@ -111,7 +115,7 @@ function readRoute(app: ZodApp, services: Services): void {
   )
 }
 
-function redeliverRoute(app: ZodApp, services: Services): void {
+function redeliverRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>): void {
   app.post(
     '/v1/webhook/deliveries/:id/redeliver',
     {
@@ -137,7 +141,7 @@ function redeliverRoute(app: ZodApp, services: Services): void {
 }
 
 /** Mails are deliveries too, and none of the webhook's. */
-async function requireDelivery(services: Services, tenantId: string, id: string): Promise<KnownDelivery> {
+async function requireDelivery(services: Ports<'db'>, tenantId: string, id: string): Promise<KnownDelivery> {
   const entry = isId('whd', id) ? await findDelivery(services.db, tenantId, id) : undefined
   if (entry?.delivery.channel !== 'webhook') throw notFound('delivery')
   return entry.delivery

@@ -1,13 +1,13 @@
 import { findWebhook } from '../../../../projections/webhooks/queries.ts'
-import type { Services } from '../../../commands/services.ts'
 import { setWebhook } from '../../../gate/operations/set-webhook.ts'
+import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { answer, errors } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import { webhookOut, webhookSetOut, webhookView } from './schemas.ts'
 
-export function webhookRoutes(app: ZodApp, services: Services): void {
+export function webhookRoutes(app: ZodApp, services: ApprovalPorts): void {
   app.get(
     '/v1/webhook',
     {

@@ -1,0 +1,19 @@
+import type { Ports } from '../ports.ts'
+
+/** What a gated operation may use, from the request for approval to its execution. */
+export type ApprovalPorts = Ports<
+  | 'checkTarget'
+  | 'db'
+  | 'execute'
+  | 'findProduct'
+  | 'idempotency'
+  | 'keyTypes'
+  | 'ledger'
+  | 'mailing'
+  | 'now'
+  | 'planRoom'
+  | 'randomBytes'
+  | 'secrets'
+  | 'subjects'
+  | 'untilVisible'
+>

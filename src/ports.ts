@@ -1,0 +1,64 @@
+import type { Pool } from 'pg'
+import type { Lookups } from '../projections/lookups.ts'
+import type { Attempts } from './access/attempts.ts'
+import type { Fingerprint } from './access/fingerprint.ts'
+import type { KeyTypeUse } from './commands/cross-stream/key-type-use.ts'
+import type { PlanRoom } from './commands/cross-stream/plan-room.ts'
+import type { DeriveId, IdPrefix } from './credentials/id.ts'
+import type { RandomBytes } from './credentials/random.ts'
+import type { Idempotency } from './idempotency/idempotency.ts'
+import type { Execute } from './ledger/execute.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import type { Mailing } from './mail/mailing.ts'
+import type { Providers } from './payments/providers.ts'
+import type { SignSettings } from './signing/settings.ts'
+import type { Signer } from './signing/signer.ts'
+import type { UsageCounter } from './usage/counter.ts'
+import type { DeviceTelemetry } from './usage/device-telemetry.ts'
+import type { Installs } from './usage/installs.ts'
+import type { LimitHits } from './usage/limit-hits.ts'
+import type { TokenUse } from './usage/token-use.ts'
+import type { Machines } from './vault/machines.ts'
+import type { Secrets } from './vault/secrets.ts'
+import type { Subjects } from './vault/subjects.ts'
+import type { CheckTarget } from './webhooks/resolve.ts'
+
+/** Every store, look-up, counter and source of time and ids that a process has. Only the composition root, `src/app`, knows them all. */
+export type AllPorts = Lookups & {
+  ledger: Ledger
+  execute: Execute
+  /**
+   * Returns when the read models show everything up to a position of the log.
+   * @throws ReadModelsBehind
+   */
+  untilVisible: (position: bigint) => Promise<void>
+  /** Connections to the read models. */
+  db: Pool
+  keyTypes: KeyTypeUse
+  planRoom: PlanRoom
+  subjects: Subjects
+  secrets: Secrets
+  machines: Machines
+  signer: Signer
+  signSettings: SignSettings
+  /** The payment providers' interfaces. */
+  providers: Providers
+  usage: UsageCounter
+  tokenUse: TokenUse
+  telemetry: DeviceTelemetry
+  installs: Installs
+  limitHits: LimitHits
+  attempts: Attempts
+  fingerprint: Fingerprint
+  /** Whether events may be delivered to an address. */
+  checkTarget: CheckTarget
+  mailing: Mailing
+  idempotency: Idempotency
+  now: () => Date
+  randomBytes: RandomBytes
+  newId: (prefix: IdPrefix) => string
+  deriveId: DeriveId
+}
+
+/** The ports that a function uses, by name. */
+export type Ports<Name extends keyof AllPorts> = Pick<AllPorts, Name>
