@@ -1,3 +1,4 @@
+import type { Pool } from 'pg'
 import { listDeliveriesOfEvents } from '../../projections/deliveries/queries.ts'
 import {
   type HistoryEntry,
@@ -9,7 +10,7 @@ import { findSaleOfLicense } from '../../projections/sales/queries.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { absentLicense, evolveLicense, type License } from '../domain/licenses/license.ts'
-import type { AllPorts, Ports } from '../ports.ts'
+import type { Ports } from '../ports.ts'
 import { type NamedActor, nameActors } from './actors.ts'
 import { type Change, changesOf } from './changes.ts'
 import { type PublicName, publicNames, wordsOf } from './words.ts'
@@ -136,7 +137,7 @@ async function changesIn(
 
 /** With the seats of these devices alone, and the right number of seats all the same. */
 async function licenseBefore(
-  db: AllPorts['db'],
+  db: Pool,
   licenseId: string,
   revision: number,
   deviceIds: readonly string[],

@@ -1,8 +1,9 @@
+import type { Pool } from 'pg'
 import { findRevisionsThen, readDeciding } from '../../../projections/history/queries.ts'
 import { type LicenseEntry, type LicenseFilter, listLicenses } from '../../../projections/licenses/queries.ts'
 import type { After } from '../../../projections/page.ts'
 import { absentLicense, evolveLicense, statusAt } from '../../domain/licenses/license.ts'
-import type { AllPorts, Ports } from '../../ports.ts'
+import type { Ports } from '../../ports.ts'
 
 /** A license as an export shows it, with its holder's e-mail address opened. */
 export type OpenedLicense = { entry: LicenseEntry; email: string | null }
@@ -46,7 +47,7 @@ export async function* licensePages(
  * what had happened by then.
  */
 async function foundThen(
-  db: AllPorts['db'],
+  db: Pool,
   entries: readonly LicenseEntry[],
   { status }: LicenseFilter,
   { position, at }: Bound,
@@ -68,7 +69,7 @@ async function foundThen(
   return within
 }
 
-async function licenseAt(db: AllPorts['db'], licenseId: string, revision: number) {
+async function licenseAt(db: Pool, licenseId: string, revision: number) {
   // No device decides over a license's status.
   const deciding = await readDeciding(db, licenseId, revision, [])
   const license = deciding.reduce((state, { event }) => evolveLicense(state, event), absentLicense)

@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { recordAudit } from '../../commands/audit.ts'
 import { momentOf } from '../../commands/origin.ts'
-import type { AllPorts, Ports } from '../../ports.ts'
+import type { Ports } from '../../ports.ts'
 import { type Found, search } from '../../search/search.ts'
+import type { Subjects } from '../../vault/subjects.ts'
 import { nobody } from '../../vault/subjects.ts'
 import { formOf } from '../frame/forms.ts'
 import type { PageContext } from '../page-context.ts'
@@ -74,7 +75,7 @@ async function peopleIn(
   tenantId: string,
   { licenses, sales, customers }: Found,
 ) {
-  const open = async (people: Parameters<AllPorts['subjects']['openPeople']>[1]) =>
+  const open = async (people: Parameters<Subjects['openPeople']>[1]) =>
     (await services.subjects.openPeople(tenantId, people)).map((person) => person ?? nobody)
   const [ofLicenses, ofSales, ofCustomers] = await Promise.all([
     open(licenses.map(({ license }) => license.holder)),
