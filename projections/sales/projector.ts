@@ -1,4 +1,4 @@
-import { isOpen, type Sale, sales } from '../../src/domain/sales/sale.ts'
+import { nextStep, type Sale, sales } from '../../src/domain/sales/sale.ts'
 import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
@@ -17,7 +17,7 @@ const model: DocumentModel<Sale> = {
           product_id: sale.productId,
           license_id: sale.licenseId,
           status: sale.status,
-          open: isOpen(sale),
+          open: nextStep(sale) !== undefined,
           received_at: sale.receivedAt,
         },
 }

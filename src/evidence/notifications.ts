@@ -1,6 +1,6 @@
 import type { KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
-import { readSaleStory } from '../sales/history.ts'
+import { readSaleEvents } from '../sales/events.ts'
 import { jsonFile } from './lines.ts'
 import type { ArchivedFile } from './zip.ts'
 
@@ -12,7 +12,7 @@ export async function* notificationFiles(
   sale: KnownSale,
 ): AsyncIterable<ArchivedFile> {
   const list: object[] = []
-  for (const { type, data } of await readSaleStory(services, sale)) {
+  for (const { type, data } of await readSaleEvents(services, sale)) {
     if (!('payload' in data)) continue
     const raw = await services.secrets.open(sale.tenantId, data.payload)
     const name = `notifications/${String(list.length + 1).padStart(4, '0')}.txt`

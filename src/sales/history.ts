@@ -1,22 +1,36 @@
-import { sha256 } from '../credentials/sha256.ts'
-import type { Evolver } from '../domain/decider.ts'
 import type { SaleEvent } from '../domain/sales/events.ts'
-import type { KnownSale } from '../domain/sales/sale.ts'
-import { saleKey } from '../domain/streams.ts'
-import { loadFromLog } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
+import { type SalePlace, saleStreamOf } from './streams.ts'
 
-/** Everything that ever happened to a sale, oldest first: read from the log, since nobody but people asks for it. */
-export async function readSaleStory(
-  { ledger }: Ports<'ledger'>,
-  { tenantId, provider, saleId }: KnownSale,
-): Promise<readonly SaleEvent[]> {
-  const { state } = await loadFromLog(ledger, saleKey(tenantId, provider, sha256(saleId)), saleEvents)
-  return state
+/** One thing that happened to a sale. */
+export type SaleHistoryEntry = {
+  type: SaleEvent['type']
+  at: string
+  /** Who told of it or did it, such as `provider:stripe`. */
+  actor: string
+  requestId: string
+  /** Of what a provider told: its id of the notification, and when it happened there. */
+  notificationId: string | null
+  occurredAt: string | null
 }
 
-const saleEvents: Evolver<readonly SaleEvent[], 'sale'> = {
-  category: 'sale',
-  initial: [],
-  evolve: (events, event) => [...events, event],
+/** Everything that happened to a sale, oldest first. */
+export async function readSaleHistory(
+  services: Ports<'ledger'>,
+  place: SalePlace,
+): Promise<SaleHistoryEntry[]> {
+  const steps: SaleHistoryEntry[] = []
+  for await (const entry of services.ledger.readStream(saleStreamOf(place))) {
+    if (!entry.readable || entry.category !== 'sale') continue
+    const { event, metadata } = entry
+    steps.push({
+      type: event.type,
+      at: event.data.at,
+      actor: metadata.actor,
+      requestId: metadata.requestId,
+      notificationId: 'notificationId' in event.data ? event.data.notificationId : null,
+      occurredAt: 'occurredAt' in event.data ? event.data.occurredAt : null,
+    })
+  }
+  return steps
 }

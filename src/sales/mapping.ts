@@ -1,14 +1,17 @@
 import { findIntegration, listPricedProducts } from '../../projections/integrations/queries.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
+import type { Origin } from '../commands/origin.ts'
 import { keyTypeSoldAs } from '../domain/integrations/mapping.ts'
 import type { Provider } from '../domain/integrations/provider.ts'
 import { mostSold } from '../domain/licenses/issue.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason, SoldItem } from '../domain/sales/events.ts'
-import type { Resolution } from '../domain/sales/sale.ts'
+import type { KnownSale, Resolution, SaleCommand } from '../domain/sales/sale.ts'
+import type { Loaded } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
+import { changeSale } from './streams.ts'
 
 type Bought = { tenantId: string; provider: Provider; sold: SoldItem; quantity: number }
 
@@ -61,4 +64,15 @@ export async function mappedTo(
     if (keyTypeId !== undefined) return { productId, keyTypeId }
   }
   return undefined
+}
+
+/** Maps a parked sale again: a mapping, product or key type may have been added since. */
+export async function mapAgain(
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
+  found: Loaded<KnownSale>,
+  origin: Origin,
+): Promise<Loaded<KnownSale>> {
+  const { resolution } = await resolveSale(services, found.state)
+  const resolved = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution, at })
+  return (await changeSale(services, found.state, origin, resolved, found)).sale
 }

@@ -4,7 +4,7 @@ import type { Ports } from '../ports.ts'
 import { graceAt } from '../processes/grace.ts'
 import type { Process } from '../processes/process.ts'
 import { originOfProcess, processOf, type Trouble } from '../processes/process-manager.ts'
-import { advanceSale } from './process.ts'
+import { advanceSale } from './advance.ts'
 import { loadSale } from './streams.ts'
 
 type Options = {

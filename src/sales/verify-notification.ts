@@ -16,7 +16,7 @@ import { translateStripe, verifyStripe } from '../payments/stripe/notification.t
 import type { Translated } from '../payments/translated.ts'
 import { ProviderRefused } from '../payments/trouble.ts'
 import type { Ports } from '../ports.ts'
-import { saleOfLink } from './streams.ts'
+import { saleOfLink } from './links.ts'
 
 /** A notification as it came in. */
 export type Incoming = {

@@ -12,8 +12,8 @@ import {
   absentSale,
   decideSale,
   evolveSale,
-  isOpen,
   type KnownSale,
+  nextStep,
   type Sale,
   type SaleCommand,
   saleStanding,
@@ -64,7 +64,7 @@ export function pureShop(issuedUntil: (name: string) => string | null) {
 
   function carryOn(id: string, found: KnownSale): void {
     let sale = found
-    while (isOpen(sale)) {
+    while (nextStep(sale) !== undefined) {
       if (sale.status === 'received') {
         const own = issuedUntil(sale.saleId)
         // What is paid for longer runs as long as it is paid, from the beginning.

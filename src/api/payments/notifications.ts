@@ -7,8 +7,9 @@ import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import { faultOf, inOneLine, withBuyer } from '../../payments/acceptable.ts'
 import type { Ports } from '../../ports.ts'
+import type { ReceivedOutcome } from '../../sales/outcome.ts'
 import type { SalePorts } from '../../sales/ports.ts'
-import { type ReceivedOutcome, receiveNotification } from '../../sales/receive.ts'
+import { receiveNotification } from '../../sales/receive.ts'
 import {
   type Incoming,
   type Trusted,

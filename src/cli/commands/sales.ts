@@ -8,8 +8,8 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
 import type { Ports } from '../../ports.ts'
 import { readBuyer, readBuyers } from '../../sales/buyers.ts'
-import { replaySale } from '../../sales/receive.ts'
-import { readSaleHistory } from '../../sales/steps.ts'
+import { readSaleHistory } from '../../sales/history.ts'
+import { replaySale } from '../../sales/replay.ts'
 import { fields, type OutputOptions, print, table } from '../../terminal/output.ts'
 
 type ListOptions = OutputOptions & { tenant: string; parked?: boolean; needsHolder?: boolean }

@@ -12,8 +12,8 @@ import { Slug } from '../../domain/values.ts'
 import { notFound, problemOfRefusal } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { readBuyer, readBuyers } from '../../sales/buyers.ts'
-import { readSaleStory } from '../../sales/history.ts'
-import { replaySale } from '../../sales/receive.ts'
+import { readSaleEvents } from '../../sales/events.ts'
+import { replaySale } from '../../sales/replay.ts'
 import { listIgnoredTests } from '../../usage/ignored-tests.ts'
 import { productChoices, queryOf } from '../frame/lists.ts'
 import type { PageContext } from '../page-context.ts'
@@ -91,7 +91,7 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
     const [buyer, entry, story, deliveries] = await Promise.all([
       readBuyer(services, sale),
       findLicense(services.db, tenantId, licenseId),
-      readSaleStory(services, sale),
+      readSaleEvents(services, sale),
       listDeliveries(services.db, tenantId, { licenseId }, { after: undefined, limit: mostDeliveries }),
     ])
     return show(reply, {

@@ -73,10 +73,14 @@ export const absentSale: Sale = { status: 'absent' }
 /** More than a provider ever sends again; beyond them nothing is recorded. */
 const mostDuplicates = 20
 
-/** Whether something is left to do that needs nobody's help. */
-export function isOpen(sale: Sale): boolean {
-  if (sale.status === 'received') return true
-  return sale.status === 'licensed' && (sale.unboundLinks || sale.settledThrough < sale.factCount)
+/** What a sale may need next: its license, or that its license follows later notifications. */
+export type SaleStep = 'license' | 'settle'
+
+/** The step to take next; undefined when none is left, or when the sale is parked and needs a person. */
+export function nextStep(sale: Sale): SaleStep | undefined {
+  if (sale.status === 'received') return 'license'
+  if (sale.status !== 'licensed') return undefined
+  return sale.unboundLinks || sale.settledThrough < sale.factCount ? 'settle' : undefined
 }
 
 /**

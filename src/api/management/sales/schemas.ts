@@ -5,7 +5,7 @@ import { type KnownSale, saleStanding } from '../../../domain/sales/sale.ts'
 import { noticesOf } from '../../../history/sale-notices.ts'
 import { momentOut } from '../../../http/schemas.ts'
 import type { Buyer } from '../../../sales/buyers.ts'
-import type { SaleStep } from '../../../sales/steps.ts'
+import type { SaleHistoryEntry } from '../../../sales/history.ts'
 
 export const SaleStatus = z
   .enum(['received', 'parked', 'licensed'])
@@ -123,7 +123,7 @@ export function saleView(sale: KnownSale, { needsHolder, ...person }: Buyer): z.
 export function saleDetailView(
   sale: KnownSale,
   buyer: Buyer,
-  history: SaleStep[],
+  history: SaleHistoryEntry[],
 ): z.infer<typeof saleDetailOut> {
   const { refunds, renewals, disputes } = sale.facts
   return {

@@ -1,0 +1,117 @@
+import { usingKeyType } from '../commands/cross-stream/key-type-use.ts'
+import { issuedAs } from '../commands/licenses/stream.ts'
+import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
+import { foreignKey, newLicenseKey } from '../credentials/license-key.ts'
+import type { LicenseTerms } from '../domain/licenses/events.ts'
+import { termsPaidFor } from '../domain/licenses/issue.ts'
+import { absentLicense, type IssuedLicense, licenses } from '../domain/licenses/license.ts'
+import { findKeyType } from '../domain/products/product.ts'
+import type { ParkedReason } from '../domain/sales/events.ts'
+import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
+import { licenseStream } from '../domain/streams.ts'
+import type { Loaded } from '../ledger/load.ts'
+import type { Ports } from '../ports.ts'
+import { unlessKeyTypeGone } from './key-type-gone.ts'
+import { bindLinks } from './links.ts'
+import type { AdvancePorts } from './ports.ts'
+import { changeSale } from './streams.ts'
+
+/** A license that was issued here and now, with its raw key. */
+export type Issued = { license: IssuedLicense; licenseKey: string }
+
+/**
+ * Issues the license, or parks the sale when its product or key type is gone meanwhile.
+ * @param isNew no other process has issued it, which spares a read
+ */
+export async function issueLicense(
+  services: AdvancePorts,
+  found: Loaded<KnownSale>,
+  origin: Origin,
+  isNew: boolean,
+): Promise<{ sale: Loaded<KnownSale>; issued?: Issued | undefined }> {
+  const { state: sale } = found
+  const [license, kept] = await Promise.all([
+    issue(services, sale, origin, isNew),
+    bindLinks(services, sale, origin, isNew),
+  ])
+  if ('reason' in license) {
+    const parked = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution: license, at })
+    return { sale: (await changeSale(services, sale, origin, parked, found)).sale }
+  }
+  const { productId, keyTypeId, expiresAt } = license.first
+  const recorded = (at: string): SaleCommand => ({
+    type: 'RecordLicense',
+    license: { productId, keyTypeId, expiresAt },
+    boundLinks: sale.links,
+    kept,
+    at,
+  })
+  const after = await changeSale(services, sale, origin, recorded, found)
+  return { sale: after.sale, issued: license.issued }
+}
+
+type Issue = { first: IssuedLicense; issued?: Issued } | { reason: ParkedReason; detail: string }
+
+/** Issues the license that the sale has chosen; the first append to its stream is the claim, so there is only one. */
+async function issue(
+  services: Ports<'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
+  sale: KnownSale,
+  origin: Origin,
+  isNew: boolean,
+): Promise<Issue> {
+  const stream = licenseStream(sale.licenseId)
+  const before = isNew ? absentLicense : await issuedAs(services.ledger, stream)
+  if (before.status === 'issued') return { first: before }
+  const at = momentOf(services)
+  const product = await services.findProduct(sale.tenantId, sale.productId ?? '')
+  if (!product) return { reason: 'product_not_found', detail: sale.productId ?? sale.id }
+  const keyType = findKeyType(product, sale.keyTypeId ?? '')
+  const keyTypeGone: Issue = { reason: 'key_type_not_found', detail: sale.keyTypeId ?? sale.id }
+  if (!keyType) return keyTypeGone
+  const mappedAt = sale.mappedAt ?? sale.receivedAt
+  const { licenseKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
+  const kept = await services.secrets.keep(sale.tenantId, sale.keyName, licenseKey)
+  const key = foreignKey(kept)
+  if (typeof key === 'string') throw new Error('a key made here can be taken in')
+  const issued: LicenseTerms = {
+    ...placeOf(sale),
+    productId: product.productId,
+    keyTypeId: keyType.keyTypeId,
+    ...key,
+    ...termsPaidFor(keyType, sale, mappedAt),
+    onExpiry: keyType.onExpiry,
+    createdAt: mappedAt,
+    at,
+  }
+  const minted = await usingKeyType(services, issued, (proof) =>
+    services.execute(
+      licenses,
+      issued.licenseId,
+      ({ status }) => (status === 'absent' ? { type: 'MintLicense', terms: issued } : undefined),
+      causeOf(origin, at),
+      { found: { state: before, revision: 'no_stream' }, proof },
+    ),
+  ).catch(unlessKeyTypeGone)
+  if (!minted) return keyTypeGone
+  const { state: license, events } = minted
+  if (license.status === 'absent') throw new Error('a license that was issued is there')
+  if (events.length > 0) return { first: license, issued: { license, licenseKey: kept } }
+  const first = await issuedAs(services.ledger, stream)
+  if (first.status === 'absent') throw new Error('a license that was issued is there')
+  // Its own key was delivered and destroyed in the meantime: this one opens nothing.
+  if (first.keyHash !== key.keyHash) await services.secrets.destroy(sale.tenantId, sale.keyName)
+  return { first }
+}
+
+function placeOf(sale: KnownSale) {
+  return {
+    licenseId: sale.licenseId,
+    tenantId: sale.tenantId,
+    holder: sale.customer,
+    customerId: null,
+    source: sale.test ? ('test' as const) : ('sale' as const),
+    saleId: sale.saleId,
+    test: sale.test,
+    metadata: {},
+  }
+}

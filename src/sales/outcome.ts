@@ -1,0 +1,45 @@
+import type { Origin } from '../commands/origin.ts'
+import type { IssuedLicense } from '../domain/licenses/license.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { ParkedReason } from '../domain/sales/events.ts'
+import type { KnownSale } from '../domain/sales/sale.ts'
+import type { Loaded } from '../ledger/load.ts'
+import type { IgnoredReason } from '../usage/ignored-tests.ts'
+import { advanceSale } from './advance.ts'
+import { bindLinks } from './links.ts'
+import type { AdvancePorts } from './ports.ts'
+import { changeSale } from './streams.ts'
+
+/** What came of a notification, when it was taken in. */
+export type ReceivedOutcome =
+  /** The raw key is nowhere else in the answer to anything. */
+  | { outcome: 'issued'; saleId: string; license: IssuedLicense; licenseKey: string }
+  /** The sale has its license already. */
+  | { outcome: 'duplicate' }
+  /** A renewal, refund, dispute or end, also of a sale that is not known yet. */
+  | { outcome: 'recorded' }
+  /** Paid and kept, but nobody knows what to issue. */
+  | { outcome: 'parked'; reason: ParkedReason; detail: string }
+  /** A test where nothing is tested. */
+  | { outcome: 'ignored'; reason: IgnoredReason }
+
+/**
+ * Advances a sale and says what came of it.
+ * @throws Refusal `tenant_suspended`, `tenant_closed` for a sale that is parked because of it
+ */
+export async function advanceToOutcome(
+  services: AdvancePorts,
+  found: Loaded<KnownSale>,
+  origin: Origin,
+  isNew = false,
+): Promise<ReceivedOutcome> {
+  const { sale, issued } = await advanceSale(services, found, origin, isNew)
+  if (issued) return { outcome: 'issued', saleId: sale.saleId, ...issued }
+  if (!sale.parked) return { outcome: 'duplicate' }
+  // What was told of it by another id than its own waits no longer for it to be licensed.
+  const facts = await bindLinks(services, sale, origin)
+  if (facts.length > 0) await changeSale(services, sale, origin, () => ({ type: 'RecordFacts', facts }))
+  const { reason, detail } = sale.parked
+  if (reason === 'tenant_suspended' || reason === 'tenant_closed') throw new Refusal(reason)
+  return { outcome: 'parked', reason, detail }
+}

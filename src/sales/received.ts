@@ -1,0 +1,76 @@
+import { sha256 } from '../credentials/sha256.ts'
+import { SaleEvent } from '../domain/sales/events.ts'
+import { saleKeyName } from '../domain/sales/key.ts'
+import type { PaymentNotification } from '../payments/notification.ts'
+import type { Ports } from '../ports.ts'
+import { inUtc } from './facts.ts'
+
+export type SoldNotification = Extract<PaymentNotification, { type: 'sold' }>
+
+/** The name under which the vault keeps a notification as it came, for as long as anybody may want to look at it. */
+export async function keepPayload(
+  services: Ports<'secrets'>,
+  tenantId: string,
+  { provider, notificationId }: PaymentNotification,
+  raw: string,
+): Promise<string> {
+  const name = `notification.${provider}.${sha256(notificationId)}`
+  await services.secrets.keep(tenantId, name, raw)
+  return name
+}
+
+/** The ids by which later notifications may name the sale; each once. */
+export function linksOf({ saleId, links }: SoldNotification): string[] {
+  return [...new Set([`sale:${saleId}`, ...links])]
+}
+
+/** What was bought, as a mapping needs it. */
+export function boughtIn({ provider, sold, quantity, paidUntil }: SoldNotification) {
+  return {
+    provider,
+    sold: 'productId' in sold ? { productId: sold.productId, keyTypeId: sold.keyTypeId ?? null } : sold,
+    quantity,
+    paidUntil: paidUntil === undefined ? null : inUtc(paidUntil),
+  }
+}
+
+/** What `SaleReceived` holds: the payload and the buyer are sealed in the vault first. */
+export async function receivedFrom(
+  services: Ports<'deriveId' | 'newId' | 'secrets' | 'subjects'>,
+  tenantId: string,
+  notification: SoldNotification,
+  raw: string,
+  at: string,
+) {
+  const { provider, saleId, sessionId, customer, amount, currency } = notification
+  const [payload, buyer] = await Promise.all([
+    keepPayload(services, tenantId, notification, raw),
+    customer && services.subjects.sealPerson(tenantId, customer.email, customer.name ?? null),
+  ])
+  const licenseId = services.newId('lic')
+  const { data } = SaleReceived.parse({
+    type: 'SaleReceived',
+    data: {
+      id: services.deriveId('sal', tenantId, provider, saleId),
+      tenantId,
+      saleId,
+      sessionId,
+      links: linksOf(notification),
+      ...boughtIn(notification),
+      customer: buyer,
+      amount,
+      currency: currency.toLowerCase(),
+      productName: notification.productName ?? 'Unknown product',
+      test: notification.test,
+      licenseId,
+      keyName: saleKeyName(licenseId),
+      notificationId: notification.notificationId,
+      payload,
+      occurredAt: inUtc(notification.at),
+      at,
+    },
+  })
+  return data
+}
+
+const [SaleReceived] = SaleEvent.options

@@ -1,0 +1,53 @@
+import { findSale } from '../../projections/sales/queries.ts'
+import { waitOnce } from '../commands/cross-stream/wait-once.ts'
+import type { Origin } from '../commands/origin.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
+import type { Loaded } from '../ledger/load.ts'
+import type { Ports } from '../ports.ts'
+import { advanceSale } from './advance.ts'
+import { mapAgain } from './mapping.ts'
+import { advanceToOutcome } from './outcome.ts'
+import type { AdvancePorts } from './ports.ts'
+import { changeSale, loadSale } from './streams.ts'
+
+/**
+ * Tries a parked sale once more, or brings the license to what its subscription was changed to.
+ * @throws Refusal `sale_not_found`, `sale_not_parked`, `sale_still_parked`, `tenant_suspended`, `tenant_closed`
+ */
+export async function replaySale(
+  services: AdvancePorts & Ports<'untilVisible'>,
+  tenantId: string,
+  id: string,
+  origin: Origin,
+): Promise<KnownSale> {
+  const known = await findSale(services.db, tenantId, id)
+  if (!known) throw new Refusal('sale_not_found')
+  const { state: found, revision } = await loadSale(services, known)
+  if (found.status === 'licensed' && found.unmappedPlan !== null) {
+    return reviewPlan(services, { state: found, revision }, origin)
+  }
+  if (found.status !== 'parked') throw new Refusal('sale_not_parked')
+  const { outcome } = await waitOnce(services, async (steps) =>
+    advanceToOutcome(steps, await mapAgain(steps, { state: found, revision }, origin), origin),
+  )
+  if (outcome === 'parked') throw new Refusal('sale_still_parked')
+  const { state: sale } = await loadSale(services, known)
+  if (sale.status === 'absent') throw new Refusal('sale_not_found')
+  return sale
+}
+
+/** Looks up again what the subscription was changed to. */
+async function reviewPlan(
+  services: AdvancePorts & Ports<'untilVisible'>,
+  found: Loaded<KnownSale>,
+  origin: Origin,
+): Promise<KnownSale> {
+  const sale = await waitOnce(services, async (steps) => {
+    const review = (at: string): SaleCommand => ({ type: 'ReviewPlan', at })
+    const reviewed = await changeSale(steps, found.state, origin, review, found)
+    return (await advanceSale(steps, reviewed.sale, origin)).sale
+  })
+  if (sale.unmappedPlan !== null) throw new Refusal('sale_still_parked')
+  return sale
+}

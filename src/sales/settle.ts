@@ -1,0 +1,89 @@
+import type { PresentProduct } from '../../projections/products/queries.ts'
+import { usingKeyType } from '../commands/cross-stream/key-type-use.ts'
+import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
+import type { SaleTerms } from '../domain/licenses/following.ts'
+import { licenses } from '../domain/licenses/license.ts'
+import { type KnownSale, type SaleCommand, saleStanding } from '../domain/sales/sale.ts'
+import type { Loaded } from '../ledger/load.ts'
+import type { Ports } from '../ports.ts'
+import { unlessKeyTypeGone } from './key-type-gone.ts'
+import { bindLinks } from './links.ts'
+import { termsOfPlan } from './plan.ts'
+import { changeSale } from './streams.ts'
+
+/** Applies the recorded notifications to the license, and records that it did. */
+export async function settle(
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
+  found: Loaded<KnownSale>,
+  origin: Origin,
+): Promise<{ sale: Loaded<KnownSale> }> {
+  const { state: sale } = found
+  const kept = sale.unboundLinks ? await bindLinks(services, sale, origin) : []
+  const isBehind = sale.settledThrough < sale.factCount
+  const unmappedPlan = isBehind ? await followSale(services, sale, origin) : undefined
+  const settled = (at: string): SaleCommand => ({
+    type: 'SettleSale',
+    through: sale.factCount,
+    unmappedPlan,
+    boundLinks: sale.links,
+    kept,
+    at,
+  })
+  return changeSale(services, sale, origin, settled, found)
+}
+
+/** @returns what the subscription was changed to, if no key type is mapped to it */
+async function followSale(
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
+  sale: KnownSale,
+  origin: Origin,
+  known?: PresentProduct,
+): Promise<string | null> {
+  const product = known ?? (await services.findProduct(sale.tenantId, sale.productId ?? ''))
+  const { terms, unmapped } = await termsOfPlan(services, sale, product)
+  const follow = (proof?: () => Promise<void>) => followOn(services, sale, { product, terms, proof }, origin)
+  if (terms === null || terms.keyTypeId === sale.keyTypeId) await follow()
+  else {
+    const place = { tenantId: sale.tenantId, productId: sale.productId ?? '', keyTypeId: terms.keyTypeId }
+    const followed = await usingKeyType(services, place, (proof) => follow(proof)).catch(unlessKeyTypeGone)
+    // The read models do not show yet that it is deleted.
+    if (followed === undefined && product) {
+      const keyTypes = product.keyTypes.filter(({ keyTypeId }) => keyTypeId !== terms.keyTypeId)
+      return followSale(services, sale, origin, { ...product, keyTypes })
+    }
+  }
+  return unmapped
+}
+
+type Following = {
+  product: PresentProduct | undefined
+  terms: SaleTerms | null
+  proof: (() => Promise<void>) | undefined
+}
+
+/** @returns whether anything was recorded */
+async function followOn(
+  services: Ports<'execute' | 'now'>,
+  sale: KnownSale,
+  { product, terms, proof }: Following,
+  origin: Origin,
+): Promise<boolean> {
+  const keepRefunded = product?.settings.onRefund === 'keep'
+  const at = momentOf(services)
+  const { events } = await services.execute(
+    licenses,
+    sale.licenseId,
+    {
+      type: 'FollowSale',
+      saleId: sale.saleId,
+      through: sale.factCount,
+      ...saleStanding(sale, keepRefunded),
+      keepRefunded,
+      terms,
+      at,
+    },
+    causeOf(origin, at),
+    { proof },
+  )
+  return events.length > 0
+}
