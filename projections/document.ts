@@ -10,7 +10,7 @@ export type DocumentModel<State> = {
   category: Category
   absent: State
   /** The domain's own `evolve`, so that a read model cannot tell another story than the log. */
-  fold: (state: State, recorded: Recorded) => State
+  evolve: (state: State, recorded: Recorded) => State
   /** The columns by which the state is found or listed, beside `stream`, `revision` and `state` itself. */
   columns: (state: State) => Row
 }
@@ -20,14 +20,14 @@ export type Document<State> = { stream: string; revision: number; state: State }
 /** The part of a document model that follows from the domain's own evolver. */
 export const evolvedBy = <State, C extends Category>(
   evolver: Evolver<State, C>,
-): Pick<DocumentModel<State>, 'category' | 'absent' | 'fold'> => ({
+): Pick<DocumentModel<State>, 'category' | 'absent' | 'evolve'> => ({
   category: evolver.category,
   absent: evolver.initial,
-  fold: evolveRecorded(evolver),
+  evolve: evolveRecorded(evolver),
 })
 
 /** Keeps one row a stream, with the folded state as JSON: for categories whose state is small and read whole. */
-export async function foldDocuments<State>(
+export async function applyToDocuments<State>(
   db: Statements,
   model: DocumentModel<State>,
   entries: readonly Recorded[],
@@ -49,7 +49,7 @@ export async function changedDocuments<State>(
     const { stream, revision } = recorded
     const before = documents.get(stream)
     if (before && before.revision >= revision) continue
-    const after = { stream, revision, state: model.fold(before?.state ?? model.absent, recorded) }
+    const after = { stream, revision, state: model.evolve(before?.state ?? model.absent, recorded) }
     documents.set(stream, after)
     changed.set(stream, after)
   }

@@ -9,8 +9,8 @@ export function firstByKey<Question>(
   const first = new Map<string, number>()
   return questions.map((question, index) => {
     const key = keyOf(question)
-    const leader = first.get(key) ?? index
-    first.set(key, leader)
-    return leader
+    const firstIndex = first.get(key) ?? index
+    first.set(key, firstIndex)
+    return firstIndex
   })
 }

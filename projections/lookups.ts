@@ -1,10 +1,10 @@
 import type { Pool } from 'pg'
 import { createClientLookup } from './clients/queries.ts'
 import { createLicenseLookup } from './licenses/by-id.ts'
-import { createInstanceStandingLookup } from './licenses/instance-standing.ts'
+import { createInstanceValidateLookup } from './licenses/instance-validate.ts'
 import { createInstanceLookup } from './licenses/instances.ts'
 import { createRuntimeLookup } from './licenses/runtime.ts'
-import { createStandingLookup } from './licenses/standing.ts'
+import { createValidateLookup } from './licenses/validate.ts'
 import { createProductLookup } from './products/queries.ts'
 import { createTokenLookup } from './tokens/queries.ts'
 import { createInstallLookup } from './trials/queries.ts'
@@ -15,11 +15,11 @@ export type Lookups = ReturnType<typeof createLookups>
 export const createLookups = (db: Pool) => ({
   findToken: createTokenLookup(db),
   findProduct: createProductLookup(db),
-  findStanding: createStandingLookup(db),
+  findForValidate: createValidateLookup(db),
   findForRuntime: createRuntimeLookup(db),
   findClient: createClientLookup(db),
   findInstall: createInstallLookup(db),
-  findLicenseAlone: createLicenseLookup(db),
+  findLicenseById: createLicenseLookup(db),
   findInstance: createInstanceLookup(db),
-  findInstanceStanding: createInstanceStandingLookup(db),
+  findForInstanceValidate: createInstanceValidateLookup(db),
 })

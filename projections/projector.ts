@@ -8,11 +8,11 @@ export type Projector = {
   tables: readonly string[]
   ddl: string
   /** Those of its indexes, beside the unique ones, that `fold` itself asks by. */
-  foldsBy?: readonly string[]
+  applyIndexes?: readonly string[]
   /**
    * Folds events, in the order of the log, onto what the tables hold, asked for inside the caller's transaction.
    * Folding the same ones again changes nothing: what a row already holds is told from its revision.
    * @returns what writes the rows that have changed, to be run in this order in the same transaction
    */
-  fold(db: Statements, entries: readonly Recorded[]): Promise<readonly Statement[]>
+  apply(db: Statements, entries: readonly Recorded[]): Promise<readonly Statement[]>
 }

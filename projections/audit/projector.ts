@@ -32,8 +32,8 @@ export const auditProjector: Projector = {
       where target_id is not null;
     create index audit_of_actor on audit (tenant_id, actor, position desc);
     create index audit_of_confirmation on audit (confirmation_id) where action = 'asked'`,
-  foldsBy: ['audit_of_confirmation'],
-  async fold(db, entries) {
+  applyIndexes: ['audit_of_confirmation'],
+  async apply(db, entries) {
     const asked = await requestsOf(db, entries)
     const rows = entries.flatMap((entry) => rowsOf(entry, asked))
     return writesOf('write-audit', writeAudit, rows)

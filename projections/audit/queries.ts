@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { type After, type Keyset, type PageOf, pageOf } from '../page.ts'
+import { type Keyset, type PageOf, type PageStart, pageOf } from '../page.ts'
 
 /** Something that somebody looked at, took away, asked for or decided. */
 export type AuditEntry = {
@@ -23,7 +23,11 @@ export type AuditFilter = {
 }
 
 /** Whether a place that a list went on from is one of this log: in a log that was copied, positions are others. */
-export async function isAuditPlace(db: Pool, tenantId: string, { id, createdAt }: After): Promise<boolean> {
+export async function isAuditPosition(
+  db: Pool,
+  tenantId: string,
+  { id, createdAt }: PageStart,
+): Promise<boolean> {
   const { rowCount } = await db.query(
     'select from audit where position = $1 and tenant_id = $2 and at = $3',
     [id, tenantId, createdAt],

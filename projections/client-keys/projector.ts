@@ -16,7 +16,7 @@ export const clientKeysProjector: Projector = {
       issued_at timestamptz not null,
       primary key (tenant_id, kind)
     )`,
-  async fold(_, entries) {
+  async apply(_, entries) {
     const rows = new Map(entries.flatMap(rowOf).map((row) => [`${row.tenant_id}.${row.kind}`, row]))
     return writesOf(
       'write-client-keys',

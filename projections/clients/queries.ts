@@ -6,7 +6,7 @@ import type { Tenant } from '../../src/domain/tenants/tenant.ts'
 import { firstByKey } from '../first-by-key.ts'
 
 /** The tenant and product that an app says it belongs to, and the moment of its call. */
-export type ClientQuestion = { tenantId: string; productId: string; now: string }
+export type ClientLookupParams = { tenantId: string; productId: string; now: string }
 
 /** What of a product an app's calls depend on. */
 export type ClientProduct = {
@@ -31,7 +31,7 @@ export type KnownClient = {
   signing: Pick<SigningKey, 'kid' | 'secretName' | 'signsFrom'> | undefined
 }
 
-export type FindClient = (question: ClientQuestion) => Promise<KnownClient | undefined>
+export type FindClient = (question: ClientLookupParams) => Promise<KnownClient | undefined>
 
 export type ClientColumns = {
   tenant_status: KnownClient['tenantStatus'] | null
@@ -54,7 +54,7 @@ export function createClientLookup(db: Pool): FindClient {
       name: 'client-lookup',
       text: lookup,
       values: [
-        leadingTenants(questions),
+        tenantsToLookUp(questions),
         questions.map(({ productId }) => productId),
         questions.map(({ now }) => now),
       ],
@@ -89,13 +89,13 @@ const lookup = `
     with ordinality as q (lead_tenant_id, product_id, now, ordinal) ${clientJoins}
   order by q.ordinal`
 
-type Place = Pick<ClientQuestion, 'tenantId' | 'productId'>
+type Place = Pick<ClientLookupParams, 'tenantId' | 'productId'>
 
 /** Neither id can hold a dot. */
 const nameOf = ({ tenantId, productId }: Place): string => `${tenantId}.${productId}`
 
 /** The tenant of each question that is the first about its product; null for the others. */
-export const leadingTenants = (questions: readonly Place[]): (string | null)[] =>
+export const tenantsToLookUp = (questions: readonly Place[]): (string | null)[] =>
   firstByKey(questions, nameOf).map((leader, index) => {
     const question = questions[index]
     return question && leader === index ? question.tenantId : null

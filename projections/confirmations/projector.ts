@@ -1,5 +1,5 @@
 import { type Confirmation, confirmations } from '../../src/domain/confirmations/confirmation.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<Confirmation> = {
@@ -40,5 +40,5 @@ export const confirmationsProjector: Projector = {
     create index confirmations_pending on confirmations (expires_at) where status = 'pending';
     create index confirmations_approved on confirmations (decided_at) where status = 'approved';
     create index confirmations_consumed on confirmations (consumed_at) where status = 'consumed'`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

@@ -1,5 +1,5 @@
 import { type Customer, customers } from '../../src/domain/customers/customer.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<Customer> = {
@@ -36,5 +36,5 @@ export const customersProjector: Projector = {
     create index customers_erased on customers (tenant_id, created_at desc, customer_id desc)
       where state->>'erasedAt' is not null;
     create index customers_of_subject on customers (tenant_id, subject_id)`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

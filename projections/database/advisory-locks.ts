@@ -9,7 +9,7 @@ export const verifyLock = 7_214_503
 /** Held by the one process that dispatches where processes have no common feed. */
 export const dispatchLock = 7_214_511
 /** Held while a new ledger greets, so that of several starts at once one does. */
-export const greetingLock = 7_214_510
+export const logIdentityLock = 7_214_510
 /** Held while a process says that it is there and counts the others, with which it shares the rate limits. */
 export const processesLock = 7_214_512
 /** Held while it is decided whether a database is being restored. */

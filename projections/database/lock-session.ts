@@ -32,7 +32,7 @@ type Listeners = {
  * immediates. Before Postgres lets go of the locks of a connection that it ends, it says so on the connection. Over a Unix
  * socket that has arrived before anybody else can take the lock, so that nothing has to be asked.
  */
-async function readWhatHasArrived(): Promise<void> {
+async function drainSocket(): Promise<void> {
   await nextTurn()
   await nextTurn()
 }
@@ -56,7 +56,7 @@ export async function openLockSession(
     void client.end().catch(() => undefined)
   }
   /** After a statement that fails nobody knows what is held. */
-  const ask = async <Row extends pg.QueryResultRow>(query: pg.QueryConfig) => {
+  const query = async <Row extends pg.QueryResultRow>(query: pg.QueryConfig) => {
     try {
       return await client.query<Row>(query)
     } catch (error) {
@@ -65,7 +65,7 @@ export async function openLockSession(
     }
   }
   const ping = coalesce<null, null>(async (asked) => {
-    await ask({ name: 'prove-locks', text: 'select' })
+    await query({ name: 'prove-locks', text: 'select' })
     return asked
   })
   const trying = { name: 'share-lock', text: `select pg_try_advisory_lock_shared(${lockNumber}) as taken` }
@@ -75,12 +75,12 @@ export async function openLockSession(
       return lost
     },
     async tryShare(name) {
-      const { rows } = await ask<{ taken: boolean }>({ ...trying, values: [name] })
+      const { rows } = await query<{ taken: boolean }>({ ...trying, values: [name] })
       return rows[0]?.taken === true
     },
-    unshare: (name) => void ask({ ...leaving, values: [name] }).catch(() => undefined),
+    unshare: (name) => void query({ ...leaving, values: [name] }).catch(() => undefined),
     async prove() {
-      if (isLocal) await readWhatHasArrived()
+      if (isLocal) await drainSocket()
       else if (!lost) await ping(null)
       if (lost) throw new LockLost()
     },

@@ -89,7 +89,7 @@ export async function clearDurableSchemas(client: ClientBase): Promise<void> {
 }
 
 /** Within the transaction that loads the tables. */
-export async function noteLoaded(client: ClientBase): Promise<void> {
+export async function markLoaded(client: ClientBase): Promise<void> {
   await client.query(`update ${marker} set loaded = true`)
 }
 

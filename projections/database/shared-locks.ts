@@ -26,7 +26,7 @@ export type SharedLocks = {
    */
   share(name: string, prepare: () => Promise<void>): Promise<Share>
   /** Waits until nobody else holds the lock. New shares wait until the work is over. */
-  alone<T>(name: string, work: (prove: () => Promise<void>) => Promise<T>): Promise<T>
+  exclusive<T>(name: string, work: (prove: () => Promise<void>) => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
@@ -36,12 +36,12 @@ type Options = {
   /** With more locks than these, one that nobody shares is not kept. */
   mostIdle?: number
   /** How long to wait for a lock that somebody else holds. */
-  patienceMs?: number
+  timeLimitMs?: number
 }
 
-type Holding = {
+type HeldLock = {
   session: LockSession | undefined
-  members: number
+  sharers: number
   /** Somebody wants it alone, or its connection is lost: nobody joins any more. */
   closing: boolean
   taken: Promise<void>
@@ -49,72 +49,72 @@ type Holding = {
 }
 
 const retryMs = 10
-const askAgainMs = 100
+const notifyEveryMs = 100
 
 export function createSharedLocks(db: Pool, options: Options = {}): SharedLocks {
-  const { idleMs = 60_000, mostIdle = 200, patienceMs = 10_000 } = options
-  const holdings = new Map<string, Holding>()
+  const { idleMs = 60_000, mostIdle = 200, timeLimitMs = 10_000 } = options
+  const heldLocks = new Map<string, HeldLock>()
   let opened: Promise<LockSession> | undefined
 
   /** Whoever shares it may finish; nobody joins. */
   function close(name: string): void {
-    const holding = holdings.get(name)
+    const holding = heldLocks.get(name)
     if (!holding) return
     holding.closing = true
-    if (holding.members === 0) letGo(name, holding)
+    if (holding.sharers === 0) release(name, holding)
   }
 
   /** Its locks went with it. Work that shares one of them hears it from the proof. */
-  function forget(lost: LockSession): void {
+  function dropLost(lost: LockSession): void {
     opened = undefined
-    for (const [name, holding] of holdings) if (holding.session === lost) letGo(name, holding)
+    for (const [name, holding] of heldLocks) if (holding.session === lost) release(name, holding)
   }
 
   /** On one connection statements run in their order, so whoever takes the lock next takes it anew. */
-  function letGo(name: string, holding: Holding): void {
+  function release(name: string, holding: HeldLock): void {
     holding.closing = true
     clearTimeout(holding.idle)
-    if (holdings.get(name) !== holding) return
-    holdings.delete(name)
+    if (heldLocks.get(name) !== holding) return
+    heldLocks.delete(name)
     if (holding.session?.lost === false) holding.session.unshare(name)
   }
 
-  function hold(name: string, prepare: () => Promise<void>): Holding {
-    const onIdle = () => (holding.members > 0 ? holding.idle.refresh() : letGo(name, holding))
+  function acquire(name: string, prepare: () => Promise<void>): HeldLock {
+    const onIdle = () => (holding.sharers > 0 ? holding.idle.refresh() : release(name, holding))
     const idle = setTimeout(onIdle, idleMs).unref()
-    const holding: Holding = {
+    const holding: HeldLock = {
       session: undefined,
-      members: 0,
+      sharers: 0,
       closing: false,
       taken: Promise.resolve(),
       idle,
     }
-    holdings.set(name, holding)
-    holding.taken = take(name, holding, prepare).catch((error: unknown) => {
+    heldLocks.set(name, holding)
+    holding.taken = lock(name, holding, prepare).catch((error: unknown) => {
       holding.closing = true
       throw error
     })
     return holding
   }
 
-  async function take(name: string, holding: Holding, prepare: () => Promise<void>): Promise<void> {
-    const until = performance.now() + patienceMs
-    opened ??= openLockSession(db, { onWanted: close, onLost: forget })
+  async function lock(name: string, holding: HeldLock, prepare: () => Promise<void>): Promise<void> {
+    const until = performance.now() + timeLimitMs
+    opened ??= openLockSession(db, { onWanted: close, onLost: dropLost })
     const session = await opened
-    while (!(await session.tryShare(name))) await patiently(name, until)
+    while (!(await session.tryShare(name))) await waitToRetry(name, until)
     holding.session = session
     await prepare()
   }
 
   return {
     async share(name, prepare) {
-      const until = performance.now() + patienceMs
-      while (holdings.get(name)?.closing) await patiently(name, until)
-      const holding = holdings.get(name) ?? hold(name, prepare)
-      holding.members++
+      const until = performance.now() + timeLimitMs
+      while (heldLocks.get(name)?.closing) await waitToRetry(name, until)
+      const holding = heldLocks.get(name) ?? acquire(name, prepare)
+      holding.sharers++
       const leave = () => {
-        if (--holding.members > 0) return
-        if (holding.closing || holdings.size > mostIdle) letGo(name, holding)
+        if (--holding.sharers > 0) return
+        if (holding.closing || heldLocks.size > mostIdle) release(name, holding)
         else holding.idle.refresh()
       }
       try {
@@ -127,7 +127,8 @@ export function createSharedLocks(db: Pool, options: Options = {}): SharedLocks 
       if (!session) throw new Error('a lock that was taken has a session')
       return { prove: () => session.prove(), leave }
     },
-    alone: (name, work) => withOwnConnection(db, (client) => alone(db, client, name, work, patienceMs)),
+    exclusive: (name, work) =>
+      withOwnConnection(db, (client) => runExclusive(db, client, name, work, timeLimitMs)),
     async stop() {
       const session = await opened?.catch(() => undefined)
       session?.end()
@@ -135,14 +136,14 @@ export function createSharedLocks(db: Pool, options: Options = {}): SharedLocks 
   }
 }
 
-async function alone<T>(
+async function runExclusive<T>(
   db: Pool,
   client: ClientBase,
   name: string,
   work: (prove: () => Promise<void>) => Promise<T>,
-  patienceMs: number,
+  timeLimitMs: number,
 ): Promise<T> {
-  await client.query(`set lock_timeout = ${patienceMs}`)
+  await client.query(`set lock_timeout = ${timeLimitMs}`)
   let settled = false
   const locked = client.query(`select pg_advisory_lock(${lockNumber})`, [name]).finally(() => {
     settled = true
@@ -151,13 +152,13 @@ async function alone<T>(
   // Asked again, since a process may have taken it before this one stood in line and after it has asked.
   while (!settled) {
     await db.query('select pg_notify($1, $2)', [wantedChannel, name])
-    await Promise.race([locked, sleep(askAgainMs)])
+    await Promise.race([locked, sleep(notifyEveryMs)])
   }
   await locked
   return work(async () => void (await client.query('select')))
 }
 
-async function patiently(name: string, until: number): Promise<void> {
+async function waitToRetry(name: string, until: number): Promise<void> {
   if (performance.now() > until) throw new LockLost(`another session holds the lock ${name}`)
   await sleep(retryMs)
 }

@@ -27,7 +27,7 @@ type Row = {
 const Changed = LicenseTerms.pick({ keyTypeId: true, quantity: true, deviceLimit: true }).strip()
 
 /** An event of a license by its place in the license's stream. */
-export type ContentPlace = { licenseId: string; revision: number }
+export type LicenseEventRef = { licenseId: string; revision: number }
 
 /**
  * What deliveries of events tell, in the order given; undefined for what is not there. All of it has happened and stays
@@ -35,7 +35,7 @@ export type ContentPlace = { licenseId: string; revision: number }
  */
 export async function readContents(
   db: Pool,
-  places: readonly ContentPlace[],
+  refs: readonly LicenseEventRef[],
 ): Promise<(DeliveryContent | undefined)[]> {
   const { rows } = await db.query<Row | { type: null }>({
     name: 'delivery-contents',
@@ -52,7 +52,7 @@ export async function readContents(
              left join sales s on s.license_id = e.license_id
              left join devices d on d.license_id = e.license_id and d.device_id = e.data ->> 'deviceId'
            order by q.ordinal`,
-    values: [places.map(({ licenseId }) => licenseId), places.map(({ revision }) => revision)],
+    values: [refs.map(({ licenseId }) => licenseId), refs.map(({ revision }) => revision)],
   })
   return rows.map((row) => (row.type === null ? undefined : contentFrom(row)))
 }
@@ -61,7 +61,7 @@ export async function readContents(
 export function createContentLookup(
   db: Pool,
 ): (of: { licenseId: string; licenseRevision: number }) => Promise<DeliveryContent> {
-  const find = coalesce((places: readonly ContentPlace[]) => readContents(db, places))
+  const find = coalesce((places: readonly LicenseEventRef[]) => readContents(db, places))
   return async ({ licenseId, licenseRevision: revision }) => {
     const content = await find({ licenseId, revision })
     if (!content) throw new Error(`${licenseId} has no event at ${revision}`)

@@ -36,7 +36,7 @@ export async function loadEndpoints(
 }
 
 /** @returns whether it was news */
-export function foldEndpoint(
+export function applyToEndpoint(
   endpoints: Map<string, EndpointAt>,
   tenantId: string,
   { revision, position, event }: Recorded<'webhook'>,

@@ -1,8 +1,8 @@
 import { type Delivery, deliveries, keyKeptUntil } from '../../src/domain/deliveries/delivery.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { endpointsDdl } from './endpoints.ts'
-import { foldOwed, owedDdl, settleOwed } from './owed.ts'
+import { applyToPending, pendingDdl, removeScheduled } from './pending.ts'
 import { publicEventsDdl } from './public-events.ts'
 
 const model: DocumentModel<Delivery> = {
@@ -54,11 +54,14 @@ export const deliveriesProjector: Projector = {
     create index deliveries_due on deliveries (channel, tenant_id, next_attempt_at)
       where next_attempt_at is not null;
     create index deliveries_abandoned on deliveries (tenant_id, created_at) where status = 'abandoned';
-    ${owedDdl};
+    ${pendingDdl};
     ${endpointsDdl};
     ${publicEventsDdl}`,
-  async fold(db, entries) {
-    const [owed, changed] = await Promise.all([foldOwed(db, entries), foldDocuments(db, model, entries)])
-    return [...owed, ...changed, ...settleOwed(entries)]
+  async apply(db, entries) {
+    const [owed, changed] = await Promise.all([
+      applyToPending(db, entries),
+      applyToDocuments(db, model, entries),
+    ])
+    return [...owed, ...changed, ...removeScheduled(entries)]
   },
 }

@@ -37,7 +37,7 @@ export function writesOfPublicEvents(rows: readonly PublicEventRow[]): Statement
   )
 }
 
-type PublicEventPlace = {
+type PublicEvent = {
   position: bigint
   licenseId: string
   revision: number
@@ -52,8 +52,8 @@ export async function listPublicEvents(
   tenantId: string,
   after: bigint | undefined,
   most: number,
-): Promise<PublicEventPlace[]> {
-  const { rows } = await db.query<PublicEventPlace>({
+): Promise<PublicEvent[]> {
+  const { rows } = await db.query<PublicEvent>({
     name: 'list-public-events',
     text: `select p.position, p.license_id as "licenseId", p.license_revision as revision, p.event, p.sequence, h.at
            from public_events p
@@ -72,7 +72,7 @@ export async function listPublicEvents(
 export async function findPublicEvent(
   db: Pool,
   tenantId: string,
-  { licenseId, revision, at }: Pick<PublicEventPlace, 'licenseId' | 'revision' | 'at'>,
+  { licenseId, revision, at }: Pick<PublicEvent, 'licenseId' | 'revision' | 'at'>,
 ): Promise<bigint | undefined> {
   const { rows } = await db.query<{ position: bigint }>({
     name: 'find-public-event',
@@ -88,7 +88,7 @@ export async function findPublicEvent(
 export async function isPublicEvent(
   db: Pool,
   tenantId: string,
-  { position, at }: Pick<PublicEventPlace, 'position' | 'at'>,
+  { position, at }: Pick<PublicEvent, 'position' | 'at'>,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'is-public-event',

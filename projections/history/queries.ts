@@ -54,7 +54,7 @@ export async function readHistoryPage(
  * The events that decide over what a license was after a revision, oldest first: folded, they give the same license as
  * all of them, however many there were. With devices named, it is folded without the seats of the others.
  */
-export async function readDeciding(
+export async function readEffectiveEvents(
   db: Pool,
   licenseId: string,
   through: number,
@@ -92,15 +92,15 @@ const everySlot = `slots as (
 )`
 
 /** A place in a license's history, and in the whole log. */
-export type HistoryPlace = { revision: number; position: bigint; moment: string }
+export type HistoryPoint = { revision: number; position: bigint; moment: string }
 
 /** Where a license's history stands at a revision; undefined when it has not come so far. */
-export async function findPlaceOf(
+export async function findPointAtRevision(
   db: Pool,
   licenseId: string,
   revision: number,
-): Promise<HistoryPlace | undefined> {
-  const { rows } = await db.query<HistoryPlace>({
+): Promise<HistoryPoint | undefined> {
+  const { rows } = await db.query<HistoryPoint>({
     name: 'history-place-of',
     text: 'select revision, position, moment from license_history where license_id = $1 and revision = $2',
     values: [licenseId, revision],
@@ -109,12 +109,12 @@ export async function findPlaceOf(
 }
 
 /** The last event that was over with at a time, found by halving; undefined when there was none yet. */
-export async function findPlaceAt(
+export async function findPointAtTime(
   db: Pool,
   licenseId: string,
   time: string,
-): Promise<HistoryPlace | undefined> {
-  const { rows } = await db.query<HistoryPlace>({
+): Promise<HistoryPoint | undefined> {
+  const { rows } = await db.query<HistoryPoint>({
     name: 'history-place-at',
     text: `with recursive between_them(low, high) as (
              select -1, (
@@ -137,7 +137,7 @@ export async function findPlaceAt(
 }
 
 /** At which revision each of the licenses stood at a position in the log; one that was not there yet is left out. */
-export async function findRevisionsThen(
+export async function findRevisionsAt(
   db: Pool,
   licenseIds: readonly string[],
   position: bigint,
@@ -154,16 +154,19 @@ export async function findRevisionsThen(
 }
 
 /** Where the log is cut, at a position or a time: what is recorded behind it had not happened yet. */
-export type Cut = { position: bigint } | { time: string }
+export type Cutoff = { position: bigint } | { time: string }
 
-const parametersOf = (cut: Cut) => ['position' in cut ? cut.position : null, 'time' in cut ? cut.time : null]
+const parametersOf = (cut: Cutoff) => [
+  'position' in cut ? cut.position : null,
+  'time' in cut ? cut.time : null,
+]
 
 /** The licenses that a customer had been given then, newest first. */
-export async function listLicenseIdsThen(
+export async function listLicenseIdsAt(
   db: Pool,
   tenantId: string,
   customerId: string,
-  cut: Cut,
+  cut: Cutoff,
 ): Promise<string[]> {
   const { rows } = await db.query<{ license_id: string }>(
     `select l.license_id from licenses l
@@ -182,7 +185,7 @@ export async function listLicenseIdsThen(
  * How many devices of a tenant sat in seats then. It asks every license of the tenant, so it is for tenants whose plan
  * has an end.
  */
-export async function countActiveDevicesThen(db: Pool, tenantId: string, cut: Cut): Promise<number> {
+export async function countActiveDevicesAt(db: Pool, tenantId: string, cut: Cutoff): Promise<number> {
   const { rows } = await db.query<{ sum: bigint }>(
     `select coalesce(sum(h.seats_used), 0)::bigint as sum
      from licenses l cross join lateral (

@@ -1,5 +1,5 @@
 import { type Integration, integrations } from '../../src/domain/integrations/integration.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<Integration> = {
@@ -24,5 +24,5 @@ export const integrationsProjector: Projector = {
       unique (tenant_id, provider)
     );
     create index on integrations ((state->>'accountId')) where provider = 'stripe'`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

@@ -11,7 +11,7 @@ export const ledgerProjector: Projector = {
       ledger_id text primary key,
       identified_at timestamptz not null
     )`,
-  async fold(_, entries) {
+  async apply(_, entries) {
     return writesOf(
       'write-ledger',
       'insert into ledger select * from json_populate_recordset(null::ledger, $1) on conflict do nothing',

@@ -4,13 +4,15 @@ import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import { type LicenseRow, licenseFrom } from './rows.ts'
 
 /** A license to decide on, without its seats. */
-type LicenseAlone = { license: IssuedLicense; revision: number }
+type LicenseWithoutSeats = { license: IssuedLicense; revision: number }
 
 /**
  * Finds licenses of whichever tenant, for what follows from the clock and not from somebody's asking. A midnight has
  * thousands of them, so that those of one moment share a query.
  */
-export function createLicenseLookup(db: Pool): (licenseId: string) => Promise<LicenseAlone | undefined> {
+export function createLicenseLookup(
+  db: Pool,
+): (licenseId: string) => Promise<LicenseWithoutSeats | undefined> {
   return coalesce(async (licenseIds) => {
     const { rows } = await db.query<LicenseRow | { license_id: null }>({
       name: 'license-lookup',

@@ -20,7 +20,7 @@ export async function listDevicesOfTenant(
   { productId, status }: DeviceFilter,
   { after, limit }: Keyset,
 ): Promise<PageOf<ListedDevice>> {
-  const [licenseId, deviceId] = after ? placeIn(after.id) : []
+  const [licenseId, deviceId] = after ? keysetIdsFrom(after.id) : []
   const { rows } = await db.query<Row>(
     `select d.*, l.display_key, l.product_id from devices d join licenses l using (license_id)
      where d.tenant_id = $1
@@ -40,7 +40,7 @@ export async function listDevicesOfTenant(
 }
 
 /** A license's id holds no space, and a device's may. */
-function placeIn(id: string): [licenseId: string, deviceId: string] {
+function keysetIdsFrom(id: string): [licenseId: string, deviceId: string] {
   const space = id.indexOf(' ')
   return [id.slice(0, space), id.slice(space + 1)]
 }

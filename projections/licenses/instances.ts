@@ -15,7 +15,7 @@ import {
 } from './rows.ts'
 
 /** A key that an app shows, and the instance of it that is asked about. */
-export type InstanceQuestion = {
+export type InstanceLookupParams = {
   tenantId: string
   productId: string
   keyHash: string
@@ -24,7 +24,7 @@ export type InstanceQuestion = {
 }
 
 /** What a key stands for, to decide on; of the license's seats it holds the instance's alone. */
-export type InstanceFinding =
+export type InstanceLookupResult =
   | { found: 'no license' }
   /** The key belonged to a license that has got another one since. */
   | { found: 'old key' }
@@ -39,7 +39,7 @@ export type FoundInstance = Entitling & {
   uncertain: boolean
 }
 
-export type FindInstance = (question: InstanceQuestion) => Promise<InstanceFinding>
+export type FindInstance = (question: InstanceLookupParams) => Promise<InstanceLookupResult>
 
 type Row = { current: boolean | null; uncertain: boolean } & EntitlingColumns &
   (LicenseRow | { license_id: null }) &
@@ -60,7 +60,7 @@ export function createInstanceLookup(db: Pool): FindInstance {
         questions.map(({ instance }) => ('name' in instance ? instance.name : null)),
       ],
     })
-    return rows.map(findingFrom)
+    return rows.map(resultFrom)
   })
 }
 
@@ -86,7 +86,7 @@ const lookup = `
   ) d on true
   order by q.ordinal`
 
-function findingFrom(row: Row): InstanceFinding {
+function resultFrom(row: Row): InstanceLookupResult {
   if (row.current === false) return { found: 'old key' }
   if (row.license_id === null) return { found: 'no license' }
   const devices = devicesIn(row)

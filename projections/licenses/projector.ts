@@ -11,7 +11,7 @@ import { historyDdl, historyRow, writesOfHistory } from '../history/table.ts'
 import type { Projector } from '../projector.ts'
 import { type Statement, type Statements, writesOf } from '../statements.ts'
 import { activeDevicesDdl, type SeatsChange, writesOfActiveDevices } from './active-devices.ts'
-import { openEndsDdl } from './open-ends.ts'
+import { expiriesDdl } from './expiries.ts'
 import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, licenseFrom } from './rows.ts'
 
 export const licensesProjector: Projector = {
@@ -56,7 +56,7 @@ export const licensesProjector: Projector = {
       where subject_id is not null;
     create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc)
       where customer_id is not null;
-    ${openEndsDdl};
+    ${expiriesDdl};
     -- Every key a license ever had. Only its newest one is current; an older one answers "reminted".
     create table license_keys (
       tenant_id text not null,
@@ -93,13 +93,13 @@ export const licensesProjector: Projector = {
     create index devices_by_any_name on devices (tenant_id, lower(name) text_pattern_ops);
     ${activeDevicesDdl};
     ${historyDdl}`,
-  async fold(db, entries) {
+  async apply(db, entries) {
     const own = entries.filter((entry) => entry.category === 'license')
     if (own.length === 0) return []
     const states = await load(db, own)
     const before = new Map(states)
     const changes: Changes = { licenses: new Set(), seats: new Map(), keys: new Map(), history: [] }
-    for (const recorded of own) foldOnto(states, changes, recorded)
+    for (const recorded of own) applyEvent(states, changes, recorded)
     return [...writesOfChanges(states, changes), ...writesOfActiveDevices(seatsChanges(before, states))]
   },
 }
@@ -125,7 +125,7 @@ async function load(db: Statements, entries: readonly RecordedLicense[]): Promis
   const seats = entries.flatMap((entry) =>
     deviceOf(entry.event).map((deviceId) => ({ id: idOf(entry), deviceId })),
   )
-  const emptied = entries.filter(({ event }) => empties(event)).map(idOf)
+  const emptied = entries.filter(({ event }) => freesAllSeats(event)).map(idOf)
   // A row for a "new" license is there when the same events are applied twice.
   const [{ rows }, devices] = await Promise.all([
     db.query<LicenseRow & { moment: string }>({
@@ -148,7 +148,8 @@ async function load(db: Statements, entries: readonly RecordedLicense[]): Promis
 }
 
 /** Whether the event frees every seat. */
-const empties = ({ type }: LicenseEvent): boolean => type === 'LicenseReminted' || type === 'ImportTakenBack'
+const freesAllSeats = ({ type }: LicenseEvent): boolean =>
+  type === 'LicenseReminted' || type === 'ImportTakenBack'
 
 async function loadDevices(
   db: Statements,
@@ -170,7 +171,7 @@ function deviceOf(event: LicenseEvent): string[] {
   return event.type === 'DeviceActivated' || event.type === 'DeviceDeactivated' ? [event.data.deviceId] : []
 }
 
-function foldOnto(states: Map<string, State>, changes: Changes, recorded: RecordedLicense): void {
+function applyEvent(states: Map<string, State>, changes: Changes, recorded: RecordedLicense): void {
   const id = idOf(recorded)
   const { event, revision } = recorded
   const before = states.get(id)

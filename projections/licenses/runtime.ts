@@ -20,17 +20,17 @@ import {
 } from './rows.ts'
 
 /** A question of the runtime interface: the key that somebody showed, and the device that it is for. */
-export type RuntimeQuestion = { tenantId: string; productId: string; keyHash: string; deviceId: string }
+export type RuntimeLookupParams = { tenantId: string; productId: string; keyHash: string; deviceId: string }
 
 /** What a key stands for, as far as a verdict on it needs. */
-export type Standing =
+export type KeyLookupResult =
   | { found: 'no product' }
   | { found: 'no license'; revalidateAfterSeconds: number }
   /** The key belonged to a license that has got another one since. */
   | { found: 'old key'; revalidateAfterSeconds: number }
-  | StandingLicense
+  | LicenseOfKey
 
-export type StandingLicense = Entitling & {
+export type LicenseOfKey = Entitling & {
   found: 'license'
   revalidateAfterSeconds: number
   license: Pick<IssuedLicense, 'productId' | 'revokedAt' | 'expiresAt' | 'onExpiry'>
@@ -41,9 +41,9 @@ export type StandingLicense = Entitling & {
 }
 
 /** The same with the license whole, to decide on; it holds no seat but the device's own. */
-export type RuntimeFinding =
-  | Exclude<Standing, StandingLicense>
-  | (StandingLicense & { license: IssuedLicense; revision: number })
+export type RuntimeLookupResult =
+  | Exclude<KeyLookupResult, LicenseOfKey>
+  | (LicenseOfKey & { license: IssuedLicense; revision: number })
 
 type Row = {
   revalidate_after_seconds: number | null
@@ -54,7 +54,9 @@ type Row = {
   JoinedDevice
 
 /** Answers what activate and deactivate ask; questions of one moment share a query on one connection. */
-export function createRuntimeLookup(db: Pool): (question: RuntimeQuestion) => Promise<RuntimeFinding> {
+export function createRuntimeLookup(
+  db: Pool,
+): (question: RuntimeLookupParams) => Promise<RuntimeLookupResult> {
   return coalesce(async (questions) => {
     const { rows } = await db.query<Row>({
       name: 'runtime-lookup',
@@ -66,7 +68,7 @@ export function createRuntimeLookup(db: Pool): (question: RuntimeQuestion) => Pr
         questions.map(({ deviceId }) => deviceId),
       ],
     })
-    return rows.map(findingFrom)
+    return rows.map(resultFrom)
   })
 }
 
@@ -82,7 +84,7 @@ const lookup = `
   ${deviceOfLicense}
   order by q.ordinal`
 
-function findingFrom(row: Row): RuntimeFinding {
+function resultFrom(row: Row): RuntimeLookupResult {
   const revalidateAfterSeconds = row.revalidate_after_seconds
   if (revalidateAfterSeconds === null) return { found: 'no product' }
   if (row.current === false) return { found: 'old key', revalidateAfterSeconds }

@@ -3,7 +3,7 @@ import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
 import { devicesIn, type JoinedDevice, joinedDevice, type LicenseRow, licenseFrom, seatFrom } from './rows.ts'
 
 /** A device by the name that its caller gave it, or by the one that it was given here. */
-export type DeviceName = { deviceId: string } | { instanceId: string }
+export type DeviceRef = { deviceId: string } | { instanceId: string }
 
 /** A license with the one seat that was asked for, both as they were at one moment. */
 export type SeatEntry = { license: IssuedLicense; revision: number; seat: Seat | undefined }
@@ -13,7 +13,7 @@ export async function findSeat(
   db: Pool,
   tenantId: string,
   licenseId: string,
-  name: DeviceName,
+  name: DeviceRef,
 ): Promise<SeatEntry | undefined> {
   const deviceId = 'deviceId' in name ? name.deviceId : null
   const instanceId = 'instanceId' in name ? name.instanceId : null

@@ -1,5 +1,5 @@
 import { type Login, logins } from '../../src/domain/logins/login.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<Login> = {
@@ -18,5 +18,5 @@ export const loginsProjector: Projector = {
       state jsonb not null,
       tenant_id text not null
     )`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

@@ -1,5 +1,5 @@
 import { mails, type ProductMail } from '../../src/domain/mails/mail.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<ProductMail> = {
@@ -21,5 +21,5 @@ export const mailsProjector: Projector = {
       product_id text not null,
       unique (tenant_id, product_id)
     )`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

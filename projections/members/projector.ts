@@ -1,5 +1,5 @@
 import { type Member, members } from '../../src/domain/members/member.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<Member> = {
@@ -35,5 +35,5 @@ export const membersProjector: Projector = {
     );
     create index members_of_tenant on members (tenant_id, created_at);
     create index members_by_subject on members (tenant_id, subject_id)`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

@@ -74,7 +74,7 @@ export async function countOtherOwners(db: Pool, tenantId: string, memberId: str
 }
 
 /** Those who are or were members of the tenant, among the ids asked for. */
-export async function findMembersEver(
+export async function findCurrentAndFormerMembers(
   db: Pool,
   tenantId: string,
   memberIds: readonly string[],

@@ -57,7 +57,7 @@ export const productsProjector: Projector = {
       fallback_entitlements text[] not null,
       primary key (tenant_id, product_id, key_type_id)
     )`,
-  async fold(db, entries) {
+  async apply(db, entries) {
     const changed = await changedDocuments(db, model, entries)
     return [...writesOfDocuments(model, changed), ...writesOfKeyTypes(changed, entries)]
   },

@@ -1,6 +1,6 @@
 import pg, { type ClientBase } from 'pg'
 import type { LogEntry, Recorded, Unreadable } from '../../src/domain/recorded.ts'
-import { inMessages } from '../database/message.ts'
+import { batchStatements } from '../database/statement-batch.ts'
 import { projectors } from '../projectors.ts'
 import { runAll, type Statement, type Statements } from '../statements.ts'
 
@@ -16,7 +16,7 @@ export class PoisonedPage extends Error {}
  * @throws PoisonedPage when an event cannot be read or does not fit; the transaction is of no more use then
  * @throws whatever the database throws for reasons that have nothing to do with an event; the round is repeated
  */
-export async function foldTogether(
+export async function writesOfPage(
   db: Statements,
   entries: readonly LogEntry[],
   parked: ReadonlySet<string>,
@@ -24,24 +24,24 @@ export async function foldTogether(
   const usable = entries.filter(({ stream }) => !parked.has(stream))
   const readable = usable.filter((entry) => entry.readable)
   if (readable.length < usable.length) throw new PoisonedPage('an event cannot be read')
-  return poisonedByEvents(async () => {
-    const writes = await Promise.all(projectors.map((projector) => projector.fold(db, readable)))
+  return rethrowPoisoned(async () => {
+    const writes = await Promise.all(projectors.map((projector) => projector.apply(db, readable)))
     return writes.flat()
   })
 }
 
 /**
  * Writes what a page came to, in one message.
- * @throws as {@link foldTogether} does
+ * @throws as {@link writesOfPage} does
  */
-export const writeTogether = (db: Statements, writes: readonly Statement[]): Promise<void> =>
-  poisonedByEvents(() => runAll(db, writes))
+export const runWrites = (db: Statements, writes: readonly Statement[]): Promise<void> =>
+  rethrowPoisoned(() => runAll(db, writes))
 
-async function poisonedByEvents<T>(work: () => Promise<T>): Promise<T> {
+async function rethrowPoisoned<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (isAboutTheEvents(error)) throw new PoisonedPage('an event cannot be applied', { cause: error })
+    if (isCausedByEvent(error)) throw new PoisonedPage('an event cannot be applied', { cause: error })
     throw error
   }
 }
@@ -59,7 +59,7 @@ export async function applyOneByOne(
   const parked = new Set(alreadyParked)
   for (const entry of entries) {
     if (parked.has(entry.stream)) continue
-    if (entry.readable && ((await applied(db, entry)) || (await applied(db, entry)))) continue
+    if (entry.readable && ((await tryApply(db, entry)) || (await tryApply(db, entry)))) continue
     parked.add(entry.stream)
     const why = entry.readable ? { type: entry.event.type, problem: 'cannot be applied' } : entry
     await park(db, { ...entry, type: why.type, problem: why.problem }, onParked)
@@ -67,14 +67,14 @@ export async function applyOneByOne(
 }
 
 /** Whether the event could be applied; if not, the transaction is as it was before. */
-async function applied(db: ClientBase, entry: Recorded): Promise<boolean> {
+async function tryApply(db: ClientBase, entry: Recorded): Promise<boolean> {
   await db.query('savepoint before_event')
   try {
-    const statements = inMessages(db)
-    for (const projector of projectors) await runAll(statements, await projector.fold(statements, [entry]))
+    const statements = batchStatements(db)
+    for (const projector of projectors) await runAll(statements, await projector.apply(statements, [entry]))
     return true
   } catch (error) {
-    if (!isAboutTheEvents(error)) throw error
+    if (!isCausedByEvent(error)) throw error
     await db.query('rollback to savepoint before_event')
     return false
   }
@@ -85,7 +85,7 @@ async function applied(db: ClientBase, entry: Recorded): Promise<boolean> {
  * else that the database says is its own trouble and passes; what is no database error is a fault in a projector.
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-function isAboutTheEvents(error: unknown): boolean {
+function isCausedByEvent(error: unknown): boolean {
   if (error instanceof pg.DatabaseError)
     return ['21', '22', '23', '54'].includes(error.code?.slice(0, 2) ?? '')
   return error instanceof TypeError || error instanceof RangeError

@@ -22,10 +22,13 @@ export async function compareTables(
   const seeds: Seeds = [newSeed(), newSeed()]
   let rows = 0
   for (const table of readModelTables) {
-    const [here, there] = await Promise.all([heapsOf(live, table, seeds), heapsOf(replayed, table, seeds)])
+    const [here, there] = await Promise.all([
+      bucketsOf(live, table, seeds),
+      bucketsOf(replayed, table, seeds),
+    ])
     for (const { count } of here.values()) rows += count
-    const heaps = [...new Set([...here.keys(), ...there.keys()])]
-    const differing = heaps.filter((heap) => contentOf(here.get(heap)) !== contentOf(there.get(heap)))
+    const buckets = [...new Set([...here.keys(), ...there.keys()])]
+    const differing = buckets.filter((heap) => contentOf(here.get(heap)) !== contentOf(there.get(heap)))
     if (differing.length === 0) continue
     const onlyIn = (one: Side, other: Side, side: Difference['side']) =>
       rowsMissing(live.db, { table, seeds, heaps: differing, here: one.schema, there: other.schema, side })
@@ -38,22 +41,22 @@ export async function compareTables(
 type Seeds = readonly [bigint, bigint]
 const newSeed = (): bigint => randomBytes(8).readBigInt64LE()
 
-type Heap = { heap: number; count: number; first: string; second: string }
-const contentOf = (heap: Heap | undefined) => heap && [heap.count, heap.first, heap.second].join(' ')
+type Bucket = { heap: number; count: number; first: string; second: string }
+const contentOf = (heap: Bucket | undefined) => heap && [heap.count, heap.first, heap.second].join(' ')
 
-const heapOf = (hash: string) => `(${hash} & 255)::int`
+const bucketOf = (hash: string) => `(${hash} & 255)::int`
 
 /** Of a row: `json` columns have no equality of their own, and byte for byte is what is promised. */
 const textOfRow = 't::text'
 
-async function heapsOf(
+async function bucketsOf(
   { db, schema }: Side,
   table: string,
   [first, second]: Seeds,
-): Promise<Map<number, Heap>> {
+): Promise<Map<number, Bucket>> {
   // `offset 0` keeps Postgres from writing a row as text, and hashing it, once for each place where that is used.
-  const { rows } = await db.query<Heap>(
-    `select ${heapOf('first')} as heap, count(*)::int as count, sum(first)::text as first, sum(second)::text as second
+  const { rows } = await db.query<Bucket>(
+    `select ${bucketOf('first')} as heap, count(*)::int as count, sum(first)::text as first, sum(second)::text as second
      from (
        select hashtextextended(row, $1) as first, hashtextextended(row, $2) as second
        from (select ${textOfRow} as row from ${schema}.${table} t offset 0) as texts offset 0
@@ -81,7 +84,7 @@ async function rowsMissing(
   const { table, seeds, heaps, here, there, side } = asked
   const rowsIn = (schema: string) =>
     `select to_json(t)::text as row from ${schema}.${table} t
-     where ${heapOf(`hashtextextended(${textOfRow}, $2)`)} = any($1)`
+     where ${bucketOf(`hashtextextended(${textOfRow}, $2)`)} = any($1)`
   const { rows } = await db.query<{ row: string }>(
     `select row from (${rowsIn(here)} except all ${rowsIn(there)}) as missing limit ${mostShown}`,
     [heaps, seeds[0]],

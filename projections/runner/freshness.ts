@@ -14,7 +14,7 @@ export type Freshness = {
 }
 
 /** A page is not kept waiting for what only tells how fresh it is. */
-const patienceMs = 300
+const timeLimitMs = 300
 const mostCounted = 100
 
 export async function readFreshness(db: Pool, log: LogReader): Promise<Freshness> {
@@ -26,8 +26,8 @@ export async function readFreshness(db: Pool, log: LogReader): Promise<Freshness
   const { position, age_ms: ageMs } = rows[0] ?? { position: beforeAll, age_ms: 0 }
   const counted = countAfter(log, position).catch(() => undefined)
   const limit = new AbortController()
-  const late = setTimeout(patienceMs, undefined, { signal: limit.signal }).catch(() => undefined)
-  const waiting = await Promise.race([counted, late])
+  const timedOut = setTimeout(timeLimitMs, undefined, { signal: limit.signal }).catch(() => undefined)
+  const waiting = await Promise.race([counted, timedOut])
   limit.abort()
   return { position, ageMs, waiting }
 }

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg'
 
 /** A stream of a tenant's that is set aside, as the tenant is told of it. */
-export type ParkedOf = { stream: string; type: string; problem: string; parkedAt: string }
+export type TenantParkedStream = { stream: string; type: string; problem: string; parkedAt: string }
 
 /**
  * Streams of one tenant that are set aside. One of which not even the first event could be applied is known to belong
  * to a tenant only where its name says so.
  */
-export async function listParkedOf(db: Pool, tenantId: string): Promise<ParkedOf[]> {
-  const { rows } = await db.query<ParkedOf>(
+export async function listParkedOfTenant(db: Pool, tenantId: string): Promise<TenantParkedStream[]> {
+  const { rows } = await db.query<TenantParkedStream>(
     `select stream, type, problem, parked_at as "parkedAt" from parked p
      where split_part(stream, '-', 1) in ('tenant', 'webhook', 'signing')
          and substr(stream, strpos(stream, '-') + 1) = $1

@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { projectionLock } from '../database/advisory-locks.ts'
 import { liveSchema } from '../database/pool.ts'
+import { readCheckpoint, runBatch } from './batch.ts'
 import type { LogReader } from './log.ts'
 import { type RebuildOptions, rebuild } from './rebuild.ts'
 import { ScratchInUse } from './replay.ts'
-import { readCheckpoint, runRound } from './round.ts'
 import { beforeAll, createReadModelSchema, fingerprint, liveFingerprint } from './schema.ts'
 
 /**
@@ -32,7 +32,7 @@ async function catchUp(db: Pool, log: LogReader, { onParked, onProgress }: Rebui
   const head = (await log.head()) ?? beforeAll
   let events = 0
   for (let position = await readCheckpoint(db); position < head; ) {
-    const step = await runRound(db, log, onParked)
+    const step = await runBatch(db, log, onParked)
     if (step.to === position) return
     position = step.to
     events += step.events

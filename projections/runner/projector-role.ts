@@ -10,20 +10,20 @@ const graceMs = 50
  * push for themselves, so it matters for what was recorded by somebody who died before pushing. Notices that come
  * meanwhile count as one.
  */
-export async function keepProjecting(
-  notices: AsyncIterable<LogEntry>,
+export async function keepReadModelsCurrent(
+  events: AsyncIterable<LogEntry>,
   readModels: ReadModels,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
-  let noticed = -1n
-  let moving: Promise<void> | undefined
-  let over = false
+  let latest = -1n
+  let advancing: Promise<void> | undefined
+  let ended = false
 
   /** Goes on until it is there: nobody else may come to push. Between tries the read models wait by themselves. */
-  async function move(): Promise<void> {
+  async function advance(): Promise<void> {
     await setTimeout(graceMs)
-    for (let reached = -1n; reached < noticed && !over; ) {
-      const target = noticed
+    for (let reached = -1n; reached < latest && !ended; ) {
+      const target = latest
       try {
         await readModels.advanceTo(target)
         reached = target
@@ -31,13 +31,13 @@ export async function keepProjecting(
         onFailure(error)
       }
     }
-    moving = undefined
+    advancing = undefined
   }
 
-  for await (const { position } of notices) {
-    noticed = position
-    moving ??= move()
+  for await (const { position } of events) {
+    latest = position
+    advancing ??= advance()
   }
-  over = true
-  await moving
+  ended = true
+  await advancing
 }

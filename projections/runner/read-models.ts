@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { OnParked } from './apply.ts'
+import type { AppliedBatch } from './apply-page.ts'
+import { readCheckpoint, runBatch } from './batch.ts'
 import type { LogReader } from './log.ts'
-import { readCheckpoint, runRound } from './round.ts'
 import { beforeAll } from './schema.ts'
-import type { Step } from './step.ts'
 
 /** The read models did not reach a command's position in time. The command itself stands in the log. */
 export class ReadModelsBehind extends Error {
@@ -28,7 +28,7 @@ export type ReadModels = {
 }
 
 /** Told of each round that was committed. @param startedAt in milliseconds since 1970 */
-export type OnRound = (step: Step, startedAt: number) => void
+export type OnBatch = (step: AppliedBatch, startedAt: number) => void
 
 /** A round costs several times this, however few events it takes in. */
 const gatherMs = 3
@@ -42,14 +42,14 @@ export function createReadModels(
     timeLimitMs: number
     onParked: OnParked
     onFailure: (error: unknown) => void
-    onRound?: OnRound | undefined
+    onBatch?: OnBatch | undefined
   },
 ): ReadModels {
   let reached = beforeAll
   /** Whether a round has told where the tables stand. */
-  let isKnown = false
+  let positionKnown = false
   /** Whether the last round found the tables where the one before it had left them. */
-  let isAlone = false
+  let uncontended = false
   let waiters: Waiter[] = []
   let running = false
   let lastFailure: unknown
@@ -57,21 +57,27 @@ export function createReadModels(
   async function run(): Promise<void> {
     running = true
     let failures = 0
-    let settled = 0
+    let released = 0
     while (waiters.length > 0) {
       try {
         // Where several wait, more are on their way: the next round takes them along.
-        if (settled > 1) await sleep(gatherMs)
+        if (released > 1) await sleep(gatherMs)
         const before = reached
-        const startedAt = options.onRound && Date.now()
-        const step = await runRound(db, log, options.onParked, isKnown ? before : undefined, isAlone)
-        if (startedAt !== undefined) options.onRound?.(step, startedAt)
+        const startedAt = options.onBatch && Date.now()
+        const step = await runBatch(
+          db,
+          log,
+          options.onParked,
+          positionKnown ? before : undefined,
+          uncontended,
+        )
+        if (startedAt !== undefined) options.onBatch?.(step, startedAt)
         const { from, to } = step
-        isKnown = true
-        isAlone = from === before
+        positionKnown = true
+        uncontended = from === before
         reached = to
         failures = 0
-        settled = settle()
+        released = resolveWaiters()
         // The store acknowledged a position that its log does not show yet; give it a moment.
         if (reached === before && waiters.length > 0) await sleep(5)
         lastFailure = undefined
@@ -84,7 +90,7 @@ export function createReadModels(
     running = false
   }
 
-  function settle(): number {
+  function resolveWaiters(): number {
     const done = waiters.filter(({ position }) => position <= reached)
     waiters = waiters.filter(({ position }) => position > reached)
     for (const { timer, resolve } of done) {

@@ -3,9 +3,9 @@ import type { ClientBase, Pool } from 'pg'
 import { projectionLock, rebuildLock } from '../database/advisory-locks.ts'
 import { liveSchema } from '../database/pool.ts'
 import type { OnParked } from './apply.ts'
+import { readCheckpoint } from './batch.ts'
 import type { LogReader } from './log.ts'
 import { type Progress, replay, withScratchSchema } from './replay.ts'
-import { readCheckpoint } from './round.ts'
 import { beforeAll } from './schema.ts'
 
 const nextSchema = `${liveSchema}_next`
@@ -14,7 +14,7 @@ export type RebuildOptions = {
   onParked: OnParked
   onProgress: (progress: Progress) => void
   /** Told once it is certain that no other one is running, before anything is done; it may still refuse by throwing. */
-  onBegun?: () => Promise<void>
+  onStarted?: () => Promise<void>
 }
 
 /**
@@ -26,17 +26,17 @@ export type RebuildOptions = {
 export async function rebuild(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
   const scratch = { schema: nextSchema, lock: rebuildLock, kept: true }
   await withScratchSchema(db, scratch, async (client, makeIndexes) => {
-    await options.onBegun?.()
+    await options.onStarted?.()
     await client.query(`drop schema if exists ${formerSchema} cascade`)
     await replay(client, log, options)
     await client.query(`set maintenance_work_mem = '256MB'`)
     await makeIndexes()
     await client.query('analyze; set synchronous_commit = on')
     // What was written while that took its time.
-    await overtakeLiveTables(client, log, options)
+    await catchUpWithLiveTables(client, log, options)
     await swap(client)
     await client.query('select pg_advisory_unlock($1)', [projectionLock])
-    await untilNobodyReadsTheFormer(client)
+    await waitForReadersOfFormer(client)
     await client.query(`drop schema ${formerSchema} cascade`)
   })
 }
@@ -46,7 +46,7 @@ export async function rebuild(db: Pool, log: LogReader, options: RebuildOptions)
  * there. The log is read without the lock, as the live tables' own rounds do: when they have moved meanwhile, the little that
  * is missing is replayed and the lock is taken again.
  */
-async function overtakeLiveTables(
+async function catchUpWithLiveTables(
   client: ClientBase,
   log: LogReader,
   options: RebuildOptions,
@@ -93,7 +93,7 @@ async function swap(client: ClientBase): Promise<void> {
 }
 
 /** Dropping tables that somebody reads, one after the other, could deadlock with a reader of several. */
-async function untilNobodyReadsTheFormer(client: ClientBase): Promise<void> {
+async function waitForReadersOfFormer(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ now: string }>('select now()')
   for (let waitedMs = 0; waitedMs < longestWaitMs; waitedMs += 50) {
     const before = await client.query(

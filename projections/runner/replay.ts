@@ -2,11 +2,11 @@ import type { ClientBase, Pool } from 'pg'
 import { beginKeyedPlans, endKeyedPlans } from '../database/pool.ts'
 import type { Statement } from '../statements.ts'
 import type { OnParked } from './apply.ts'
+import { applyPage } from './apply-page.ts'
+import { readCheckpoint } from './batch.ts'
 import type { LogPage, LogReader } from './log.ts'
 import { withOwnConnection } from './own-connection.ts'
-import { readCheckpoint } from './round.ts'
-import { beforeAll, createReadModelSchema, dropReadingIndexes } from './schema.ts'
-import { takeStep } from './step.ts'
+import { beforeAll, createReadModelSchema, dropQueryIndexes } from './schema.ts'
 
 /** How far a replay is: events folded so far, and positions, of which only the ratio means anything. */
 export type Progress = { events: number; position: bigint; head: bigint }
@@ -49,7 +49,7 @@ export async function withScratchSchema<T>(
     if (!rows[0]?.locked) throw new ScratchInUse()
     await client.query(`begin; drop schema if exists ${schema} cascade`)
     await createReadModelSchema(client, schema, kept)
-    const indexes = await dropReadingIndexes(client, schema)
+    const indexes = await dropQueryIndexes(client, schema)
     // What a crash takes is what the next replay folds again.
     await client.query(`commit; set search_path = ${schema}; set synchronous_commit = off`)
     return work(client, async () => {
@@ -69,11 +69,11 @@ export async function replay(
 ): Promise<void> {
   const head = options.upTo ?? (await log.head()) ?? beforeAll
   await client.query(beginKeyedPlans)
-  await foldUpTo(head, client, log, options)
+  await applyUpTo(head, client, log, options)
   await client.query(endKeyedPlans)
 }
 
-async function foldUpTo(
+async function applyUpTo(
   head: bigint,
   client: ClientBase,
   log: LogReader,
@@ -87,19 +87,19 @@ async function foldUpTo(
     if (page.through === undefined || page.through <= head) return page
     return { entries: page.entries.filter((entry) => entry.position <= head), through: head }
   }
-  const coming: Promise<LogPage>[] = []
-  const readOn = (page: Promise<LogPage>) => {
+  const prefetched: Promise<LogPage>[] = []
+  const prefetch = (page: Promise<LogPage>) => {
     // Not waited for here, so a failure is not lost: the loop meets it when it comes to this page.
     page.catch(() => undefined)
-    coming.push(page)
+    prefetched.push(page)
     return page
   }
-  let last = readOn(next(position))
+  let last = prefetch(next(position))
   while (position < head) {
-    while (coming.length < pagesAhead) last = readOn(last.then(({ through }) => next(through)))
-    const page = await coming.shift()
+    while (prefetched.length < pagesAhead) last = prefetch(last.then(({ through }) => next(through)))
+    const page = await prefetched.shift()
     if (page?.through === undefined) return
-    const { to } = await takeStep(client, noLock, { from: position, ...page }, options.onParked, true)
+    const { to } = await applyPage(client, noLock, { from: position, ...page }, options.onParked, true)
     position = to
     events += page.entries.length
     options.onProgress({ events, position, head })

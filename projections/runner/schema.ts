@@ -55,13 +55,13 @@ export async function createReadModelSchema(db: ClientBase, schema: string, logg
  * Takes away the indexes of a schema by which nothing is folded and nothing kept single.
  * @returns the statements that make them again
  */
-export async function dropReadingIndexes(db: ClientBase, schema: string): Promise<string[]> {
+export async function dropQueryIndexes(db: ClientBase, schema: string): Promise<string[]> {
   const { rows } = await db.query<{ name: string; definition: string }>(
     `select format('%I.%I', n.nspname, c.relname) as name, pg_get_indexdef(i.indexrelid) as definition
      from pg_index i join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = $1 and not i.indisunique and c.relname <> all($2)
      order by c.relname`,
-    [schema, projectors.flatMap(({ foldsBy }) => foldsBy ?? [])],
+    [schema, projectors.flatMap(({ applyIndexes }) => applyIndexes ?? [])],
   )
   if (rows.length > 0) await db.query(`drop index ${rows.map(({ name }) => name).join(', ')}`)
   return rows.map(({ definition }) => definition)

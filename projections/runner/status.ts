@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { LogEntry } from '../../src/domain/recorded.ts'
+import { readCheckpoint } from './batch.ts'
 import type { LogReader } from './log.ts'
-import { readCheckpoint } from './round.ts'
 import { beforeAll } from './schema.ts'
 
 type ParkedStream = {

@@ -1,5 +1,5 @@
 import { nextStep, type Sale, sales } from '../../src/domain/sales/sale.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<Sale> = {
@@ -48,5 +48,5 @@ export const salesProjector: Projector = {
     create index sales_parked on sales (tenant_id, received_at desc, id desc) where status = 'parked';
     -- What a reaction goes on with; next to nothing stands in it for long.
     create index sales_open on sales (received_at) where open`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

@@ -24,7 +24,7 @@ export const signingProjector: Projector = {
       since timestamptz not null,
       primary key (tenant_id, product_id, revision)
     )`,
-  async fold(_, entries) {
+  async apply(_, entries) {
     return [
       ...writesOf(
         'write-signing-keys',

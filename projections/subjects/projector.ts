@@ -1,5 +1,5 @@
 import { type Subject, subjects } from '../../src/domain/subjects/subject.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<Subject> = {
@@ -32,5 +32,5 @@ export const subjectsProjector: Projector = {
     );
     -- What a reaction goes on with; next to nothing stands in it for long.
     create index subjects_erasing on subjects (begun_at) where status = 'erasing'`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

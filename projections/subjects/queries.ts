@@ -17,7 +17,7 @@ export async function listErasures(
 }
 
 /** Everything that names a person. */
-export type Traces = {
+export type PersonRecords = {
   licenseIds: string[]
   customerIds: string[]
   sales: KnownSale[]
@@ -27,7 +27,11 @@ export type Traces = {
   sealed: { subjectId: string; email: string | null; name: string | null }[]
 }
 
-export async function findTraces(db: Pool, tenantId: string, subjectId: string): Promise<Traces> {
+export async function findPersonRecords(
+  db: Pool,
+  tenantId: string,
+  subjectId: string,
+): Promise<PersonRecords> {
   const values = [tenantId, subjectId]
   const licenses = await db.query<{ id: string; email: string | null; name: string | null }>(
     `select license_id as id, email, name from licenses where tenant_id = $1 and subject_id = $2 order by 1`,

@@ -1,5 +1,5 @@
 import { type Tenant, tenants } from '../../src/domain/tenants/tenant.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<Tenant> = {
@@ -29,5 +29,5 @@ export const tenantsProjector: Projector = {
       plan text not null,
       created_at timestamptz not null
     )`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

@@ -1,5 +1,5 @@
 import { type TestPurchase, testPurchases } from '../../src/domain/test-purchases/test-purchase.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<TestPurchase> = {
@@ -30,5 +30,5 @@ export const testPurchasesProjector: Projector = {
       started_at timestamptz not null
     );
     create index test_purchases_running on test_purchases (started_at) where status = 'running'`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

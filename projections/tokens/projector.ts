@@ -1,17 +1,17 @@
 import { evolveRecorded, type Recorded } from '../../src/domain/recorded.ts'
 import { type Token, tokens } from '../../src/domain/tokens/token.ts'
-import { type DocumentModel, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 /** A token, and the member who made it: null for one that was made by an operator. */
 export type OwnedToken = Extract<Token, { tokenId: string }> & { memberId: string | null }
 
-type Folded = Extract<Token, { status: 'absent' }> | OwnedToken
+type TokenState = Extract<Token, { status: 'absent' }> | OwnedToken
 
 const evolveToken = evolveRecorded(tokens)
 
 /** Who made it is the actor of the first event, for tokens that a member made and for logins that one approved. */
-function fold(state: Folded, recorded: Recorded): Folded {
+function evolve(state: TokenState, recorded: Recorded): TokenState {
   const token = evolveToken(state, recorded)
   if (token.status === 'absent') return token
   const memberId =
@@ -19,11 +19,11 @@ function fold(state: Folded, recorded: Recorded): Folded {
   return { ...token, memberId }
 }
 
-const model: DocumentModel<Folded> = {
+const model: DocumentModel<TokenState> = {
   table: 'tokens',
   category: 'token',
   absent: { status: 'absent' },
-  fold,
+  evolve: evolve,
   columns: (token) =>
     token.status === 'absent'
       ? {}
@@ -52,5 +52,5 @@ export const tokensProjector: Projector = {
     );
     create index tokens_of_tenant on tokens (tenant_id, created_at desc, token_id desc);
     create index tokens_of_member on tokens (member_id) where member_id is not null`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

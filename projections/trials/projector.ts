@@ -1,5 +1,5 @@
 import { type Trial, trials } from '../../src/domain/trials/trial.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<Trial> = {
@@ -25,5 +25,5 @@ export const trialsProjector: Projector = {
       shared boolean not null
     );
     create index trials_shared on trials (tenant_id, product_id) where shared`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

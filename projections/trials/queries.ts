@@ -3,7 +3,7 @@ import { coalesce } from '../../src/async/coalesce.ts'
 import { mostInstalls, type Trial, unknownMachine } from '../../src/domain/trials/trial.ts'
 
 /** An install without a license, and the keyed hash of the machine that it says it is on. */
-type InstallQuestion = {
+type InstallLookupParams = {
   tenantId: string
   productId: string
   instanceId: string
@@ -22,7 +22,7 @@ export type FoundInstall = {
   uncertain: boolean
 }
 
-export type FindInstall = (question: InstallQuestion) => Promise<FoundInstall>
+export type FindInstall = (question: InstallLookupParams) => Promise<FoundInstall>
 
 /** Finds what a beacon is about. Beacons of one moment share a query. */
 export function createInstallLookup(db: Pool): FindInstall {

@@ -1,5 +1,5 @@
 import { type Webhook, webhooks } from '../../src/domain/webhooks/webhook.ts'
-import { type DocumentModel, evolvedBy, foldDocuments } from '../document.ts'
+import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<Webhook> = {
@@ -18,5 +18,5 @@ export const webhooksProjector: Projector = {
       state jsonb not null,
       tenant_id text not null unique
     )`,
-  fold: (db, entries) => foldDocuments(db, model, entries),
+  apply: (db, entries) => applyToDocuments(db, model, entries),
 }

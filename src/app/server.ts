@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { keepProjecting } from '../../projections/runner/projector-role.ts'
+import { keepReadModelsCurrent } from '../../projections/runner/projector-role.ts'
 import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { keepSweeping } from '../idempotency/sweep.ts'
@@ -113,7 +113,7 @@ async function runProjector(
   const entries = tail.follow(checkpoint < 0n ? undefined : checkpoint, signal, (err, retryInMs) =>
     log.warn({ err, retry_in_ms: retryInMs }, 'projector.subscription_lost'),
   )
-  await keepProjecting(passedTo(subscribers, entries), readModels, (err) =>
+  await keepReadModelsCurrent(passedTo(subscribers, entries), readModels, (err) =>
     log.warn({ err }, 'projector.behind'),
   )
 }

@@ -163,12 +163,12 @@ export async function connectStores(
     if (use.supervise) undo.push(watchTheLog({ ledger, gate, db, log }, use.supervise))
     const clocks = clocksOf(url, db)
     const tail = createTail(ledger)
-    const rounds = traces.rounds(tail)
-    const ownReadModels = createReadModels(projectionDb, rounds.log, {
+    const batches = traces.batches(tail)
+    const ownReadModels = createReadModels(projectionDb, batches.log, {
       timeLimitMs: readModelsTimeLimitMs,
       onParked,
       onFailure: (err) => log.warn({ err }, 'projection.batch_failed'),
-      onRound: rounds.onRound,
+      onBatch: batches.onBatch,
     })
     const readModels = use.advancing?.(ownReadModels, ledger) ?? ownReadModels
     const now = () => new Date()

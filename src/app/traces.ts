@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { OnRound } from '../../projections/runner/read-models.ts'
+import type { OnBatch } from '../../projections/runner/read-models.ts'
 import type { Config } from '../config.ts'
 import type { Execute, ReadModels } from '../ledger/execute.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -12,7 +12,7 @@ export type Traces = {
   ledger(ledger: Ledger): Ledger
   execute(execute: Execute): Execute
   wait(readModels: ReadModels): ReadModels
-  rounds(tail: Tail): { log: Tail; onRound: OnRound | undefined }
+  batches(tail: Tail): { log: Tail; onBatch: OnBatch | undefined }
 }
 
 const off: Traces = {
@@ -20,7 +20,7 @@ const off: Traces = {
   ledger: (ledger) => ledger,
   execute: (execute) => execute,
   wait: (readModels) => readModels,
-  rounds: (log) => ({ log, onRound: undefined }),
+  batches: (log) => ({ log, onBatch: undefined }),
 }
 
 /** Starts what takes traces, which is loaded only where they are on. @param undo is given what ends it */
@@ -30,7 +30,7 @@ export async function startTraces(
   undo: (() => Promise<unknown>)[],
 ): Promise<Traces> {
   if (settings === undefined) return off
-  const [{ startTracing }, { tracedExecute, tracedLedger, tracedWait, watchRounds }] = await Promise.all([
+  const [{ startTracing }, { tracedExecute, tracedLedger, tracedWait, watchBatches }] = await Promise.all([
     import('../tracing/start.ts'),
     import('../tracing/stores.ts'),
   ])
@@ -41,6 +41,6 @@ export async function startTraces(
     ledger: (ledger) => tracedLedger(tracing, ledger),
     execute: (execute) => tracedExecute(tracing, execute),
     wait: (readModels) => tracedWait(tracing, readModels),
-    rounds: (tail) => watchRounds(tracing, tail),
+    batches: (tail) => watchBatches(tracing, tail),
   }
 }

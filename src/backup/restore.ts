@@ -5,7 +5,7 @@ import {
   clearDurableSchemas,
   endRestore,
   isBeingRestored,
-  noteLoaded,
+  markLoaded,
   type RestorePhase,
 } from '../../projections/database/restoring.ts'
 import { copyLog, TargetDiffers } from '../ledger/copy.ts'
@@ -125,7 +125,7 @@ async function loadTables(client: pg.Client, backup: CheckedBackup, databaseUrl:
     await loader.write(table, await plainOf(bytes))
   }
   await loader.end()
-  await noteLoaded(client)
+  await markLoaded(client)
   await client.query('commit')
 }
 

@@ -22,7 +22,7 @@ export async function runRebuild(
   try {
     await rebuild(db, ledger, {
       onParked,
-      async onBegun() {
+      async onStarted() {
         await noteRebuildStarted(db, id, momentOf(services))
         begun = true
       },

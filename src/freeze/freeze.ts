@@ -47,7 +47,7 @@ export async function freezeLedger(
     [actor, reason],
   )
   try {
-    await locks.alone(appendLock, async (prove) => {
+    await locks.exclusive(appendLock, async (prove) => {
       if (await hasLostAppenders(db)) {
         onWait(lostAppendMs)
         await sleep(lostAppendMs)

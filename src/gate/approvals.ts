@@ -3,7 +3,7 @@ import {
   findConfirmation,
   listPendingConfirmations,
 } from '../../projections/confirmations/queries.ts'
-import { findMembersEver } from '../../projections/members/queries.ts'
+import { findCurrentAndFormerMembers } from '../../projections/members/queries.ts'
 import { changeConfirmation } from '../commands/confirmations.ts'
 import { withTenantLock } from '../commands/cross-stream/tenant-lock.ts'
 import { emailOf } from '../commands/members/members.ts'
@@ -230,7 +230,7 @@ async function nameOf(
   tokenName: string | null,
 ): Promise<string | null> {
   if (!isMember(tokenId)) return tokenName === null ? null : plainText(tokenName)
-  const [member] = await findMembersEver(services.db, tenantId, [tokenId])
+  const [member] = await findCurrentAndFormerMembers(services.db, tenantId, [tokenId])
   return member ? emailOf(services, member) : null
 }
 

@@ -1,4 +1,4 @@
-import { findMembersEver } from '../../projections/members/queries.ts'
+import { findCurrentAndFormerMembers } from '../../projections/members/queries.ts'
 import { findTokenNames } from '../../projections/tokens/list.ts'
 import type { Ports } from '../ports.ts'
 
@@ -22,7 +22,7 @@ export async function nameActors(
   ]
   const memberIds = idsOf('member')
   const tokenIds = idsOf('token')
-  const members = memberIds.length > 0 ? await findMembersEver(db, tenantId, memberIds) : []
+  const members = memberIds.length > 0 ? await findCurrentAndFormerMembers(db, tenantId, memberIds) : []
   const people = await subjects.openPeople(
     tenantId,
     members.map(({ subjectId, email }) => ({ subjectId, email, name: null })),

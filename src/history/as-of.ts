@@ -1,12 +1,12 @@
 import { type CustomerEntry, findCustomer } from '../../projections/customers/queries.ts'
 import {
-  type Cut,
-  countActiveDevicesThen,
-  findPlaceAt,
-  findPlaceOf,
+  type Cutoff,
+  countActiveDevicesAt,
+  findPointAtRevision,
+  findPointAtTime,
   type HistoryEntry,
-  listLicenseIdsThen,
-  readDeciding,
+  listLicenseIdsAt,
+  readEffectiveEvents,
 } from '../../projections/history/queries.ts'
 import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
@@ -30,7 +30,7 @@ export type LicenseThen = LicenseEntry & {
   license: IssuedLicense
   /** What the clock said. */
   at: string
-  cut: Cut
+  cut: Cutoff
   product: PresentProduct
   tenant: PresentTenant
   /** The events that decided, oldest first; those that later ones had overwritten are left out. */
@@ -57,7 +57,7 @@ export async function licenseAsOf(
   if (isLast && (await isParked(services.db, licenseStream(licenseId)))) throw unreadableHistory(licenseId)
   const { productId } = now.license
   const [deciding, { product, keyTypes }, tenant] = await Promise.all([
-    readDeciding(services.db, licenseId, revision),
+    readEffectiveEvents(services.db, licenseId, revision),
     productThen(services, tenantId, productId, cut),
     tenantThen(services, tenantId, cut),
   ])
@@ -90,14 +90,14 @@ async function placeIn(
   services: Ports<'db' | 'now'>,
   licenseId: string,
   asOf: AsOf,
-): Promise<{ revision: number; at: string; cut: Cut }> {
+): Promise<{ revision: number; at: string; cut: Cutoff }> {
   if ('sequence' in asOf) {
-    const place = await findPlaceOf(services.db, licenseId, asOf.sequence)
+    const place = await findPointAtRevision(services.db, licenseId, asOf.sequence)
     if (!place) throw new Refusal('moment_in_the_future')
     return { revision: place.revision, at: place.moment, cut: { position: place.position } }
   }
   refuseFuture(services, asOf.time)
-  const place = await findPlaceAt(services.db, licenseId, asOf.time)
+  const place = await findPointAtTime(services.db, licenseId, asOf.time)
   if (!place) throw new Refusal('license_not_found')
   return { revision: place.revision, at: asOf.time, cut: { time: asOf.time } }
 }
@@ -120,7 +120,7 @@ function productThen(
   { ledger }: Ports<'ledger'>,
   tenantId: string,
   productId: string,
-  cut: Cut,
+  cut: Cutoff,
 ): Promise<{ product: Product; keyTypes: KeyTypes }> {
   const initial = { product: absentProduct, keyTypes: new Map<string, KeyType>() as KeyTypes }
   return foldUntil(ledger, productStream(tenantId, productId), cut, initial, (state, recorded) =>
@@ -135,11 +135,11 @@ function productThen(
 
 const evolveCustomer = evolveRecorded(customers)
 
-function customerThen({ ledger }: Ports<'ledger'>, customerId: string, cut: Cut): Promise<Customer> {
+function customerThen({ ledger }: Ports<'ledger'>, customerId: string, cut: Cutoff): Promise<Customer> {
   return foldUntil(ledger, customerStream(customerId), cut, customers.initial, evolveCustomer)
 }
 
-function tenantThen({ ledger }: Ports<'ledger'>, tenantId: string, cut: Cut): Promise<Tenant> {
+function tenantThen({ ledger }: Ports<'ledger'>, tenantId: string, cut: Cutoff): Promise<Tenant> {
   return foldUntil(ledger, tenantStream(tenantId), cut, tenants.initial, evolveRecorded(tenants))
 }
 
@@ -176,7 +176,7 @@ export async function customerAsOf(
   const stream = customerStream(customerId)
   const { state, cut } = await foldAsOf(services, stream, asOf, customers.initial, evolveCustomer)
   if (state.status === 'absent') throw new Refusal('customer_not_found')
-  return { customer: state, licenseIds: await listLicenseIdsThen(services.db, tenantId, customerId, cut) }
+  return { customer: state, licenseIds: await listLicenseIdsAt(services.db, tenantId, customerId, cut) }
 }
 
 /** @throws Refusal `moment_in_the_future` */
@@ -186,7 +186,7 @@ async function foldAsOf<State>(
   asOf: AsOf,
   initial: State,
   fold: (state: State, recorded: Recorded) => State,
-): Promise<{ state: State; cut: Cut }> {
+): Promise<{ state: State; cut: Cutoff }> {
   if ('time' in asOf) {
     refuseFuture(services, asOf.time)
     return { state: await foldUntil(services.ledger, stream, asOf, initial, fold), cut: asOf }
@@ -206,4 +206,4 @@ const compare = (left: string, right: string): number => (left < right ? -1 : le
 
 /** How many of the tenant's devices sat in seats then. */
 export const activeDevicesThen = ({ db }: Ports<'db'>, { tenant, cut }: LicenseThen): Promise<number> =>
-  countActiveDevicesThen(db, tenant.tenantId, cut)
+  countActiveDevicesAt(db, tenant.tenantId, cut)

@@ -3,7 +3,7 @@ import { listDeliveriesOfEvents } from '../../projections/deliveries/queries.ts'
 import {
   type HistoryEntry,
   type HistoryOrder,
-  readDeciding,
+  readEffectiveEvents,
   readHistoryPage,
 } from '../../projections/history/queries.ts'
 import { findSaleOfLicense } from '../../projections/sales/queries.ts'
@@ -143,7 +143,7 @@ async function licenseBefore(
   deviceIds: readonly string[],
 ): Promise<License> {
   const [deciding, [before]] = await Promise.all([
-    readDeciding(db, licenseId, revision - 1, deviceIds),
+    readEffectiveEvents(db, licenseId, revision - 1, deviceIds),
     readHistoryPage(db, licenseId, 'newest', revision, 1),
   ])
   const license = deciding.reduce((state, { event }) => evolveLicense(state, event), absentLicense)

@@ -1,4 +1,4 @@
-import type { Cut } from '../../projections/history/queries.ts'
+import type { Cutoff } from '../../projections/history/queries.ts'
 import type { LogEntry, Recorded } from '../domain/recorded.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
@@ -14,7 +14,7 @@ export type AsOf = { sequence: number } | { time: string }
 export async function foldUntil<State>(
   ledger: Pick<Ledger, 'readStream'>,
   stream: string,
-  cut: Cut,
+  cut: Cutoff,
   initial: State,
   fold: (state: State, recorded: Recorded) => State,
 ): Promise<State> {
@@ -43,7 +43,7 @@ export async function foldThrough<State>(
   return undefined
 }
 
-function isBehind(entry: LogEntry, cut: Cut): boolean {
+function isBehind(entry: LogEntry, cut: Cutoff): boolean {
   if ('position' in cut) return entry.position > cut.position
   return readable(entry).metadata.at > cut.time
 }

@@ -1,7 +1,7 @@
 import {
   type AuditEntry,
   type AuditFilter,
-  isAuditPlace,
+  isAuditPosition,
   listAudit,
 } from '../../projections/audit/queries.ts'
 import type { Keyset, PageOf } from '../../projections/page.ts'
@@ -18,7 +18,7 @@ export async function auditPageOf(
   filter: AuditFilter,
   keyset: Keyset,
 ): Promise<PageOf<AuditEntry>> {
-  if (keyset.after && !(await isAuditPlace(db, tenantId, keyset.after))) {
+  if (keyset.after && !(await isAuditPosition(db, tenantId, keyset.after))) {
     throw invalid('this cursor is from before the log was moved or restored; start again without it')
   }
   return listAudit(db, tenantId, filter, keyset)

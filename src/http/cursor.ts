@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import type { After } from '../../projections/page.ts'
+import type { PageStart } from '../../projections/page.ts'
 import { invalid } from './problem.ts'
 
 /**
@@ -9,9 +9,9 @@ import { invalid } from './problem.ts'
  */
 export type Cursors = {
   /** @param boundTo the tenant, the list and its filters */
-  write(boundTo: readonly unknown[], after: After | undefined): string | null
+  write(boundTo: readonly unknown[], after: PageStart | undefined): string | null
   /** @throws Problem 400 for a cursor that was not made by {@link write} for the same thing */
-  read(boundTo: readonly unknown[], cursor: string | undefined): After | undefined
+  read(boundTo: readonly unknown[], cursor: string | undefined): PageStart | undefined
 }
 
 const Place = z.strictObject({ createdAt: z.iso.datetime(), id: z.string() })

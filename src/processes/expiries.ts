@@ -1,4 +1,4 @@
-import { listOpenEnds } from '../../projections/licenses/open-ends.ts'
+import { listUnrecordedExpiries } from '../../projections/licenses/expiries.ts'
 import { endPaidPeriod } from '../commands/licenses/paid-period.ts'
 import type { Ports } from '../ports.ts'
 import type { Process } from './process.ts'
@@ -23,7 +23,7 @@ const lanes = 32
  * answer waits for it. Those of a time when nobody ran are recorded by the first poll.
  */
 export function recordExpiries(
-  services: Ports<'db' | 'execute' | 'findLicenseAlone' | 'ledger' | 'now'>,
+  services: Ports<'db' | 'execute' | 'findLicenseById' | 'ledger' | 'now'>,
   { most = 500, onTrouble }: Options,
 ): Process {
   let nextInMs = pollEveryMs
@@ -35,7 +35,7 @@ export function recordExpiries(
     async due(wanted) {
       const now = services.now().getTime()
       const until = new Date(now + pollEveryMs).toISOString()
-      const ends = await listOpenEnds(services.db, { until, ...wanted })
+      const ends = await listUnrecordedExpiries(services.db, { until, ...wanted })
       const due = ends.filter(({ expiresAt }) => Date.parse(expiresAt) <= now)
       const next = ends[due.length]
       nextInMs = next ? Date.parse(next.expiresAt) - now : pollEveryMs

@@ -66,10 +66,10 @@ type Step = { from: bigint; to: bigint }
 const mostShown = 100
 
 /** Watches what a reader of the log reads, to show of each round which chains of causes it brought into the read models. */
-export function watchRounds<L extends Log>(
+export function watchBatches<L extends Log>(
   tracing: Tracing,
   log: L,
-): { log: L; onRound: (step: Step, startedAt: number) => void } {
+): { log: L; onBatch: (step: Step, startedAt: number) => void } {
   let read: readonly LogEntry[] = []
   return {
     log: {
@@ -80,7 +80,7 @@ export function watchRounds<L extends Log>(
         return page
       },
     },
-    onRound({ from, to }, startedAt) {
+    onBatch({ from, to }, startedAt) {
       const chains = new Map<string, number>()
       for (const entry of read) {
         if (!entry.readable || entry.position <= from || entry.position > to) continue

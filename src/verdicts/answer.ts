@@ -1,5 +1,5 @@
 import { entitlementsFor } from '../../projections/licenses/entitlements.ts'
-import type { Standing, StandingLicense } from '../../projections/licenses/runtime.ts'
+import type { KeyLookupResult, LicenseOfKey } from '../../projections/licenses/runtime.ts'
 import { nextOverrideEnd } from '../domain/customers/overrides.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/license.ts'
@@ -38,7 +38,7 @@ const defaultRevalidateSeconds = 3600
  * @param seatNeeded false asks about the license alone
  * @throws NoSuchProduct; StateUnreadable when part of the license's history cannot be read
  */
-export function verdictOn(finding: Standing, seatNeeded: boolean, now: string): Verdict {
+export function verdictOn(finding: KeyLookupResult, seatNeeded: boolean, now: string): Verdict {
   if (finding.found === 'no product') {
     throw new NoSuchProduct()
   }
@@ -64,7 +64,7 @@ export function verdictOn(finding: Standing, seatNeeded: boolean, now: string): 
 }
 
 /** When the answer will have changed by the clock alone: a client that keeps it must ask again then. */
-function endsAhead(status: LicenseStatus, finding: StandingLicense, now: string): number[] {
+function endsAhead(status: LicenseStatus, finding: LicenseOfKey, now: string): number[] {
   const { license, overrides } = finding
   const grants = status === 'active' || status === 'fallback'
   return secondsOf(
@@ -73,7 +73,7 @@ function endsAhead(status: LicenseStatus, finding: StandingLicense, now: string)
   )
 }
 
-const paidUntil = (status: LicenseStatus, { license }: StandingLicense): string | null =>
+const paidUntil = (status: LicenseStatus, { license }: LicenseOfKey): string | null =>
   status === 'active' ? license.expiresAt : null
 
 const secondsOf = (...ends: (string | null)[]): number[] =>

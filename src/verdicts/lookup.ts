@@ -1,4 +1,4 @@
-import { type HistoryEntry, readDeciding } from '../../projections/history/queries.ts'
+import { type HistoryEntry, readEffectiveEvents } from '../../projections/history/queries.ts'
 import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
 import { findLicense, listSeated } from '../../projections/licenses/queries.ts'
 import { findTenant, type PresentTenant } from '../../projections/tenants/queries.ts'
@@ -63,7 +63,7 @@ async function situationNow(
   if (!tenant) throw new StateUnreadable('the state of this tenant cannot be read right now; try again')
   const seated = await listSeated(db, licenseId, mostTold)
   const devices = [...(deviceId === undefined ? [] : [deviceId]), ...seated.map((seat) => seat.deviceId)]
-  const deciding = await readDeciding(db, licenseId, found.revision, devices)
+  const deciding = await readEffectiveEvents(db, licenseId, found.revision, devices)
   const planIsFull = await isPlanFull(tenant.plan, () => countActiveDevices(db, tenantId))
   return { found, deviceId, at, tenant, planIsFull, seated, deciding }
 }

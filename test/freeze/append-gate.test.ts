@@ -40,7 +40,7 @@ function gateOfAProcess(): AppendGate {
 
 type Freezing = { patienceMs?: number; lostAppendMs?: number; onWait?: (ms: number) => void }
 async function freeze({ patienceMs = 10_000, lostAppendMs = 1, onWait = () => undefined }: Freezing = {}) {
-  const locks = createSharedLocks(db, { patienceMs })
+  const locks = createSharedLocks(db, { timeLimitMs: patienceMs })
   const asked = { actor: 'operator:test', reason: 'a move' }
   return freezeLedger(db, locks, asked, onWait, lostAppendMs)
 }

@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { StandingLicense } from '../../projections/licenses/runtime.ts'
+import type { LicenseOfKey } from '../../projections/licenses/runtime.ts'
 import { expiryAfter } from '../../src/domain/licenses/expiry.ts'
 import { verdictOn } from '../../src/verdicts/answer.ts'
 
@@ -14,7 +14,7 @@ const moment = (ms: number) => new Date(start + ms).toISOString()
 /** Within ten seconds, so that ends, overrides and the present often meet in one second or one millisecond. */
 const offset = fc.integer({ min: -3000, max: 7000 })
 
-const standing: fc.Arbitrary<StandingLicense> = fc
+const standing: fc.Arbitrary<LicenseOfKey> = fc
   .record({
     revalidateAfterSeconds: fc.integer({ min: 1, max: 8 }),
     end: fc.option(offset),

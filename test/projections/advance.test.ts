@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { projectionLock } from '../../projections/database/advisory-locks.ts'
 import type { LogPage, LogReader } from '../../projections/runner/log.ts'
-import { keepProjecting } from '../../projections/runner/projector-role.ts'
+import { keepReadModelsCurrent } from '../../projections/runner/projector-role.ts'
 import { createReadModels, ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { projectionStatus } from '../../projections/runner/status.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
@@ -215,7 +215,7 @@ test('the running projector follows to the last notice, past one that it could n
   }
   const failures: unknown[] = []
   let calls = 0
-  await keepProjecting(
+  await keepReadModelsCurrent(
     notices(),
     {
       ...ledger.readModels,

@@ -35,22 +35,22 @@ const key = { ...place, keyHash }
 const instanceId = 'one'
 
 /** A validate that is asked beside others goes by another statement than one alone. */
-type Asked = keyof Lookups | 'findStandingOfTwo'
+type Asked = keyof Lookups | 'findForValidateOfTwo'
 
 const asked: { [Name in Asked]: (lookups: Lookups) => Promise<unknown> } = {
   findToken: (lookups) => lookups.findToken(keyHash),
   findProduct: (lookups) => lookups.findProduct(place.tenantId, place.productId),
-  findStanding: (lookups) => lookups.findStanding({ ...key, tokenHash: keyHash, deviceId: 'one' }),
-  findStandingOfTwo: ({ findStanding }) => {
+  findForValidate: (lookups) => lookups.findForValidate({ ...key, tokenHash: keyHash, deviceId: 'one' }),
+  findForValidateOfTwo: ({ findForValidate }) => {
     const question = { ...key, tokenHash: keyHash, deviceId: 'one' }
-    return Promise.all([findStanding(question), findStanding({ ...question, deviceId: 'two' })])
+    return Promise.all([findForValidate(question), findForValidate({ ...question, deviceId: 'two' })])
   },
   findForRuntime: (lookups) => lookups.findForRuntime({ ...key, deviceId: 'one' }),
   findClient: (lookups) => lookups.findClient({ ...place, now }),
   findInstall: (lookups) => lookups.findInstall({ ...place, instanceId, machine: 'one' }),
-  findLicenseAlone: (lookups) => lookups.findLicenseAlone('lic_one'),
+  findLicenseById: (lookups) => lookups.findLicenseById('lic_one'),
   findInstance: (lookups) => lookups.findInstance({ ...key, instance: { instanceId } }),
-  findInstanceStanding: (lookups) => lookups.findInstanceStanding({ ...key, instanceId, now }),
+  findForInstanceValidate: (lookups) => lookups.findForInstanceValidate({ ...key, instanceId, now }),
 }
 
 const Statement = z.object({ text: z.string() })
@@ -71,24 +71,24 @@ test.each(Object.entries(asked))('%s goes by indexes alone, planned over empty t
 })
 
 test.each([
-  'findStanding',
-  'findStandingOfTwo',
+  'findForValidate',
+  'findForValidateOfTwo',
   'findForRuntime',
   'findInstance',
-  'findInstanceStanding',
+  'findForInstanceValidate',
 ] as const)('%s finds a customer by its own id, however many a tenant has', async (name) => {
   const scans = (await planOf(asked[name])).match(/using customers\w+/g)
   expect(scans).toStrictEqual(['using customers_pkey'])
 })
 
-test.each(['findInstance', 'findInstanceStanding'] as const)(
+test.each(['findInstance', 'findForInstanceValidate'] as const)(
   '%s finds an instance by its own id, however many devices a license has',
   async (name) => {
     expect(await planOf(asked[name])).toMatch(/using devices_by_instance .*\n\s+Index Cond: \(instance_id = /)
   },
 )
 
-test.each(['findStanding', 'findStandingOfTwo', 'findForRuntime'] as const)(
+test.each(['findForValidate', 'findForValidateOfTwo', 'findForRuntime'] as const)(
   '%s finds a device by its own id, though most licenses have but one',
   async (name) => {
     await db.query('begin')

@@ -1,7 +1,7 @@
 /** Applying events that a read model holds already changes nothing: a projector may be run again at any time. */
 import type { ClientBase } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inMessages } from '../../projections/database/message.ts'
+import { batchStatements } from '../../projections/database/statement-batch.ts'
 import type { Projector } from '../../projections/projector.ts'
 import { projectors } from '../../projections/projectors.ts'
 import { withScratchSchema } from '../../projections/runner/replay.ts'
@@ -25,8 +25,8 @@ beforeAll(async () => {
 afterAll(() => ledger.close())
 
 function applying(client: ClientBase, projector: Projector) {
-  const db = inMessages(client)
-  return async (entries: readonly Recorded[]) => runAll(db, await projector.fold(db, entries))
+  const db = batchStatements(client)
+  return async (entries: readonly Recorded[]) => runAll(db, await projector.apply(db, entries))
 }
 
 test.each(projectors)(

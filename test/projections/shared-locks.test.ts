@@ -67,7 +67,7 @@ test('whoever has it alone meets nobody, of any process, and everybody gets thei
   }
   const beAlone = async (locks: SharedLocks) => {
     for (let times = 0; times < 5; times++) {
-      await locks.alone('a', async (prove) => {
+      await locks.exclusive('a', async (prove) => {
         alone++
         look()
         await sleep(Math.random() * 4)
@@ -90,7 +90,7 @@ test('one process takes it once for all who share it, prepares once, and keeps i
   const again = await locks.share('a', prepare)
   again.leave()
   expect({ prepared, held: await held() }).toStrictEqual({ prepared: 1, held: 1 })
-  await locks.alone('a', nothing)
+  await locks.exclusive('a', nothing)
   const next = await locks.share('a', prepare)
   next.leave()
   expect(prepared).toBe(2)
@@ -125,10 +125,10 @@ test('nobody joins behind one who waits for it alone', async () => {
   const other = await first.share('b', nothing)
   other.leave()
   const told = wishForLock()
-  const alone = second.alone('a', async () => void order.push('alone'))
+  const alone = second.exclusive('a', async () => void order.push('alone'))
   await Promise.all([told, expect.poll(inLine).toBe(1)])
   // Wishes arrive in their order: when the first process has let go of this one, it has heard of the other.
-  await second.alone('b', nothing)
+  await second.exclusive('b', nothing)
   const late = [first, second].map(async (locks) => {
     const share = await locks.share('a', nothing)
     order.push('late')
@@ -159,7 +159,7 @@ test('work whose connection was lost hears it, and the next takes the lock on an
     `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
      and database = (select oid from pg_database where datname = current_database())`,
   )
-  await other.alone('a', nothing)
+  await other.exclusive('a', nothing)
   const told = await share.prove().catch((error: unknown) => error)
   expect(isDatabaseTrouble(told)).toBe(true)
   share.leave()
@@ -181,12 +181,12 @@ test('one that nobody shares is let go of at once where there are many', async (
 })
 
 test('nobody waits for ever', async () => {
-  const [first, second] = [processWith(), processWith({ patienceMs: 50 })]
+  const [first, second] = [processWith(), processWith({ timeLimitMs: 50 })]
   const { leave } = await first.share('a', nothing)
-  const told = await second.alone('a', nothing).catch((error: unknown) => error)
+  const told = await second.exclusive('a', nothing).catch((error: unknown) => error)
   expect(isDatabaseTrouble(told)).toBe(true)
   leave()
-  await first.alone('a', async () => {
+  await first.exclusive('a', async () => {
     const late = await second.share('a', nothing).catch((error: unknown) => error)
     expect(isDatabaseTrouble(late)).toBe(true)
   })

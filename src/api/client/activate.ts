@@ -1,7 +1,7 @@
 import type {
   FoundInstance,
-  InstanceFinding,
-  InstanceQuestion,
+  InstanceLookupParams,
+  InstanceLookupResult,
 } from '../../../projections/licenses/instances.ts'
 import { activateInstance } from '../../commands/devices/instances.ts'
 import { momentOf } from '../../commands/origin.ts'
@@ -93,9 +93,9 @@ export function activateRoute(
 /** @throws Problem 404 for an unknown key, 422 for one that was replaced, 503 when nobody knows */
 export async function requireLicense(
   services: Ports<'findInstance'>,
-  question: InstanceQuestion,
+  question: InstanceLookupParams,
 ): Promise<FoundInstance> {
-  const found: InstanceFinding = await services.findInstance(question)
+  const found: InstanceLookupResult = await services.findInstance(question)
   if (found.found === 'no license') throw notFound('license')
   if (found.found === 'old key') return refuse(new Refusal('license_reminted'))
   if (found.uncertain) throw unavailable('the state of this license cannot be read right now; try again')

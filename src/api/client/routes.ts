@@ -16,7 +16,7 @@ export function clientRoutes(
     | 'execute'
     | 'findInstall'
     | 'findInstance'
-    | 'findInstanceStanding'
+    | 'findForInstanceValidate'
     | 'installs'
     | 'machines'
     | 'newId'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { InstanceStanding, StandingInstance } from '../../../projections/licenses/instance-standing.ts'
+import type { InstanceKeyResult, LicenseOnInstance } from '../../../projections/licenses/instance-validate.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
@@ -32,7 +32,7 @@ export function validateRoute(
   app: ZodApp,
   services: Ports<
     | 'execute'
-    | 'findInstanceStanding'
+    | 'findForInstanceValidate'
     | 'now'
     | 'randomBytes'
     | 'secrets'
@@ -97,11 +97,11 @@ export function validateRoute(
   )
 }
 
-type Found = { client: Client; keyHash: string; standing: InstanceStanding }
+type Found = { client: Client; keyHash: string; standing: InstanceKeyResult }
 
 /** Admits the app, and finds out what its key stands for, both with one look-up. */
 async function find(
-  services: Ports<'findInstanceStanding'>,
+  services: Ports<'findForInstanceValidate'>,
   authority: ClientAuthority,
   request: FastifyRequest,
   { license_key, instance_id: instanceId }: { license_key: string; instance_id: string },
@@ -113,7 +113,7 @@ async function find(
   if (keyHash === undefined) {
     return { client: await admitClient(authority, request), keyHash: '', standing: { found: 'no license' } }
   }
-  const found = await services.findInstanceStanding({ ...place, keyHash, instanceId, now })
+  const found = await services.findForInstanceValidate({ ...place, keyHash, instanceId, now })
   const client = await admitClientAs(authority, request, place, sdkKeyHash, found.client)
   const asking = authority.clientLimits.asking(client, { keyHash, instanceId })
   if (asking) await asking
@@ -122,9 +122,9 @@ async function find(
 
 /** Only an instance with a seat gets a lease: a lease names it, and what it names is what was issued here. */
 function verdictOn(
-  standing: InstanceStanding,
+  standing: InstanceKeyResult,
   now: string,
-): { status: LicenseStatus; found: StandingInstance } | Problem {
+): { status: LicenseStatus; found: LicenseOnInstance } | Problem {
   if (standing.found === 'no license') return notFound('license')
   if (standing.found === 'old key') return refused('license_reminted')
   if (standing.uncertain) throw unavailable('the state of this license cannot be read right now; try again')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findPublicEvent, isPublicEvent } from '../../../projections/deliveries/public-events.ts'
-import type { After } from '../../../projections/page.ts'
+import type { PageStart } from '../../../projections/page.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import type { Cursors } from '../../http/cursor.ts'
 import { invalid } from '../../http/problem.ts'
@@ -84,7 +84,7 @@ export async function readFeed(
 async function positionOf(
   { db }: Ports<'db'>,
   tenantId: string,
-  { id, createdAt: at }: After,
+  { id, createdAt: at }: PageStart,
 ): Promise<bigint> {
   const [licenseId = '', revision] = id.split('@')
   if (revision === undefined) {

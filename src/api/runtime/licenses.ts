@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { RuntimeFinding } from '../../../projections/licenses/runtime.ts'
+import type { RuntimeLookupResult } from '../../../projections/licenses/runtime.ts'
 import { activateDevice, deactivateDevice } from '../../commands/devices/devices.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
@@ -34,7 +34,7 @@ export function runtimeRoutes(
   services: Ports<
     | 'execute'
     | 'findForRuntime'
-    | 'findStanding'
+    | 'findForValidate'
     | 'findToken'
     | 'newId'
     | 'now'
@@ -67,7 +67,7 @@ async function find(services: Ports<'findForRuntime'>, caller: Caller, asked: As
 
 function validateRoute(
   app: ZodApp,
-  services: Ports<'findStanding' | 'findToken' | 'now' | 'usage'>,
+  services: Ports<'findForValidate' | 'findToken' | 'now' | 'usage'>,
   authority: Authority,
 ): void {
   app.post(
@@ -95,7 +95,7 @@ function validateRoute(
 
 /** Admits the caller, and finds out what the key is good for. */
 async function verdictFor(
-  services: Ports<'findStanding' | 'findToken' | 'now' | 'usage'>,
+  services: Ports<'findForValidate' | 'findToken' | 'now' | 'usage'>,
   authority: Authority,
   request: FastifyRequest,
   { product_id: productId, license_key, device_id }: Asked,
@@ -108,9 +108,9 @@ async function verdictFor(
     return unknownKey(now)
   }
   const question = { tokenHash, productId, keyHash, deviceId: device_id ?? '' }
-  const { token, standing } = await services.findStanding(question)
+  const { token, result } = await services.findForValidate(question)
   const { tenantId } = await admitAs(authority, request, tokenHash, token, now)
-  const verdict = verdictOn(standing, device_id !== undefined, now)
+  const verdict = verdictOn(result, device_id !== undefined, now)
   services.usage.count(tenantId, productId, verdict.status === 'active' ? 'validations' : 'rejected')
   return verdict
 }
@@ -202,8 +202,8 @@ function deactivateRoute(
 
 /** Runs the command on the license that was found, if one was; a refusal of the rules is an answer, not an error. */
 async function refusalOf(
-  finding: RuntimeFinding,
-  command: (license: Extract<RuntimeFinding, { found: 'license' }>) => Promise<void>,
+  finding: RuntimeLookupResult,
+  command: (license: Extract<RuntimeLookupResult, { found: 'license' }>) => Promise<void>,
 ): Promise<RuntimeStatus | undefined> {
   if (finding.found !== 'license') return undefined
   try {

@@ -1,7 +1,7 @@
 import type { onRequestHookHandler } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
-import { overdueMs } from '../../../projections/licenses/open-ends.ts'
+import { expiryLagMs } from '../../../projections/licenses/expiries.ts'
 import { countSharedMachines } from '../../../projections/trials/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { sameDigest, sha256 } from '../../credentials/sha256.ts'
@@ -97,7 +97,7 @@ export function metricsRoutes(
       const [{ projection }, waitedMs, machines] = await Promise.all([
         readinessOf(),
         // Without the database the others are told all the same, and these as they were.
-        overdueMs(services.db, momentOf(services)).catch(() => undefined),
+        expiryLagMs(services.db, momentOf(services)).catch(() => undefined),
         countSharedMachines(services.db).catch(() => undefined),
         takeBackups(),
       ])

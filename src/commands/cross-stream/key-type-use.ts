@@ -27,7 +27,7 @@ export function createKeyTypeUse(locks: SharedLocks, ledger: Ledger): KeyTypeUse
       locks.share(nameOf(keyType), async () => {
         if (!(await isThere(ledger, keyType))) throw new Refusal('key_type_not_found')
       }),
-    alone: (keyType, work) => locks.alone(nameOf(keyType), work),
+    alone: (keyType, work) => locks.exclusive(nameOf(keyType), work),
   }
 }
 

@@ -1,5 +1,5 @@
 import { findMemberBySubject } from '../../../projections/members/queries.ts'
-import { findTraces, type Traces } from '../../../projections/subjects/queries.ts'
+import { findPersonRecords, type PersonRecords } from '../../../projections/subjects/queries.ts'
 import { customers } from '../../domain/customers/customer.ts'
 import { licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -31,7 +31,7 @@ export async function eraseSubject(
     subjectId,
     at: now,
   }))
-  const traces = await findTraces(services.db, tenantId, subjectId)
+  const traces = await findPersonRecords(services.db, tenantId, subjectId)
   const people = await services.subjects.openPeople(tenantId, traces.sealed)
   // The answers first, which are known by what they say of the person: without the key nobody could tell any more.
   const texts = new Set(people.flatMap(({ email, name }) => [email, name].filter((text) => text !== null)))
@@ -94,7 +94,7 @@ async function destroyNotifications(
 async function removeMails(
   { mailing: { mailbox } }: Ports<'mailing'>,
   tenantId: string,
-  { mailIds }: Traces,
+  { mailIds }: PersonRecords,
 ): Promise<number> {
   let removed = 0
   for (const id of mailIds) if (await mailbox?.remove(tenantId, id)) removed++

@@ -1,4 +1,4 @@
-import type { RuntimeFinding, RuntimeQuestion } from '../../../projections/licenses/runtime.ts'
+import type { RuntimeLookupParams, RuntimeLookupResult } from '../../../projections/licenses/runtime.ts'
 import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
@@ -8,7 +8,7 @@ import { type Admit, seating } from '../cross-stream/plan-room.ts'
 import { stateOf } from '../licenses/stream.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
-export type FoundLicense = Extract<RuntimeFinding, { found: 'license' }>
+export type FoundLicense = Extract<RuntimeLookupResult, { found: 'license' }>
 
 /**
  * Seats a device on the license that was found for it; a device that already sits there keeps its seat.
@@ -17,7 +17,7 @@ export type FoundLicense = Extract<RuntimeFinding, { found: 'license' }>
 export async function activateDevice(
   services: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planRoom'>,
   found: FoundLicense,
-  question: RuntimeQuestion,
+  question: RuntimeLookupParams,
   device: { name: string; plan: Plan },
   origin: Origin,
 ): Promise<void> {
@@ -50,7 +50,7 @@ export async function isPlanFull(plan: Plan, count: () => Promise<number>): Prom
 export async function deactivateDevice(
   services: Ports<'execute' | 'findForRuntime' | 'now'>,
   found: FoundLicense,
-  question: RuntimeQuestion,
+  question: RuntimeLookupParams,
   origin: Origin,
 ): Promise<void> {
   const at = momentOf(services)
@@ -61,7 +61,7 @@ export async function deactivateDevice(
 
 type Change = {
   found: FoundLicense
-  question: RuntimeQuestion
+  question: RuntimeLookupParams
   origin: Origin
   at: string
   admit?: Admit

@@ -1,4 +1,4 @@
-import type { FoundInstance, InstanceQuestion } from '../../../projections/licenses/instances.ts'
+import type { FoundInstance, InstanceLookupParams } from '../../../projections/licenses/instances.ts'
 import { type LicenseCommand, licenses, sameDevice } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
@@ -18,7 +18,7 @@ type Instance = { installId: string | null; name: string; platform: string | nul
 export async function activateInstance(
   services: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planRoom'>,
   found: FoundInstance,
-  question: InstanceQuestion,
+  question: InstanceLookupParams,
   { installId, name, platform, plan }: Instance,
   origin: Origin,
 ): Promise<string> {
@@ -40,7 +40,7 @@ export async function activateInstance(
 export async function deactivateInstance(
   services: Ports<'execute' | 'findInstance' | 'now'>,
   found: FoundInstance & { seat: NonNullable<FoundInstance['seat']> },
-  question: InstanceQuestion,
+  question: InstanceLookupParams,
   origin: Origin,
 ): Promise<void> {
   const at = momentOf(services)
@@ -51,7 +51,7 @@ export async function deactivateInstance(
 
 type Change = {
   found: FoundInstance
-  question: InstanceQuestion
+  question: InstanceLookupParams
   origin: Origin
   at: string
   admit?: Admit

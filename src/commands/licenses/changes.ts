@@ -1,5 +1,5 @@
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
-import { type DeviceName, findSeat } from '../../../projections/licenses/seats.ts'
+import { type DeviceRef, findSeat } from '../../../projections/licenses/seats.ts'
 import { newLicenseKey } from '../../credentials/license-key.ts'
 import { licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -42,7 +42,7 @@ export async function remintLicense(
  */
 export async function removeDevice(
   services: Ports<'db' | 'execute' | 'now'>,
-  { tenantId, licenseId, device }: { tenantId: string; licenseId: string; device: DeviceName },
+  { tenantId, licenseId, device }: { tenantId: string; licenseId: string; device: DeviceRef },
   origin: Origin,
 ): Promise<{ productId: string }> {
   const at = momentOf(services)

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
-import { findRevisionsThen, readDeciding } from '../../../projections/history/queries.ts'
+import { findRevisionsAt, readEffectiveEvents } from '../../../projections/history/queries.ts'
 import { type LicenseEntry, type LicenseFilter, listLicenses } from '../../../projections/licenses/queries.ts'
-import type { After } from '../../../projections/page.ts'
+import type { PageStart } from '../../../projections/page.ts'
 import { absentLicense, evolveLicense, statusAt } from '../../domain/licenses/license.ts'
 import type { Ports } from '../../ports.ts'
 
@@ -27,7 +27,7 @@ export async function* licensePages(
   now: string,
   bound: Bound,
 ): AsyncIterable<OpenedLicense[]> {
-  let after: After | undefined
+  let after: PageStart | undefined
   do {
     const { items, next } = await listLicenses(services.db, tenantId, filter, now, { after, limit: pageSize })
     const within = await foundThen(services.db, items, filter, bound)
@@ -52,7 +52,7 @@ async function foundThen(
   { status }: LicenseFilter,
   { position, at }: Bound,
 ): Promise<LicenseEntry[]> {
-  const revisions = await findRevisionsThen(
+  const revisions = await findRevisionsAt(
     db,
     entries.map(({ license }) => license.licenseId),
     position,
@@ -71,7 +71,7 @@ async function foundThen(
 
 async function licenseAt(db: Pool, licenseId: string, revision: number) {
   // No device decides over a license's status.
-  const deciding = await readDeciding(db, licenseId, revision, [])
+  const deciding = await readEffectiveEvents(db, licenseId, revision, [])
   const license = deciding.reduce((state, { event }) => evolveLicense(state, event), absentLicense)
   return license.status === 'absent' ? undefined : license
 }

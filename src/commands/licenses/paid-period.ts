@@ -10,13 +10,13 @@ import { stateOf } from './stream.ts'
  * @throws Refusal `license_not_found`
  */
 export async function endPaidPeriod(
-  services: Ports<'execute' | 'findLicenseAlone' | 'now'>,
+  services: Ports<'execute' | 'findLicenseById' | 'now'>,
   licenseId: string,
   origin: Origin,
 ): Promise<void> {
   const at = momentOf(services)
   const read = async () => {
-    const found = await services.findLicenseAlone(licenseId)
+    const found = await services.findLicenseById(licenseId)
     if (!found) throw new Refusal('license_not_found')
     return stateOf(found)
   }

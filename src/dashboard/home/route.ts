@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { countWaitingDeliveries } from '../../../projections/deliveries/waiting.ts'
+import { countDeliveries } from '../../../projections/deliveries/counts.ts'
 import { countActiveDevices } from '../../../projections/licenses/active-devices.ts'
 import { listProducts } from '../../../projections/products/queries.ts'
-import { listParkedOf } from '../../../projections/runner/parked.ts'
+import { listParkedOfTenant } from '../../../projections/runner/parked.ts'
 import { countSalesNeedingHolder } from '../../../projections/sales/holders.ts'
 import { countParkedSales } from '../../../projections/sales/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
@@ -53,10 +53,10 @@ async function whatWaits(services: Ports<'db' | 'now'>, tenantId: string) {
   const now = services.now()
   const since = new Date(now.getTime() - givenUpWithinMs).toISOString()
   const [deliveries, parkedSales, salesNeedingHolder, parkedStreams] = await Promise.all([
-    countWaitingDeliveries(services.db, tenantId, { now: now.toISOString(), since }),
+    countDeliveries(services.db, tenantId, { now: now.toISOString(), since }),
     countParkedSales(services.db, tenantId),
     countSalesNeedingHolder(services.db, tenantId),
-    listParkedOf(services.db, tenantId),
+    listParkedOfTenant(services.db, tenantId),
   ])
   return { deliveries, parkedSales, salesNeedingHolder, parkedStreams: parkedStreams.length }
 }

@@ -1,4 +1,4 @@
-import type { WaitingDeliveries } from '../../../projections/deliveries/waiting.ts'
+import type { DeliveryCounts } from '../../../projections/deliveries/counts.ts'
 import type { Approval } from '../../gate/approvals.ts'
 import { counted } from '../../gate/words.ts'
 import { type Content, type Html, html } from '../../html.ts'
@@ -11,7 +11,7 @@ import { barPlot } from '../frame/plots.ts'
 import { searchBox } from '../search/view.ts'
 
 type Waits = {
-  deliveries: WaitingDeliveries
+  deliveries: DeliveryCounts
   parkedSales: number
   /** Licensed, and without anybody who holds the license. */
   salesNeedingHolder: number

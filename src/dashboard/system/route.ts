@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { countDeliveriesByHour, countWaitingDeliveries } from '../../../projections/deliveries/waiting.ts'
-import { countParked, listParkedOf } from '../../../projections/runner/parked.ts'
+import { countDeliveries, countDeliveriesByHour } from '../../../projections/deliveries/counts.ts'
+import { countParked, listParkedOfTenant } from '../../../projections/runner/parked.ts'
 import { rebuildPosition } from '../../../projections/runner/rebuild.ts'
 import { findLastRebuild } from '../../../projections/runner/rebuilds.ts'
 import { projectionStatus } from '../../../projections/runner/status.ts'
@@ -84,7 +84,7 @@ async function readModelsOf(
   const [status, parked, own, rebuilding] = await Promise.all([
     Promise.race([answered, late]),
     countParked(db),
-    listParkedOf(db, tenantId),
+    listParkedOfTenant(db, tenantId),
     rebuildPosition(db),
   ])
   limit.abort()
@@ -102,7 +102,7 @@ function lastHours(services: Ports<'now'>, hours = hoursShown): UsageRange {
 async function deliveriesOf(services: Ports<'db' | 'now'>, tenantId: string) {
   const range = lastHours(services)
   const [waiting, byHour] = await Promise.all([
-    countWaitingDeliveries(services.db, tenantId, { now: momentOf(services), since: range.from }),
+    countDeliveries(services.db, tenantId, { now: momentOf(services), since: range.from }),
     countDeliveriesByHour(services.db, tenantId, range),
   ])
   const found = new Map(byHour.map((hour) => [hour.at, hour]))

@@ -1,5 +1,5 @@
-import type { WaitingDeliveries } from '../../../projections/deliveries/waiting.ts'
-import type { ParkedOf } from '../../../projections/runner/parked.ts'
+import type { DeliveryCounts } from '../../../projections/deliveries/counts.ts'
+import type { TenantParkedStream } from '../../../projections/runner/parked.ts'
 import type { LastRebuild } from '../../../projections/runner/rebuilds.ts'
 import type { ProjectionStatus } from '../../../projections/runner/status.ts'
 import type { KeyState } from '../../domain/signing/signing.ts'
@@ -21,7 +21,7 @@ export type ReadModelsShown = {
   status: ProjectionStatus | undefined
   /** Streams set aside, of all tenants, and which of them are this one's. */
   parked: number
-  own: ParkedOf[]
+  own: TenantParkedStream[]
   /** The position that a running rebuild has come to. */
   rebuilding: bigint | undefined
   lastRebuild: LastRebuild | undefined
@@ -43,7 +43,7 @@ type Hour = { at: string; delivered: number; pending: number; abandoned: number 
 type System = {
   parts: Record<string, PartHealth>
   readModels: ReadModelsShown
-  deliveries: { waiting: WaitingDeliveries; hours: readonly Hour[] }
+  deliveries: { waiting: DeliveryCounts; hours: readonly Hour[] }
   activity: UsageSeries['series']
   signingKeys: readonly KeyState[]
   limits: readonly NamedLimit[]
@@ -183,7 +183,7 @@ const deliveriesPlot = (hours: readonly Hour[]): Html =>
 
 function deliveriesFacts(
   view: View,
-  { pending, failing, due, oldestDueAt, abandoned }: WaitingDeliveries,
+  { pending, failing, due, oldestDueAt, abandoned }: DeliveryCounts,
 ): Html {
   const link = (count: number, status: string) =>
     count === 0

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { CustomerEntry } from '../../../projections/customers/queries.ts'
-import { findTraces } from '../../../projections/subjects/queries.ts'
+import { findPersonRecords } from '../../../projections/subjects/queries.ts'
 import { requireCustomer } from '../../commands/customers/customers.ts'
 import { eraseSubject, refuseMember } from '../../commands/customers/erasure.ts'
 import { isId } from '../../credentials/id.ts'
@@ -25,7 +25,11 @@ export const eraseCustomer = gatedOperation({
   async describe(services, tenantId, { params }) {
     const { customer } = await find(services, tenantId, params.id)
     const [person] = await services.subjects.openPeople(tenantId, [customer])
-    const { licenseIds, customerIds, sales } = await findTraces(services.db, tenantId, customer.subjectId)
+    const { licenseIds, customerIds, sales } = await findPersonRecords(
+      services.db,
+      tenantId,
+      customer.subjectId,
+    )
     return {
       summary: `Erase ${person?.email ?? 'an unknown person'}, the person behind the customer ${customer.customerId}`,
       consequences: [

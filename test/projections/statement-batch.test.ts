@@ -1,7 +1,7 @@
 /** Statements of one moment go to Postgres in one message, and stand or fall together. */
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { inMessages } from '../../projections/database/message.ts'
+import { batchStatements } from '../../projections/database/statement-batch.ts'
 import type { Statement, Statements } from '../../projections/statements.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await client.query('drop table if exists kept; create table kept (name text primary key)')
-  db = inMessages(client)
+  db = batchStatements(client)
 })
 afterAll(async () => {
   await client.end()
@@ -80,7 +80,7 @@ test('a connection that ends fails all that waits', async () => {
   const own = new pg.Client({ connectionString: database.url, pipeline: true })
   own.on('error', () => undefined)
   await own.connect()
-  const lost = inMessages(own)
+  const lost = batchStatements(own)
   const asked = ['one', 'two'].map((name) => lost.query({ name, text: 'select pg_sleep(60)' }))
   const ended = Promise.allSettled(asked)
   const { rows } = await client.query<{ ended: boolean }>(

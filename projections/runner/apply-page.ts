@@ -1,12 +1,12 @@
 import type { ClientBase } from 'pg'
-import { inMessages } from '../database/message.ts'
+import { batchStatements } from '../database/statement-batch.ts'
 import { runAll, type Statement, type Statements } from '../statements.ts'
-import { applyOneByOne, foldTogether, type OnParked, PoisonedPage, writeTogether } from './apply.ts'
+import { applyOneByOne, type OnParked, PoisonedPage, runWrites, writesOfPage } from './apply.ts'
 import type { LogPage } from './log.ts'
 import { beforeAll, fingerprint } from './schema.ts'
 
 /** The positions from which and to which the tables were moved, and by how many events. */
-export type Step = { from: bigint; to: bigint; events: number }
+export type AppliedBatch = { from: bigint; to: bigint; events: number }
 
 /** A page of the log, and the position that it was read from. */
 export type PageFrom = LogPage & { from: bigint }
@@ -17,21 +17,21 @@ export type PageFrom = LogPage & { from: bigint }
  * the tables stand, nothing. Tables of another version are left to its own processes, which fold what this one could
  * misread.
  * @param lock a statement that keeps others away for as long as the transaction lasts
- * @param isLikely whether the tables are believed to stand where the page begins. What it is folded onto is then asked
+ * @param speculative whether the tables are believed to stand where the page begins. What it is folded onto is then asked
  * for along with the lock, and thrown away where the tables stand elsewhere: folding has written nothing yet.
  */
-export async function takeStep(
+export async function applyPage(
   client: ClientBase,
   lock: Statement,
   page: PageFrom,
   onParked: OnParked,
-  isLikely: boolean,
-): Promise<Step> {
-  const statements = inMessages(client)
+  speculative: boolean,
+): Promise<AppliedBatch> {
+  const statements = batchStatements(client)
   const step = async (
     { checkpoint, isOurs, parked }: Begun,
     apply: (entries: LogPage['entries'], parked: ReadonlySet<string>, last: Statement[]) => Promise<void>,
-  ): Promise<Step> => {
+  ): Promise<AppliedBatch> => {
     const { through } = page
     if (!isOurs || through === undefined || checkpoint < page.from || checkpoint >= through) {
       await client.query('rollback')
@@ -43,11 +43,13 @@ export async function takeStep(
     return { from: checkpoint, to: through, events: entries.length }
   }
   try {
-    const begun = await (isLikely ? beginAndFold(client, statements, lock, page) : begin(statements, lock))
+    const begun = await (speculative
+      ? beginAndPrepare(client, statements, lock, page)
+      : begin(statements, lock))
     return await step(begun, async (entries, parked, last) => {
-      const isAsFolded = begun.checkpoint === page.from && !entries.some(({ stream }) => parked.has(stream))
-      const writes = (isAsFolded && begun.writes) || (await foldTogether(statements, entries, parked))
-      await writeTogether(statements, [...writes, ...last])
+      const canReuse = begun.checkpoint === page.from && !entries.some(({ stream }) => parked.has(stream))
+      const writes = (canReuse && begun.writes) || (await writesOfPage(statements, entries, parked))
+      await runWrites(statements, [...writes, ...last])
     })
   } catch (error) {
     if (!(error instanceof PoisonedPage)) throw error
@@ -63,7 +65,7 @@ export async function takeStep(
 type Begun = { checkpoint: bigint; isOurs: boolean; parked: Set<string>; writes?: Statement[] | undefined }
 
 /** Begins, and folds along with that what the page holds. */
-async function beginAndFold(
+async function beginAndPrepare(
   client: ClientBase,
   statements: Statements,
   lock: Statement,
@@ -71,7 +73,7 @@ async function beginAndFold(
 ): Promise<Begun> {
   const begun = begin(statements, lock)
   // What makes folding fail, or asking for what it needs, comes up again without trust and is judged there.
-  const writes = foldTogether(statements, entries, new Set()).catch(() => undefined)
+  const writes = writesOfPage(statements, entries, new Set()).catch(() => undefined)
   try {
     return { ...(await begun), writes: await writes }
   } catch {

@@ -7,39 +7,43 @@ import type { Statement, Statements } from '../statements.ts'
  * of the message fail with what it threw.
  * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
-export function inMessages(client: ClientBase): Statements {
-  let asked: Asked[] = []
+export function batchStatements(client: ClientBase): Statements {
+  let queued: QueuedStatement[] = []
   const send = () => {
-    client.query(new Message(asked))
-    asked = []
+    client.query(new StatementBatch(queued))
+    queued = []
   }
   return {
     query<Row extends QueryResultRow>(statement: Statement) {
       const { promise, resolve, reject } = Promise.withResolvers<QueryResult<Row>>()
       // Once everything that the last answer set going has asked.
-      if (asked.length === 0) process.nextTick(send)
+      if (queued.length === 0) process.nextTick(send)
       // What its rows look like is the asker's word, as in the client's own queries.
-      asked.push({ statement, resolve: (result) => resolve(result as QueryResult<Row>), reject })
+      queued.push({ statement, resolve: (result) => resolve(result as QueryResult<Row>), reject })
       return promise
     },
   }
 }
 
-type Asked = { statement: Statement; resolve: (result: QueryResult) => void; reject: (error: Error) => void }
+type QueuedStatement = {
+  statement: Statement
+  resolve: (result: QueryResult) => void
+  reject: (error: Error) => void
+}
 
 /** A query to the client, which hands it the connection to write to and tells it what comes back. */
-class Message extends pg.Query {
-  readonly #asked: readonly Asked[]
+class StatementBatch extends pg.Query {
+  readonly #asked: readonly QueuedStatement[]
   #connection: Connection | undefined
 
-  constructor(asked: readonly Asked[]) {
+  constructor(asked: readonly QueuedStatement[]) {
     super('', (error, result) => this.#settle(error, result))
     this.#asked = asked
   }
 
   override submit = (connection: Connection): void => {
     this.#connection = connection
-    const { prepared, shared } = sharingOf(connection)
+    const { prepared, shared } = batchViewOf(connection)
     connection.stream.cork()
     for (const { statement } of this.#asked) {
       // A message that failed may have prepared it.
@@ -53,7 +57,7 @@ class Message extends pg.Query {
   /** The client gives one result by itself and several as a list, which its types do not say. */
   #settle(error: Error | undefined, result: QueryResult | QueryResult[]): void {
     if (error) {
-      if (this.#connection) sharings.delete(this.#connection)
+      if (this.#connection) batchViews.delete(this.#connection)
       for (const { reject } of this.#asked) reject(error)
       return
     }
@@ -67,12 +71,12 @@ class Message extends pg.Query {
 }
 
 /** `shared` is the connection as one query of several sees it, which asks for no answer of its own. */
-type Sharing = { prepared: Record<string, string>; shared: Connection }
+type BatchView = { prepared: Record<string, string>; shared: Connection }
 
-const sharings = new WeakMap<Connection, Sharing>()
+const batchViews = new WeakMap<Connection, BatchView>()
 
-function sharingOf(connection: Connection): Sharing {
-  const known = sharings.get(connection)
+function batchViewOf(connection: Connection): BatchView {
+  const known = batchViews.get(connection)
   if (known) return known
   const prepared: Record<string, string> = {}
   const own = new Map<PropertyKey, unknown>([
@@ -84,6 +88,6 @@ function sharingOf(connection: Connection): Sharing {
   const get = (target: Connection, property: PropertyKey): unknown =>
     own.has(property) ? own.get(property) : Reflect.get(target, property)
   const sharing = { prepared, shared: new Proxy(connection, { get }) }
-  sharings.set(connection, sharing)
+  batchViews.set(connection, sharing)
   return sharing
 }

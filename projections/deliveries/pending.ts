@@ -3,14 +3,14 @@ import { isMailOwed, publicNameOf } from '../../src/domain/deliveries/outbox.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { type Statement, type Statements, writesOf } from '../statements.ts'
-import { type EndpointAt, foldEndpoint, loadEndpoints, writesOfEndpoints } from './endpoints.ts'
+import { applyToEndpoint, type EndpointAt, loadEndpoints, writesOfEndpoints } from './endpoints.ts'
 import { type PublicEventRow, writesOfPublicEvents } from './public-events.ts'
 
 /**
  * What is owed to a receiver and not scheduled yet: found in the order of the log, so that every rebuild finds the
  * same, with the same numbers, whenever a webhook was set, changed or removed.
  */
-export const owedDdl = `
+export const pendingDdl = `
   create table owed_deliveries (
     license_id text not null,
     license_revision int not null,
@@ -31,7 +31,7 @@ export const owedDdl = `
     sequence int not null
   )`
 
-type Owed = {
+type PendingRow = {
   license_id: string
   license_revision: number
   channel: Channel
@@ -51,17 +51,17 @@ const tenantOf = ({ stream }: Recorded<'webhook'>): string => stream.slice('webh
 
 const isWebhook = (recorded: Recorded): recorded is Recorded<'webhook'> => recorded.category === 'webhook'
 /** An event of a license that somebody outside may be told of. */
-const isTold = (recorded: Recorded): recorded is RecordedLicense =>
+const isPublic = (recorded: Recorded): recorded is RecordedLicense =>
   recorded.category === 'license' &&
   (publicNameOf(recorded.event) !== undefined || isMailOwed(recorded.event))
 
 /** Notes what has happened in public, and of that what somebody is owed to be told. */
-export async function foldOwed(db: Statements, entries: readonly Recorded[]): Promise<Statement[]> {
-  const own = entries.filter((entry) => isWebhook(entry) || isTold(entry))
+export async function applyToPending(db: Statements, entries: readonly Recorded[]): Promise<Statement[]> {
+  const own = entries.filter((entry) => isWebhook(entry) || isPublic(entry))
   if (own.length === 0) return []
-  const told = own.filter(isTold)
+  const publicEvents = own.filter(isPublic)
   const issued = tenantsOfIssued(entries)
-  const licenseIds = [...new Set(told.map(idOf))]
+  const licenseIds = [...new Set(publicEvents.map(idOf))]
   const others = licenseIds.filter((id) => !issued.has(id))
   const [known, sequences, endpoints] = await Promise.all([
     loadTenants(db, others),
@@ -71,11 +71,11 @@ export async function foldOwed(db: Statements, entries: readonly Recorded[]): Pr
   const tenants = new Map([...issued, ...known])
   const changed = new Set<string>()
   const numbered = new Map<string, Sequence>()
-  const owed: Owed[] = []
-  const happened: PublicEventRow[] = []
+  const pending: PendingRow[] = []
+  const publicRows: PublicEventRow[] = []
   for (const entry of own) {
     if (isWebhook(entry)) {
-      if (foldEndpoint(endpoints, tenantOf(entry), entry)) changed.add(tenantOf(entry))
+      if (applyToEndpoint(endpoints, tenantOf(entry), entry)) changed.add(tenantOf(entry))
       continue
     }
     const license_id = idOf(entry)
@@ -92,24 +92,25 @@ export async function foldOwed(db: Statements, entries: readonly Recorded[]): Pr
       // JSON knows no bigint.
       position: String(entry.position),
     }
-    if (isMailOwed(entry.event)) owed.push({ ...row, channel: 'mail', sequence: null })
+    if (isMailOwed(entry.event)) pending.push({ ...row, channel: 'mail', sequence: null })
     const last = sequences.get(license_id) ?? { revision: -1, sequence: 0 }
-    const isOwed = last.revision < entry.revision && isWanted(endpoints.get(tenant_id), event, entry.position)
-    const next = isOwed ? { revision: entry.revision, sequence: last.sequence + 1 } : undefined
+    const isPending =
+      last.revision < entry.revision && isWanted(endpoints.get(tenant_id), event, entry.position)
+    const next = isPending ? { revision: entry.revision, sequence: last.sequence + 1 } : undefined
     if (next) {
       sequences.set(license_id, next)
       numbered.set(license_id, next)
-      owed.push({ ...row, channel: 'webhook', sequence: next.sequence })
+      pending.push({ ...row, channel: 'webhook', sequence: next.sequence })
     }
     const { position, license_revision } = row
     const sequence = next?.sequence ?? null
-    happened.push({ tenant_id, position, license_id, license_revision, event, sequence })
+    publicRows.push({ tenant_id, position, license_id, license_revision, event, sequence })
   }
   return [
     ...writesOfEndpoints(endpoints, changed),
-    ...writesOfOwed(owed),
+    ...writesOfPending(pending),
     ...writesOfSequences(numbered),
-    ...writesOfPublicEvents(happened),
+    ...writesOfPublicEvents(publicRows),
   ]
 }
 
@@ -150,7 +151,7 @@ async function loadSequences(db: Statements, licenseIds: readonly string[]): Pro
 }
 
 /** What is scheduled already, as when the same events are applied again, is owed no more. */
-function writesOfOwed(owed: readonly Owed[]): Statement[] {
+function writesOfPending(owed: readonly PendingRow[]): Statement[] {
   return writesOf(
     'write-owed-deliveries',
     `insert into owed_deliveries
@@ -175,7 +176,7 @@ function writesOfSequences(numbered: ReadonlyMap<string, Sequence>): Statement[]
 }
 
 /** Takes what has been scheduled off the list. */
-export function settleOwed(entries: readonly Recorded[]): Statement[] {
+export function removeScheduled(entries: readonly Recorded[]): Statement[] {
   const scheduled = entries.flatMap((entry) =>
     entry.category === 'delivery' && entry.event.type === 'DeliveryScheduled' ? [entry.event.data] : [],
   )

@@ -3,12 +3,12 @@ import { coalesce } from '../../src/async/coalesce.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import {
   type ClientColumns,
-  type ClientQuestion,
+  type ClientLookupParams,
   clientColumns,
   clientJoins,
   clientsFrom,
   type KnownClient,
-  leadingTenants,
+  tenantsToLookUp,
 } from '../clients/queries.ts'
 import type { Entitling } from './entitlements.ts'
 import {
@@ -21,12 +21,12 @@ import {
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 
 /** An app's validate: where it says it belongs, and the key and instance that it asks about. */
-type InstanceStandingQuestion = ClientQuestion & { keyHash: string; instanceId: string }
+type InstanceValidateParams = ClientLookupParams & { keyHash: string; instanceId: string }
 
 /** What a key stands for on one instance, as far as a verdict on it needs. */
-export type InstanceStanding = { found: 'no license' } | { found: 'old key' } | StandingInstance
+export type InstanceKeyResult = { found: 'no license' } | { found: 'old key' } | LicenseOnInstance
 
-export type StandingInstance = Entitling & {
+export type LicenseOnInstance = Entitling & {
   found: 'license'
   licenseId: string
   license: Pick<IssuedLicense, 'productId' | 'revokedAt' | 'expiresAt' | 'onExpiry'>
@@ -46,9 +46,9 @@ type KnownTelemetry = {
   seenAt: string
 }
 
-export type FindInstanceStanding = (
-  question: InstanceStandingQuestion,
-) => Promise<{ client: KnownClient | undefined; standing: InstanceStanding }>
+export type FindForInstanceValidate = (
+  question: InstanceValidateParams,
+) => Promise<{ client: KnownClient | undefined; standing: InstanceKeyResult }>
 
 type Row = ClientColumns & {
   current: boolean | null
@@ -69,7 +69,7 @@ type Row = ClientColumns & {
  * Answers apps' validates, far the most frequent question: the tenant, its SDK key, the product, the signing key and
  * the license on the instance in one query, and questions of one moment together. It remembers nothing.
  */
-export function createInstanceStandingLookup(db: Pool): FindInstanceStanding {
+export function createInstanceValidateLookup(db: Pool): FindForInstanceValidate {
   return coalesce(async (questions) => {
     const { rows } = await db.query<Row>({
       name: 'instance-standing-lookup',
@@ -80,13 +80,13 @@ export function createInstanceStandingLookup(db: Pool): FindInstanceStanding {
         questions.map(({ keyHash }) => keyHash),
         questions.map(({ instanceId }) => instanceId),
         questions.map(({ now }) => now),
-        leadingTenants(questions),
+        tenantsToLookUp(questions),
       ],
     })
     const clients = clientsFrom(rows, questions)
     return rows.map((row, index) => ({
       client: clients[index],
-      standing: standingFrom(row, questions[index]?.productId ?? ''),
+      standing: resultFrom(row, questions[index]?.productId ?? ''),
     }))
   })
 }
@@ -106,7 +106,7 @@ const lookup = `
   left join usage.device_telemetry u on u.instance_id = d.instance_id
   order by q.ordinal`
 
-function standingFrom(row: Row, productId: string): InstanceStanding {
+function resultFrom(row: Row, productId: string): InstanceKeyResult {
   if (row.current === null) return { found: 'no license' }
   if (!row.current) return { found: 'old key' }
   return {

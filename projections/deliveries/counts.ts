@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { Channel } from '../../src/domain/deliveries/events.ts'
 
 /** What of a tenant's deliveries waits, and what was given up lately. */
-export type WaitingDeliveries = {
+export type DeliveryCounts = {
   /** Not delivered and not given up. */
   pending: number
   /** Of these, tried at least once in vain. */
@@ -16,11 +16,11 @@ export type WaitingDeliveries = {
 }
 
 /** @param since abandoned ones are counted from here on, by when they were scheduled */
-export async function countWaitingDeliveries(
+export async function countDeliveries(
   db: Pool,
   tenantId: string,
   { now, since }: { now: string; since: string },
-): Promise<WaitingDeliveries> {
+): Promise<DeliveryCounts> {
   const { rows } = await db.query<Record<'pending' | 'failing' | 'due' | 'abandoned', bigint> & Due>({
     name: 'count-waiting-deliveries',
     text: `select count(*) as pending, count(*) filter (where tries > 0) as failing,

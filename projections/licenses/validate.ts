@@ -11,15 +11,15 @@ import {
   uncertainLicense,
 } from './joins.ts'
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
-import type { Standing } from './runtime.ts'
+import type { KeyLookupResult } from './runtime.ts'
 
 /** A validate: the token that asks, and the key and device that it asks about. */
-type ValidateQuestion = { tokenHash: string; productId: string; keyHash: string; deviceId: string }
+type ValidateLookupParams = { tokenHash: string; productId: string; keyHash: string; deviceId: string }
 
 /** The token as far as it is known, and what the key stands for in its tenant. */
-type ValidateAnswer = { token: KnownToken | undefined; standing: Standing }
+type ValidateLookupResult = { token: KnownToken | undefined; result: KeyLookupResult }
 
-export type FindStanding = (question: ValidateQuestion) => Promise<ValidateAnswer>
+export type FindForValidate = (question: ValidateLookupParams) => Promise<ValidateLookupResult>
 
 type Row = {
   token: KnownToken['token'] | null
@@ -40,54 +40,58 @@ type Row = {
  * Answers validates, far the most frequent question: who asks and what about in one query, no more columns than a
  * verdict needs, and questions of one moment together. As every look-up it remembers nothing.
  */
-export function createStandingLookup(db: Pool): FindStanding {
+export function createValidateLookup(db: Pool): FindForValidate {
   return coalesce(async (questions) => {
     const [first, ...others] = questions
     if (!first) return []
-    return others.length === 0 ? [await answerOne(db, first)] : answerMany(db, questions)
+    return others.length === 0 ? [await lookUpOne(db, first)] : lookUpMany(db, questions)
   })
 }
 
 /** What is asked at a quiet moment is asked alone, and planned without lists: that takes half of the time. */
-async function answerOne(db: Pool, question: ValidateQuestion): Promise<ValidateAnswer> {
+async function lookUpOne(db: Pool, question: ValidateLookupParams): Promise<ValidateLookupResult> {
   const { tokenHash, productId, keyHash, deviceId } = question
   const values = [tokenHash, productId, keyHash, deviceId]
   const { rows } = await db.query<Row>({ name: 'standing-of-one', text: lookupOfOne, values })
   const [row] = rows
   if (!row) throw new Error('a question has no row of its own')
-  return answerFrom(row, row, productId)
+  return resultFrom(row, row, productId)
 }
 
-async function answerMany(db: Pool, questions: readonly ValidateQuestion[]): Promise<ValidateAnswer[]> {
-  const leaderOf = firstByKey(questions, placeOf)
-  const leaders = [...new Set(leaderOf)]
+async function lookUpMany(
+  db: Pool,
+  questions: readonly ValidateLookupParams[],
+): Promise<ValidateLookupResult[]> {
+  const firstOf = firstByKey(questions, tokenAndProductKey)
+  const firsts = [...new Set(firstOf)]
   const { rows } = await db.query<Row>({
     name: 'standing-lookup',
     text: lookup,
     values: [
-      leaders,
-      leaders.map((leader) => questions[leader]?.tokenHash),
-      leaders.map((leader) => questions[leader]?.productId),
-      leaderOf,
+      firsts,
+      firsts.map((leader) => questions[leader]?.tokenHash),
+      firsts.map((leader) => questions[leader]?.productId),
+      firstOf,
       questions.map(({ keyHash }) => keyHash),
       questions.map(({ deviceId }) => deviceId),
     ],
   })
   return questions.flatMap(({ productId }, index) => {
     const row = rows[index]
-    const leading = rows[leaderOf[index] ?? index]
-    return row && leading ? [answerFrom(row, leading, productId)] : []
+    const leading = rows[firstOf[index] ?? index]
+    return row && leading ? [resultFrom(row, leading, productId)] : []
   })
 }
 
 /** @param leading the row that tells of the token and the product */
-const answerFrom = (row: Row, leading: Row, productId: string): ValidateAnswer => ({
+const resultFrom = (row: Row, leading: Row, productId: string): ValidateLookupResult => ({
   token: tokenIn(leading),
-  standing: standingFrom(row, productId, leading.revalidate_after_seconds),
+  result: keyResultFrom(row, productId, leading.revalidate_after_seconds),
 })
 
 /** Token and product are looked up once for all that share them. A hash holds no blank. */
-const placeOf = ({ tokenHash, productId }: ValidateQuestion): string => `${tokenHash} ${productId}`
+const tokenAndProductKey = ({ tokenHash, productId }: ValidateLookupParams): string =>
+  `${tokenHash} ${productId}`
 
 /** The token `t`, what decides about it, and the product `p` that is asked about. */
 const tokenAndProduct = `
@@ -149,7 +153,7 @@ function tokenIn(row: Row): KnownToken | undefined {
   return token ? { token, tenantStatus, plan, memberRole, uncertain } : undefined
 }
 
-function standingFrom(row: Row, productId: string, revalidateAfterSeconds: number | null): Standing {
+function keyResultFrom(row: Row, productId: string, revalidateAfterSeconds: number | null): KeyLookupResult {
   const { current } = row
   if (revalidateAfterSeconds === null) return { found: 'no product' }
   if (current === null) return { found: 'no license', revalidateAfterSeconds }

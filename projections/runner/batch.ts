@@ -2,14 +2,14 @@ import type { ClientBase, Pool } from 'pg'
 import { projectionLock } from '../database/advisory-locks.ts'
 import type { Statement } from '../statements.ts'
 import type { OnParked } from './apply.ts'
+import { type AppliedBatch, applyPage } from './apply-page.ts'
 import type { LogReader } from './log.ts'
 import { beforeAll } from './schema.ts'
-import { type Step, takeStep } from './step.ts'
 
 /** How much of the log one transaction takes in. */
 const pageSize = 1000
 
-const againstOthers: Statement = {
+const projectionLocked: Statement = {
   name: 'lock-to-fold',
   text: `select pg_advisory_xact_lock(${projectionLock})`,
 }
@@ -19,15 +19,15 @@ const againstOthers: Statement = {
  * and commits rows and checkpoint together. Killed at any point it has done all of it or nothing. The log is read before
  * the lock is taken, so that an event store that hangs keeps no other process from moving the tables.
  * @param expected where the tables are believed to stand; undefined: they are asked
- * @param isLikely whether that is likely, which saves a question where it is right
+ * @param speculative whether that is likely, which saves a question where it is right
  */
-export async function runRound(
+export async function runBatch(
   db: Pool,
   log: LogReader,
   onParked: OnParked,
   expected?: bigint,
-  isLikely = false,
-): Promise<Step> {
+  speculative = false,
+): Promise<AppliedBatch> {
   const from = expected ?? (await readCheckpoint(db))
   const page = await log.readPage(from === beforeAll ? undefined : from, pageSize)
   if (page.through === undefined) {
@@ -42,7 +42,7 @@ export async function runRound(
   }
   client.on('error', lost)
   try {
-    return await takeStep(client, againstOthers, { from, ...page }, onParked, isLikely)
+    return await applyPage(client, projectionLocked, { from, ...page }, onParked, speculative)
   } catch (error) {
     await client.query('rollback').catch(lost)
     throw error
