@@ -11,7 +11,7 @@ import { type Server, startLedger } from './processes.ts'
 
 const eventsOfLicense = 2
 const validatesPerSecond = 300
-const turnSeconds = 15
+const runSeconds = 15
 /** Of a turn with a backup and one without. */
 const pairs = 10
 const mostMs = 2
@@ -29,7 +29,7 @@ export async function benchBackups(log: (line: string) => void, events: number):
     await rebuildAll(scratch.directory)
     const server = await startLedger(scratch.directory)
     try {
-      return [figureOf(events, await takeTurns(scratch, server, licenses, log))]
+      return [figureOf(events, await measureAlternating(scratch, server, licenses, log))]
     } finally {
       await server.stop()
     }
@@ -38,19 +38,19 @@ export async function benchBackups(log: (line: string) => void, events: number):
   }
 }
 
-type Turns = { without: number[]; beside: number[] }
+type Latencies = { without: number[]; beside: number[] }
 
-async function takeTurns(
+async function measureAlternating(
   { directory, token }: Scratch,
   { address: url }: Server,
   licenses: number,
   log: (line: string) => void,
-): Promise<Turns> {
-  const turns: Turns = { without: [], beside: [] }
+): Promise<Latencies> {
+  const latencies: Latencies = { without: [], beside: [] }
   const p99Of = async (pair: number) => {
     const offset = pair * 1000
-    const asked = { url, token, kind: 'validate', perSecond: validatesPerSecond, licenses, offset } as const
-    return (await runLoad({ ...asked, seconds: turnSeconds })).p99Ms
+    const options = { url, token, kind: 'validate', perSecond: validatesPerSecond, licenses, offset } as const
+    return (await runLoad({ ...options, seconds: runSeconds })).p99Ms
   }
   log(`warming up, p99 ${ms(await p99Of(0))}`)
   for (let pair = 1; pair <= pairs; pair++) {
@@ -60,10 +60,12 @@ async function takeTurns(
     }
     // Who goes first changes, so that what the one leaves behind does not always meet the other.
     const order = pair % 2 === 1 ? (['without', 'beside'] as const) : (['beside', 'without'] as const)
-    for (const kind of order) turns[kind].push(await take[kind]())
-    log(`without p99 ${ms(turns.without.at(-1) ?? 0)}, beside a backup ${ms(turns.beside.at(-1) ?? 0)}`)
+    for (const kind of order) latencies[kind].push(await take[kind]())
+    log(
+      `without p99 ${ms(latencies.without.at(-1) ?? 0)}, beside a backup ${ms(latencies.beside.at(-1) ?? 0)}`,
+    )
   }
-  return turns
+  return latencies
 }
 
 /** A backup that is cut off after the work: it takes longer than that, so all of the work is beside it. */
@@ -100,7 +102,7 @@ async function untilReadingTheLog(partial: string, backup: ChildProcess): Promis
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
 
-function figureOf(events: number, { without, beside }: Turns): Figure {
+function figureOf(events: number, { without, beside }: Latencies): Figure {
   const change = median(beside) - median(without)
   const spread = ms((Math.max(...without) - Math.min(...without)) / 2)
   return {

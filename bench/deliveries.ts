@@ -14,7 +14,7 @@ import { natsServer } from '../test/harness/nats-server.ts'
 import { type Figure, percent, perSecond } from './figures.ts'
 import { benchIsolation } from './isolation.ts'
 import { barePosts, eventStoreUrl, startSink } from './processes.ts'
-import { openShops, oweOf, scheduleAll } from './shops.ts'
+import { makePending, openShops, scheduleAll } from './shops.ts'
 
 const deliveries = 4000
 const tenants = 50
@@ -85,7 +85,7 @@ async function scheduleMany(stores: Stores, address: string): Promise<void> {
   const products = await openShops(stores, 'tenant', `${address}/hook`, tenants)
   await scheduleAll(
     stores,
-    await oweOf(stores, Array.from({ length: deliveries / tenants }, () => products).flat()),
+    await makePending(stores, Array.from({ length: deliveries / tenants }, () => products).flat()),
   )
 }
 

@@ -86,8 +86,8 @@ async function openOperator(directory: string) {
 
 async function exportOnce(url: string, token: string, operator: Operator, pid: number) {
   const headers = { authorization: `Bearer ${token}` }
-  const asked = await fetch(url, { headers })
-  const { confirmation } = Pending.parse(await asked.json())
+  const requested = await fetch(url, { headers })
+  const { confirmation } = Pending.parse(await requested.json())
   await operator.approve(confirmation.id)
   const started = performance.now()
   let bytes = 0

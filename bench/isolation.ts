@@ -3,7 +3,7 @@ import type { PresentProduct } from '../projections/products/queries.ts'
 import type { Stores } from '../src/app/stores.ts'
 import { deliveryIdOf } from '../src/commands/deliveries/deliveries.ts'
 import { type Figure, ms } from './figures.ts'
-import { type Owed, openShops, oweOf, schedule } from './shops.ts'
+import { makePending, openShops, type Pending, schedule } from './shops.ts'
 
 const endpoints = 1000
 const rounds = 9
@@ -30,10 +30,10 @@ export async function benchIsolation(
   const beside: number[] = []
   const countOf = (share: number) => Math.ceil(share * perSecond * roundSeconds)
   const take = async (two: readonly PresentProduct[]) => {
-    const told = repeated(others, countOf(shareOfOthers))
-    const p99 = await takeRound(
+    const ordinary = repeated(others, countOf(shareOfOthers))
+    const p99 = await measureRound(
       stores,
-      told,
+      ordinary,
       two.map((one) => repeated([one], countOf(shareOfEach))),
     )
     await fetch(`${sink}/release`, { method: 'POST' })
@@ -66,19 +66,19 @@ const repeated = (products: readonly PresentProduct[], count: number): PresentPr
     .slice(0, count)
 
 /** @returns the slowest hundredth of the others, from when it was put on the schedule until it was recorded as delivered */
-async function takeRound(
+async function measureRound(
   stores: Stores,
   others: readonly PresentProduct[],
   two: readonly (readonly PresentProduct[])[],
 ): Promise<number> {
-  const ofOthers = await oweOf(stores, others)
-  const ofTwo = await Promise.all(two.map((one) => oweOf(stores, one)))
+  const ofOthers = await makePending(stores, others)
+  const ofTwo = await Promise.all(two.map((one) => makePending(stores, one)))
   await Promise.all([ofOthers, ...ofTwo].map((owed) => atPace(stores, owed)))
   return at99(await latenciesOf(stores, ofOthers))
 }
 
 /** Schedules them over the time of a round, whatever becomes of them. */
-async function atPace(stores: Stores, owed: readonly Owed[]): Promise<void> {
+async function atPace(stores: Stores, owed: readonly Pending[]): Promise<void> {
   const started = performance.now()
   const scheduling: Promise<void>[] = []
   for (const [index, one] of owed.entries()) {
@@ -89,7 +89,7 @@ async function atPace(stores: Stores, owed: readonly Owed[]): Promise<void> {
   await Promise.all(scheduling)
 }
 
-async function latenciesOf({ services, db }: Stores, owed: readonly Owed[]): Promise<number[]> {
+async function latenciesOf({ services, db }: Stores, owed: readonly Pending[]): Promise<number[]> {
   const ids = owed.map((one) => deliveryIdOf(services, one))
   for (;;) {
     const { rows } = await db.query<{ status: string; tookMs: number }>(

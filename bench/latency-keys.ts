@@ -4,7 +4,7 @@ export const LoadKind = z.enum(['validate', 'mint', 'activate', 'deactivate', 'm
 export type LoadKind = z.infer<typeof LoadKind>
 
 /** What one run of the open-loop load is to do. */
-export const LoadAsked = z.object({
+export const LoadOptions = z.object({
   url: z.string(),
   token: z.string(),
   kind: LoadKind,
@@ -15,7 +15,7 @@ export const LoadAsked = z.object({
   /** Where to begin among them: other runs take other ones. */
   offset: z.int(),
 })
-export type LoadAsked = z.infer<typeof LoadAsked>
+export type LoadOptions = z.infer<typeof LoadOptions>
 
 export const LoadMeasured = z.object({
   calls: z.int(),

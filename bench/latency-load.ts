@@ -5,10 +5,10 @@ import { createHistogram } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { z } from 'zod'
-import { LoadAsked, type LoadKind, loadedDeviceId, loadedKeyOf, loadedProductId } from './latency-keys.ts'
+import { type LoadKind, LoadOptions, loadedDeviceId, loadedKeyOf, loadedProductId } from './latency-keys.ts'
 
-const asked = LoadAsked.parse(JSON.parse(process.argv[2] ?? '{}'))
-const headers = { authorization: `Bearer ${asked.token}`, 'content-type': 'application/json' }
+const options = LoadOptions.parse(JSON.parse(process.argv[2] ?? '{}'))
+const headers = { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' }
 
 /** A timer fires up to a millisecond late; that is this process's lateness, not the server's. */
 const timerMs = 1.5
@@ -26,7 +26,7 @@ const Answer = z.object({
 })
 
 /** Far apart in the range: neighbours would share pages. */
-const nextKey = () => loadedKeyOf((asked.offset + calls++ * 7919) % asked.licenses)
+const nextKey = () => loadedKeyOf((options.offset + calls++ * 7919) % options.licenses)
 
 const callOf: Record<Exclude<LoadKind, 'mixed'>, () => Call> = {
   validate: () => ({
@@ -40,7 +40,7 @@ const callOf: Record<Exclude<LoadKind, 'mixed'>, () => Call> = {
     isDone: (answer) => Answer.parse(answer).licenseKey !== undefined,
   }),
   activate: () => {
-    const seat = { license_key: nextKey(), device_id: `second-${asked.offset}` }
+    const seat = { license_key: nextKey(), device_id: `second-${options.offset}` }
     seats.push(seat)
     return {
       path: '/v1/licenses/activate',
@@ -61,7 +61,7 @@ const callOf: Record<Exclude<LoadKind, 'mixed'>, () => Call> = {
 
 /** Of twenty calls seventeen validate, and one each activates, deactivates and mints. */
 function nextCall(): Call {
-  if (asked.kind !== 'mixed') return callOf[asked.kind]()
+  if (options.kind !== 'mixed') return callOf[options.kind]()
   const turn = calls % 20
   if (turn < 17) return callOf.validate()
   return turn === 17 ? callOf.activate() : turn === 18 ? callOf.mint() : callOf.deactivate()
@@ -69,7 +69,7 @@ function nextCall(): Call {
 
 /** In µs. */
 const times = createHistogram()
-const pool = new Pool(asked.url, { connections: 64, pipelining: 1 })
+const pool = new Pool(options.url, { connections: 64, pipelining: 1 })
 let failed = 0
 let failure = ''
 
@@ -93,11 +93,11 @@ function fail(what: string): void {
 }
 
 const startedAt = performance.now()
-const total = Math.round(asked.perSecond * asked.seconds)
+const total = Math.round(options.perSecond * options.seconds)
 const running = new Set<Promise<void>>()
 for (let sent = 0; sent < total; ) {
   for (; sent < total; sent++) {
-    const dueAt = startedAt + (sent * 1000) / asked.perSecond
+    const dueAt = startedAt + (sent * 1000) / options.perSecond
     if (dueAt > performance.now()) break
     const called = call(dueAt).finally(() => running.delete(called))
     running.add(called)

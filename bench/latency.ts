@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { type Checkout, startCheckout } from './checkout.ts'
 import { type Figure, ms, percent } from './figures.ts'
 import {
-  type LoadAsked,
   type LoadKind,
   LoadMeasured,
+  type LoadOptions,
   loadedDeviceId,
   loadedKeyOf,
   loadedProductId,
@@ -53,7 +53,7 @@ export async function benchLatency(
     }
     for (const ledger of ledgers) await fill(ledger, log)
     const figures: Figure[] = []
-    for (const asked of loads) figures.push(figureOf(asked, await inTurns(ledgers, asked, log)))
+    for (const options of loads) figures.push(figureOf(options, await alternating(ledgers, options, log)))
     return figures
   } finally {
     for (const ledger of ledgers) await ledger.stop()
@@ -85,7 +85,7 @@ async function post({ address, token }: Checkout, path: string, body: object): P
 }
 
 /** Who goes first changes every round, so that what the one leaves behind does not always meet the other. */
-export async function inTurns(
+export async function alternating(
   ledgers: readonly Checkout[],
   { kind, perSecond }: LoadOfKind,
   log: (line: string) => void,
@@ -113,24 +113,24 @@ export async function inTurns(
     }
   }
   for (const [index, rounds] of measured.entries()) {
-    log(`${ledgers[index]?.name}: ${kind} at ${perSecond}/s: ${told(medianOf(rounds))}`)
+    log(`${ledgers[index]?.name}: ${kind} at ${perSecond}/s: ${figuresText(medianOf(rounds))}`)
   }
   return measured
 }
 
-async function measure(ledger: Checkout, asked: LoadAsked): Promise<Measured> {
+async function measure(ledger: Checkout, options: LoadOptions): Promise<Measured> {
   const before = ledger.cpuMs()
-  const { calls, ...latency } = await runLoad(asked)
+  const { calls, ...latency } = await runLoad(options)
   return { ...latency, cpuMs: (ledger.cpuMs() - before) / calls }
 }
 
 /** Runs the open-loop load in a process of its own. @throws Error when a call failed */
 export async function runLoad(
-  asked: LoadAsked,
+  options: LoadOptions,
 ): Promise<Pick<LoadMeasured, 'calls' | 'p50Ms' | 'p95Ms' | 'p99Ms'>> {
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'latency-load.ts'), JSON.stringify(asked)],
+    [join(import.meta.dirname, 'latency-load.ts'), JSON.stringify(options)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
@@ -148,8 +148,8 @@ function figureOf({ kind, perSecond }: LoadOfKind, measured: Measured[][]): Figu
   const theirs = other && medianOf(other)
   return {
     what: `${kind} at ${perSecond.toLocaleString('en-US')}/s`,
-    measured: told(mine),
-    against: theirs ? told(theirs) : '',
+    measured: figuresText(mine),
+    against: theirs ? figuresText(theirs) : '',
     ratio: theirs
       ? `p50 ${percent(mine.p50Ms / theirs.p50Ms)}, CPU ${percent(mine.cpuMs / theirs.cpuMs)}`
       : '',
@@ -158,7 +158,7 @@ function figureOf({ kind, perSecond }: LoadOfKind, measured: Measured[][]): Figu
   }
 }
 
-export const told = ({ p50Ms, p95Ms, p99Ms, cpuMs }: Measured) =>
+export const figuresText = ({ p50Ms, p95Ms, p99Ms, cpuMs }: Measured) =>
   `p50 ${fine(p50Ms)}, p95 ${fine(p95Ms)}, p99 ${fine(p99Ms)}; CPU ${fine(cpuMs)} a call`
 
 const fine = (value: number) => (value < 10 ? `${value.toFixed(2)} ms` : ms(value))

@@ -3,7 +3,7 @@ import autocannon from 'autocannon'
 import { z } from 'zod'
 import { deviceId, instanceOf, keyOf, productId, sdkKeyOf, tenantId } from './fill.ts'
 
-const Asked = z.object({
+const Options = z.object({
   url: z.string(),
   token: z.string(),
   kind: z.enum(['validate', 'activate', 'mint', 'client-validate', 'client-activate']),
@@ -15,12 +15,12 @@ const Asked = z.object({
   connections: z.int(),
 })
 
-const asked = Asked.parse(JSON.parse(process.argv[2] ?? '{}'))
+const options = Options.parse(JSON.parse(process.argv[2] ?? '{}'))
 let next = 0
 const nextLicense = () => {
   // Over the whole range, far apart: neighbours would share pages.
-  next = (next + 7919) % (asked.to - asked.from)
-  return asked.from + next
+  next = (next + 7919) % (options.to - options.from)
+  return options.from + next
 }
 const license = () => keyOf(nextLicense())
 const said = { app_version: '1.4.2', platform: 'macos' }
@@ -53,19 +53,19 @@ const paths = {
   'client-activate': `/${tenantId}/${productId}/activate`,
 } as const
 const result = await autocannon({
-  url: asked.url + paths[asked.kind],
-  connections: asked.connections,
-  ...(asked.requests === undefined ? { duration: asked.seconds ?? 10 } : { amount: asked.requests }),
+  url: options.url + paths[options.kind],
+  connections: options.connections,
+  ...(options.requests === undefined ? { duration: options.seconds ?? 10 } : { amount: options.requests }),
   requests: [
     {
       method: 'POST',
       headers: {
-        ...(asked.kind.startsWith('client-')
+        ...(options.kind.startsWith('client-')
           ? { 'x-service-sdk-key': sdkKeyOf(tenantId) }
-          : { authorization: `Bearer ${asked.token}` }),
+          : { authorization: `Bearer ${options.token}` }),
         'content-type': 'application/json',
       },
-      setupRequest: (request) => ({ ...request, body: JSON.stringify(bodies[asked.kind]()) }),
+      setupRequest: (request) => ({ ...request, body: JSON.stringify(bodies[options.kind]()) }),
     },
   ],
 })

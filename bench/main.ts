@@ -1,4 +1,4 @@
-// `npm run bench [latency] [validate] [commands] [store] [export] [deliveries] [sales] [story] [search] [replay] [ends]
+// `npm run bench [latency] [validate] [commands] [store] [export] [deliveries] [sales] [history] [search] [replay] [expiries]
 // [workers] [copy] [backup]`: takes the figures of docs/performance.md, as ratios against a bare baseline in the same run, and
 // writes them there when all were taken. Each part runs in a process of its own, since a process may hold one client of the
 // event store.
@@ -15,33 +15,33 @@ import { benchBackups } from './backups.ts'
 import { benchCommands } from './commands.ts'
 import { benchCopy } from './copy.ts'
 import { benchDeliveries } from './deliveries.ts'
-import { benchEnds } from './ends.ts'
 import { benchEventStore } from './eventstore.ts'
+import { benchExpiries } from './expiries.ts'
 import { benchExport } from './export.ts'
 import { type Figure, ms, perSecond, report } from './figures.ts'
+import { benchHistory } from './history.ts'
 import { benchLatency } from './latency.ts'
 import { benchReplay } from './replay.ts'
 import { benchSales } from './sales.ts'
 import { benchSearch } from './search.ts'
-import { benchStory } from './story.ts'
 import { benchValidate } from './validate.ts'
 import { benchWorkers } from './workers.ts'
 
 const parts = {
-  latency: (log: (line: string) => void) => benchLatency(log, asked),
+  latency: (log: (line: string) => void) => benchLatency(log, options),
   store: benchStore,
   commands: benchCommands,
   validate: benchValidate,
   export: benchExport,
   deliveries: benchDeliveries,
   sales: benchSales,
-  story: benchStory,
+  history: benchHistory,
   search: benchSearch,
-  replay: (log: (line: string) => void) => benchReplay(log, asked.events),
-  ends: benchEnds,
+  replay: (log: (line: string) => void) => benchReplay(log, options.events),
+  expiries: benchExpiries,
   workers: benchWorkers,
-  copy: (log: (line: string) => void) => benchCopy(log, asked.events),
-  backup: (log: (line: string) => void) => benchBackups(log, asked.events),
+  copy: (log: (line: string) => void) => benchCopy(log, options.events),
+  backup: (log: (line: string) => void) => benchBackups(log, options.events),
 }
 const Part = z.enum([
   'latency',
@@ -51,15 +51,15 @@ const Part = z.enum([
   'export',
   'deliveries',
   'sales',
-  'story',
+  'history',
   'search',
   'replay',
-  'ends',
+  'expiries',
   'workers',
   'copy',
   'backup',
 ])
-const asked = readArguments()
+const options = readArguments()
 const say = (line: string) => process.stderr.write(`  ${line}\n`)
 
 async function benchStore(log: (line: string) => void): Promise<Figure[]> {
@@ -96,8 +96,8 @@ const Figures = z.array(
 )
 
 async function inProcess(part: z.infer<typeof Part>): Promise<Figure[]> {
-  const given = ['--events', String(asked.events)]
-  if (asked.against !== undefined) given.push('--against', asked.against)
+  const given = ['--events', String(options.events)]
+  if (options.against !== undefined) given.push('--against', options.against)
   const child = spawn(process.execPath, [import.meta.filename, '--part', part, ...given], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -124,19 +124,19 @@ function readArguments() {
   }
 }
 
-if (asked.part !== undefined) {
-  process.stdout.write(JSON.stringify(await parts[asked.part](say)))
+if (options.part !== undefined) {
+  process.stdout.write(JSON.stringify(await parts[options.part](say)))
 } else {
   const started = performance.now()
   const figures: Figure[] = []
-  for (const part of asked.parts) {
+  for (const part of options.parts) {
     process.stderr.write(`${part}\n`)
     figures.push(...(await inProcess(part)))
   }
   const table = report(figures)
   process.stdout.write(`${table}\n`)
   process.stderr.write(`taken in ${Math.round((performance.now() - started) / 1000)} s\n`)
-  if (asked.parts.length === Part.options.length) writeTable(table)
+  if (options.parts.length === Part.options.length) writeTable(table)
 }
 
 /** Puts the table between the two marks of the page. */

@@ -94,7 +94,7 @@ async function run(program: string, args: string[]): Promise<unknown> {
   return JSON.parse(text)
 }
 
-export async function load(asked: {
+export async function load(options: {
   url: string
   token: string
   kind: 'validate' | 'activate' | 'mint' | 'client-validate' | 'client-activate'
@@ -104,7 +104,7 @@ export async function load(asked: {
   requests?: number
   connections?: number
 }): Promise<Load> {
-  return Load.parse(await run('load.ts', [JSON.stringify({ from: 0, to: 1, connections: 64, ...asked })]))
+  return Load.parse(await run('load.ts', [JSON.stringify({ from: 0, to: 1, connections: 64, ...options })]))
 }
 
 const Rate = z.object({ perSecond: z.number() })
@@ -115,8 +115,8 @@ export async function bareAppends(url: string, bytes: number, count: number): Pr
 
 /** With a store, each is recorded there by one append. */
 export async function barePosts(address: string, storeUrl?: string): Promise<number> {
-  const asked = storeUrl === undefined ? [address] : [address, storeUrl]
-  return Rate.parse(await run('poster.ts', asked)).perSecond
+  const options = storeUrl === undefined ? [address] : [address, storeUrl]
+  return Rate.parse(await run('poster.ts', options)).perSecond
 }
 
 /** Resident memory of a process, from the kernel. */

@@ -28,7 +28,7 @@ export async function benchSales(log: (line: string) => void): Promise<Figure[]>
       for (let sale = 0; sale < sales; sale++) {
         const delivered = sink.told(`gr_${sale}`)
         const started = performance.now()
-        await tell(`${ledger.address}/webhooks/gumroad/${tenantId}?token=${token}`, String(sale))
+        await notify(`${ledger.address}/webhooks/gumroad/${tenantId}?token=${token}`, String(sale))
         await delivered
         times.push(performance.now() - started)
       }
@@ -77,7 +77,7 @@ async function sellThroughGumroad(directory: string, url: string): Promise<strin
   }
 }
 
-async function tell(url: string, saleId: string): Promise<void> {
+async function notify(url: string, saleId: string): Promise<void> {
   const body = new URLSearchParams({
     resource_name: 'sale',
     sale_id: saleId,
@@ -90,7 +90,7 @@ async function tell(url: string, saleId: string): Promise<void> {
     throw new Error(`a sale was answered with ${answer.status}: ${await answer.text()}`)
 }
 
-const Told = z.object({ session_id: z.string() })
+const LicensePayload = z.object({ session_id: z.string() })
 
 /** A receiver that says when the license of a payment session has been told of. */
 async function startSessionSink() {
@@ -103,7 +103,7 @@ async function startSessionSink() {
     })
     request.on('end', () => {
       response.writeHead(204).end()
-      waiting.get(Told.parse(JSON.parse(text)).session_id)?.()
+      waiting.get(LicensePayload.parse(JSON.parse(text)).session_id)?.()
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -13,7 +13,7 @@ import { scratchLedger } from './ledger.ts'
 const licenses = 1_000_000
 const eventsEach = 5
 /** Those that the questions are about: as many as there are persons, real keys and sales of a known name. */
-const asked = 200
+const queryCount = 200
 const barMs = 50
 
 /** Every kind of search over a read model of 1,000,000 licenses and 5,000,000 events, one at a time. */
@@ -74,13 +74,13 @@ const endingOf = (license: number): string => sha256(String(license)).slice(0, 4
 
 async function median(services: Ports<'db' | 'subjects'>, textOf: (nth: number) => string): Promise<number> {
   const times: number[] = []
-  for (let nth = 0; nth < asked; nth++) {
+  for (let nth = 0; nth < queryCount; nth++) {
     const started = performance.now()
     const found = await search(services, tenantId, textOf(nth))
     times.push(performance.now() - started)
     if (found.licenses.length + found.devices.length === 0) throw new Error(`${textOf(nth)} was not found`)
   }
-  return times.toSorted((a, b) => a - b)[asked / 2] ?? Number.NaN
+  return times.toSorted((a, b) => a - b)[queryCount / 2] ?? Number.NaN
 }
 
 /** Straight into the read models: filling is not what is measured. */
@@ -145,7 +145,7 @@ const filling = {
 
 /** Gives some of them keys and persons that only the application can make. */
 async function nameSome({ db, subjects }: Ports<'db' | 'subjects'>): Promise<void> {
-  for (let nth = 0; nth < asked; nth++) {
+  for (let nth = 0; nth < queryCount; nth++) {
     const license = licenseOf(nth)
     const { subjectId } = await subjects.sealPerson(tenantId, emailOf(nth), null)
     await db.query('update licenses set subject_id = $2 where license_id = $1', [idOf(license), subjectId])

@@ -12,7 +12,7 @@ const origin: Origin = { requestId: 'req_bench', actor: 'operator:bench' }
 const lanes = 64
 
 /** What is owed to a webhook, and not scheduled yet. */
-export type Owed = Parameters<typeof scheduleDelivery>[1]
+export type Pending = Parameters<typeof scheduleDelivery>[1]
 
 /** So many tenants with a webhook, and a product each. */
 export function openShops(
@@ -45,7 +45,7 @@ export function openShops(
 }
 
 /** Of each a license, with something that its tenant's webhook is owed. */
-export function oweOf({ services }: Stores, products: readonly PresentProduct[]): Promise<Owed[]> {
+export function makePending({ services }: Stores, products: readonly PresentProduct[]): Promise<Pending[]> {
   return inLanes(products, async (product) => {
     const { tenantId } = product
     const { licenseId } = (await mintLicense(services, product, {}, origin)).license
@@ -55,10 +55,10 @@ export function oweOf({ services }: Stores, products: readonly PresentProduct[])
   })
 }
 
-export const schedule = ({ services }: Stores, owed: Owed): Promise<void> =>
+export const schedule = ({ services }: Stores, owed: Pending): Promise<void> =>
   scheduleDelivery(services, owed, origin)
 
-export const scheduleAll = async (stores: Stores, all: readonly Owed[]): Promise<void> =>
+export const scheduleAll = async (stores: Stores, all: readonly Pending[]): Promise<void> =>
   void (await inLanes(all, (owed) => schedule(stores, owed)))
 
 async function inLanes<Item, Made>(

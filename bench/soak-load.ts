@@ -7,7 +7,7 @@ import { Pool } from 'undici'
 import { z } from 'zod'
 import { instanceOf, keyOf, productId, sdkKeyOf, tenantOf } from './fill.ts'
 
-const Asked = z.object({
+const Options = z.object({
   url: z.string(),
   tenants: z.int(),
   licenses: z.int(),
@@ -19,11 +19,11 @@ const Asked = z.object({
   bare: z.boolean().optional(),
 })
 
-const asked = Asked.parse(JSON.parse(process.argv[2] ?? '{}'))
+const options = Options.parse(JSON.parse(process.argv[2] ?? '{}'))
 const Activated = z.object({ instance_id: z.string() })
 const headersOf = new Map(
-  Array.from({ length: asked.tenants }, (_, tenant) => {
-    const tenantId = tenantOf(tenant, asked.tenants)
+  Array.from({ length: options.tenants }, (_, tenant) => {
+    const tenantId = tenantOf(tenant, options.tenants)
     return [tenantId, { 'x-service-sdk-key': sdkKeyOf(tenantId), 'content-type': 'application/json' }]
   }),
 )
@@ -50,8 +50,8 @@ let names = 0
 
 /** 85 of a hundred validate, 5 each do something else; where no seat can be given back, one is taken. */
 function nextTurn(): Turn {
-  const license = Math.floor(Math.random() * asked.licenses)
-  if (asked.bare) return { kind: 'live', license }
+  const license = Math.floor(Math.random() * options.licenses)
+  if (options.bare) return { kind: 'live', license }
   const dice = Math.random() * 100
   if (dice < 85) return { kind: 'validate', license }
   if (dice < 90) return { kind: 'activate', license }
@@ -88,13 +88,13 @@ function note({ kind, license }: Turn, status: number, body: string): void {
 
 /** In µs. */
 const times = createHistogram()
-const pool = new Pool(asked.url, { connections: asked.connections, pipelining: 1 })
+const pool = new Pool(options.url, { connections: options.connections, pipelining: 1 })
 
 /** @param dueAt from when its time counts */
 async function call(dueAt: number): Promise<void> {
   const turn = nextTurn()
   const body = bodyOf(turn)
-  const tenantId = tenantOf(turn.license, asked.tenants)
+  const tenantId = tenantOf(turn.license, options.tenants)
   try {
     const answer = await pool.request({
       method: body ? 'POST' : 'GET',
@@ -110,14 +110,14 @@ async function call(dueAt: number): Promise<void> {
 }
 
 /** As many as are answered: each connection asks again at once. */
-async function askWithoutPause(until: number): Promise<void> {
-  const keepAsking = async () => {
+async function sendWithoutPause(until: number): Promise<void> {
+  const keepSending = async () => {
     while (performance.now() < until) await call(performance.now())
   }
-  await Promise.all(Array.from({ length: asked.connections }, keepAsking))
+  await Promise.all(Array.from({ length: options.connections }, keepSending))
 }
 
-async function askAtRate(perSecond: number, from: number, until: number): Promise<void> {
+async function sendAtRate(perSecond: number, from: number, until: number): Promise<void> {
   const running = new Set<Promise<void>>()
   for (let dueAt = from; dueAt < until; ) {
     for (const now = performance.now(); dueAt <= now && dueAt < until; dueAt += 1000 / perSecond) {
@@ -135,8 +135,8 @@ const sum = (what: 'answered' | 'failed') =>
 const ticking = setInterval(() => say({ answered: sum('answered'), failed: sum('failed') }), 1000)
 
 const startedAt = performance.now()
-const until = startedAt + asked.seconds * 1000
-await (asked.rate === undefined ? askWithoutPause(until) : askAtRate(asked.rate, startedAt, until))
+const until = startedAt + options.seconds * 1000
+await (options.rate === undefined ? sendWithoutPause(until) : sendAtRate(options.rate, startedAt, until))
 clearInterval(ticking)
 say({
   perSecond: (sum('answered') * 1000) / (performance.now() - startedAt),

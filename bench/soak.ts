@@ -24,7 +24,7 @@ const positive = z.coerce.number().positive()
 const tenants = positive.int().parse(values.tenants)
 const licenses = tenants * positive.int().parse(values.licenses)
 const seconds = positive.parse(values.minutes) * 60
-const askedRate = positive.int().optional().parse(values.rate)
+const givenRate = positive.int().optional().parse(values.rate)
 
 const connections = 64
 const share = 0.7
@@ -54,20 +54,20 @@ function showProgress(line: string, isTurn: boolean): void {
 /** Runs the load, telling of every second. */
 async function load(
   { address }: Server,
-  asked: { seconds: number; rate?: number; bare?: boolean },
+  options: { seconds: number; rate?: number; bare?: boolean },
   onSecond: (second: number, tick: z.infer<typeof Tick>) => void,
 ): Promise<Result> {
-  const argument = JSON.stringify({ url: address, tenants, licenses, connections, ...asked })
+  const argument = JSON.stringify({ url: address, tenants, licenses, connections, ...options })
   const child = spawn(process.execPath, [new URL('soak-load.ts', import.meta.url).pathname, argument], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let second = 0
   let result: Result | undefined
   for await (const line of createInterface({ input: child.stdout })) {
-    const told: unknown = JSON.parse(line)
-    const tick = Tick.safeParse(told)
+    const parsed: unknown = JSON.parse(line)
+    const tick = Tick.safeParse(parsed)
     if (tick.success) onSecond(++second, tick.data)
-    else result = Result.parse(told)
+    else result = Result.parse(parsed)
   }
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
   if (!result) throw new Error('the load ended before it was over')
@@ -92,7 +92,7 @@ try {
 }
 
 async function soak(ledger: Server): Promise<Figure[]> {
-  const rate = askedRate ?? (await rateFor(ledger))
+  const rate = givenRate ?? (await rateFor(ledger))
   const bare = await trial(ledger, 'bare', { rate, bare: true })
   const bareMost = await trial(ledger, 'bare, at most', { bare: true })
   const bareRate = Math.floor(bareMost.perSecond * share)
@@ -112,7 +112,7 @@ async function soak(ledger: Server): Promise<Figure[]> {
     if (answered + failed > 0) say(`${kind}: ${answered.toLocaleString('en-US')} answered, ${failed} failed`)
   }
   for (const [failure, times] of Object.entries(result.failures)) say(`${times} × ${failure}`)
-  const under = `at ${perSecond(rate)} asked`
+  const under = `at ${perSecond(rate)} requested`
   return [
     {
       what: `soak of ${Math.round(seconds)} s, errors`,
@@ -158,8 +158,8 @@ async function rateFor(ledger: Server): Promise<number> {
   return rate
 }
 
-function trial(ledger: Server, what: string, asked: { rate?: number; bare?: boolean }): Promise<Result> {
-  return load(ledger, { seconds: trialSeconds, ...asked }, (second, { failed }) =>
+function trial(ledger: Server, what: string, options: { rate?: number; bare?: boolean }): Promise<Result> {
+  return load(ledger, { seconds: trialSeconds, ...options }, (second, { failed }) =>
     showProgress(`${what}: ${second} of ${trialSeconds} s, ${failed} failed`, false),
   )
 }

@@ -116,12 +116,12 @@ async function compare(
   const measured = of === 'floor' ? await startFloor(scratch.directory) : ledger
   const results: { bare: Load; own: Load }[] = []
   try {
-    const asked = { token: scratch.token, kind, to: licenses }
+    const options = { token: scratch.token, kind, to: licenses }
     // Until Postgres holds the tables: what it has not read yet, it asks of the system page by page.
-    await load({ ...asked, url: measured.address, seconds: licenses > few ? 30 : 5 })
+    await load({ ...options, url: measured.address, seconds: licenses > few ? 30 : 5 })
     for (let round = 0; round < rounds; round++) {
-      const ofBare = await load({ ...asked, url: bare.address, seconds: roundSeconds })
-      const own = await load({ ...asked, url: measured.address, seconds: roundSeconds })
+      const ofBare = await load({ ...options, url: bare.address, seconds: roundSeconds })
+      const own = await load({ ...options, url: measured.address, seconds: roundSeconds })
       if (own.failed > 0) throw new Error(`${own.failed} of ${kind} failed`)
       log(`bare ${perSecond(ofBare.perSecond)}, ${kind} of the ${of} ${perSecond(own.perSecond)}`)
       results.push({ bare: ofBare, own })

@@ -3,7 +3,7 @@ import { startCheckout } from './checkout.ts'
 import { memoryMiBOfTree } from './cpu.ts'
 import type { Figure } from './figures.ts'
 import { ms, percent } from './figures.ts'
-import { fill, inTurns, type LoadOfKind, type Measured, medianOf, told } from './latency.ts'
+import { alternating, figuresText, fill, type LoadOfKind, type Measured, medianOf } from './latency.ts'
 
 const fewest = 1
 const loads: readonly LoadOfKind[] = [
@@ -37,7 +37,7 @@ export async function benchWorkers(log: (line: string) => void): Promise<Figure[
       bar: '',
       holds: true,
     }))
-    for (const load of loads) figures.push(...figuresOf(load, await inTurns(ledgers, load, log)))
+    for (const load of loads) figures.push(...figuresOf(load, await alternating(ledgers, load, log)))
     return figures
   } finally {
     for (const ledger of ledgers) await ledger.stop()
@@ -51,8 +51,8 @@ function figuresOf({ kind, perSecond }: LoadOfKind, measured: readonly Measured[
     const growth = one ? several.cpuMs / one.cpuMs : Number.NaN
     return {
       what: `${kind} at ${perSecond}/s, ${workers} workers`,
-      measured: told(several),
-      against: one ? told(one) : '',
+      measured: figuresText(several),
+      against: one ? figuresText(one) : '',
       ratio: `CPU ${percent(growth)}`,
       bar: workers === 4 && kind === 'validate' ? '≤ 110 %' : '',
       holds: workers !== 4 || kind !== 'validate' || growth <= 1.1,

@@ -34,7 +34,7 @@ export type Caller = {
 }
 
 /** After this a client gives up. */
-const patienceMs = 15_000
+const timeoutMs = 15_000
 
 /**
  * Sends requests to the applications. Whatever happens, they answer none with 500, and 503 with a Retry-After.
@@ -49,7 +49,7 @@ export function createCaller(
   const figures: Figures = { requests: 0, unavailable: 0, lost: 0, slowestMs: 0, slowest: '', byCall: {} }
 
   async function send(app: 1 | 2, { method, path, headers, body }: Request): Promise<Called> {
-    const signal = AbortSignal.timeout(patienceMs)
+    const signal = AbortSignal.timeout(timeoutMs)
     const answer = await pools[app].request({ method, path, headers, body: body ?? null, signal })
     const text = await answer.body.text()
     const { statusCode: status } = answer

@@ -56,7 +56,7 @@ export function createCheck(stage: Stage, injector: Injector, load: Load, say: (
   /** In words; empty when there is nothing. */
   async function leftToDo(): Promise<string> {
     try {
-      const left = await stage.operator.ask('hurry', {})
+      const left = await stage.operator.send('hurry', {})
       const open = Object.entries(left).filter(([, count]) => count > 0)
       return open.map(([what, count]) => `${what}: ${count}`).join(', ')
     } catch (error) {
@@ -78,7 +78,7 @@ export function createCheck(stage: Stage, injector: Injector, load: Load, say: (
 
   async function readLog(): Promise<LogLine[]> {
     const file = join(stage.directory, `log-${++checks}.jsonl`)
-    await stage.operator.ask('readLog', { file })
+    await stage.operator.send('readLog', { file })
     return readFileSync(file, 'utf8')
       .split('\n')
       .filter((line) => line !== '')
@@ -96,8 +96,8 @@ export function createCheck(stage: Stage, injector: Injector, load: Load, say: (
       return { events: earlier.length, violations: [{ what: 'the stage', expected, found: error.message }] }
     }
     const { log, arrivals } = found
-    const { selling, webhookChanges, desk } = load
-    const known = { licenses: desk.licenses, sales: selling.sales, refunded: selling.refunded }
+    const { selling, webhookChanges, context } = load
+    const known = { licenses: context.licenses, sales: selling.sales, refunded: selling.refunded }
     const violations = [
       ...checkPrefix(earlier, log),
       ...checkLog(log),

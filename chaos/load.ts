@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCaller, type Figures } from './calls.ts'
-import type { Desk } from './desk.ts'
+import type { LoadContext } from './load-context.ts'
 import type { Violation } from './log-checks.ts'
 import { changer, seller } from './operator-commands.ts'
 import { createRandom } from './random.ts'
@@ -12,7 +12,7 @@ import { createWebhookChanges } from './webhook-changes.ts'
 
 export type Load = {
   readonly figures: Figures & { acknowledged: number; longestPauseMs: number }
-  readonly desk: Desk
+  readonly context: LoadContext
   readonly selling: ReturnType<typeof createSelling>
   readonly seatCalls: ReturnType<typeof createSeatCalls>
   readonly webhookChanges: ReturnType<typeof createWebhookChanges>
@@ -44,13 +44,13 @@ export function startLoad(
   let resting: PromiseWithResolvers<void> | undefined
   let underWay = 0
 
-  const desk: Desk = {
+  const context: LoadContext = {
     stage,
     random,
     licenses: [],
     fail: options.onViolation,
-    tell: caller.call,
-    ask(tenantId, { headers, ...request }) {
+    requestOf: caller.call,
+    request(tenantId, { headers, ...request }) {
       const own = { authorization: `Bearer ${stage.tokens[tenantId]}`, ...headers }
       const json = request.body === undefined ? {} : { 'content-type': 'application/json' }
       return caller.call(random.pick([1, 2]), { ...request, headers: { ...own, ...json } })
@@ -66,10 +66,10 @@ export function startLoad(
       if (closed) throw new Stuck(what)
     },
   }
-  const selling = createSelling(desk)
-  const seatCalls = createSeatCalls(desk)
-  const webhookChanges = createWebhookChanges(desk)
-  const revoke = createRevoking(desk)
+  const selling = createSelling(context)
+  const seatCalls = createSeatCalls(context)
+  const webhookChanges = createWebhookChanges(context)
+  const revoke = createRevoking(context)
 
   /** Of a hundred calls. */
   async function callOne(): Promise<void> {
@@ -102,7 +102,7 @@ export function startLoad(
     get figures() {
       return { ...caller.figures, acknowledged, longestPauseMs }
     },
-    desk,
+    context,
     selling,
     seatCalls,
     webhookChanges,

@@ -54,10 +54,10 @@ const summary = await runChaos({
   thinkMs: 120,
   onLine: say,
 })
-process.stdout.write(values.json ? `${JSON.stringify(summary)}\n` : `${told(summary)}\n`)
+process.stdout.write(values.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n`)
 if (summary.violations.length > 0) process.exitCode = 1
 
-function told(found: Summary): string {
+function summaryText(found: Summary): string {
   const { seed: played, kept, violations, ended_by_itself: ended } = found
   const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
   const counted = Object.entries(found.faults).map(([kind, times]) => `${times} × ${kind}`)

@@ -15,8 +15,8 @@ export type Seat = {
 
 type Bounds = { least: number; most: number }
 
-/** `asked`: a call that may have revoked it was sent. */
-type Revocation = 'none' | 'asked' | 'acknowledged'
+/** `requested`: a call that may have revoked it was sent. */
+type Revocation = 'none' | 'requested' | 'acknowledged'
 
 export type License = {
   readonly id: string

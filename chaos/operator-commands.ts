@@ -4,24 +4,24 @@ import { z } from 'zod'
 export const operatorCommands = {
   /** Makes the tenants, their tokens and products, and the webhook of the first one. */
   setUp: {
-    asked: z.object({ receiver: z.string() }),
-    answered: z.object({ tokens: z.record(z.string(), z.string()), secret: z.string() }),
+    input: z.object({ receiver: z.string() }),
+    output: z.object({ tokens: z.record(z.string(), z.string()), secret: z.string() }),
   },
-  approve: { asked: z.object({ confirmationId: z.string() }), answered: z.null() },
-  setWebhook: { asked: z.object({ tenantId: z.string(), url: z.string() }), answered: z.null() },
-  removeWebhook: { asked: z.object({ tenantId: z.string() }), answered: z.null() },
+  approve: { input: z.object({ confirmationId: z.string() }), output: z.null() },
+  setWebhook: { input: z.object({ tenantId: z.string(), url: z.string() }), output: z.null() },
+  removeWebhook: { input: z.object({ tenantId: z.string() }), output: z.null() },
   /** What is not carried to its end; deliveries that wait for their next try are asked for at once. */
   hurry: {
-    asked: z.object({}),
-    answered: z.object({ openSales: z.int(), owed: z.int(), pending: z.int(), unexecuted: z.int() }),
+    input: z.object({}),
+    output: z.object({ openSales: z.int(), owed: z.int(), pending: z.int(), unexecuted: z.int() }),
   },
   /** Writes the log to a file, a line of JSON an event. */
-  readLog: { asked: z.object({ file: z.string() }), answered: z.null() },
+  readLog: { input: z.object({ file: z.string() }), output: z.null() },
 } as const
 
 export type OperatorCommand = keyof typeof operatorCommands
-export type Asked<C extends OperatorCommand> = z.infer<(typeof operatorCommands)[C]['asked']>
-export type Answered<C extends OperatorCommand> = z.infer<(typeof operatorCommands)[C]['answered']>
+export type Input<C extends OperatorCommand> = z.infer<(typeof operatorCommands)[C]['input']>
+export type Output<C extends OperatorCommand> = z.infer<(typeof operatorCommands)[C]['output']>
 
 /** The tenant that sells, and whose webhook stays. */
 export const seller = 'acme'

@@ -3,17 +3,17 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
-import { type Answered, type Asked, type OperatorCommand, operatorCommands } from './operator-commands.ts'
+import { type Input, type OperatorCommand, type Output, operatorCommands } from './operator-commands.ts'
 
 export type Operator = {
   /** @throws OperatorFailed when it could not be done, which may be because a store does not answer */
-  ask<C extends OperatorCommand>(command: C, asked: Asked<C>): Promise<Answered<C>>
+  send<C extends OperatorCommand>(command: C, input: Input<C>): Promise<Output<C>>
   stop(): void
 }
 
 export class OperatorFailed extends Error {}
 
-const Reply = z.object({ id: z.int(), answered: z.unknown().optional(), failed: z.string().optional() })
+const Reply = z.object({ id: z.int(), output: z.unknown().optional(), failed: z.string().optional() })
 type Reply = z.infer<typeof Reply>
 
 /** Starts an operator that takes one command after another. */
@@ -38,15 +38,15 @@ export function startOperator(environment: NodeJS.ProcessEnv, logFile: string): 
     waiting.clear()
   })
   return {
-    async ask<C extends OperatorCommand>(command: C, asked: Asked<C>) {
+    async send<C extends OperatorCommand>(command: C, input: Input<C>) {
       if (child.exitCode !== null) throw new OperatorFailed('the operator has ended')
       const id = ++ids
       const { promise, resolve } = Promise.withResolvers<Reply>()
       waiting.set(id, resolve)
-      child.stdin?.write(`${JSON.stringify({ id, command, asked })}\n`)
-      const { answered, failed } = await promise
+      child.stdin?.write(`${JSON.stringify({ id, command, input })}\n`)
+      const { output, failed } = await promise
       if (failed !== undefined) throw new OperatorFailed(failed)
-      return operatorCommands[command].answered.parse(answered) as Answered<C>
+      return operatorCommands[command].output.parse(output) as Output<C>
     },
     stop: () => void child.kill('SIGKILL'),
   }

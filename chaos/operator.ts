@@ -22,21 +22,21 @@ import { approve } from '../src/gate/approvals.ts'
 import type { Ledger } from '../src/ledger/ledger.ts'
 import type { Ports } from '../src/ports.ts'
 import {
-  type Answered,
-  type Asked,
   account,
   changer,
   deviceLimit,
+  type Input,
   type LogLine,
   type OperatorCommand,
+  type Output,
   operatorCommands,
   productId,
   seller,
 } from './operator-commands.ts'
 
-const Request = z.object({ id: z.int(), command: z.string(), asked: z.unknown() })
+const Request = z.object({ id: z.int(), command: z.string(), input: z.unknown() })
 
-type Work = { [C in OperatorCommand]: (stores: Stores, asked: Asked<C>) => Promise<Answered<C>> }
+type Work = { [C in OperatorCommand]: (stores: Stores, input: Input<C>) => Promise<Output<C>> }
 
 const origin = (): Origin => ({ requestId: newId('req'), actor: 'operator:chaos' })
 
@@ -72,7 +72,7 @@ const work: Work = {
 async function setUp(
   services: Ports<'execute' | 'findProduct' | 'now' | 'planRoom' | 'randomBytes' | 'secrets'>,
   receiver: string,
-): Promise<Answered<'setUp'>> {
+): Promise<Output<'setUp'>> {
   const plan = 'unlimited'
   const tokens: Record<string, string> = {}
   for (const tenantId of [seller, changer]) {
@@ -80,8 +80,8 @@ async function setUp(
     const keyTypes = [{ ...defaultKeyType, deviceLimit }] as const
     const product = { tenantId, plan, productId, name: 'Editor', keyPrefix: 'ED', keyTypes } as const
     await createProduct(services, { ...product, settings: {} }, origin())
-    const asked = { tenantId, name: 'chaos', scopes: Scope.options, expiresAt: null }
-    tokens[tenantId] = (await createToken(services, asked, origin())).token
+    const token = { tenantId, name: 'chaos', scopes: Scope.options, expiresAt: null }
+    tokens[tenantId] = (await createToken(services, token, origin())).token
   }
   const change = (type: 'start' | 'finish') =>
     changeIntegration(services, seller, 'stripe', origin(), (at) =>
@@ -96,7 +96,7 @@ async function setUp(
   return { tokens, secret }
 }
 
-async function hurry({ services, readModels }: Stores): Promise<Answered<'hurry'>> {
+async function hurry({ services, readModels }: Stores): Promise<Output<'hurry'>> {
   const { db } = services
   await readModels.catchUp()
   const waiting = await db.query<{ delivery_id: string; tenant_id: string }>(
@@ -143,8 +143,8 @@ async function writeLog(ledger: Ledger, file: string): Promise<void> {
   }
 }
 
-async function answer<C extends OperatorCommand>(command: C, asked: unknown): Promise<Answered<C>> {
-  const parsed = operatorCommands[command].asked.parse(asked) as Asked<C>
+async function answer<C extends OperatorCommand>(command: C, input: unknown): Promise<Output<C>> {
+  const parsed = operatorCommands[command].input.parse(input) as Input<C>
   stores ??= await openStores(parseConfig(process.env), createLog('silent'))
   return work[command](stores, parsed)
 }
@@ -152,10 +152,10 @@ async function answer<C extends OperatorCommand>(command: C, asked: unknown): Pr
 let stores: Stores | undefined
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { id, command, asked } = Request.parse(JSON.parse(line))
+  const { id, command, input } = Request.parse(JSON.parse(line))
   let reply: object
   try {
-    reply = { id, answered: await answer(command as OperatorCommand, asked) }
+    reply = { id, output: await answer(command as OperatorCommand, input) }
   } catch (error) {
     reply = { id, failed: error instanceof Error ? `${error.name}: ${error.message}` : String(error) }
     // A store may have ended: the next command connects anew.

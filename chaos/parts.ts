@@ -84,7 +84,7 @@ export function keepRunning(
   }
 }
 
-const lookEveryMs = 300
+const pollMs = 300
 
 /** Keeps the embedded Postgres running on a directory. */
 export async function keepPostgresRunning(
@@ -110,7 +110,7 @@ export async function keepPostgresRunning(
 
   const watching = (async () => {
     while (!stopped) {
-      await sleep(lookEveryMs)
+      await sleep(pollMs)
       if (stopped || held || running.isRunning()) continue
       if (!ended) onEnd(null, null)
       while (!stopped && !held && !(await start())) await sleep(restartMs)

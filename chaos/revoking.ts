@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Desk } from './desk.ts'
+import type { LoadContext } from './load-context.ts'
 import type { License } from './model.ts'
 import { OperatorFailed } from './operator-process.ts'
 
@@ -9,33 +9,33 @@ const Pending = z.object({ confirmation: z.object({ id: z.string() }) })
  * Revokes a license as a program does: asks, has an operator approve, and sends the same request again with the
  * confirmation. A confirmation that has expired or was used up is asked for anew.
  */
-export function createRevoking(desk: Desk) {
+export function createRevoking(context: LoadContext) {
   return async function revoke(): Promise<void> {
-    const open = desk.licenses.filter(({ revocation }) => revocation === 'none')
+    const open = context.licenses.filter(({ revocation }) => revocation === 'none')
     if (open.length < 4) return
-    const license = desk.random.pick(open)
-    await desk.untilDone(`revoke ${license.id}`, () => tryOnce(license))
+    const license = context.random.pick(open)
+    await context.untilDone(`revoke ${license.id}`, () => tryOnce(license))
   }
 
   async function tryOnce(license: License): Promise<boolean> {
     if (license.revocation === 'acknowledged') return true
-    const asked = await send(license)
-    if (asked === 'revoked') return true
-    if (asked === 'open' || asked === undefined) return false
+    const confirmationId = await send(license)
+    if (confirmationId === 'revoked') return true
+    if (confirmationId === 'open' || confirmationId === undefined) return false
     try {
-      await desk.stage.operator.ask('approve', { confirmationId: asked })
+      await context.stage.operator.send('approve', { confirmationId })
     } catch (error) {
       if (error instanceof OperatorFailed) return false
       throw error
     }
     // From now on it may be revoked at any moment.
-    if (license.revocation === 'none') license.revocation = 'asked'
-    return (await send(license, asked)) === 'revoked'
+    if (license.revocation === 'none') license.revocation = 'requested'
+    return (await send(license, confirmationId)) === 'revoked'
   }
 
   /** @returns the id of a confirmation to be approved; `open` when it is not known */
   async function send(license: License, confirmationId?: string): Promise<string | undefined> {
-    const called = await desk.ask(license.tenantId, {
+    const called = await context.request(license.tenantId, {
       method: 'POST',
       path: `/v1/licenses/${license.id}/revoke`,
       headers: confirmationId === undefined ? {} : { 'x-service-confirmation': confirmationId },
@@ -45,13 +45,13 @@ export function createRevoking(desk: Desk) {
     // Somebody else's call, or an earlier try of this one, has revoked it.
     if (status === 200 || status === 409) {
       license.revocation = 'acknowledged'
-      if (status === 200) desk.acknowledged()
+      if (status === 200) context.acknowledged()
       return 'revoked'
     }
     if (status === 202) return Pending.parse(body).confirmation.id
     if (status === 403 && confirmationId !== undefined) return 'open'
     const found = `${status} ${JSON.stringify(body)}`
-    desk.fail({ what: `revoke ${license.id}`, expected: '200, 202, 403 or 409', found })
+    context.fail({ what: `revoke ${license.id}`, expected: '200, 202, 403 or 409', found })
     return undefined
   }
 }

@@ -158,7 +158,7 @@ function summaryOf(
     acknowledged: figures.acknowledged,
     unavailable: figures.unavailable,
     lost: figures.lost,
-    licenses: load.desk.licenses.length,
+    licenses: load.context.licenses.length,
     sales: load.selling.sales.length,
     events,
     faults,

@@ -57,7 +57,7 @@ export const faultKinds: readonly FaultKind[] = [
   'move clock',
 ]
 
-export type Asked = {
+export type ScheduleOptions = {
   seed: number
   rounds: number
   /** How long each round's faults go on, before everything is healed and checked. */
@@ -75,7 +75,7 @@ const calmMs = 1000
  * What goes wrong in each round, in the order of time: a pure function of what is asked. A round has a fault of every
  * kind, and two that last at the same time are never on the same part, link, disk or clock.
  */
-export function scheduleOf({ seed, rounds, roundMs, more }: Asked): Fault[][] {
+export function scheduleOf({ seed, rounds, roundMs, more }: ScheduleOptions): Fault[][] {
   const random = createRandom(seed)
   return Array.from({ length: rounds }, () => {
     const kinds = [...faultKinds, ...Array.from({ length: more }, () => random.pick(faultKinds))]

@@ -1,5 +1,5 @@
 import type { Called } from './calls.ts'
-import type { Desk } from './desk.ts'
+import type { LoadContext } from './load-context.ts'
 import {
   expectedDuring,
   expectedOf,
@@ -16,16 +16,16 @@ import { deviceLimit, productId } from './operator-commands.ts'
 const inUse = 24
 
 /** What devices ask, and whether the answers are what was acknowledged before. */
-export function createSeatCalls(desk: Desk) {
+export function createSeatCalls(context: LoadContext) {
   function pickLicense(): License | undefined {
-    const newest = desk.licenses.slice(-inUse)
-    return newest.length === 0 ? undefined : desk.random.pick(newest)
+    const newest = context.licenses.slice(-inUse)
+    return newest.length === 0 ? undefined : context.random.pick(newest)
   }
 
   /** @param isFree what else has to be so */
   function pickSeat(license: License, isFree: (seat: Seat) => boolean): Seat | undefined {
     const free = license.seats.filter((seat) => !seat.busy && isFree(seat))
-    return free.length === 0 ? undefined : desk.random.pick(free)
+    return free.length === 0 ? undefined : context.random.pick(free)
   }
 
   const isKnown = ({ isActive }: Seat): boolean => isActive !== undefined
@@ -33,7 +33,7 @@ export function createSeatCalls(desk: Desk) {
   function send(call: 'activate' | 'deactivate' | 'validate', license: License, seat: Seat): Promise<Called> {
     const body = { product_id: productId, license_key: license.key, device_id: seat.deviceId }
     const path = `/v1/licenses/${call}`
-    return desk.ask(license.tenantId, { method: 'POST', path, body: JSON.stringify(body) })
+    return context.request(license.tenantId, { method: 'POST', path, body: JSON.stringify(body) })
   }
 
   /** Fails on what cannot be said of a license that is there. */
@@ -44,7 +44,7 @@ export function createSeatCalls(desk: Desk) {
   ): Outcome {
     if (called.came !== 'answer') return 'unknown'
     if (called.status !== 200) {
-      desk.fail({ what, expected: '200 or 503', found: `${called.status} ${JSON.stringify(called.body)}` })
+      context.fail({ what, expected: '200 or 503', found: `${called.status} ${JSON.stringify(called.body)}` })
       return 'unknown'
     }
     return isDone(called.body) ? 'done' : 'refused'
@@ -69,7 +69,7 @@ export function createSeatCalls(desk: Desk) {
     }
     noteActivation(seat, outcome)
     seat.busy = false
-    if (outcome === 'done') desk.acknowledged()
+    if (outcome === 'done') context.acknowledged()
   }
 
   async function deactivate(): Promise<void> {
@@ -85,7 +85,7 @@ export function createSeatCalls(desk: Desk) {
     if (outcome === 'refused' && revocationOf(license) === 'none') fail(what, 'a seat that was taken', called)
     noteDeactivation(seat, outcome)
     seat.busy = false
-    if (outcome === 'done') desk.acknowledged()
+    if (outcome === 'done') context.acknowledged()
   }
 
   async function validate(): Promise<void> {
@@ -107,7 +107,11 @@ export function createSeatCalls(desk: Desk) {
   }
 
   function fail(what: string, expected: string, called: Called): void {
-    desk.fail({ what, expected, found: JSON.stringify(called.came === 'answer' ? called.body : called.came) })
+    context.fail({
+      what,
+      expected,
+      found: JSON.stringify(called.came === 'answer' ? called.body : called.came),
+    })
   }
 
   return {
@@ -116,8 +120,8 @@ export function createSeatCalls(desk: Desk) {
     validate,
     /** Asks for what is known of the newest licenses, and of all that are revoked. */
     async validateKnown(): Promise<void> {
-      const newest = desk.licenses.slice(-inUse)
-      const revoked = desk.licenses.filter(({ revocation }) => revocation === 'acknowledged').slice(-200)
+      const newest = context.licenses.slice(-inUse)
+      const revoked = context.licenses.filter(({ revocation }) => revocation === 'acknowledged').slice(-200)
       for (const license of new Set([...newest, ...revoked])) {
         await Promise.all(license.seats.map((seat) => validateSeat(license, seat)))
       }

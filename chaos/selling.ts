@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PaymentNotification } from '../src/payments/notification.ts'
 import { purchase } from '../test/sales/notifications.ts'
 import { stripeEvent, stripeHeaders } from '../test/sales/stripe-events.ts'
-import type { Desk } from './desk.ts'
+import type { LoadContext } from './load-context.ts'
 import { newLicense } from './model.ts'
 import { account, productId } from './operator-commands.ts'
 import { platformSecret } from './stage.ts'
@@ -13,7 +13,7 @@ const Minted = z.object({ license: z.object({ id: z.string() }), licenseKey: z.s
 const clocksAgreeMs = 240_000
 
 /** Mints through the interface, and sales and refunds that the card provider tells of. */
-export function createSelling(desk: Desk) {
+export function createSelling(context: LoadContext) {
   const sales: string[] = []
   const refunded: string[] = []
   let names = 0
@@ -22,7 +22,7 @@ export function createSelling(desk: Desk) {
   async function mint(tenantId: string): Promise<void> {
     const key = `mint-${++names}`
     const send = async () => {
-      const called = await desk.ask(tenantId, {
+      const called = await context.request(tenantId, {
         method: 'POST',
         path: '/v1/licenses',
         headers: { 'idempotency-key': key },
@@ -33,54 +33,54 @@ export function createSelling(desk: Desk) {
       // The first request is still under way.
       if (called.status !== 409) {
         const found = `${called.status} ${JSON.stringify(called.body)}`
-        desk.fail({ what: `mint ${key}`, expected: '201 or 409', found })
+        context.fail({ what: `mint ${key}`, expected: '201 or 409', found })
       }
       return undefined
     }
     let minted: z.infer<typeof Minted> | undefined
-    await desk.untilDone(`mint ${key}`, async () => {
+    await context.untilDone(`mint ${key}`, async () => {
       minted = await send()
       return minted !== undefined
     })
     if (!minted) return
-    desk.licenses.push(newLicense(minted.license.id, minted.licenseKey, tenantId))
-    desk.acknowledged()
-    const again = desk.random.chance(0.1) ? await send() : undefined
+    context.licenses.push(newLicense(minted.license.id, minted.licenseKey, tenantId))
+    context.acknowledged()
+    const again = context.random.chance(0.1) ? await send() : undefined
     if (again && again.licenseKey !== minted.licenseKey) {
       const found = `${minted.license.id} and ${again.license.id}`
-      desk.fail({ what: `mint ${key}`, expected: 'the same license for the same key', found })
+      context.fail({ what: `mint ${key}`, expected: 'the same license for the same key', found })
     }
   }
 
   /** Tells it until it is taken in. */
-  async function tell(told: PaymentNotification): Promise<void> {
-    const body = stripeEvent(told, account)
-    await desk.untilDone(told.notificationId, async () => {
-      const app = desk.random.pick([1, 2] as const)
+  async function notify(notification: PaymentNotification): Promise<void> {
+    const body = stripeEvent(notification, account)
+    await context.untilDone(notification.notificationId, async () => {
+      const app = context.random.pick([1, 2] as const)
       const headers = stripeHeaders(body, platformSecret)
       const path = '/api/stripe/webhook/connect'
-      const called = await desk.tell(app, { method: 'POST', path, headers, body })
+      const called = await context.requestOf(app, { method: 'POST', path, headers, body })
       if (called.came !== 'answer') return false
       if (called.status === 200) return true
-      if (!desk.stage.isOff(app, clocksAgreeMs)) {
+      if (!context.stage.isOff(app, clocksAgreeMs)) {
         const found = `${called.status} ${JSON.stringify(called.body)}`
-        desk.fail({ what: told.notificationId, expected: '200 or 503', found })
+        context.fail({ what: notification.notificationId, expected: '200 or 503', found })
       }
       return false
     })
-    desk.acknowledged()
+    context.acknowledged()
   }
 
   async function sell(): Promise<void> {
     const { sold, refunded: refund } = purchase(`s${++names}`)
     const sale = sold()
-    await tell(sale)
+    await notify(sale)
     sales.push(sale.saleId)
-    if (desk.random.chance(0.3)) await tell(sale)
-    if (!desk.random.chance(0.3)) return
-    await tell(refund('re_1'))
+    if (context.random.chance(0.3)) await notify(sale)
+    if (!context.random.chance(0.3)) return
+    await notify(refund('re_1'))
     refunded.push(sale.saleId)
-    if (desk.random.chance(0.3)) await tell(refund('re_1'))
+    if (context.random.chance(0.3)) await notify(refund('re_1'))
   }
 
   return { sales, refunded, mint, sell }

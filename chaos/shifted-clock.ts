@@ -4,25 +4,25 @@
  */
 import { readFileSync } from 'node:fs'
 
-const lookEveryMs = 100
+const pollMs = 100
 const file = process.env.CHAOS_CLOCK_FILE
 const RealDate = Date
 let shiftMs = 0
 
 const shiftedNow = (): number => RealDate.now() + shiftMs
 
-function look(path: string): void {
+function readShift(path: string): void {
   try {
-    const asked = Number(readFileSync(path, 'utf8'))
-    if (Number.isFinite(asked)) shiftMs = asked
+    const wantedMs = Number(readFileSync(path, 'utf8'))
+    if (Number.isFinite(wantedMs)) shiftMs = wantedMs
   } catch {
     // Not there yet: the clock is right.
   }
 }
 
 if (file !== undefined) {
-  look(file)
-  setInterval(() => look(file), lookEveryMs).unref()
+  readShift(file)
+  setInterval(() => readShift(file), pollMs).unref()
   globalThis.Date = new Proxy(RealDate, {
     get: (target, name) => (name === 'now' ? shiftedNow : (Reflect.get(target, name) as unknown)),
     construct: (target, given: unknown[], made) =>

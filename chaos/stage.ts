@@ -61,7 +61,7 @@ const walSettings = "max_wal_size = '96MB'\nmin_wal_size = '32MB'\n"
 const lateMs = 30_000
 
 type OnEnded = (ended: Ended) => void
-const toldOf =
+const endHandlerOf =
   (part: Part, onEnded: OnEnded): OnEnd =>
   (code, signal) =>
     onEnded({ part, code, signal })
@@ -103,7 +103,7 @@ export async function openStage(directory: string, onEnded: OnEnded): Promise<St
   }
   const operator = startOperator(environment, paths.logOf('operator'))
   const receiver = `http://127.0.0.1:${links['apps to receiver'].port}`
-  const { tokens, secret } = await operator.ask('setUp', { receiver })
+  const { tokens, secret } = await operator.send('setUp', { receiver })
   writeFileSync(paths.secrets, JSON.stringify({ [seller]: secret }), { mode: 0o600 })
 
   const keepApp = (app: AppNumber, port: number) =>
@@ -178,14 +178,14 @@ function keepNode(
   const { logOf, clockOf } = pathsIn(directory)
   const command = [process.execPath, '--import', clockImport, ...args]
   const own = { ...environment, CHAOS_CLOCK_FILE: clockOf(part) }
-  return keepRunning(command, own, logOf(part), toldOf(part, onEnded))
+  return keepRunning(command, own, logOf(part), endHandlerOf(part, onEnded))
 }
 
 async function startStores(directory: string, base: NodeJS.ProcessEnv, onEnded: OnEnded) {
   const paths = pathsIn(directory)
   const ports = { eventStore: await freePort(), nats: await freePort(), receiver: await freePort() }
   const cluster = join(paths.postgres, 'cluster')
-  const postgres = await keepPostgresRunning(cluster, toldOf('Postgres', onEnded))
+  const postgres = await keepPostgresRunning(cluster, endHandlerOf('Postgres', onEnded))
   appendPostgresSettings(cluster, walSettings, postgres.postgres.pid)
   const script = join(root, 'infra/local/eventstore/main.ts')
   const storeArgs = [script, '--directory', join(paths.eventStore, 'events')]
@@ -199,7 +199,12 @@ async function startStores(directory: string, base: NodeJS.ProcessEnv, onEnded: 
     parts: {
       Postgres: postgres,
       'event store': keepNode(directory, 'event store', [...storeArgs, ...eventStorePort], onEnded, base),
-      NATS: keepRunning([natsServer(), ...natsArgs], base, paths.logOf('NATS'), toldOf('NATS', onEnded)),
+      NATS: keepRunning(
+        [natsServer(), ...natsArgs],
+        base,
+        paths.logOf('NATS'),
+        endHandlerOf('NATS', onEnded),
+      ),
       receiver: keepNode(directory, 'receiver', [receiver, ...receiverArgs], onEnded, base),
     },
   }

@@ -1,17 +1,17 @@
 import type { Removed } from './delivery-checks.ts'
-import type { Desk } from './desk.ts'
+import type { LoadContext } from './load-context.ts'
 import { changer } from './operator-commands.ts'
 import { OperatorFailed } from './operator-process.ts'
 
 /** One tenant's webhook comes and goes, each time at another address. */
-export function createWebhookChanges(desk: Desk) {
+export function createWebhookChanges(context: LoadContext) {
   const removed: Removed[] = []
   let names = 0
   let path: string | undefined
   let busy = false
 
   async function untilDone(what: string, work: () => Promise<null>): Promise<void> {
-    await desk.untilDone(what, async () => {
+    await context.untilDone(what, async () => {
       try {
         await work()
         return true
@@ -27,17 +27,17 @@ export function createWebhookChanges(desk: Desk) {
     async change(): Promise<void> {
       if (busy) return
       busy = true
-      const { operator, receiver } = desk.stage
+      const { operator, receiver } = context.stage
       if (path === undefined) {
         path = `/${changer}/${++names}`
         const url = `${receiver}${path}`
-        await untilDone('set a webhook', () => operator.ask('setWebhook', { tenantId: changer, url }))
+        await untilDone('set a webhook', () => operator.send('setWebhook', { tenantId: changer, url }))
       } else {
-        await untilDone('remove a webhook', () => operator.ask('removeWebhook', { tenantId: changer }))
+        await untilDone('remove a webhook', () => operator.send('removeWebhook', { tenantId: changer }))
         removed.push({ path, at: Date.now() })
         path = undefined
       }
-      desk.acknowledged()
+      context.acknowledged()
       busy = false
     },
   }

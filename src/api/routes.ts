@@ -13,7 +13,7 @@ import { testPurchaseRoutes } from './management/integrations/test-purchases.ts'
 import { licenseChangeRoutes } from './management/licenses/changes.ts'
 import { evidenceRoutes } from './management/licenses/evidence.ts'
 import { licenseExportRoutes } from './management/licenses/export.ts'
-import { licenseStoryRoutes } from './management/licenses/history.ts'
+import { licenseHistoryRoutes } from './management/licenses/history.ts'
 import { licenseImportRoutes } from './management/licenses/import.ts'
 import { licenseRoutes } from './management/licenses/licenses.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
@@ -76,7 +76,7 @@ export function managementRoutes(
   mailRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
   licenseChangeRoutes(routes, services)
-  licenseStoryRoutes(routes, services, cursors)
+  licenseHistoryRoutes(routes, services, cursors)
   licenseImportRoutes(routes, services)
   licenseUndoRoutes(routes, services)
   licenseExportRoutes(routes, services)

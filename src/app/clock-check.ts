@@ -5,10 +5,10 @@ import { apartMs, clockInWords, type OtherClock, worthSayingFromMs } from '../le
 const failAboveMs = 60_000
 
 /** What the clocks came to. Detail and remedy are sentences for the operator. */
-type ClockFinding = { ok: boolean; required: boolean; detail: string; remedy?: string }
+type ClockResult = { ok: boolean; required: boolean; detail: string; remedy?: string }
 
 /** Says of each clock how far it is off: a few seconds are a warning, more than a minute is an error. One that may be off only because the answer took long counts as right. */
-export function judgeClocks(others: readonly OtherClock[]): ClockFinding {
+export function judgeClocks(others: readonly OtherClock[]): ClockResult {
   if (others.length === 0) {
     return { ok: true, required: true, detail: 'no other clock could be reached' }
   }

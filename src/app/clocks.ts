@@ -6,7 +6,7 @@ import { clockOfPostgres, judgeClocks } from './clock-check.ts'
 
 export type Clocks = {
   /** The clocks of the stores, asked at this moment; those that do not say are left out. */
-  ask(): Promise<OtherClock[]>
+  read(): Promise<OtherClock[]>
   /**
    * The same as the health of a part, asked at most once a minute: not ok from the difference on that is an error, with
    * words from the one on that is a warning. Not required: what is read is answered whatever the clocks say.
@@ -15,22 +15,23 @@ export type Clocks = {
 }
 
 const timeLimitMs = 2000
-const keptMs = 60_000
+const cacheMs = 60_000
 
 /** The clocks of the event store and of Postgres, against this machine's. */
 export const clocksOf = (eventstoreUrl: string, db: Pool): Clocks =>
   createClocks([() => clockOfEventStore(eventstoreUrl), async () => [await clockOfPostgres(db)]])
 
 export function createClocks(stores: readonly (() => Promise<OtherClock[]>)[]): Clocks {
-  let kept: { until: number; health: Promise<PartHealth> } | undefined
-  const ask = async () =>
+  let cached: { until: number; health: Promise<PartHealth> } | undefined
+  const read = async () =>
     (await Promise.all(stores.map((store) => withinTime(store(), timeLimitMs).catch(() => [])))).flat()
   return {
-    ask,
+    read,
     health() {
       const now = performance.now()
-      if (kept === undefined || kept.until < now) kept = { until: now + keptMs, health: ask().then(healthOf) }
-      return kept.health
+      if (cached === undefined || cached.until < now)
+        cached = { until: now + cacheMs, health: read().then(healthOf) }
+      return cached.health
     },
   }
 }

@@ -15,7 +15,7 @@ import { WrongLog } from '../ledger/log-check.ts'
 import { EventStoreRefused } from '../ledger/refused-at-start.ts'
 import { LedgerFrozen, LedgerUnavailable } from '../ledger/unavailable.ts'
 import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
-import { tell } from '../terminal/output.ts'
+import { printToStderr } from '../terminal/output.ts'
 import { WrongMasterKey } from '../vault/check.ts'
 import { StateUnreadable } from '../verdicts/trouble.ts'
 
@@ -31,7 +31,7 @@ export class CommandUnavailable extends Error {}
 /** Says on stderr what is wrong and how to mend it, without a stack trace unless it is our own fault. */
 export function reportFailure(error: unknown): number {
   const { message, code } = failureOf(error)
-  if (message !== undefined) tell(message)
+  if (message !== undefined) printToStderr(message)
   return code
 }
 

@@ -127,7 +127,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     cursors: options.cursors,
     baseUrl: options.baseUrl,
     limits: options.limits,
-    runTestPurchase: createTestPurchaseRunner(services, createTestPurchaseDriver(services, sendWithin(app))),
+    runTestPurchase: createTestPurchaseRunner(
+      services,
+      createTestPurchaseDriver(services, sendInProcess(app)),
+    ),
   })
   runtimeRoutes(routes, services, authority)
   clientRoutes(routes, services, clientAuthority)
@@ -144,7 +147,7 @@ const commonHeaders = ({ id }: FastifyRequest) => ({
 })
 
 /** To the same routes as over the network, so that nothing of a notification is taken on trust. */
-export function sendWithin(app: FastifyInstance): SendNotification {
+export function sendInProcess(app: FastifyInstance): SendNotification {
   return async ({ path, headers, body }) => {
     const answer = await app.inject({ method: 'POST', url: path, headers, payload: body })
     return { status: answer.statusCode, body: answer.body }

@@ -12,7 +12,7 @@ import { checkLog, WrongLog } from '../ledger/log-check.ts'
 import { explainRefusal, refuseUnusable } from '../ledger/refused-at-start.ts'
 import { LedgerFrozen } from '../ledger/unavailable.ts'
 import { watchLog } from '../ledger/watch.ts'
-import { tell } from '../terminal/output.ts'
+import { printToStderr } from '../terminal/output.ts'
 import { showProgress } from '../terminal/progress.ts'
 
 export type OpenOptions = {
@@ -68,7 +68,7 @@ export async function prepareLog(
   { supervise, toRebuild = false }: OpenOptions,
 ): Promise<void> {
   const compared = checkLog(ledger, await readKnownLog(db))
-  await (toRebuild ? compared.catch(tellOfAdoption) : compared)
+  await (toRebuild ? compared.catch(printAdoption) : compared)
   if (toRebuild) await makeMissingTables(projectionDb)
   // A log with an identity takes no other, so this also tells whether the user may write, and writes nothing.
   if ((await ledger.identity()) === undefined) await identifyLog(ledger, url)
@@ -80,9 +80,11 @@ export async function prepareLog(
 }
 
 /** A rebuild takes the log that is there, and says so when the read models were built from another one. */
-function tellOfAdoption(error: unknown): void {
+function printAdoption(error: unknown): void {
   if (!(error instanceof WrongLog)) throw error
-  tell(`${error.difference} Rebuilding from this log: events that it lacks disappear from the read models.`)
+  printToStderr(
+    `${error.difference} Rebuilding from this log: events that it lacks disappear from the read models.`,
+  )
 }
 
 async function identifyLog(ledger: Ledger, url: string): Promise<void> {
@@ -97,7 +99,7 @@ async function identifyLog(ledger: Ledger, url: string): Promise<void> {
 }
 
 /** Compares the two again with each new connection. @returns how to end that */
-export function watchTheLog(
+export function watchLogConnection(
   { ledger, gate, db, log }: { ledger: Ledger; gate: Gate; db: Pool; log: Logger },
   { onWrongLog }: NonNullable<OpenOptions['supervise']>,
 ): () => Promise<void> {

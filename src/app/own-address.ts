@@ -32,7 +32,7 @@ export async function withRealPort(config: Config): Promise<Config> {
 const Port = z.object({ port: z.int() })
 
 /** Sends to where providers send, from a process that may serve nothing itself. */
-export function sendTo(baseUrl: string): SendNotification {
+export function sendOverHttp(baseUrl: string): SendNotification {
   return async ({ path, headers, body }) => {
     const signal = AbortSignal.timeout(answerMs)
     try {

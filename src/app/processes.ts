@@ -11,7 +11,7 @@ import type { Trouble } from '../processes/process-manager.ts'
 import { createTestPurchaseDriver } from '../processes/test-purchase-driver.ts'
 import { createTestPurchaseRunner, resumeTestPurchases } from '../processes/test-purchases.ts'
 import { resumeSales } from '../sales/resume.ts'
-import { baseUrlOf, sendTo } from './own-address.ts'
+import { baseUrlOf, sendOverHttp } from './own-address.ts'
 import type { Stores } from './stores.ts'
 
 export type RunningProcesses = {
@@ -35,7 +35,7 @@ export function startProcesses(
       log.error({ err, [field]: id }, code)
   const runTestPurchase = createTestPurchaseRunner(
     services,
-    createTestPurchaseDriver(services, sendTo(baseUrl)),
+    createTestPurchaseDriver(services, sendOverHttp(baseUrl)),
   )
   const scheduling = scheduleDeliveries(services, onTrouble('delivery.not_scheduled', 'license'))
   const processes = [

@@ -23,9 +23,9 @@ export async function startServer(
   given: Config,
   stores: Stores,
   log: Logger,
-  asked: readonly Role[],
+  roles: readonly Role[],
 ): Promise<RunningServer> {
-  const config = asked.includes('api') ? await withRealPort(given) : given
+  const config = roles.includes('api') ? await withRealPort(given) : given
   const stopping = new AbortController()
   const undo: (() => Promise<unknown>)[] = []
   const stop = async () => {
@@ -39,7 +39,7 @@ export async function startServer(
       keepSweeping(stores.services.idempotency, (err) => log.warn({ err }, 'idempotency.sweep_failed')),
     )
     const subscribers: Subscriber[] = []
-    if (asked.includes('reactions')) {
+    if (roles.includes('reactions')) {
       await checkRecipients(config)
       const processing = startProcesses(config, stores, log, stopping.signal)
       subscribers.push(processing.onEntry)
@@ -47,19 +47,19 @@ export async function startServer(
       const backingUp = makeBackups(config, stores.db, log, stopping.signal)
       undo.push(() => backingUp)
     }
-    if (asked.includes('dispatcher')) {
+    if (roles.includes('dispatcher')) {
       const dispatching = startDispatching(config, stores, log, feed, stopping.signal)
       subscribers.push(dispatching.onEntry)
       undo.push(() => dispatching.finished)
     }
-    if (asked.includes('projector')) {
+    if (roles.includes('projector')) {
       const projecting = runProjector(stores, log, subscribers, stopping.signal)
       undo.push(() => projecting)
     } else if (subscribers.length > 0) {
       const listening = listen(stores, log, subscribers, stopping.signal)
       undo.push(() => listening)
     }
-    if (!asked.includes('api')) return { address: undefined, stop }
+    if (!roles.includes('api')) return { address: undefined, stop }
     // Only here: a process that leaves HTTP to others need not load it.
     const { serveApi } = await import('./api.ts')
     const { address, close } = await serveApi(config, stores, log, feed)

@@ -40,7 +40,7 @@ import { createSecrets } from '../vault/secrets.ts'
 import { createSubjects } from '../vault/subjects.ts'
 import { createTargetCheck, resolveByDns } from '../webhooks/resolve.ts'
 import { type Clocks, clocksOf } from './clocks.ts'
-import { type OpenOptions, prepareLog, reachLedger, watchTheLog } from './log-at-start.ts'
+import { type OpenOptions, prepareLog, reachLedger, watchLogConnection } from './log-at-start.ts'
 import { readMasterKey } from './master-key-file.ts'
 import { startTraces } from './traces.ts'
 
@@ -160,7 +160,7 @@ export async function connectStores(
     const onParked = (parked: object) => log.error(parked, 'projection.stream_parked')
     const { eventstoreUrl: url } = addresses
     if (use.prepare) await prepareLog({ connected, ledger, url, db, projectionDb, onParked }, use)
-    if (use.supervise) undo.push(watchTheLog({ ledger, gate, db, log }, use.supervise))
+    if (use.supervise) undo.push(watchLogConnection({ ledger, gate, db, log }, use.supervise))
     const clocks = clocksOf(url, db)
     const tail = createTail(ledger)
     const batches = traces.batches(tail)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { ConfigError } from '../config.ts'
-import { tell } from '../terminal/output.ts'
+import { printToStderr } from '../terminal/output.ts'
 
 export type SecretOptions = { secret?: string; secretFile?: string }
 
@@ -24,7 +24,7 @@ export async function readSecret({
     throw new ConfigError('--secret and --secret-file cannot be combined. Use --secret-file.')
   }
   if (secret !== undefined) {
-    tell(
+    printToStderr(
       'Warning: every user of this machine can read command arguments, and the shell history keeps them. Use --secret-file.',
     )
     return { secret: usable(secret), rest: undefined }

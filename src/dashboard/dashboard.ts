@@ -32,7 +32,7 @@ import { searchPage } from './search/route.ts'
 import { guardRoutes } from './session/principal.ts'
 import { home } from './session/return-path.ts'
 import { guardPages, refuseForeignForms } from './session/security.ts'
-import { keepSessions } from './session/session.ts'
+import { registerSessions } from './session/session.ts'
 import { settingPages } from './settings/route.ts'
 import { confirmRoutes } from './sign-in/confirm-route.ts'
 import { knownBrowsers } from './sign-in/known-browsers.ts'
@@ -62,7 +62,7 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
     async (pages) => {
       await guardPages(pages, isHttps)
       await readForms(pages)
-      const endSession = await keepSessions(pages, { ...options, isHttps })
+      const endSession = await registerSessions(pages, { ...options, isHttps })
       refuseForeignForms(pages)
       guardRoutes(pages, services)
       noteFreshness(pages, services)
@@ -84,7 +84,7 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
     { prefix: home },
   )
   shortAddresses(app)
-  keepTidy(app, services)
+  sweepHourly(app, services)
 }
 
 function routes(app: FastifyInstance, context: PageContext): void {
@@ -131,7 +131,7 @@ function shortAddresses(app: FastifyInstance): void {
 }
 
 /** Removes what has run out, every hour. */
-function keepTidy(app: FastifyInstance, services: Ports<'db' | 'now'>): void {
+function sweepHourly(app: FastifyInstance, services: Ports<'db' | 'now'>): void {
   const tidy = () =>
     void sweep(services.db, services.now()).catch((err: unknown) =>
       app.log.warn({ err }, 'dashboard.sweep_failed'),

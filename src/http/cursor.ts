@@ -14,31 +14,31 @@ export type Cursors = {
   read(boundTo: readonly unknown[], cursor: string | undefined): PageStart | undefined
 }
 
-const Place = z.strictObject({ createdAt: z.iso.datetime(), id: z.string() })
+const CursorKey = z.strictObject({ createdAt: z.iso.datetime(), id: z.string() })
 const tagLength = 16
 
 export function createCursors(key: KeyObject): Cursors {
-  const tag = (boundTo: readonly unknown[], place: string): Buffer =>
+  const tag = (boundTo: readonly unknown[], text: string): Buffer =>
     createHmac('sha256', key)
-      .update(JSON.stringify([boundTo, place]))
+      .update(JSON.stringify([boundTo, text]))
       .digest()
       .subarray(0, tagLength)
 
   return {
     write(boundTo, after) {
       if (after === undefined) return null
-      const place = JSON.stringify(after)
-      return Buffer.concat([tag(boundTo, place), Buffer.from(place)]).toString('base64url')
+      const text = JSON.stringify(after)
+      return Buffer.concat([tag(boundTo, text), Buffer.from(text)]).toString('base64url')
     },
     read(boundTo, cursor) {
       if (cursor === undefined) return undefined
       const bytes = Buffer.from(cursor, 'base64url')
-      const place = bytes.subarray(tagLength).toString()
+      const text = bytes.subarray(tagLength).toString()
       const given = bytes.subarray(0, tagLength)
-      if (given.length < tagLength || !timingSafeEqual(given, tag(boundTo, place))) {
+      if (given.length < tagLength || !timingSafeEqual(given, tag(boundTo, text))) {
         throw invalid('this cursor does not belong to this list; start again without it')
       }
-      return Place.parse(JSON.parse(place))
+      return CursorKey.parse(JSON.parse(text))
     },
   }
 }

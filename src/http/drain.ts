@@ -8,7 +8,7 @@ declare module 'fastify' {
 }
 
 /** After this a request that is still running is cut off. */
-const patienceMs = 10_000
+const timeoutMs = 10_000
 
 /**
  * While the application closes, requests are finished and their connections ended as they fall idle: those of
@@ -18,7 +18,7 @@ export function drainOnClose(app: FastifyInstance): void {
   app.decorate('endConnections', false)
   app.addHook('preClose', (done) => {
     const falling = setInterval(() => app.server.closeIdleConnections(), 50)
-    const late = setTimeout(() => app.server.closeAllConnections(), patienceMs)
+    const late = setTimeout(() => app.server.closeAllConnections(), timeoutMs)
     app.server.once('close', () => {
       clearInterval(falling)
       clearTimeout(late)

@@ -24,9 +24,9 @@ const frozenRetrySeconds = 5
  */
 export function answerErrors(app: FastifyInstance, admit: (request: FastifyRequest) => Promise<void>): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    const unasked = request.routeOptions.config.admitsItself && !request.caller && !request.client
+    const unadmitted = request.routeOptions.config.admitsItself && !request.caller && !request.client
     const problem = problemOf(
-      unasked && !(error instanceof Problem)
+      unadmitted && !(error instanceof Problem)
         ? await admit(request).then(
             () => error,
             (refused: FastifyError) => refused,

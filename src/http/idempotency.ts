@@ -33,7 +33,7 @@ export function honourIdempotencyKeys(app: FastifyInstance, idempotency: Idempot
     if (route.config.idempotencyKey === 'ignored') return
     route.preValidation = [noteKey, ...[route.preValidation ?? []].flat()]
     route.preHandler = [...[route.preHandler ?? []].flat(), reserveRun(idempotency)]
-    route.onSend = [...[route.onSend ?? []].flat(), keepAnswer]
+    route.onSend = [...[route.onSend ?? []].flat(), storeResponse]
     route.schema = withKeyAnswers(route.schema ?? {})
   })
 }
@@ -97,7 +97,11 @@ function refuse(error: unknown): never {
 }
 
 /** What becomes of a reservation once its answer is known. */
-async function keepAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+async function storeResponse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): Promise<unknown> {
   const { keyed } = request
   const { reserved } = keyed ?? {}
   if (!keyed || !reserved) return payload

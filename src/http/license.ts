@@ -84,10 +84,10 @@ export function licenseView(entry: LicenseEntry, person: Person, now: string): z
 
 type DeviceView = z.infer<typeof licenseDetailOut>['devices'][number]
 
-/** @param said what the license's devices have said of themselves, by instance id */
+/** @param telemetry what the license's devices have said of themselves, by instance id */
 export const deviceView =
-  (said: ReadonlyMap<string, NonNullable<DeviceView['telemetry']>>) =>
+  (telemetry: ReadonlyMap<string, NonNullable<DeviceView['telemetry']>>) =>
   ({ installId: _, ...seat }: Seat): DeviceView => ({
     ...seat,
-    telemetry: said.get(seat.instanceId) ?? null,
+    telemetry: telemetry.get(seat.instanceId) ?? null,
   })

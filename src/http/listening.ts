@@ -17,7 +17,7 @@ export type Listening = {
 }
 
 /** How often open connections are looked at while they are waited for. */
-const lookMs = 50
+const pollMs = 50
 /** After this a request that is still running is cut off. */
 const longestRequestMs = 10_000
 
@@ -44,7 +44,7 @@ export async function listen(
     async drain(patienceMs) {
       app.endConnections = true
       stopAccepting()
-      for (const until = performance.now() + patienceMs; performance.now() < until; await sleep(lookMs)) {
+      for (const until = performance.now() + patienceMs; performance.now() < until; await sleep(pollMs)) {
         if ((await countConnections(servers)) === 0) return
       }
     },
@@ -55,7 +55,7 @@ export async function listen(
       while ((await countConnections(servers)) > 0) {
         if (performance.now() < until) app.server.closeIdleConnections()
         else app.server.closeAllConnections()
-        await sleep(lookMs)
+        await sleep(pollMs)
       }
       await app.close()
     },

@@ -10,7 +10,7 @@ export const metadataIn = Metadata.refine(
 )
 
 /** The log writes four-digit years; some days that look like days, as 30 February, are none. */
-function isKeepable(value: string): boolean {
+function isInYearRange(value: string): boolean {
   const moment = new Date(value)
   return !Number.isNaN(moment.getTime()) && /^\d{4}-/.test(moment.toISOString())
 }
@@ -18,7 +18,7 @@ function isKeepable(value: string): boolean {
 /** A moment in any offset, whole or with a fraction; a four-digit year even in UTC. */
 export const momentIn = z.iso
   .datetime({ offset: true })
-  .refine(isKeepable, 'must be a valid time between the years 0000 and 9999')
+  .refine(isInYearRange, 'must be a valid time between the years 0000 and 9999')
   .meta({ example: '2027-11-21T00:00:00.000Z', description: 'ISO 8601' })
 
 export const momentOut = z

@@ -5,14 +5,14 @@ import { sha512 } from '@noble/hashes/sha2.js'
 hashes.sha512 = sha512
 
 /** As RFC 8032 says, strictly: one signature for one text, and no key of low order. Never throws. */
-export function isSigned(text: string, signature: string, publicKey: string): boolean {
+export function verifyText(text: string, signature: string, publicKey: string): boolean {
   const signed = bytesOf(signature, 64)
   const key = bytesOf(publicKey, 32)
-  return signed !== undefined && key !== undefined && areSigned(new TextEncoder().encode(text), signed, key)
+  return signed !== undefined && key !== undefined && verifyBytes(new TextEncoder().encode(text), signed, key)
 }
 
 /** Never throws: what is no signature or no key signs nothing. */
-export function areSigned(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean {
+export function verifyBytes(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean {
   try {
     return verify(signature, message, publicKey, { zip215: false })
   } catch {

@@ -3,7 +3,7 @@
  * workers, asks nobody and keeps nothing.
  */
 
+export type { Keyset, Place } from './keyset.ts'
 export { type Lease, type LeaseRefusal, verifyLease } from './lease.ts'
 export { licenseKeyHash, normaliseLicenseKey } from './license-key.ts'
-export type { Keyset, Place } from './place.ts'
 export { type Settings, type SettingsRefusal, verifySettings } from './settings.ts'

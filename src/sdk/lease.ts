@@ -1,5 +1,5 @@
-import { isSigned } from './ed25519.ts'
-import { isField, isRecord, isSeconds, type Keyset, keyIn, type Place } from './place.ts'
+import { verifyText } from './ed25519.ts'
+import { isField, isRecord, isSeconds, type Keyset, keyIn, type Place } from './keyset.ts'
 
 export type Lease = {
   kid: string
@@ -61,7 +61,7 @@ export function verifyLease(
     lease.status,
     lease.entitlements.join(','),
   ].join('|')
-  if (!isSigned(text, lease.signature, publicKey)) return refused('bad_signature')
+  if (!verifyText(text, lease.signature, publicKey)) return refused('bad_signature')
   if (now > lease.expiresAt) return refused('over')
   return { ok: true, lease }
 }

@@ -1,5 +1,5 @@
-import { isSigned } from './ed25519.ts'
-import { isField, isRecord, isSeconds, type Keyset, keyIn, type Place } from './place.ts'
+import { verifyText } from './ed25519.ts'
+import { isField, isRecord, isSeconds, type Keyset, keyIn, type Place } from './keyset.ts'
 
 /** What an app may go by. An absent trial length was never configured, which is not 0: trials are off. */
 export type Settings = { freeTierEnabled: boolean; trialDurationDays?: number }
@@ -49,7 +49,7 @@ export function verifySettings(
   const publicKey = keyIn(keyset, kid)
   if (publicKey === undefined) return refused('unknown_key')
   const text = `cfg1|${kid}|${tenantId}|${productId}|${issuedAt}|${expiresAt}|${days}|${freeTierEnabled}`
-  if (!isSigned(text, signature, publicKey)) return refused('bad_signature')
+  if (!verifyText(text, signature, publicKey)) return refused('bad_signature')
   if (now > expiresAt) return refused('over')
   return { ok: true, settings: { freeTierEnabled, trialDurationDays: days } }
 }

@@ -13,7 +13,7 @@ export function print(options: OutputOptions, data: unknown, lines: () => string
 }
 
 /** Messages go to stderr, and are as harmless as what {@link print} prints. */
-export function tell(message: string): void {
+export function printToStderr(message: string): void {
   process.stderr.write(`${message.split('\n').map(asLine).join('\n')}\n`)
 }
 

@@ -91,7 +91,7 @@ test('a revoked key is never valid from the moment of the answer on', () => {
   const seat = seatOf(license, 'laptop')
   noteActivation(seat, 'done')
   expect(expectedOf(license, seat)).toBe('valid')
-  license.revocation = 'asked'
+  license.revocation = 'requested'
   expect(expectedOf(license, seat)).toBe('either')
   license.revocation = 'acknowledged'
   expect(expectedOf(license, seat)).toBe('invalid')

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
-import { fields, print, table, tell } from '../../src/terminal/output.ts'
+import { fields, print, printToStderr, table } from '../../src/terminal/output.ts'
 import { anyText } from '../domain/any-text.ts'
 
 afterEach(() => vi.restoreAllMocks())
@@ -28,7 +28,7 @@ test('no control, bidirectional or invisible character reaches a terminal, and n
   const outputs = [
     printed(() => print({}, undefined, () => [hostile])),
     printed(() => print({}, undefined, () => fields({ name: hostile, nested: [{ name: hostile }] }))),
-    printed(() => tell(hostile.replace('\n', ' '))),
+    printed(() => printToStderr(hostile.replace('\n', ' '))),
   ]
   for (const output of outputs) expect(output).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}]/u)
   expect(outputs[0]).toBe('Ada[2J]0;title31mgnp.exe NOT VERIFIED\tx\n')

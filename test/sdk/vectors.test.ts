@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { keyHashOf, newLicenseKey } from '../../src/credentials/license-key.ts'
-import { areSigned } from '../../src/sdk/ed25519.ts'
+import { verifyBytes } from '../../src/sdk/ed25519.ts'
 import { licenseKeyHash } from '../../src/sdk/index.ts'
 import { keyPairOf } from '../../src/signing/keys.ts'
 
@@ -42,7 +42,7 @@ test.each(rfc8032)('RFC 8032 $name', ({ seed, publicKey, message, signature }) =
   const pair = keyPairOf(Buffer.from(seed, 'hex').toString('base64'))
   expect(Buffer.from(pair.publicKey, 'base64').toString('hex')).toBe(publicKey)
   expect(sign(null, hex(message), pair.privateKey).toString('hex')).toBe(signature)
-  expect(areSigned(hex(message), hex(signature), hex(publicKey))).toBe(true)
+  expect(verifyBytes(hex(message), hex(signature), hex(publicKey))).toBe(true)
 })
 
 const { tests } = z
@@ -55,7 +55,7 @@ const { tests } = z
 
 describe('Wycheproof', () => {
   test.each(tests)('$tcId is $result', ({ pk, msg, sig, result }) => {
-    expect(areSigned(hex(msg), hex(sig), hex(pk))).toBe(result === 'valid')
+    expect(verifyBytes(hex(msg), hex(sig), hex(pk))).toBe(result === 'valid')
     const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), hex(pk)])
     const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
     expect(verify(null, hex(msg), key, hex(sig))).toBe(result === 'valid')

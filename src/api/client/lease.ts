@@ -5,7 +5,7 @@ import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'
 import { SigningFailed } from '../../signing/signer.ts'
-import { type Asking, activeKeyFor } from './settings.ts'
+import { activeKeyFor, type SettingsRequest } from './settings.ts'
 
 type Leased = Entitling & { license: Pick<IssuedLicense, 'productId' | 'expiresAt' | 'onExpiry'> }
 type Held = { keyHash: string; instanceId: string; status: LicenseStatus }
@@ -16,7 +16,7 @@ type Held = { keyHash: string; instanceId: string; status: LicenseStatus }
  */
 export async function requireLeases(
   services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
-  asking: Asking,
+  asking: SettingsRequest,
 ): Promise<void> {
   try {
     await services.signer.prepare(asking.client.tenantId, await activeKeyFor(services, asking))
@@ -31,7 +31,7 @@ export async function requireLeases(
  */
 export async function leaseFor(
   services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
-  asking: Asking,
+  asking: SettingsRequest,
   leased: Leased,
   { keyHash, instanceId, status }: Held,
   now: string,
@@ -48,7 +48,7 @@ export async function leaseFor(
   }
 }
 
-function refuse(err: unknown, { client, origin, log }: Asking): never {
+function refuse(err: unknown, { client, origin, log }: SettingsRequest): never {
   if (!(err instanceof SigningFailed)) throw err
   log.error({ err, tenant: client.tenantId, request_id: origin.requestId }, 'lease.signing_failed')
   throw new Problem(500, 'internal', 'the tenant is not fully configured: its signing key cannot be used')

@@ -11,8 +11,8 @@ const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> 
 }
 
 export function clientProblemOf(code: RefusalCode): Problem | undefined {
-  const told = refusals[code]
-  return told && new Problem(told[0], 'invalid_request', told[1])
+  const answer = refusals[code]
+  return answer && new Problem(answer[0], 'invalid_request', answer[1])
 }
 
 /** @throws Problem for a refusal that apps have a status for, and whatever else it was */

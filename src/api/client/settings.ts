@@ -10,7 +10,7 @@ import type { Client } from './client.ts'
 export type Settings = Envelope | { free_tier_enabled: boolean }
 
 /** Who asks, and where what goes wrong is told. */
-export type Asking = { client: Client; origin: Origin; log: FastifyBaseLogger }
+export type SettingsRequest = { client: Client; origin: Origin; log: FastifyBaseLogger }
 
 /**
  * The settings of the product that an app asks about, to be spread into the answer. Without a trial length there is
@@ -19,7 +19,7 @@ export type Asking = { client: Client; origin: Origin; log: FastifyBaseLogger }
  */
 export async function settingsOf(
   services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'>,
-  asking: Asking,
+  asking: SettingsRequest,
   now: string,
 ): Promise<Settings> {
   const { client, origin, log } = asking
@@ -43,5 +43,5 @@ export async function settingsOf(
 /** The key that signs for the client's tenant, which is made now when it has none yet. */
 export const activeKeyFor = (
   services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
-  { client: { tenantId, signing }, origin }: Asking,
+  { client: { tenantId, signing }, origin }: SettingsRequest,
 ): ActiveKey | Promise<ActiveKey> => signing ?? signingKeyOf(services, tenantId, origin)

@@ -2,7 +2,7 @@ import type { LogReader } from '../../../projections/runner/log.ts'
 import type { ReadModels } from '../../../projections/runner/read-models.ts'
 
 /** A parent that has not answered by then is stuck, and the worker advances the read models itself. */
-const patienceMs = 1000
+const timeoutMs = 1000
 
 type Waiter = {
   position: bigint
@@ -19,16 +19,16 @@ export type DelegatedReadModels = ReadModels & {
 /**
  * Read models that the parent process advances for all of its workers: commands of different workers then share one
  * round, and the log is pushed to one process.
- * @param ask tells the parent a position that the read models are to reach
+ * @param request tells the parent a position that the read models are to reach
  * @param own advances them in this process, for when the parent does not answer
  */
 export function delegateAdvancing(
   own: ReadModels,
   log: Pick<LogReader, 'head'>,
-  ask: (position: bigint) => void,
+  request: (position: bigint) => void,
 ): DelegatedReadModels {
   let reached = -1n
-  let asked = -1n
+  let requested = -1n
   const waiters = new Set<Waiter>()
 
   function onAdvanced(position: bigint): void {
@@ -56,12 +56,12 @@ export function delegateAdvancing(
           reject(error)
         },
       )
-    }, patienceMs)
+    }, timeoutMs)
     const waiter: Waiter = { position, timer, resolve, reject }
     waiters.add(waiter)
-    if (position > asked) {
-      asked = position
-      ask(position)
+    if (position > requested) {
+      requested = position
+      request(position)
     }
     return promise
   }

@@ -2,7 +2,7 @@ import { AggregatorRegistry, type Registry } from 'prom-client'
 import { Measured } from './messages.ts'
 
 /** A worker that does not answer by then is counted as it was when it last did. */
-const patienceMs = 1000
+const timeoutMs = 1000
 
 /** The metrics of all processes of one server. */
 export type Measurements = {
@@ -16,12 +16,12 @@ export type Measurements = {
  * counted after its end, since a sum that falls looks like a restart to Prometheus, and would be added once more.
  * @param own of this process
  * @param workers those that can be asked, at this moment
- * @param ask tells a worker to send its metrics under an id
+ * @param request tells a worker to send its metrics under an id
  */
 export function createMeasurements(
   own: Registry,
   workers: () => readonly number[],
-  ask: (worker: number, id: number) => void,
+  request: (worker: number, id: number) => void,
 ): Measurements {
   const last = new Map<number, Measured>()
   let ended: Promise<Measured> = Promise.resolve([])
@@ -29,19 +29,19 @@ export function createMeasurements(
   const awaited = new Map<number, { missing: Set<number>; resolve: () => void }>()
 
   function arrived(id: number, worker: number): void {
-    const asked = awaited.get(id)
-    asked?.missing.delete(worker)
-    if (asked?.missing.size === 0) asked.resolve()
+    const pending = awaited.get(id)
+    pending?.missing.delete(worker)
+    if (pending?.missing.size === 0) pending.resolve()
   }
 
-  async function askAll(): Promise<void> {
+  async function requestAll(): Promise<void> {
     const missing = new Set(workers())
     if (missing.size === 0) return
     const id = ids++
     const { promise, resolve } = Promise.withResolvers<void>()
     awaited.set(id, { missing, resolve })
-    const timer = setTimeout(resolve, patienceMs)
-    for (const worker of missing) ask(worker, id)
+    const timer = setTimeout(resolve, timeoutMs)
+    for (const worker of missing) request(worker, id)
     await promise
     clearTimeout(timer)
     awaited.delete(id)
@@ -49,7 +49,7 @@ export function createMeasurements(
 
   return {
     async read() {
-      await askAll()
+      await requestAll()
       const ofThis = Measured.parse(await own.getMetricsAsJSON())
       return sum([ofThis, ...last.values(), await ended]).metrics()
     },

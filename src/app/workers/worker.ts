@@ -40,7 +40,7 @@ const grace = closeWithGrace(
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
 await starting.catch(async (error: unknown) => {
   if (!(error instanceof CommandRefused)) log.error({ err: error }, 'worker.not_started')
-  await tell({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
+  await send({ kind: 'refused', message: error instanceof Error ? error.message : String(error) })
   grace.close()
 })
 
@@ -53,7 +53,7 @@ async function startMessage(): Promise<Start> {
 }
 
 /** @returns when it is on its way, so that this process may end */
-function tell(message: FromWorker): Promise<void> {
+function send(message: FromWorker): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()))
 }
 
@@ -74,7 +74,7 @@ async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
       readModels = delegateAdvancing(
         own,
         ledger,
-        (position) => void tell({ kind: 'advance', position: String(position) }),
+        (position) => void send({ kind: 'advance', position: String(position) }),
       )
       return readModels
     },
@@ -91,19 +91,19 @@ async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
       drain: () => api.drain(config.connections.idleMs + drainMs),
       async stop() {
         await api.close()
-        await metrics.tell(-1)
+        await metrics.send(-1)
         await close()
       },
     }
     process.on('message', (message) => {
-      const told = ToWorker.parse(message)
-      if (told.kind === 'advanced') readModels?.onAdvanced(told.position)
-      else if (told.kind === 'measure') void metrics.tell(told.id)
-      else if (told.kind === 'metrics') metrics.onText(told.id, told.text)
-      else if (told.kind === 'drain') void worker.drain().then(() => grace.close())
-      else if (told.kind === 'stop') grace.close()
+      const received = ToWorker.parse(message)
+      if (received.kind === 'advanced') readModels?.onAdvanced(received.position)
+      else if (received.kind === 'measure') void metrics.send(received.id)
+      else if (received.kind === 'metrics') metrics.onText(received.id, received.text)
+      else if (received.kind === 'drain') void worker.drain().then(() => grace.close())
+      else if (received.kind === 'stop') grace.close()
     })
-    await tell({ kind: 'listening', address: api.address })
+    await send({ kind: 'listening', address: api.address })
     return worker
   } catch (error) {
     await close()
@@ -113,7 +113,7 @@ async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
 
 type SharedMetrics = Metrics & {
   /** Tells the parent what this process has measured. */
-  tell(id: number): Promise<void>
+  send(id: number): Promise<void>
   onText(id: number, text: string): void
 }
 
@@ -128,11 +128,11 @@ function measureWithOthers(): SharedMetrics {
       const { promise, resolve } = Promise.withResolvers<string>()
       const id = ids++
       asked.set(id, resolve)
-      void tell({ kind: 'read-metrics', id })
+      void send({ kind: 'read-metrics', id })
       return promise
     },
-    async tell(id) {
-      await tell({ kind: 'measured', id, metrics: Measured.parse(await registry.getMetricsAsJSON()) })
+    async send(id) {
+      await send({ kind: 'measured', id, metrics: Measured.parse(await registry.getMetricsAsJSON()) })
     },
     onText(id, text) {
       asked.get(id)?.(text)

@@ -5,14 +5,14 @@ import type { ReadModels } from '../../../projections/runner/read-models.ts'
 import { fingerprint } from '../../../projections/runner/schema.ts'
 import { CommandRefused } from '../exit.ts'
 import { createMeasurements } from './measured.ts'
-import { forkMember, type Member, type Message } from './member.ts'
 import type { Start } from './messages.ts'
 import { restartDelayMs, youngDeathsAfter } from './restarts.ts'
+import { forkWorker, type Message, type WorkerProcess } from './worker-process.ts'
 
 /** Running requests of a worker get less than this to end. */
 const longestStopMs = 14_000
 /** A worker that still has clients by then drains beside the next one that is replaced. */
-const longestTurnMs = 10_000
+const longestDrainMs = 10_000
 
 export type Workers = {
   /**
@@ -35,44 +35,44 @@ export function startWorkers(count: number, log: Logger): Workers {
   const refused = Promise.withResolvers<never>()
   refused.promise.catch(() => undefined)
   let begun: { message: Start; readModels: ReadModels } | undefined
-  const hear = hearWorkers(
+  const handlers = createWorkerHandlers(
     log,
-    () => [...crew.members.values()],
+    () => [...pool.workers.values()],
     () => begun?.readModels,
     (message) => refused.reject(new CommandRefused(message)),
   )
-  const crew = keepCrew(count, log, hear, (member) => begun && member.tell(begun.message))
+  const pool = createWorkerPool(count, log, handlers, (member) => begun && member.send(begun.message))
   let replacing: Promise<void> | undefined
 
   return {
     async begin(start, readModels) {
       begun = { message: { kind: 'start', workers: count, fingerprint, ...start }, readModels }
-      const members = [...crew.members.values()]
-      for (const member of members) member.tell(begun.message)
+      const members = [...pool.workers.values()]
+      for (const member of members) member.send(begun.message)
       return Promise.race([refused.promise, Promise.any(members.map(({ listening }) => listening))])
     },
     replaceAll() {
-      replacing ??= crew.replaceAll().finally(() => {
+      replacing ??= pool.replaceAll().finally(() => {
         replacing = undefined
       })
       return replacing
     },
-    stop: () => crew.stop(),
+    stop: () => pool.stop(),
   }
 }
 
-type Hearing = {
-  onMessage(member: Member, message: Message): void
-  onEnded(member: Member): void
+type WorkerHandlers = {
+  onMessage(member: WorkerProcess, message: Message): void
+  onEnded(member: WorkerProcess): void
 }
 
 /** Does what workers ask for. */
-function hearWorkers(
+function createWorkerHandlers(
   log: Logger,
-  members: () => readonly Member[],
+  members: () => readonly WorkerProcess[],
   readModels: () => ReadModels | undefined,
   onRefused: (message: string) => void,
-): Hearing {
+): WorkerHandlers {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const measurements = createMeasurements(
@@ -81,7 +81,7 @@ function hearWorkers(
     (worker, id) =>
       members()
         .find((member) => member.id === worker)
-        ?.tell({ kind: 'measure', id }),
+        ?.send({ kind: 'measure', id }),
   )
   let hasServed = false
   return {
@@ -98,7 +98,7 @@ function hearWorkers(
           const { position } = message
           readModels()
             ?.advanceTo(position)
-            .then(() => member.tell({ kind: 'advanced', position: String(position) }))
+            .then(() => member.send({ kind: 'advanced', position: String(position) }))
             // The worker tries it itself, and says what is wrong.
             .catch(() => undefined)
           return
@@ -106,39 +106,39 @@ function hearWorkers(
         case 'measured':
           return measurements.onMeasured(member.id, message.id, message.metrics)
         case 'read-metrics':
-          void measurements.read().then((text) => member.tell({ kind: 'metrics', id: message.id, text }))
+          void measurements.read().then((text) => member.send({ kind: 'metrics', id: message.id, text }))
       }
     },
     onEnded: ({ id }) => measurements.onEnded(id),
   }
 }
 
-type Crew = {
-  members: ReadonlyMap<number, Member>
+type WorkerPool = {
+  workers: ReadonlyMap<number, WorkerProcess>
   replaceAll(): Promise<void>
   stop(): Promise<void>
 }
 
 /** Keeps so many workers running, and tells each of its beginning. */
-function keepCrew(
+function createWorkerPool(
   count: number,
   log: Logger,
-  { onMessage, onEnded }: Hearing,
-  onForked: (member: Member) => void,
-): Crew {
-  const members = new Map<number, Member>()
+  { onMessage, onEnded }: WorkerHandlers,
+  onForked: (member: WorkerProcess) => void,
+): WorkerPool {
+  const workers = new Map<number, WorkerProcess>()
   let stopping = false
   let youngDeaths = 0
   let pending = 0
-  const serving = () => [...members.values()].filter(({ isLeaving }) => !isLeaving)
+  const serving = () => [...workers.values()].filter(({ isLeaving }) => !isLeaving)
 
-  function fork(): Member {
+  function fork(): WorkerProcess {
     const startedAt = performance.now()
-    const member = forkMember(onMessage)
-    members.set(member.id, member)
+    const member = forkWorker(onMessage)
+    workers.set(member.id, member)
     onForked(member)
     void member.ended.then((how) => {
-      members.delete(member.id)
+      workers.delete(member.id)
       onEnded(member)
       if (stopping || member.isLeaving) return
       youngDeaths = youngDeathsAfter(youngDeaths, performance.now() - startedAt)
@@ -147,7 +147,7 @@ function keepCrew(
     return member
   }
 
-  function forkAfter(delayMs: number, { pid }: Member, how: string | number): void {
+  function forkAfter(delayMs: number, { pid }: WorkerProcess, how: string | number): void {
     log.error({ pid, exit: how, delay_ms: delayMs }, 'worker.died')
     pending++
     setTimeout(() => {
@@ -157,16 +157,16 @@ function keepCrew(
     }, delayMs)
   }
 
-  async function replace(old: Member): Promise<void> {
+  async function replace(old: WorkerProcess): Promise<void> {
     await fork().listening
     old.isLeaving = true
-    old.tell({ kind: 'drain' })
-    await Promise.race([old.ended, sleep(longestTurnMs, undefined, { ref: false })])
+    old.send({ kind: 'drain' })
+    await Promise.race([old.ended, sleep(longestDrainMs, undefined, { ref: false })])
   }
 
   for (let started = 0; started < count; started++) fork()
   return {
-    members,
+    workers: workers,
     async replaceAll() {
       log.info('Replacing the workers one by one')
       try {
@@ -178,8 +178,8 @@ function keepCrew(
     },
     async stop() {
       stopping = true
-      const last = [...members.values()]
-      for (const member of last) member.tell({ kind: 'stop' })
+      const last = [...workers.values()]
+      for (const member of last) member.send({ kind: 'stop' })
       const late = setTimeout(() => {
         for (const member of last) member.kill()
       }, longestStopMs)

@@ -8,7 +8,7 @@ import type { CheckedBackup } from '../../backup/restore.ts'
 import { checkBackup, finishRestore, restore } from '../../backup/restore.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { connectLedger } from '../../ledger/ledger.ts'
-import { tell } from '../../terminal/output.ts'
+import { printToStderr } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import type { BareStores } from './stores.ts'
 
@@ -41,7 +41,7 @@ export async function restoreInto<T>(
     { log, databaseUrl: migrationUrl },
     {
       onProgress: progress.update,
-      onRetry: ({ message }) => tell(`${message}; retrying`),
+      onRetry: ({ message }) => printToStderr(`${message}; retrying`),
     },
   )
   progress.done()
@@ -66,7 +66,7 @@ const emptyLog = {
 /** Empty tables first, and then a rebuild beside them: that folds a whole log several times as fast. */
 async function makeReadModels(db: Pool, ledger: Ledger): Promise<void> {
   const onParked = ({ stream, problem }: { stream: string; problem: string }) =>
-    tell(`${stream} is parked: ${problem}`)
+    printToStderr(`${stream} is parked: ${problem}`)
   await prepareReadModels(db, emptyLog, { onParked, onProgress: () => undefined })
   const progress = showProgress('Building the read models')
   await rebuild(db, ledger, { onParked, onProgress: progress.update })

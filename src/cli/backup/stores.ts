@@ -4,7 +4,7 @@ import { joinLocalStack } from '../../../infra/local/stack/stack.ts'
 import { CommandRefused } from '../../app/exit.ts'
 import type { Config } from '../../config.ts'
 import { openRawLog, type RawLog } from '../../ledger/raw-log.ts'
-import { tell } from '../../terminal/output.ts'
+import { printToStderr } from '../../terminal/output.ts'
 
 /** The stores as a backup and a restore use them: nothing is migrated, made or rebuilt by opening them. */
 export type BareStores = {
@@ -27,7 +27,7 @@ export async function withBareStores<T>(
   const stack = await joinLocalStack({
     dataDirectory: config.dataDirectory,
     parts: { postgres: config.databaseUrl === undefined, eventStore: config.eventstoreUrl === undefined },
-    log: tell,
+    log: printToStderr,
   })
   const databaseUrl = config.databaseUrl ?? stack.databaseUrl
   const migrationUrl =

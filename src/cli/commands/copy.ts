@@ -9,9 +9,9 @@ import { readFreeze } from '../../freeze/freeze.ts'
 import { compareLogs, type LogComparison } from '../../ledger/compare-logs.ts'
 import { copyLog, TargetDiffers } from '../../ledger/copy.ts'
 import type { RawLog } from '../../ledger/raw-log.ts'
-import { type OutputOptions, print, tell } from '../../terminal/output.ts'
+import { type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
-import { openDatabaseAt, openLogAt } from '../places.ts'
+import { openDatabaseAt, openLogAt } from '../store-location.ts'
 
 type CopyOptions = OutputOptions & { to?: string; databaseTo?: string; follow?: boolean; verify?: boolean }
 
@@ -41,13 +41,13 @@ async function copy(options: CopyOptions): Promise<void> {
   const databaseTo = options.databaseTo ?? config.copyDatabaseTo
   const undo: (() => Promise<unknown>)[] = []
   try {
-    const source = await openLogAt({ place: config.eventstoreUrl ?? config.dataDirectory })
+    const source = await openLogAt({ urlOrDirectory: config.eventstoreUrl ?? config.dataDirectory })
     undo.push(source.close)
     const needsDatabase = databaseTo !== undefined || options.follow === true
     const database = needsDatabase ? await openOwnDatabase(config, undo) : undefined
     const target = await openLogAt({
-      place: to,
-      ...(options.to !== undefined && { insteadOfArgument: 'KEYLEDGER_COPY_TO' }),
+      urlOrDirectory: to,
+      ...(options.to !== undefined && { secretVariable: 'KEYLEDGER_COPY_TO' }),
     })
     undo.push(target.close)
     const events = await copyWithProgress(source.log, target.log, options.follow ? database : undefined)
@@ -55,8 +55,8 @@ async function copy(options: CopyOptions): Promise<void> {
     const databaseRows =
       database && databaseTo !== undefined
         ? await copyDatabase(database, {
-            place: databaseTo,
-            ...(options.databaseTo !== undefined && { insteadOfArgument: 'KEYLEDGER_COPY_DATABASE_TO' }),
+            urlOrDirectory: databaseTo,
+            ...(options.databaseTo !== undefined && { secretVariable: 'KEYLEDGER_COPY_DATABASE_TO' }),
           })
         : null
     const compared = options.verify ? await compareWithProgress(source.log, target.log, events) : undefined
@@ -87,7 +87,7 @@ async function copyWithProgress(
   const events = await copyLog(source, target, {
     ...(following && { mayGrow: async () => (await readFreeze(following))?.holdsSince == null }),
     onProgress: progress.update,
-    onRetry: ({ message }) => tell(`${message}; retrying`),
+    onRetry: ({ message }) => printToStderr(`${message}; retrying`),
   })
   progress.done()
   return events
@@ -118,7 +118,7 @@ function resultOf({ equal, events, streams, digest, differences }: LogComparison
 }
 
 async function openOwnDatabase(config: Config, undo: (() => Promise<unknown>)[]): Promise<Pool> {
-  const found = await openDatabaseAt({ place: config.databaseUrl ?? config.dataDirectory })
+  const found = await openDatabaseAt({ urlOrDirectory: config.databaseUrl ?? config.dataDirectory })
   undo.push(found.close)
   const db = createPool(found.url)
   undo.push(() => db.end())

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { createLog } from '../../app/log.ts'
 import { openStores } from '../../app/stores.ts'
 import { parseConfig } from '../../config.ts'
-import { playLife } from '../demo/life.ts'
+import { runDemo } from '../demo/run.ts'
 
 export function demoCommand(program: Command): void {
   program
@@ -24,7 +24,7 @@ async function demo(): Promise<void> {
     const stores = await openStores(config, log)
     try {
       const server = await startServer(config, stores, log, ['api', 'projector'])
-      await playLife(stores, server.address ?? '').finally(() => server.stop())
+      await runDemo(stores, server.address ?? '').finally(() => server.stop())
     } finally {
       await stores.close()
     }

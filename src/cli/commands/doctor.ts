@@ -17,13 +17,13 @@ import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { connectFeed } from '../../webhooks/nats.ts'
 import { parsed } from '../arguments.ts'
 import { backupsCheck } from '../doctor/backups.ts'
-import { type Check, type Findings, runChecks } from '../doctor/check.ts'
+import { type Check, type CheckResults, runChecks } from '../doctor/check.ts'
 import { clockCheck } from '../doctor/clock.ts'
 import { diskCheck } from '../doctor/disk.ts'
 import { mailCheck } from '../doctor/mail.ts'
 import { portCheck } from '../doctor/port.ts'
 import { providerChecks, type Reached, reachProviders } from '../doctor/providers.ts'
-import { databaseRightsCheck, natsFinding, versionsCheck, withRemedy } from '../doctor/stores.ts'
+import { databaseRightsCheck, natsResult, versionsCheck, withRemedy } from '../doctor/stores.ts'
 
 /** A rebuild of the read models may take longer; then the report does without what the stores would add. */
 const openingMs = 30_000
@@ -46,7 +46,7 @@ export function doctorCommand(program: Command): void {
 type Exposures = { open: { path: string; problem: string }[]; closed: { path: string; problem: string }[] }
 
 type StoresReport = {
-  parts: Findings
+  parts: CheckResults
   ended: boolean
   projection: ProjectionStatus | null
   /** How the command ends when the stores could not be opened. */
@@ -66,11 +66,11 @@ async function doctor(options: OutputOptions & { sendTestMail?: string }): Promi
   const openBefore = exposuresNow()
   const [outside, stores] = await Promise.all([
     runChecks([portCheck(config), diskCheck(config.dataDirectory), mailCheck(config, testMailTo)]),
-    lookAtStores(config),
+    checkStores(config),
   ])
   const open = exposuresNow()
   const closed = openBefore.filter(({ path }) => open.every((exposure) => exposure.path !== path))
-  const parts: Findings = {
+  const parts: CheckResults = {
     ...stores.parts,
     data_directory: {
       ok: open.length === 0,
@@ -87,8 +87,12 @@ async function doctor(options: OutputOptions & { sendTestMail?: string }): Promi
   if (!stores.ended || !outside.ended) setTimeout(() => process.exit(), leftoverMs).unref()
 }
 
-function lines(parts: Findings, projection: ProjectionStatus | null, { open, closed }: Exposures): string[] {
-  const word = ({ ok, required }: Findings[string]) => (ok ? 'ok' : required ? 'FAILS' : 'warning')
+function lines(
+  parts: CheckResults,
+  projection: ProjectionStatus | null,
+  { open, closed }: Exposures,
+): string[] {
+  const word = ({ ok, required }: CheckResults[string]) => (ok ? 'ok' : required ? 'FAILS' : 'warning')
   return [
     ...table(Object.entries(parts).map(([name, finding]) => [name, word(finding), finding.detail ?? ''])),
     ...Object.entries(parts).flatMap(([name, { remedy }]) =>
@@ -108,7 +112,7 @@ function lines(parts: Findings, projection: ProjectionStatus | null, { open, clo
 }
 
 /** Opens the stores and looks at what they show. That they cannot be opened is a finding, too. */
-async function lookAtStores(config: Config): Promise<StoresReport> {
+async function checkStores(config: Config): Promise<StoresReport> {
   const log = createLog(process.env.KEYLEDGER_LOG_LEVEL === undefined ? 'warn' : config.logLevel)
   let stores: Stores
   try {
@@ -117,7 +121,7 @@ async function lookAtStores(config: Config): Promise<StoresReport> {
     return notOpened(config, error)
   }
   try {
-    return await lookInto(config, stores)
+    return await checkOpenStores(config, stores)
   } finally {
     await withinTime(stores.close(), closingMs).catch(() => undefined)
   }
@@ -148,7 +152,10 @@ async function notOpened(config: Config, error: unknown): Promise<StoresReport> 
   }
 }
 
-async function lookInto(config: Config, { services, clocks: storeClocks }: Stores): Promise<StoresReport> {
+async function checkOpenStores(
+  config: Config,
+  { services, clocks: storeClocks }: Stores,
+): Promise<StoresReport> {
   const { db, ledger } = services
   const feed = config.natsUrl === undefined ? undefined : connectFeed(config.natsUrl, () => undefined)
   try {
@@ -160,14 +167,14 @@ async function lookInto(config: Config, { services, clocks: storeClocks }: Store
       versionsCheck(db, feed),
       databaseRightsCheck(db),
       ...(config.backups ? [backupsCheck(db, config.backups)] : []),
-      clocks(reached, () => storeClocks.ask()),
+      clocks(reached, () => storeClocks.read()),
       ...providerChecks(providers, reached),
     ])
-    const parts: Findings = {
+    const parts: CheckResults = {
       ...Object.fromEntries(
         Object.entries(readiness.parts).map(([name, health]) => [name, withRemedy(name, health)]),
       ),
-      ...(feed && { nats: natsFinding(feed) }),
+      ...(feed && { nats: natsResult(feed) }),
       ...found,
     }
     const projection = await withinTime(projectionStatus(db, ledger), queryMs).catch(() => null)

@@ -7,7 +7,7 @@ import { withStores } from '../../app/with-stores.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { createCursors } from '../../http/cursor.ts'
-import { asLine, inJson, type OutputOptions, tell } from '../../terminal/output.ts'
+import { asLine, inJson, type OutputOptions, printToStderr } from '../../terminal/output.ts'
 import type { FedEvent } from '../../webhooks/payloads.ts'
 
 type TailOptions = OutputOptions & { tenant: string; after?: string; follow: boolean }
@@ -49,7 +49,7 @@ async function tail({ tenant, after, follow, json = false }: TailOptions): Promi
       if (!follow) break
       await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
-    if (last !== undefined && !json) tell(`Continue with --after ${last}`)
+    if (last !== undefined && !json) printToStderr(`Continue with --after ${last}`)
   })
 }
 

@@ -3,10 +3,10 @@ import { isDatabaseTrouble } from '../../../projections/database/trouble.ts'
 import { CommandRefused, CommandUnavailable } from '../../app/exit.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { freezeLedger, unfreezeLedger } from '../../freeze/freeze.ts'
-import { type OutputOptions, print, tell } from '../../terminal/output.ts'
+import { type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
 
-const tellOfWait = (milliseconds: number): void =>
-  tell(
+const printWait = (milliseconds: number): void =>
+  printToStderr(
     'A process crashed or lost its connection to the database. ' +
       `Waiting ${Math.ceil(milliseconds / 1000)} s for writes that it may have sent.`,
   )
@@ -20,8 +20,8 @@ export function freezeCommands(program: Command): void {
     .option('--json', 'print {frozen, since, actor, reason}')
     .action((options: OutputOptions & { reason?: string }) =>
       withStores(async ({ db, locks }, { actor }) => {
-        const asked = { actor, reason: options.reason ?? null }
-        const freeze = await freezeLedger(db, locks, asked, tellOfWait).catch((error: unknown) => {
+        const request = { actor, reason: options.reason ?? null }
+        const freeze = await freezeLedger(db, locks, request, printWait).catch((error: unknown) => {
           if (!isDatabaseTrouble(error)) throw error
           throw new CommandUnavailable(
             'Nothing was frozen, because a process may still append: it does not respond, or its append does not finish. ' +

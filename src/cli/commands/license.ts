@@ -13,7 +13,7 @@ import type { Ports } from '../../ports.ts'
 import { fields, type OutputOptions, print } from '../../terminal/output.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { licenseEvidenceCommand } from './license-evidence.ts'
-import { licenseStoryCommands } from './license-story.ts'
+import { licenseHistoryCommands } from './license-history.ts'
 
 /** `keyledger license …`: what support staff and auditors ask about one license. */
 export function licenseCommands(program: Command): void {
@@ -31,7 +31,7 @@ export function licenseCommands(program: Command): void {
       }),
     )
 
-  licenseStoryCommands(license)
+  licenseHistoryCommands(license)
   licenseEvidenceCommand(license)
 
   license

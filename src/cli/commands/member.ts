@@ -48,9 +48,9 @@ export function memberCommands(program: Command): void {
     .description(`Change what a member may do: ${Role.options.join(', ')}`)
     .requiredOption('--tenant <id>')
     .option('--json', 'print {memberId, role}')
-    .action((named: string, asked: string, options: Options) =>
+    .action((named: string, roleText: string, options: Options) =>
       withStores(async ({ services }, origin) => {
-        const role = parsed(Role, asked, 'the role')
+        const role = parsed(Role, roleText, 'the role')
         const { memberId } = await requireMember(services, options.tenant, named)
         await changeRole(services, options.tenant, memberId, role, origin)
         print(options, { memberId, role }, () => [`${named} is now ${role}.`])

@@ -5,7 +5,7 @@ import { verify } from '../../../projections/runner/verify.ts'
 import { exitCode } from '../../app/exit.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { runRebuild } from '../../commands/rebuilds.ts'
-import { type OutputOptions, print, table, tell } from '../../terminal/output.ts'
+import { type OutputOptions, print, printToStderr, table } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 
 /** `keyledger projections …`: the read models, and whether they tell the same story as the log. */
@@ -39,7 +39,7 @@ export function projectionCommands(program: Command): void {
           const former = await readKnownLog(services.db)
           const progress = showProgress('Rebuilding')
           const events = await runRebuild(services, {
-            onParked: ({ stream, problem }) => tell(`${stream} is parked: ${problem}`),
+            onParked: ({ stream, problem }) => printToStderr(`${stream} is parked: ${problem}`),
             onProgress: progress.update,
           })
           progress.done()

@@ -15,7 +15,7 @@ import type { Workers } from '../../app/workers/workers.ts'
 import { type Config, mostWorkers, parseConfig } from '../../config.ts'
 import { readFreeze } from '../../freeze/freeze.ts'
 import type { WrongLog } from '../../ledger/log-check.ts'
-import { tell } from '../../terminal/output.ts'
+import { printToStderr } from '../../terminal/output.ts'
 
 /** How long running requests may take to end after Ctrl-C. */
 const drainMs = 15_000
@@ -49,17 +49,17 @@ function parseRoles(list: string): Role[] {
   })
 }
 
-async function serve(asked: Role[], askedWorkers: number | undefined): Promise<void> {
+async function serve(ownRoles: Role[], workersOption: number | undefined): Promise<void> {
   keepHeapSmall()
   const config = parseConfig(process.env)
   const log = createLog(config.logLevel, { buffered: true })
-  const count = asked.includes('api') ? (askedWorkers ?? config.workers ?? defaultWorkers()) : 1
+  const count = ownRoles.includes('api') ? (workersOption ?? config.workers ?? defaultWorkers()) : 1
   // From here on they load their code while the stores are opened.
   const workers =
     count > 1 ? (await import('../../app/workers/workers.ts')).startWorkers(count, log) : undefined
-  const starting = start(config, log, asked, workers, (error) => {
+  const starting = start(config, log, ownRoles, workers, (error) => {
     log.fatal({ err: error }, 'log.wrong')
-    tell(error.message)
+    printToStderr(error.message)
     void end(starting, grace, exitCode.unavailable)
   })
   // From the first moment on: whoever stops a start half-way also wants the embedded parts to end.
@@ -104,7 +104,7 @@ async function end(
 }
 
 /** Told beside the start, which waits for no clock. */
-async function tellOfClocks({ clocks }: Stores, log: Logger): Promise<void> {
+async function warnAboutClocks({ clocks }: Stores, log: Logger): Promise<void> {
   const { ok, detail } = await clocks.health()
   if (detail !== undefined) log[ok ? 'warn' : 'error']({ detail }, 'clocks.differ')
 }
@@ -113,7 +113,7 @@ async function tellOfClocks({ clocks }: Stores, log: Logger): Promise<void> {
 async function start(
   given: Config,
   log: Logger,
-  asked: Role[],
+  ownRoles: Role[],
   workers: Workers | undefined,
   onWrongLog: (error: WrongLog) => void,
 ): Promise<() => Promise<void>> {
@@ -123,13 +123,13 @@ async function start(
   }
   if (workers) undo.push(() => workers.stop())
   try {
-    const config = asked.includes('api') ? await withRealPort(given) : given
+    const config = ownRoles.includes('api') ? await withRealPort(given) : given
     // Only here: all that HTTP needs takes longer to load than most other commands take to run.
     const { startServer } = await import('../../app/server.ts')
     const stores = await openStores(config, log, { supervise: { onWrongLog } })
-    void tellOfClocks(stores, log)
+    void warnAboutClocks(stores, log)
     undo.push(() => stores.close())
-    const own = workers ? asked.filter((role) => role !== 'api') : asked
+    const own = workers ? ownRoles.filter((role) => role !== 'api') : ownRoles
     const server = await startServer(config, stores, log, own)
     undo.push(() => server.stop())
     if (workers) undo.push(() => workers.stop())
@@ -143,7 +143,7 @@ async function start(
     const freeze = await readFreeze(stores.db)
     if (freeze)
       log.warn({ began_at: freeze.beganAt, reason: freeze.reason }, `The ledger is ${frozenSince(freeze)}`)
-    log.info({ address, roles: asked, data_directory: config.dataDirectory }, 'Ready')
+    log.info({ address, roles: ownRoles, data_directory: config.dataDirectory }, 'Ready')
     return stop
   } catch (error) {
     await stop()

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { testPurchaseView } from '../../api/management/integrations/test-purchases.ts'
 import { CommandRefused, CommandUnavailable } from '../../app/exit.ts'
-import { baseUrlOf, sendTo } from '../../app/own-address.ts'
+import { baseUrlOf, sendOverHttp } from '../../app/own-address.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { licenseOfTestPurchase, startTestPurchase } from '../../commands/test-purchases.ts'
 import { parseConfig } from '../../config.ts'
@@ -12,7 +12,7 @@ import type { KnownTestPurchase } from '../../domain/test-purchases/test-purchas
 import { ProviderUnavailable } from '../../payments/trouble.ts'
 import { createTestPurchaseDriver } from '../../processes/test-purchase-driver.ts'
 import { createTestPurchaseRunner, type TestPurchaseDriver } from '../../processes/test-purchases.ts'
-import { fields, type OutputOptions, print, tell } from '../../terminal/output.ts'
+import { fields, type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
 
 type Options = OutputOptions & { tenant: string; keyType?: string; provider?: string }
@@ -32,14 +32,14 @@ export function testPurchaseCommand(program: Command): void {
           options.provider === undefined ? undefined : parsed(Provider, options.provider, '--provider')
         const product = await services.findProduct(options.tenant, productId)
         if (!product) throw new Refusal('product_not_found')
-        const asked = { keyTypeId: options.keyType, provider }
-        const { testPurchaseId } = await startTestPurchase(services, product, asked, origin)
-        const driver = createTestPurchaseDriver(services, sendTo(baseUrlOf(parseConfig(process.env))))
+        const request = { keyTypeId: options.keyType, provider }
+        const { testPurchaseId } = await startTestPurchase(services, product, request, origin)
+        const driver = createTestPurchaseDriver(services, sendOverHttp(baseUrlOf(parseConfig(process.env))))
         let passing = false
-        const telling = told(driver, () => {
+        const reporting = reportingStages(driver, () => {
           passing = true
         })
-        const ended = await createTestPurchaseRunner(services, telling)(testPurchaseId, origin)
+        const ended = await createTestPurchaseRunner(services, reporting)(testPurchaseId, origin)
         if (!ended) throw new Refusal('test_purchase_not_found')
         const view = testPurchaseView(ended, await licenseOfTestPurchase(services, ended))
         print(options, view, () => fields(view))
@@ -54,14 +54,14 @@ export function testPurchaseCommand(program: Command): void {
  * Says on stderr what each stage has come to, while the next one runs.
  * @param onPassing told of a stage that may go well another time
  */
-function told(driver: TestPurchaseDriver, onPassing: () => void): TestPurchaseDriver {
+function reportingStages(driver: TestPurchaseDriver, onPassing: () => void): TestPurchaseDriver {
   const telling = (stage: Stage) => async (purchase: KnownTestPurchase) => {
     const ended = await driver[stage](purchase).catch((error: unknown) => {
       if (error instanceof ProviderUnavailable) onPassing()
       throw error
     })
     if (ended.passing) onPassing()
-    tell(`${stage}: ${ended.outcome}, ${ended.detail}`)
+    printToStderr(`${stage}: ${ended.outcome}, ${ended.detail}`)
     return ended
   }
   return {

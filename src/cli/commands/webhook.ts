@@ -9,7 +9,7 @@ import { removeWebhook, revealWebhookSecret, setWebhook } from '../../commands/w
 import { Refusal } from '../../domain/refusal.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import { setWebhook as settings } from '../../gate/operations/set-webhook.ts'
-import { inJson, type OutputOptions, print, tell } from '../../terminal/output.ts'
+import { inJson, type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
 import { isVerified, type Verdict, verifyDelivery } from '../../webhooks/verify.ts'
 import { parsed } from '../arguments.ts'
 import { readSecret, type SecretOptions, secretOption } from '../secret-option.ts'
@@ -74,8 +74,8 @@ async function set(url: string, options: SetOptions): Promise<void> {
     const body = { url, ...(events && { events }), rotateSecret }
     parsed(settings.parts.body ?? z.unknown(), body, 'The webhook')
     await settings.check(services, tenantId, { parameters: {}, query: {}, body })
-    const asked = { url, events, rotateSecret }
-    const { secret } = await setWebhook(services, tenantId, asked, origin.requestId, origin)
+    const chosen = { url, events, rotateSecret }
+    const { secret } = await setWebhook(services, tenantId, chosen, origin.requestId, origin)
     const shown = { url, secret: secret ?? (await revealWebhookSecret(services, tenantId)) }
     print(options, shown, () => [`License events are sent to ${url}, signed with ${shown.secret}`])
   })
@@ -94,7 +94,9 @@ async function listen({ port, json, ...options }: ListenOptions): Promise<void> 
         )
         const verdict = verifyDelivery(secret, { headers, body }, new Date())
         response.writeHead(isVerified(verdict) ? 204 : 400).end()
-        print({ json: false }, undefined, () => (json ? [lineOf(verdict, body)] : told(verdict, body)))
+        print({ json: false }, undefined, () =>
+          json ? [lineOf(verdict, body)] : verdictLines(verdict, body),
+        )
       },
       () => response.destroy(),
     )
@@ -107,7 +109,7 @@ async function listen({ port, json, ...options }: ListenOptions): Promise<void> 
   })
   const address = server.address()
   const listening = `http://127.0.0.1:${typeof address === 'object' ? address?.port : number}`
-  tell(`Listening on ${listening}. Press Ctrl-C to stop.`)
+  printToStderr(`Listening on ${listening}. Press Ctrl-C to stop.`)
   await new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve)
   })
@@ -118,7 +120,7 @@ async function listen({ port, json, ...options }: ListenOptions): Promise<void> 
 const lineOf = (verdict: Verdict, body: string): string =>
   inJson({ verified: isVerified(verdict), ...verdict, payload: jsonIn(body) })
 
-function told(verdict: Verdict, body: string): string[] {
+function verdictLines(verdict: Verdict, body: string): string[] {
   const payload = jsonIn(body)
   const shown = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)
   return [`${isVerified(verdict) ? 'verified' : 'NOT VERIFIED'} (${inWords(verdict)})`, ...shown.split('\n')]

@@ -14,7 +14,7 @@ const Answer = z.record(z.string(), z.unknown())
 const mostTries = 20
 
 /** A machine with much else to do may be told to come again; nothing has happened then. */
-async function patiently(url: string, request: RequestInit): Promise<Response> {
+async function fetchWithRetry(url: string, request: RequestInit): Promise<Response> {
   for (let tries = 1; ; tries++) {
     const response = await fetch(url, request)
     const waitSeconds = Number(response.headers.get('retry-after'))
@@ -56,7 +56,7 @@ export function createNarrator(services: Ports<'db' | 'ledger'>, address: string
     /** @returns the parsed answer */
     async request(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
       say(`   ${method} ${path}${body ? ` ${dim(JSON.stringify(body))}` : ''}`)
-      const response = await patiently(address + path, {
+      const response = await fetchWithRetry(address + path, {
         method,
         headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),

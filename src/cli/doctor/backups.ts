@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { type BackupHistory, readBackupHistory, troubleWithBackups } from '../../backup/history.ts'
 import type { Schedule } from '../../backup/schedule.ts'
-import type { Check, Finding } from './check.ts'
+import type { Check, CheckResult } from './check.ts'
 
 /** Whether the scheduled backups are made. */
 export const backupsCheck = (db: Pool, schedule: Schedule): Check => ({
@@ -10,7 +10,7 @@ export const backupsCheck = (db: Pool, schedule: Schedule): Check => ({
 })
 
 /** What the history of the backups means. Requests are served without backups, too. */
-function judgeBackups(history: BackupHistory, now: Date, intervalMs: number): Finding {
+function judgeBackups(history: BackupHistory, now: Date, intervalMs: number): CheckResult {
   const trouble = troubleWithBackups(history, now, intervalMs)
   const { last, lastGood } = history
   if (trouble === undefined) {

@@ -1,7 +1,7 @@
 import { NotInTime, withinTime } from '../../async/within-time.ts'
 
 /** What a check came to. Detail and remedy are sentences for the operator; a healthy part may have a remedy, too. */
-export type Finding = {
+export type CheckResult = {
   ok: boolean
   /** Whether keyledger is unhealthy without it; else it is a warning. */
   required: boolean
@@ -15,10 +15,10 @@ export type Check = {
   /** How long it may take, unless it is the usual time. */
   limitMs?: number
   /** @param signal aborts when the time is over */
-  run(signal: AbortSignal): Promise<Finding>
+  run(signal: AbortSignal): Promise<CheckResult>
 }
 
-export type Findings = Record<string, Finding>
+export type CheckResults = Record<string, CheckResult>
 
 const usualLimitMs = 15_000
 
@@ -26,7 +26,7 @@ const usualLimitMs = 15_000
  * Runs all checks side by side, each within its time. One that takes longer or throws is a finding like any other.
  * @returns the findings in the order of the checks; whether all ended by themselves
  */
-export async function runChecks(checks: readonly Check[]): Promise<{ found: Findings; ended: boolean }> {
+export async function runChecks(checks: readonly Check[]): Promise<{ found: CheckResults; ended: boolean }> {
   const results = await Promise.all(checks.map(runOne))
   return {
     found: Object.fromEntries(results.map(({ name, finding }) => [name, finding])),

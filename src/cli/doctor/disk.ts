@@ -1,6 +1,6 @@
 import { open, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Check, codeOf, type Finding } from './check.ts'
+import { type Check, type CheckResult, codeOf } from './check.ts'
 
 const mega = 1024 ** 2
 /** With less, stores stop taking writes at any moment. */
@@ -11,10 +11,10 @@ const littleFree = 2048 * mega
 /** Whether the data directory has room, can be written, and a write reaches the disk. */
 export const diskCheck = (dataDirectory: string): Check => ({
   name: 'disk',
-  run: () => lookAtDisk(dataDirectory),
+  run: () => checkDisk(dataDirectory),
 })
 
-async function lookAtDisk(dataDirectory: string): Promise<Finding> {
+async function checkDisk(dataDirectory: string): Promise<CheckResult> {
   const directory = await nearestThatExists(dataDirectory)
   const { bavail, bsize, ffree, files } = await statfs(directory)
   const free = bavail * bsize
@@ -32,7 +32,7 @@ export function judgeSpace(found: {
   free: number
   hasFiles: boolean
   syncMs: number
-}): Finding {
+}): CheckResult {
   const { directory, free, hasFiles, syncMs } = found
   const detail = `${sizeOf(free)} free in ${directory}; a synced write takes ${syncMs.toFixed(1)} ms`
   if (!hasFiles) {
@@ -75,7 +75,7 @@ async function writeThrough(directory: string): Promise<number> {
   }
 }
 
-function whyNotWritten(directory: string, error: unknown): Pick<Finding, 'detail' | 'remedy'> {
+function whyNotWritten(directory: string, error: unknown): Pick<CheckResult, 'detail' | 'remedy'> {
   switch (codeOf(error)) {
     case 'EACCES':
     case 'EPERM':

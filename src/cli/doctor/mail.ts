@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts'
 import { newId } from '../../credentials/id.ts'
 import type { MailProblem, Sending } from '../../mail/mailer.ts'
 import { createSmtpMailer, verifySmtp } from '../../mail/smtp.ts'
-import type { Check, Finding } from './check.ts'
+import type { Check, CheckResult } from './check.ts'
 
 const answerMs = 10_000
 
@@ -21,13 +21,13 @@ export const mailCheck = ({ mail }: Pick<Config, 'mail'>, testMailTo: string | u
     }
     const { host } = new URL(smtpUrl)
     const verified = await verifySmtp(smtpUrl, answerMs)
-    if (!verified.taken) return findingOf(host, verified)
+    if (!verified.taken) return resultOf(host, verified)
     if (testMailTo === undefined)
       return { ok: true, required: false, detail: `${host} accepts the connection and the credentials` }
     const sent = await sendTestMail(smtpUrl, mail.from, testMailTo)
     return sent.taken
       ? { ok: true, required: false, detail: `${host} accepted a test mail to ${testMailTo}` }
-      : findingOf(host, sent)
+      : resultOf(host, sent)
   },
 })
 
@@ -71,7 +71,7 @@ const words: Record<MailProblem, string> = {
   internal: 'cannot be used',
 }
 
-function findingOf(host: string, { problem, status }: Extract<Sending, { taken: false }>): Finding {
+function resultOf(host: string, { problem, status }: Extract<Sending, { taken: false }>): CheckResult {
   const detail = `${host} ${words[problem]}${status === null ? '' : ` (${status})`}`
   return { ok: false, required: false, detail, remedy: remedies[problem] }
 }

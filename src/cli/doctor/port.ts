@@ -3,18 +3,18 @@ import { createServer } from 'node:net'
 import { z } from 'zod'
 import { whyNotListening } from '../../app/own-address.ts'
 import type { Config } from '../../config.ts'
-import { type Check, codeOf, type Finding } from './check.ts'
+import { type Check, type CheckResult, codeOf } from './check.ts'
 
 /** Whether `serve` could listen; if not, who does. A running server of keyledger is as good. */
 export const portCheck = (config: Pick<Config, 'host' | 'port'>): Check => ({
   name: 'port',
-  run: (signal) => lookAtPort(config, signal),
+  run: (signal) => checkPort(config, signal),
 })
 
-async function lookAtPort(
+async function checkPort(
   { host, port }: Pick<Config, 'host' | 'port'>,
   signal: AbortSignal,
-): Promise<Finding> {
+): Promise<CheckResult> {
   const place = `${host}:${port}`
   try {
     await listenOnce(host, port)

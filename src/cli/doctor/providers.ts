@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts'
 import type { Provider } from '../../domain/integrations/provider.ts'
 import { clockOfAnswer, type OtherClock } from '../../ledger/clock-difference.ts'
-import { type Check, codeOf, type Finding } from './check.ts'
+import { type Check, type CheckResult, codeOf } from './check.ts'
 
 const answerMs = 10_000
 
@@ -14,18 +14,18 @@ const addressOf: Partial<Record<Provider, (payments: Config['payments']) => stri
 }
 
 /** A provider's interface that was asked for nothing, to see whether it can be reached. */
-export type Reached = { provider: Provider; finding: Finding; clocks: readonly OtherClock[] }
+export type Reached = { provider: Provider; result: CheckResult; clocks: readonly OtherClock[] }
 
 /** Asks each of the providers that has an interface, all at once. Any answer is a good one. */
 export function reachProviders(
   providers: readonly Provider[],
   payments: Config['payments'],
 ): Promise<Reached[]> {
-  const asked = providers.flatMap((provider) => {
+  const requests = providers.flatMap((provider) => {
     const address = addressOf[provider]?.(payments)
     return address === undefined ? [] : [reach(provider, address)]
   })
-  return Promise.all(asked)
+  return Promise.all(requests)
 }
 
 async function reach(provider: Provider, address: string): Promise<Reached> {
@@ -40,16 +40,16 @@ async function reach(provider: Provider, address: string): Promise<Reached> {
     const after = Date.now()
     return {
       provider,
-      finding: { ok: true, required: false, detail: `${host} responds in ${after - before} ms` },
+      result: { ok: true, required: false, detail: `${host} responds in ${after - before} ms` },
       clocks: clockOfAnswer(host, answer.headers.get('date'), before, after),
     }
   } catch (error) {
-    return { provider, finding: { ok: false, required: false, ...whyNot(host, error) }, clocks: [] }
+    return { provider, result: { ok: false, required: false, ...whyNot(host, error) }, clocks: [] }
   }
 }
 
 /** What is wrong between here and a provider. */
-export function whyNot(host: string, error: unknown): Required<Pick<Finding, 'detail' | 'remedy'>> {
+export function whyNot(host: string, error: unknown): Required<Pick<CheckResult, 'detail' | 'remedy'>> {
   const code = codeOf(error) ?? ''
   const proxy = unusedProxy(process.env)
   if (error instanceof Error && error.name === 'TimeoutError') {
@@ -92,5 +92,5 @@ export const providerChecks = (
     .map((provider) => ({
       name: `provider_${provider}`,
       run: async () =>
-        (await reached).find((one) => one.provider === provider)?.finding ?? { ok: true, required: false },
+        (await reached).find((one) => one.provider === provider)?.result ?? { ok: true, required: false },
     }))

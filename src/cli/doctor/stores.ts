@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Feed } from '../../webhooks/nats.ts'
-import type { Check, Finding } from './check.ts'
+import type { Check, CheckResult } from './check.ts'
 
 /** The versions that are at work. */
 export const versionsCheck = (db: Pool, feed: Feed | undefined): Check => ({
@@ -36,7 +36,7 @@ export const databaseRightsCheck = (db: Pool): Check => ({
 const page = 'docs/operating/deploy.md#rights-in-postgres'
 
 /** What the rights of a role mean. */
-export function judgeRole(role: { name: string; superuser: boolean; creates: boolean }): Finding {
+export function judgeRole(role: { name: string; superuser: boolean; creates: boolean }): CheckResult {
   const { name, superuser, creates } = role
   if (!creates) {
     return {
@@ -56,7 +56,7 @@ export function judgeRole(role: { name: string; superuser: boolean; creates: boo
 }
 
 /** Whether NATS is connected and keeps streams; undefined where none is configured. */
-export function natsFinding(feed: Feed): Finding {
+export function natsResult(feed: Feed): CheckResult {
   if (!feed.isConnected()) {
     const remedy = 'check KEYLEDGER_NATS_URL and that the server runs; deliveries to NATS wait until then'
     return { ok: false, required: false, detail: 'does not respond', remedy }
@@ -82,7 +82,7 @@ const remedies: Record<string, string> = {
 export function withRemedy(
   name: string,
   health: { ok: boolean; required: boolean; detail?: string | undefined },
-): Finding {
+): CheckResult {
   const { ok, required, detail } = health
   const remedy = remedies[name]
   return {

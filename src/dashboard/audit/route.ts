@@ -3,14 +3,14 @@ import { actorNames } from '../../history/actors.ts'
 import { auditPageOf } from '../../http/audit-page.ts'
 import { queryOf } from '../frame/lists.ts'
 import type { PageContext } from '../page-context.ts'
-import { lookingAt, principalOf } from '../session/principal.ts'
+import { auditedPage, principalOf } from '../session/principal.ts'
 import { auditView } from './view.ts'
 
 const pageSize = 50
 
 /** Who looked at what, took what away and decided over what; that somebody looks here stands here too. */
 export function auditPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/audit', lookingAt('audit'), async (request, reply) => {
+  app.get('/audit', auditedPage('audit'), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor, actor, action, target } = queryOf(request)
     const boundTo = [tenantId, 'dashboard audit', actor ?? null, action ?? null, target ?? null]

@@ -42,13 +42,13 @@ function address(filter: Partial<Filter>): string {
 
 export function auditView(_view: View, { entries, filter, cursor, next }: Audit): Html {
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
-  const kept = (['actor', 'target'] as const).flatMap((name) =>
+  const otherFilters = (['actor', 'target'] as const).flatMap((name) =>
     filter[name] === undefined ? [] : html`<input type="hidden" name=${name} value=${filter[name]} />`,
   )
   return html`<div>
     ${heading('Audit log', 'Views, searches, exports and decisions of members and API tokens, newest first. Views of this page are recorded too.')}
     ${filters(path, 'audit', [
-      ...kept,
+      ...otherFilters,
       select('action', 'Action', choicesOf('Any action', asNamed(Object.keys(actionWords)), filter.action)),
     ])}
     <div id="audit">

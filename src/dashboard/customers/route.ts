@@ -9,7 +9,7 @@ import { formOf } from '../frame/forms.ts'
 import { queryOf } from '../frame/lists.ts'
 import { shownLicenses } from '../licenses/route.ts'
 import type { PageContext } from '../page-context.ts'
-import { lookingAt, principalOf } from '../session/principal.ts'
+import { auditedPage, principalOf } from '../session/principal.ts'
 import { customersView, customerView } from './view.ts'
 
 const pageSize = 50
@@ -24,12 +24,12 @@ type OneRequest = FastifyRequest<{ Params: { id: string } }>
 const PersonForm = z.object({ email: z.string().max(400) })
 
 /** What stands in the address where an e-mail is nobody's: no id is like that. */
-const nobodys = 'nobody'
+const noPerson = 'nobody'
 const PersonId = z
   .string()
   .regex(/^[\w-]{1,100}$/)
   .optional()
-  .catch(nobodys)
+  .catch(noPerson)
 
 /** The people that licenses are linked to: only to look at, since programs change them. */
 export function customerPages(app: FastifyInstance, context: PageContext): void {
@@ -39,7 +39,7 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
 }
 
 function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/customers', lookingAt('customers'), async (request, reply) => {
+  app.get('/customers', auditedPage('customers'), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor, status: asked, person } = queryOf(request)
     const subjectId = PersonId.parse(person)
@@ -72,17 +72,17 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
  * e-mail. Addresses are kept sealed: only a whole one can be looked for.
  */
 function personForm(app: FastifyInstance, { services }: PageContext): void {
-  app.post('/customers', lookingAt('customers'), async (request, reply) => {
+  app.post('/customers', auditedPage('customers'), async (request, reply) => {
     const email = formOf(PersonForm, request).email.trim()
     const found =
       email === '' ? '' : await services.subjects.findSubject(principalOf(request).tenantId, email)
-    const query = found === '' ? '' : `?${new URLSearchParams({ person: found ?? nobodys })}`
+    const query = found === '' ? '' : `?${new URLSearchParams({ person: found ?? noPerson })}`
     return reply.redirect(`/dashboard/customers${query}`, 303)
   })
 }
 
 function onePage(app: FastifyInstance, { services, show }: PageContext): void {
-  app.get('/customers/:id', lookingAt('customer'), async (request: OneRequest, reply) => {
+  app.get('/customers/:id', auditedPage('customer'), async (request: OneRequest, reply) => {
     const { tenantId } = principalOf(request)
     const { id } = request.params
     const entry = isId('cus', id) ? await findCustomer(services.db, tenantId, id) : undefined

@@ -13,7 +13,7 @@ import type { Ports } from '../../ports.ts'
 import { shownPayload } from '../../webhooks/public-events.ts'
 import { queryOf } from '../frame/lists.ts'
 import type { PageContext } from '../page-context.ts'
-import { lookingAt, originOfMember, principalOf } from '../session/principal.ts'
+import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import { deliveriesView, deliveryView } from './view.ts'
 
 const hidden = { schema: { hide: true } } as const
@@ -51,7 +51,7 @@ function filterIn(request: FastifyRequest): DeliveryFilter {
 }
 
 function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/deliveries', lookingAt('deliveries'), async (request, reply) => {
+  app.get('/deliveries', auditedPage('deliveries'), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor } = queryOf(request)
     const filter = filterIn(request)
@@ -74,7 +74,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
 }
 
 function onePage(app: FastifyInstance, { services, show }: PageContext): void {
-  app.get('/deliveries/:id', lookingAt('delivery'), async (request: OneRequest, reply) => {
+  app.get('/deliveries/:id', auditedPage('delivery'), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const delivery = await deliveryOf(services, request)
     const { endpoint } = await findWebhook(services.db, tenantId)

@@ -4,7 +4,7 @@ import { listDevicesOfTenant } from '../../../projections/licenses/device-list.t
 import { Slug } from '../../domain/values.ts'
 import { productChoices, queryOf } from '../frame/lists.ts'
 import type { PageContext } from '../page-context.ts'
-import { lookingAt, principalOf } from '../session/principal.ts'
+import { auditedPage, principalOf } from '../session/principal.ts'
 import { devicesView } from './view.ts'
 
 const pageSize = 50
@@ -13,7 +13,7 @@ const Status = z.enum(['active', 'deactivated'])
 
 /** Every device of every license; each leads to its license, asked about that device. */
 export function deviceListPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/devices', lookingAt('devices'), async (request, reply) => {
+  app.get('/devices', auditedPage('devices'), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor, product, status: asked } = queryOf(request)
     const productId = Slug.safeParse(product).data

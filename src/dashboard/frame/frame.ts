@@ -3,7 +3,7 @@ import { may } from '../../domain/members/roles.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { assets } from '../assets.ts'
 import type { Principal } from '../session/principal.ts'
-import type { Notice } from '../session/session.ts'
+import type { FlashMessage } from '../session/session.ts'
 import { freshnessLine } from './freshness-note.ts'
 import { notice as noticeBox } from './parts.ts'
 
@@ -28,7 +28,7 @@ export type NavItem =
 export type Frame = {
   title: string
   nav: NavItem | undefined
-  notice: Notice | undefined
+  notice: FlashMessage | undefined
   principal: Principal | undefined
   /** Whether mails are kept here instead of being sent. */
   hasMailbox: boolean

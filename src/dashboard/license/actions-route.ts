@@ -79,10 +79,10 @@ export const actionsFor = (
   may(role, 'ask_for_changes') ? actions.filter(({ fits }) => fits(license, device)) : []
 
 const ask = { config: { page: 'ask_for_changes' }, schema: { hide: true } } as const
-const lookAndAsk = { config: { page: 'ask_for_changes', look: 'license' }, schema: { hide: true } } as const
+const requestPage = { config: { page: 'ask_for_changes', look: 'license' }, schema: { hide: true } } as const
 
 const device = z.string().max(256).optional().default('')
-const AskForm = z.object({ reason: line(500).optional().default(''), device })
+const RequestForm = z.object({ reason: line(500).optional().default(''), device })
 const DeviceQuery = z.object({ device }).catch({ device: '' })
 
 type ActionRequest = FastifyRequest<{ Params: { id: string; action: string } }>
@@ -113,13 +113,13 @@ export function licenseActions(app: FastifyInstance, { services, show }: PageCon
       problem === undefined ? 200 : 409,
     )
   }
-  app.get('/licenses/:id/do/:action', lookAndAsk, (request: ActionRequest, reply) =>
+  app.get('/licenses/:id/do/:action', requestPage, (request: ActionRequest, reply) =>
     page(request, reply, DeviceQuery.parse(request.query).device),
   )
 
   app.post('/licenses/:id/do/:action', ask, async (request: ActionRequest, reply) => {
     const { license, action } = await found(request)
-    const filled = formOf(AskForm, request)
+    const filled = formOf(RequestForm, request)
     const input = { parameters: { id: license.licenseId }, query: {}, body: action.body(filled) }
     try {
       return reply.redirect(`/dashboard/approvals/${await confirmationOf(request, action, input)}`, 303)

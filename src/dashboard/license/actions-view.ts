@@ -1,7 +1,7 @@
 import { type Html, html } from '../../html.ts'
 import { field, heading, notice, tokenField } from '../frame/parts.ts'
 
-type AskFor = {
+type RequestedAction = {
   token: string
   license: { licenseId: string; displayKey: string }
   action: { name: string; label: string; operation: { title: string }; ofDevice: boolean }
@@ -11,7 +11,7 @@ type AskFor = {
 }
 
 /** Before something is asked for that an approver decides about. */
-export function actionView({ token, license, action, deviceId, problem }: AskFor): Html {
+export function actionView({ token, license, action, deviceId, problem }: RequestedAction): Html {
   const { licenseId, displayKey } = license
   const path = `/dashboard/licenses/${licenseId}`
   return html`<div class="narrow">

@@ -20,8 +20,8 @@ export function evidencePage(app: FastifyInstance, { services }: PageContext): v
       const origin = originOfMember(request)
       const evidence = isId('lic', id) ? await gatherEvidence(services, tenantId, id, origin) : undefined
       if (!evidence) throw notFound('license')
-      const look = { action: 'exported', target: { kind: 'evidence', id } } as const
-      await recordAudit(services, tenantId, look, origin)
+      const entry = { action: 'exported', target: { kind: 'evidence', id } } as const
+      await recordAudit(services, tenantId, entry, origin)
       return sendArchive(reply, id, evidence)
     },
   )

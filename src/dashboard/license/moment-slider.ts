@@ -15,7 +15,7 @@ export type Stops = {
 /** One stop an event, by mouse, by finger and by the arrow keys; and any other moment by its time. */
 export function momentSlider({ path, last, chosen, device, addressOf }: Stops): Html {
   const at = chosen ?? last
-  const kept = device !== undefined && html`<input type="hidden" name="device" value=${device} />`
+  const deviceField = device !== undefined && html`<input type="hidden" name="device" value=${device} />`
   return html`<div class="sheet stack">
     <form
       class="slider"
@@ -29,7 +29,7 @@ export function momentSlider({ path, last, chosen, device, addressOf }: Stops): 
       hx-swap="outerHTML"
       hx-push-url="true"
     >
-      ${kept}
+      ${deviceField}
       <label for="stop">After event</label>
       <input type="range" id="stop" name="asOf" min="0" max=${last} step="1" value=${at} />
       <span class="slider-ends"><span>0</span><span>${last.toLocaleString('en')}</span></span>
@@ -41,7 +41,7 @@ export function momentSlider({ path, last, chosen, device, addressOf }: Stops): 
     </form>
     <div class="moments">
       <form class="inline-form" method="get" action=${path}>
-        ${kept}
+        ${deviceField}
         <div class="field">
           <label for="at">Time (UTC)</label>
           <input type="datetime-local" id="at" name="at" step="1" required />

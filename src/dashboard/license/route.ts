@@ -19,7 +19,7 @@ import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { nobody } from '../../vault/subjects.ts'
 import { explain } from '../../verdicts/explain.ts'
 import type { PageContext } from '../page-context.ts'
-import { lookingAt, principalOf } from '../session/principal.ts'
+import { auditedPage, principalOf } from '../session/principal.ts'
 import { actionsFor } from './actions-route.ts'
 import { licenseView } from './view.ts'
 
@@ -57,17 +57,17 @@ type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** A license's whole story: what it answers and why, now or then, and what has happened to it. */
 export function licensePage(app: FastifyInstance, { services, show }: PageContext): void {
-  app.get('/licenses/:id', lookingAt('license'), async (request: OneRequest, reply) => {
+  app.get('/licenses/:id', auditedPage('license'), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const { id } = request.params
     const query = queryIn(request)
-    const address = addressSaying(query)
+    const address = normalizedQuery(query)
     if (address !== undefined) return reply.redirect(`/dashboard/licenses/${id}?${address}`, 303)
     const now = isId('lic', id) ? await findLicense(services.db, tenantId, id) : undefined
     if (!now) throw notFound('license')
     const { asOf, device, upTo } = query
     const place = { tenantId, licenseId: id }
-    const [shown, explanation, comparison, story, sale, deliveries, seat] = await Promise.all([
+    const [shown, explanation, comparison, history, sale, deliveries, seat] = await Promise.all([
       asOf === undefined ? shownNow(services, now) : shownThen(services, place, asOfIn(asOf)),
       explain(services, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
       comparisonOf(services, place, query),
@@ -82,13 +82,13 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
       nav: 'licenses',
       content: (view) =>
         licenseView(view, {
-          asked: { asOf, device },
+          question: { asOf, device },
           ...shown,
           explanation,
           stop,
           last: now.revision,
           comparison,
-          story: { ...story, older: story.next, isFirst: upTo === undefined },
+          history: { ...history, older: history.next, isFirst: upTo === undefined },
           sale,
           deliveries: deliveries.items,
           actions: actionsFor(role, now.license, seat?.seat),
@@ -109,14 +109,14 @@ function queryIn(request: FastifyRequest): Query {
 }
 
 /** The address that says what a form has asked for, so that it can be kept and sent on. */
-function addressSaying({ at, from, to, device }: Query): string | undefined {
-  const kept = device === undefined ? {} : { device }
+function normalizedQuery({ at, from, to, device }: Query): string | undefined {
+  const deviceParam = device === undefined ? {} : { device }
   if (at !== undefined) {
     const time = `${at.length === 16 ? `${at}:00` : at}.000Z`
-    return new URLSearchParams({ asOf: time, ...kept }).toString()
+    return new URLSearchParams({ asOf: time, ...deviceParam }).toString()
   }
   if (from === undefined || to === undefined) return undefined
-  return new URLSearchParams({ compare: `${from}..${to}`, ...kept }).toString()
+  return new URLSearchParams({ compare: `${from}..${to}`, ...deviceParam }).toString()
 }
 
 function asOfIn(text: string): AsOf {

@@ -22,7 +22,7 @@ export function seatsPicture(
   addressOf: (deviceId: string) => string,
 ): Html {
   const free = limit === null ? 0 : Math.max(0, limit - used)
-  const untold = used - taken.length
+  const others = used - taken.length
   return html`<div class="stack-tight">
     <p class="seats-count">
       <strong>${limit === null ? `${used.toLocaleString('en')} in use` : `${used.toLocaleString('en')} of ${limit.toLocaleString('en')} in use`}</strong>${
@@ -36,7 +36,7 @@ export function seatsPicture(
           <span class="sub">${seat.platform ?? ''} since ${dayOf(seat.activatedAt)}</span>
         </li>`,
       )}
-      ${untold > 0 && html`<li class="seat taken">and ${untold.toLocaleString('en')} more</li>`}
+      ${others > 0 && html`<li class="seat taken">and ${others.toLocaleString('en')} more</li>`}
       ${Array.from({ length: Math.min(free, mostFree) }, () => html`<li class="seat">free</li>`)}
       ${free > mostFree && html`<li class="seat">and ${(free - mostFree).toLocaleString('en')} more free</li>`}
     </ul>

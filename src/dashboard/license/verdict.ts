@@ -2,9 +2,9 @@ import { type Content, type Html, html } from '../../html.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
 import { moment } from '../frame/moments.ts'
 
-type Told = Explanation['activate']
+type Verdict = Explanation['activate']
 
-export type Asked = {
+export type VerdictQuestion = {
   explanation: Explanation
   /** Undefined for the present. */
   asOf: string | undefined
@@ -15,18 +15,18 @@ export type Asked = {
 }
 
 /** What a program would be answered at the moment, why, and by which events. */
-export function verdictView(asked: Asked): Html {
+export function verdictView(asked: VerdictQuestion): Html {
   const { explanation, asOf } = asked
   const { validate, activate, deviceId } = explanation
   return html`<div class="verdicts">
     ${answer(asked, {
       question: question('validate', deviceId, asOf),
-      told: validate,
+      verdict: validate,
       more:
         validate.entitlements.length > 0 &&
         html`<span class="sub">Grants ${validate.entitlements.join(', ')}.</span>`,
     })}
-    ${answer(asked, { question: question('activate', deviceId, asOf), told: activate, more: null })}
+    ${answer(asked, { question: question('activate', deviceId, asOf), verdict: activate, more: null })}
   </div>`
 }
 
@@ -40,10 +40,10 @@ function question(what: 'validate' | 'activate', deviceId: string | null, asOf: 
   return asOf === undefined ? `Could ${who} be activated now?` : `Could ${who} have been activated then?`
 }
 
-type Answer = { question: string; told: Told; more: Content }
+type Answer = { question: string; verdict: Verdict; more: Content }
 
-function answer({ eventAddress }: Asked, { question: asks, told, more }: Answer): Html {
-  const { succeeds, status, httpStatus, because, events } = told
+function answer({ eventAddress }: VerdictQuestion, { question: asks, verdict, more }: Answer): Html {
+  const { succeeds, status, httpStatus, because, events } = verdict
   return html`<section class=${succeeds ? 'verdict good' : 'verdict bad'}>
     <h2>${asks}</h2>
     <p class="verdict-word">${succeeds ? 'Yes' : 'No'} <code>${status ?? httpStatus}</code></p>

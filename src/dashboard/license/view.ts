@@ -28,10 +28,10 @@ type Device = {
 }
 
 /** Which moment, and which device, a page of a license is asked about. */
-type AskedAbout = { asOf: string | undefined; device: string | undefined }
+type Question = { asOf: string | undefined; device: string | undefined }
 
 export type OneLicense = {
-  asked: AskedAbout
+  question: Question
   /** As it is, or was. */
   license: ShownLicense & { revokedAt?: string | undefined; saleId: string | null }
   devices: readonly Device[]
@@ -41,7 +41,7 @@ export type OneLicense = {
   /** The sequence of its last event. */
   last: number
   comparison: Comparison | undefined
-  story: Pick<Timeline, 'entries' | 'recorded'> & { older: number | undefined; isFirst: boolean }
+  history: Pick<Timeline, 'entries' | 'recorded'> & { older: number | undefined; isFirst: boolean }
   sale: KnownSale | undefined
   deliveries: readonly KnownDelivery[]
   /** What the role may do with it. */
@@ -56,17 +56,17 @@ function address(id: string, query: Record<string, string | undefined>): string 
 }
 
 export function licenseView(view: View, one: OneLicense): Html {
-  const { license, asked, comparison, story, last, stop } = one
+  const { license, question, comparison, history, last, stop } = one
   const { id } = license
-  const asOfEvent = (sequence: number) => address(id, { ...asked, asOf: String(sequence) })
+  const asOfEvent = (sequence: number) => address(id, { ...question, asOf: String(sequence) })
   return html`<div>
     ${heading(html`<span class="mono">${license.displayKey}</span>`, html`${license.email ?? 'No email address'}, <code>${id}</code>`, actionsOf(one))}
     ${momentPart(one)}
-    ${section('Point in time', momentSlider({ path: pathOf(id), last, chosen: stop?.sequence, device: asked.device, addressOf: asOfEvent }), 'The page address includes the selected moment, so you can share it.')}
+    ${section('Point in time', momentSlider({ path: pathOf(id), last, chosen: stop?.sequence, device: question.device, addressOf: asOfEvent }), 'The page address includes the selected moment, so you can share it.')}
     ${comparison && section('Comparison', comparisonView(comparison, asOfEvent))}
     ${statePart(view, one)}
-    <div class="beside story">
-      ${section('History', html`<div>${timeline({ ...story, chosen: stop?.sequence, addressOf: asOfEvent })}${pages(id, story)}</div>`)}
+    <div class="beside history-column">
+      ${section('History', html`<div>${timeline({ ...history, chosen: stop?.sequence, addressOf: asOfEvent })}${pages(id, history)}</div>`)}
       <div>${saleBox(one)}${deliveriesBox(view, one)}
         <p class="part"><a href=${`/dashboard/audit?target=${id}`}>Audit log of this license</a></p>
       </div>
@@ -75,24 +75,24 @@ export function licenseView(view: View, one: OneLicense): Html {
 }
 
 /** The evidence can be taken by everybody; what changes something is only asked for. */
-const actionsOf = ({ license, asked, actions }: OneLicense): Content => [
+const actionsOf = ({ license, question, actions }: OneLicense): Content => [
   html`<a class="button second" href=${`${pathOf(license.id)}/evidence`} download>Download evidence</a>`,
   ...actions.map(({ name, label, ofDevice }) => {
-    const query = ofDevice ? `?${new URLSearchParams({ device: asked.device ?? '' })}` : ''
+    const query = ofDevice ? `?${new URLSearchParams({ device: question.device ?? '' })}` : ''
     return html`<a class="button second" href=${`${pathOf(license.id)}/do/${name}${query}`}>${label}</a>`
   }),
 ]
 
 /** What the slider changes, and `statePart` with it: what the license answers at one moment. */
 function momentPart(one: OneLicense): Html {
-  const { license, explanation, asked } = one
+  const { license, explanation, question } = one
   const { id } = license
   return html`<div id="moment">
-    ${asked.asOf !== undefined && html`<div aria-live="polite">${notice('info', thenWords(one))}</div>`}
+    ${question.asOf !== undefined && html`<div aria-live="polite">${notice('info', thenWords(one))}</div>`}
     ${verdictView({
       explanation,
-      asOf: asked.asOf,
-      addressOf: (device) => address(id, { ...asked, device }),
+      asOf: question.asOf,
+      addressOf: (device) => address(id, { ...question, device }),
       eventAddress: (sequence) => eventAddress(one, sequence),
     })}
     ${deviceQuestion(one)}
@@ -101,25 +101,25 @@ function momentPart(one: OneLicense): Html {
 
 /** The license at that moment. */
 function statePart(view: View, one: OneLicense): Html {
-  const { license, explanation, asked } = one
+  const { license, explanation, question } = one
   return html`<div id="state">
     <div class="beside">
       ${section(
         'Seats',
         html`<div class="sheet">
-          ${seatsPicture({ ...explanation.seats, asked: asked.device }, (device) => address(license.id, { ...asked, device }))}
+          ${seatsPicture({ ...explanation.seats, asked: question.device }, (device) => address(license.id, { ...question, device }))}
         </div>`,
       )}
-      ${section(asked.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
+      ${section(question.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
     </div>
     ${devicesPart(view, one)}
   </div>`
 }
 
 /** Where it stands on this page, or on the page of the history that begins with it. */
-function eventAddress({ license, asked, story }: OneLicense, sequence: number): string {
-  const isHere = story.entries.some((entry) => entry.sequence === sequence)
-  const page = isHere ? '' : address(license.id, { ...asked, upTo: String(sequence) })
+function eventAddress({ license, question, history }: OneLicense, sequence: number): string {
+  const isHere = history.entries.some((entry) => entry.sequence === sequence)
+  const page = isHere ? '' : address(license.id, { ...question, upTo: String(sequence) })
   return `${page}#event-${sequence}`
 }
 
@@ -131,15 +131,15 @@ function thenWords({ license, explanation, stop, last }: OneLicense): Content {
 }
 
 /** Asks what one device would be answered. */
-function deviceQuestion({ license, asked }: OneLicense): Html {
+function deviceQuestion({ license, question }: OneLicense): Html {
   return html`<form class="inline-form device-question" method="get" action=${pathOf(license.id)}>
-    ${asked.asOf !== undefined && html`<input type="hidden" name="asOf" value=${asked.asOf} />`}
+    ${question.asOf !== undefined && html`<input type="hidden" name="asOf" value=${question.asOf} />`}
     <div class="field">
       <label for="device">Device ID</label>
-      <input id="device" name="device" value=${asked.device ?? ''} maxlength="256" autocomplete="off" />
+      <input id="device" name="device" value=${question.device ?? ''} maxlength="256" autocomplete="off" />
     </div>
     <button class="second">Check device</button>
-    ${asked.device !== undefined && html`<a href=${address(license.id, { asOf: asked.asOf })}>Clear device</a>`}
+    ${question.device !== undefined && html`<a href=${address(license.id, { asOf: question.asOf })}>Clear device</a>`}
   </form>`
 }
 
@@ -172,7 +172,7 @@ const sourceWords = (source: string): string =>
   ({ api: 'API', import: 'import', sale: 'sale', test: 'test purchase' })[source] ?? source
 
 /** Every device that was ever there, behind a line that opens: the picture shows those in seats. */
-function devicesPart(view: View, { license, asked, devices }: OneLicense): Content {
+function devicesPart(view: View, { license, question, devices }: OneLicense): Content {
   if (devices.length === 0) return null
   return html`<details class="part">
     <summary>All devices ever activated (${devices.length.toLocaleString('en')})</summary>
@@ -187,7 +187,7 @@ function devicesPart(view: View, { license, asked, devices }: OneLicense): Conte
         ],
         rows: devices.map((device): Content[] => [
           html`<span
-            ><a href=${address(license.id, { ...asked, device: device.deviceId })}>${device.name}</a
+            ><a href=${address(license.id, { ...question, device: device.deviceId })}>${device.name}</a
             ><span class="sub"><code>${device.deviceId}</code>${platformOf(device)}</span></span
           >`,
           badge(device.status === 'active' ? 'good' : 'plain', device.status),
@@ -209,7 +209,7 @@ function appWords(view: View, { telemetry }: Device): Content {
   return html`<span>${telemetry.appVersion ?? 'unknown'}<span class="sub">last seen ${ago(telemetry.seenAt, view.now)}</span></span>`
 }
 
-function pages(id: string, { older, isFirst }: OneLicense['story']): Content {
+function pages(id: string, { older, isFirst }: OneLicense['history']): Content {
   if (isFirst && older === undefined) return null
   return html`<nav class="pager" aria-label="History pages">
     ${!isFirst && html`<a href=${pathOf(id)}>Back to newest</a>`}

@@ -8,7 +8,7 @@ import type { Ports } from '../../ports.ts'
 import { nobody } from '../../vault/subjects.ts'
 import { productChoices, queryOf } from '../frame/lists.ts'
 import type { PageContext } from '../page-context.ts'
-import { lookingAt, principalOf } from '../session/principal.ts'
+import { auditedPage, principalOf } from '../session/principal.ts'
 import { licensesView } from './view.ts'
 
 const pageSize = 50
@@ -28,7 +28,7 @@ export async function shownLicenses(
 
 /** All licenses, to look at: programs change them. */
 export function licensePages(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/licenses', lookingAt('licenses'), async (request, reply) => {
+  app.get('/licenses', auditedPage('licenses'), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor, product, status: asked } = queryOf(request)
     const productId = Slug.safeParse(product).data

@@ -6,8 +6,8 @@ import { principalOf } from '../session/principal.ts'
 import { mailboxView, mailView } from './view.ts'
 
 /** Mails hold keys, which nobody reads who could not also set up where they are sent. */
-const manage = (look: 'mail' | 'mails') =>
-  ({ config: { page: 'manage_settings', look }, schema: { hide: true } }) as const
+const manage = (auditedView: 'mail' | 'mails') =>
+  ({ config: { page: 'manage_settings', look: auditedView }, schema: { hide: true } }) as const
 
 const mostMails = 200
 

@@ -17,8 +17,8 @@ import { replaySale } from '../../sales/replay.ts'
 import { listIgnoredTests } from '../../usage/ignored-tests.ts'
 import { productChoices, queryOf } from '../frame/lists.ts'
 import type { PageContext } from '../page-context.ts'
-import { lookingAt, originOfMember, principalOf } from '../session/principal.ts'
-import type { Notice } from '../session/session.ts'
+import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
+import type { FlashMessage } from '../session/session.ts'
 import { salesView, saleView } from './view.ts'
 
 const hidden = { schema: { hide: true } } as const
@@ -50,7 +50,7 @@ async function saleOf(services: Ports<'db'>, request: OneRequest): Promise<Known
 }
 
 function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/sales', lookingAt('sales'), async (request, reply) => {
+  app.get('/sales', auditedPage('sales'), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor, status: askedStatus, provider: askedProvider, product, needs: asked } = queryOf(request)
     const needs = Needs.safeParse(asked).data
@@ -84,11 +84,11 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
 }
 
 function onePage(app: FastifyInstance, { services, show }: PageContext): void {
-  app.get('/sales/:id', lookingAt('sale'), async (request: OneRequest, reply) => {
+  app.get('/sales/:id', auditedPage('sale'), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const sale = await saleOf(services, request)
     const { licenseId } = sale
-    const [buyer, entry, story, deliveries] = await Promise.all([
+    const [buyer, entry, history, deliveries] = await Promise.all([
       readBuyer(services, sale),
       findLicense(services.db, tenantId, licenseId),
       readSaleEvents(services, sale),
@@ -102,7 +102,7 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
           sale,
           buyer,
           displayKey: entry?.license.displayKey,
-          story,
+          history,
           deliveries: deliveries.items,
           mayReplay: may(role, 'manage_settings'),
         }),
@@ -133,7 +133,7 @@ async function outcomeOf(
   >,
   request: FastifyRequest,
   id: string,
-): Promise<Notice> {
+): Promise<FlashMessage> {
   try {
     await replaySale(services, principalOf(request).tenantId, id, originOfMember(request))
     return { kind: 'done', text: 'Sale replayed. Its license is up to date.' }

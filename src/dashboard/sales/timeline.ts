@@ -9,9 +9,9 @@ import { badge } from '../frame/parts.ts'
 type Entry = { at: string; words: Content }
 
 /** What happened to a sale and to what followed from it, in one order. */
-export function storyView(story: readonly SaleEvent[], deliveries: readonly KnownDelivery[]): Html {
+export function saleTimeline(events: readonly SaleEvent[], deliveries: readonly KnownDelivery[]): Html {
   const entries = [
-    ...story.flatMap((event): Entry[] => {
+    ...events.flatMap((event): Entry[] => {
       const words = eventWords(event)
       return words === null ? [] : [{ at: event.data.at, words }]
     }),
@@ -28,27 +28,27 @@ export function storyView(story: readonly SaleEvent[], deliveries: readonly Know
   </ol>`
 }
 
-const told = (title: string, more: Content): Html =>
+const entry = (title: string, more: Content): Html =>
   html`<span><strong>${title}</strong><span class="sub">${more}</span></span>`
 
 /** Null for what is bookkeeping. */
 function eventWords(event: SaleEvent): Content {
   switch (event.type) {
     case 'SaleReceived':
-      return told('Payment notification verified', html`<code>${event.data.notificationId}</code>`)
+      return entry('Payment notification verified', html`<code>${event.data.notificationId}</code>`)
     case 'SaleMapped':
-      return told('Product matched', `${event.data.productId}, ${event.data.keyTypeId}`)
+      return entry('Product matched', `${event.data.productId}, ${event.data.keyTypeId}`)
     case 'QuantityExceeded':
-      return told(
+      return entry(
         'Quantity exceeded',
         `${event.data.quantity} paid for, at most ${event.data.sold} per purchase`,
       )
     case 'SaleParked':
-      return told('Parked', `${event.data.reason}: ${event.data.detail}`)
+      return entry('Parked', `${event.data.reason}: ${event.data.detail}`)
     case 'SaleLicensed':
-      return told('License issued', html`<code>${event.data.licenseId}</code>`)
+      return entry('License issued', html`<code>${event.data.licenseId}</code>`)
     case 'SalePaymentRecorded':
-      return told('Payment recorded', money(event.data.amount, event.data.currency))
+      return entry('Payment recorded', money(event.data.amount, event.data.currency))
     case 'DuplicateReceived':
       return html`<span
         ><strong>Duplicate notification</strong> ${badge('plain', 'ignored')}<span class="sub"
@@ -57,8 +57,8 @@ function eventWords(event: SaleEvent): Content {
       >`
     case 'PlanNotMapped':
       return event.data.plan === null
-        ? told('Plan mapped', 'The license follows the subscription again.')
-        : told('Plan not mapped', `${event.data.plan}: the license does not change until the plan is mapped`)
+        ? entry('Plan mapped', 'The license follows the subscription again.')
+        : entry('Plan not mapped', `${event.data.plan}: the license does not change until the plan is mapped`)
     case 'SaleLinked':
     case 'PlanReviewed':
     case 'SaleSettled':
@@ -89,24 +89,24 @@ type Fact = Exclude<
 function factWords(fact: Fact): Content {
   switch (fact.type) {
     case 'SaleRenewed':
-      return told('Renewed', renewalWords(fact.data))
+      return entry('Renewed', renewalWords(fact.data))
     case 'PaymentNamed':
-      return told('Payment identified', fact.data.names.join(', '))
+      return entry('Payment identified', fact.data.names.join(', '))
     case 'SubscriptionTold':
-      return told('Subscription updated', subscriptionWords(fact.data))
+      return entry('Subscription updated', subscriptionWords(fact.data))
     case 'SaleRefunded': {
       const { amount, currency, full } = fact.data
-      return told(full ? 'Refunded in full' : 'Refunded in part', money(amount, currency))
+      return entry(full ? 'Refunded in full' : 'Refunded in part', money(amount, currency))
     }
     case 'SaleDisputed':
-      return told('Disputed', disputed(fact.data))
+      return entry('Disputed', disputed(fact.data))
     case 'DisputeWon':
-      return told('Dispute won', disputed(fact.data))
+      return entry('Dispute won', disputed(fact.data))
     case 'DisputeLost':
-      return told('Dispute lost', disputed(fact.data))
+      return entry('Dispute lost', disputed(fact.data))
     case 'SaleEnded': {
       const { paidUntil } = fact.data
-      return told(
+      return entry(
         'Subscription ended',
         paidUntil === null ? 'immediately' : html`paid until ${moment(paidUntil)}`,
       )

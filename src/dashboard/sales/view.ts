@@ -27,7 +27,7 @@ import {
 } from '../frame/parts.ts'
 import { providerNames } from '../integrations/view.ts'
 import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
-import { storyView } from './timeline.ts'
+import { saleTimeline } from './timeline.ts'
 
 type Row = { sale: KnownSale; buyer: Buyer }
 
@@ -123,13 +123,13 @@ type OneSale = {
   buyer: Buyer
   /** Of its license, once there is one. */
   displayKey: string | undefined
-  story: readonly SaleEvent[]
+  history: readonly SaleEvent[]
   deliveries: readonly KnownDelivery[]
   mayReplay: boolean
 }
 
 export function saleView(view: View, one: OneSale): Html {
-  const { sale, buyer, story, deliveries } = one
+  const { sale, buyer, history, deliveries } = one
   return html`<div>
     ${heading(buyerWords(sale, buyer.email), html`<code>${sale.id}</code>`)} ${sale.parked && parkedBox(view, one)}
     ${buyer.needsHolder && needsHolderBox} ${noticesOf(sale).map(({ message }) => notice('warn', message))}
@@ -153,7 +153,7 @@ export function saleView(view: View, one: OneSale): Html {
       ])}
     </div>
     ${section('Progress', stages(one))}
-    ${section('History', storyView(story, deliveries), 'All notifications, changes and deliveries of this sale, oldest first.')}
+    ${section('History', saleTimeline(history, deliveries), 'All notifications, changes and deliveries of this sale, oldest first.')}
   </div>`
 }
 

@@ -40,7 +40,7 @@ declare module 'fastify' {
     /** The member must have proved who they are within this time. */
     freshMs?: number
     /** What a page shows of people and what they bought: that somebody looks at it is recorded before they see it. */
-    look?: AuditTarget['kind']
+    auditedView?: AuditTarget['kind']
   }
 }
 
@@ -70,15 +70,15 @@ export function guardRoutes(
     }
     if (within !== undefined && !isFresh(services, principal, within))
       return leadTo(request, reply, '/dashboard/confirm')
-    await noteLook(services, request)
+    await recordView(services, request)
   })
 }
 
 /** How a page for every member is declared whose looks are recorded. */
-export const lookingAt = (look: AuditTarget['kind']) =>
+export const auditedPage = (look: AuditTarget['kind']) =>
   ({ config: { page: 'member', look }, schema: { hide: true } }) as const
 
-const Asked = z.object({
+const ViewRequest = z.object({
   params: z.object({ id: z.string().optional() }).catch({}),
   query: z.object({ asOf: z.string().optional() }).catch({}),
 })
@@ -87,16 +87,16 @@ const Asked = z.object({
  * Whatever asks for it, and with whichever headers: what is shown counts. So no page that records looks brings itself up
  * to date. What can be nobody's id is not kept: it may be anything.
  */
-async function noteLook(
+async function recordView(
   services: Ports<'execute' | 'newId' | 'now'>,
   request: FastifyRequest,
 ): Promise<void> {
-  const { look } = request.routeOptions.config
-  if (look === undefined) return
-  const { params, query } = Asked.parse(request)
+  const { auditedView } = request.routeOptions.config
+  if (auditedView === undefined) return
+  const { params, query } = ViewRequest.parse(request)
   if (params.id !== undefined && !/^[a-z]{2,3}_[0-9a-z]{26}$/.test(params.id)) return
   const asOf = /^[\dTZ:.+-]{1,40}$/.exec(query.asOf ?? '')?.[0]
-  const target = { kind: look, id: params.id ?? null }
+  const target = { kind: auditedView, id: params.id ?? null }
   await recordAudit(
     services,
     principalOf(request).tenantId,

@@ -9,8 +9,8 @@ import { endSession, findSession, saveSession } from '../../access/sessions.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import type { Ports } from '../../ports.ts'
 
-const Notice = z.object({ kind: z.enum(['done', 'wrong']), text: z.string() })
-export type Notice = z.infer<typeof Notice>
+const FlashMessage = z.object({ kind: z.enum(['done', 'wrong']), text: z.string() })
+export type FlashMessage = z.infer<typeof FlashMessage>
 
 /** What a session says about who is signed in with it. */
 const SessionMember = z.object({
@@ -24,17 +24,18 @@ const SessionMember = z.object({
 export type SessionMember = z.infer<typeof SessionMember>
 
 /** What is kept of a session, with nothing in it that would let anybody in. */
-const Kept = z.object({
+const StoredSession = z.object({
   member: SessionMember.optional(),
   challengedAt: z.string().optional(),
-  notice: Notice.optional(),
+  notice: FlashMessage.optional(),
   enrolment: z.string().optional(),
   login: z.string().optional(),
 })
-type Kept = z.infer<typeof Kept>
+type StoredSession = z.infer<typeof StoredSession>
 
 /** Whoever is signed in with a session, of what is kept of it. */
-export const memberIn = (data: unknown): SessionMember | undefined => Kept.safeParse(data).data?.member
+export const memberIn = (data: unknown): SessionMember | undefined =>
+  StoredSession.safeParse(data).data?.member
 
 declare module 'fastify' {
   interface Session {
@@ -42,7 +43,7 @@ declare module 'fastify' {
     /** When a passkey was last asked for: a session of somebody unknown begins with that. */
     challengedAt?: string | undefined
     /** Shown once, on the next page. */
-    notice?: Notice | undefined
+    notice?: FlashMessage | undefined
     /** Tells this attempt to connect an authenticator app from others. */
     enrolment?: string | undefined
     /** The hash of the device code of the program whose code was entered. */
@@ -66,7 +67,7 @@ type SessionOptions = { services: Ports<'db' | 'now'>; cookieKey: KeyObject; isH
 export type EndSession = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /** Sessions in Postgres, and a token in every form that another site cannot know. */
-export async function keepSessions(app: FastifyInstance, options: SessionOptions): Promise<EndSession> {
+export async function registerSessions(app: FastifyInstance, options: SessionOptions): Promise<EndSession> {
   const { services, cookieKey, isHttps } = options
   const secretFor = (purpose: string) => createHmac('sha256', cookieKey).update(purpose).digest('base64')
   const cookieName = cookieNameOf('session', isHttps)
@@ -133,7 +134,7 @@ function storeIn(db: Pool, now: () => Date) {
     get(sessionId: string, callback: (error: unknown, session?: Session | null) => void) {
       findSession(db, sha256(sessionId), now()).then(
         (data) => {
-          const { data: kept } = Kept.safeParse(data)
+          const { data: kept } = StoredSession.safeParse(data)
           callback(null, kept ? { ...withoutUndefined(kept), cookie: { originalMaxAge: null } } : null)
         },
         (error: unknown) => callback(error),
@@ -141,7 +142,7 @@ function storeIn(db: Pool, now: () => Date) {
     },
     set(sessionId: string, session: Session, callback: Callback) {
       const { member, challengedAt, notice, enrolment, login } = session
-      const kept: Kept = { member, challengedAt, notice, enrolment, login }
+      const kept: StoredSession = { member, challengedAt, notice, enrolment, login }
       const owner = { memberId: member?.memberId ?? null, tenantId: member?.tenantId ?? null }
       settle(saveSession(db, sha256(sessionId), owner, kept, now()), callback)
     },
@@ -151,5 +152,5 @@ function storeIn(db: Pool, now: () => Date) {
   }
 }
 
-const withoutUndefined = (kept: Kept): Kept =>
+const withoutUndefined = (kept: StoredSession): StoredSession =>
   Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined))

@@ -104,7 +104,7 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
 
   if (!party) return
   app.post('/sign-in/challenge', open, async (request, reply) => {
-    await takeTurnOf(services, callerOf(request))
+    await limitChallenges(services, callerOf(request))
     const options = await askForPasskey(party)
     await giveChallenge(request, services, 'sign in', options.challenge)
     return reply.send(options)
@@ -119,7 +119,7 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
 }
 
 /** Each challenge for somebody unknown is a row in the database, so an address gets no more than it can use. */
-async function takeTurnOf(
+async function limitChallenges(
   services: Ports<'attempts' | 'db' | 'now'>,
   { address, deviceHash }: Caller,
 ): Promise<void> {

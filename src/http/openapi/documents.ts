@@ -34,17 +34,17 @@ export function limitDocuments(app: FastifyInstance, limiter: Limiter | undefine
  * Serves a document that stays the same for as long as the process runs: it is made once, when it is first asked for.
  * @returns what answers with it, or with 304 when the caller has it already
  */
-export function keptDocument(
+export function cachedDocument(
   type: string,
   make: () => string,
 ): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
-  let kept: { body: Buffer; etag: string } | undefined
+  let cached: { body: Buffer; etag: string } | undefined
   return (request, reply) => {
-    if (!kept) {
+    if (!cached) {
       const body = make()
-      kept = { body: Buffer.from(body), etag: `"${sha256(body).slice(0, 32)}"` }
+      cached = { body: Buffer.from(body), etag: `"${sha256(body).slice(0, 32)}"` }
     }
-    const { body, etag } = kept
+    const { body, etag } = cached
     reply.header('etag', etag).header('cache-control', 'public, max-age=60').type(type)
     return request.headers['if-none-match']?.includes(etag) ? reply.code(304).send() : reply.send(body)
   }

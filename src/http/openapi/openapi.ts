@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { readIcon } from '../icon.ts'
 import { limited } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
-import { docsPath, keptDocument } from './documents.ts'
+import { cachedDocument, docsPath } from './documents.ts'
 import { withEveryAnswer } from './every-answer.ts'
 import { withIdempotencyKeys } from './idempotency-keys.ts'
 import { withOptionalBodies } from './optional-bodies.ts'
@@ -90,9 +90,9 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
     ),
   })
   const icon = readIcon()
-  const kept = new Map([
-    [`${docsPath}/json`, keptDocument(json, () => JSON.stringify(app.swagger()))],
-    [`${docsPath}/yaml`, keptDocument('application/x-yaml', () => app.swagger({ yaml: true }))],
+  const cached = new Map([
+    [`${docsPath}/json`, cachedDocument(json, () => JSON.stringify(app.swagger()))],
+    [`${docsPath}/yaml`, cachedDocument('application/x-yaml', () => app.swagger({ yaml: true }))],
   ])
   await app.register(swaggerUi, {
     routePrefix: docsPath,
@@ -100,7 +100,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
     uiHooks: {
       // It would be written out anew for each request.
       onRequest: (request, reply, next) => {
-        const answer = kept.get(request.routeOptions.url ?? '')
+        const answer = cached.get(request.routeOptions.url ?? '')
         if (answer) void answer(request, reply)
         else next()
       },
@@ -145,6 +145,6 @@ export function openApiRoute(app: ZodApp): void {
         },
       },
     },
-    keptDocument(json, () => JSON.stringify(app.swagger())),
+    cachedDocument(json, () => JSON.stringify(app.swagger())),
   )
 }

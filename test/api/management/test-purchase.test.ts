@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { sendWithin } from '../../../src/app/http.ts'
+import { sendInProcess } from '../../../src/app/http.ts'
 import { suspendTenant } from '../../../src/commands/tenants.ts'
 import { startTestPurchase } from '../../../src/commands/test-purchases.ts'
 import { testPurchaseStream } from '../../../src/domain/streams.ts'
@@ -268,7 +268,7 @@ describe('a run', () => {
 
   test('that was killed is gone on with by a reaction, when nobody else is at it any more', async () => {
     const { services, clock } = api.ledger
-    const run = createTestPurchaseRunner(services, createTestPurchaseDriver(services, sendWithin(api.app)))
+    const run = createTestPurchaseRunner(services, createTestPurchaseDriver(services, sendInProcess(api.app)))
     const id = await abandoned()
     await resume(run)
     expect(await events(id)).toHaveLength(1)
@@ -322,7 +322,7 @@ describe('a run', () => {
   test('of one that was never started does nothing', async () => {
     const run = createTestPurchaseRunner(
       api.ledger.services,
-      createTestPurchaseDriver(api.ledger.services, sendWithin(api.app)),
+      createTestPurchaseDriver(api.ledger.services, sendInProcess(api.app)),
     )
     await run('tp_00000000000000000000000000', origin)
     expect(await events('tp_00000000000000000000000000')).toStrictEqual([])

@@ -129,7 +129,7 @@ const explanationOut = z
 const params = z.strictObject({ id: z.string() })
 
 /** What has happened to a license, and why it answers what it answers. */
-export function licenseStoryRoutes(
+export function licenseHistoryRoutes(
   app: ZodApp,
   services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
   cursors: Cursors,

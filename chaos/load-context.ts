@@ -5,16 +5,16 @@ import type { Random } from './random.ts'
 import type { Stage } from './stage.ts'
 
 /** What the kinds of calls share. */
-export type Desk = {
+export type LoadContext = {
   readonly stage: Stage
   readonly licenses: License[]
   /** To either application, as a tenant. */
-  ask(
+  request(
     tenantId: string,
     request: Omit<Request, 'headers'> & { headers?: Record<string, string> },
   ): Promise<Called>
   /** To this one, as nobody. */
-  tell(app: 1 | 2, request: Request): Promise<Called>
+  requestOf(app: 1 | 2, request: Request): Promise<Called>
   fail(violation: Violation): void
   /** A change was acknowledged. */
   acknowledged(): void

@@ -21,7 +21,7 @@ import { asOfTyped, licenseAt } from '../license-at.ts'
 type HistoryOptions = OutputOptions & { at?: string; watch?: boolean }
 
 /** What happened to a license, why it answers what it answers, and what became of it between two moments. */
-export function licenseStoryCommands(license: Command): void {
+export function licenseHistoryCommands(license: Command): void {
   license
     .command('history <id>')
     .description('Print the history, oldest first: what happened, when, by whom')
@@ -31,7 +31,7 @@ export function licenseStoryCommands(license: Command): void {
     .action((id: string, options: HistoryOptions) =>
       withStores(async (stores, origin) => {
         const asOf = typed(stores.services, options.at)
-        const place = await lookAt(stores.services, id, asOf && textOf(asOf), origin)
+        const place = await viewLicense(stores.services, id, asOf && textOf(asOf), origin)
         if (options.at === undefined) return showHistory(stores, place, options)
         const past = await licenseAt(stores.services, id, options.at)
         print(options, past, () => fields(past))
@@ -47,7 +47,7 @@ export function licenseStoryCommands(license: Command): void {
     .action((id: string, options: OutputOptions & { device?: string; at?: string }) =>
       withStores(async ({ services }, origin) => {
         const asOf = typed(services, options.at)
-        const place = await lookAt(services, id, asOf && textOf(asOf), origin)
+        const place = await viewLicense(services, id, asOf && textOf(asOf), origin)
         const explanation = await explain(services, { ...place, deviceId: options.device, asOf })
         print(options, explanation, () => explanationLines(explanation))
       }),
@@ -62,7 +62,7 @@ export function licenseStoryCommands(license: Command): void {
         const [from, to, ...more] = moments.split('..').map((moment) => typed(services, moment))
         if (!from || !to || more.length > 0)
           throw new ConfigError(`${moments} is not a range. Write it as a..b, for example 1..3.`)
-        const place = await lookAt(services, id, `${textOf(from)}..${textOf(to)}`, origin)
+        const place = await viewLicense(services, id, `${textOf(from)}..${textOf(to)}`, origin)
         const compared = await compareMoments(services, place, from, to)
         print(options, compared, () => comparisonLines(compared))
       }),
@@ -74,15 +74,15 @@ const typed = (services: Ports<'now'>, moment: string | undefined): AsOf | undef
 
 const textOf = (asOf: AsOf): string => ('time' in asOf ? asOf.time : String(asOf.sequence))
 
-type Place = { tenantId: string; licenseId: string }
+type LicenseRef = { tenantId: string; licenseId: string }
 
 /** Finds the license, and records who looks at it before they are shown anything. */
-async function lookAt(
+async function viewLicense(
   services: Ports<'db' | 'execute' | 'newId' | 'now'>,
   licenseId: string,
   asOf: string | undefined,
   origin: Origin,
-): Promise<Place> {
+): Promise<LicenseRef> {
   const entry = await findLicenseOfAnyTenant(services.db, licenseId)
   if (!entry) throw new Refusal('license_not_found')
   const { tenantId } = entry.license
@@ -91,7 +91,7 @@ async function lookAt(
   return { tenantId, licenseId }
 }
 
-async function showHistory(stores: Stores, place: Place, options: HistoryOptions): Promise<void> {
+async function showHistory(stores: Stores, place: LicenseRef, options: HistoryOptions): Promise<void> {
   const { services } = stores
   const head = await services.ledger.head()
   const shown: StoryPage = { entries: [], recorded: [], next: undefined }
@@ -99,14 +99,16 @@ async function showHistory(stores: Stores, place: Place, options: HistoryOptions
     shown.entries.push(...page.entries)
     shown.recorded.push(...page.recorded)
   }
-  if (!options.watch) return print(options, rawAndTold(shown), () => shown.entries.map(line))
-  say(options, shown)
-  await watch(stores, place, { head, last: shown.entries.at(-1)?.sequence }, (page) => say(options, page))
+  if (!options.watch) return print(options, withSummaries(shown), () => shown.entries.map(line))
+  printPage(options, shown)
+  await watch(stores, place, { head, last: shown.entries.at(-1)?.sequence }, (page) =>
+    printPage(options, page),
+  )
 }
 
 async function* pagesAfter(
   services: Ports<'db' | 'subjects'>,
-  place: Place,
+  place: LicenseRef,
   sequence: number | undefined,
 ): AsyncIterable<StoryPage> {
   let after = sequence
@@ -120,9 +122,9 @@ async function* pagesAfter(
 /** Tells what happens to a license from now on, each event once, until the command is interrupted. */
 async function watch(
   { services }: Stores,
-  place: Place,
+  place: LicenseRef,
   from: { head: bigint | undefined; last: number | undefined },
-  tell: (page: StoryPage) => void,
+  onPage: (page: StoryPage) => void,
 ): Promise<void> {
   const stopping = new AbortController()
   const stop = () => stopping.abort()
@@ -133,22 +135,22 @@ async function watch(
     if (entry.stream !== stream || (last !== undefined && entry.revision <= last)) continue
     await services.untilVisible(entry.position)
     for await (const page of pagesAfter(services, place, last)) {
-      tell(page)
+      onPage(page)
       last = page.entries.at(-1)?.sequence ?? last
     }
   }
 }
 
 /** As it was recorded, and beside it what it means. */
-const rawAndTold = ({ entries, recorded }: StoryPage): object[] =>
+const withSummaries = ({ entries, recorded }: StoryPage): object[] =>
   recorded.map(({ event: { type, data }, seatsUsed: _, ...place }, index) => {
     const { event, actor, summary, device, changes, links } = entries[index] ?? {}
     return { ...place, type, data, event, actorName: actor?.name, summary, device, changes, links }
   })
 
-function say(options: OutputOptions, page: StoryPage): void {
+function printPage(options: OutputOptions, page: StoryPage): void {
   const lines = options.json
-    ? rawAndTold(page).map((event) => inJson(event))
+    ? withSummaries(page).map((event) => inJson(event))
     : page.entries.map((entry) => asLine(line(entry)))
   if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
 }
@@ -171,11 +173,11 @@ function explanationLines({ at, sequence, validate, activate }: Explanation): st
 }
 
 function comparisonLines({ from, to, changes, devices }: Comparison): string[] {
-  const told = (what: string, { before, after }: Pick<Change, 'before' | 'after'>) =>
+  const changeLine = (what: string, { before, after }: Pick<Change, 'before' | 'after'>) =>
     `${what}: ${before ?? 'none'} → ${after ?? 'none'}`
   const lines = [
-    ...changes.map((change) => told(change.field, change)),
-    ...devices.map((device) => told(`device “${device.name}”`, device)),
+    ...changes.map((change) => changeLine(change.field, change)),
+    ...devices.map((device) => changeLine(`device “${device.name}”`, device)),
   ]
   return [
     `from event ${from.sequence}, ${from.at}, to event ${to.sequence}, ${to.at}`,

@@ -9,7 +9,7 @@ const events = 10_000
 const devices = 5
 
 /** Reading the past of a license that has been used for years, against one that is new. */
-export async function benchStory(log: (line: string) => void): Promise<Figure[]> {
+export async function benchHistory(log: (line: string) => void): Promise<Figure[]> {
   const scratch = await scratchLedger()
   try {
     log('filling')
@@ -42,7 +42,7 @@ export async function benchStory(log: (line: string) => void): Promise<Figure[]>
   }
 }
 
-type Asked = {
+type Measurement = {
   what: string
   /** @param last the sequence of the license's last event */
   path: (last: number) => string
@@ -52,10 +52,10 @@ type Asked = {
   token: string
 }
 
-async function figure(asked: Asked, log: (line: string) => void): Promise<Figure> {
-  const { what, path, most } = asked
-  const long = await medianOf(asked, `${idOf(longLicense)}${path(events - 1)}`)
-  const short = await medianOf(asked, `${idOf(shortLicense)}${path(9)}`)
+async function figure(measurement: Measurement, log: (line: string) => void): Promise<Figure> {
+  const { what, path, most } = measurement
+  const long = await medianOf(measurement, `${idOf(longLicense)}${path(events - 1)}`)
+  const short = await medianOf(measurement, `${idOf(shortLicense)}${path(9)}`)
   log(`${what} ${ms(long)}, with 10 events ${ms(short)}`)
   return {
     what: `${what}, of 10,000 events`,
@@ -71,7 +71,7 @@ async function figure(asked: Asked, log: (line: string) => void): Promise<Figure
 const warmUp = 50
 
 /** The median time of one request after the other. */
-async function medianOf({ address, token }: Asked, path: string): Promise<number> {
+async function medianOf({ address, token }: Measurement, path: string): Promise<number> {
   const times: number[] = []
   for (let turn = 0; turn < warmUp + 200; turn++) {
     const started = performance.now()

@@ -1,23 +1,23 @@
 import { joinLocalStack } from '../../infra/local/stack/stack.ts'
 import { ConfigError } from '../config.ts'
 import { openRawLog, type RawLog } from '../ledger/raw-log.ts'
-import { tell } from '../terminal/output.ts'
+import { printToStderr } from '../terminal/output.ts'
 
 /** Where an operator says that something is. */
-type Place = {
+type StoreLocation = {
   /** An address, or the path of a data directory, whose embedded part is then started or joined. */
-  place: string
+  urlOrDirectory: string
   /** The variable that takes the address when it holds a password. Left out: it does not come from an argument. */
-  insteadOfArgument?: string
+  secretVariable?: string
 }
 
 /** @throws ConfigError, LocalStackError */
-export async function openLogAt(asked: Place): Promise<{ log: RawLog; close(): Promise<void> }> {
-  if (isAddress(asked, ['esdb', 'esdb+discover'], 'event store')) {
-    const log = openRawLog(asked.place)
+export async function openLogAt(location: StoreLocation): Promise<{ log: RawLog; close(): Promise<void> }> {
+  if (isAddress(location, ['esdb', 'esdb+discover'], 'event store')) {
+    const log = openRawLog(location.urlOrDirectory)
     return { log, close: () => log.close() }
   }
-  const stack = await join(asked.place, { postgres: false, eventStore: true })
+  const stack = await join(location.urlOrDirectory, { postgres: false, eventStore: true })
   const log = openRawLog(stack.eventstoreUrl ?? '')
   const close = async () => {
     await log.close()
@@ -31,30 +31,41 @@ export async function openLogAt(asked: Place): Promise<{ log: RawLog; close(): P
  * @throws ConfigError, LocalStackError
  */
 export async function openDatabaseAt(
-  asked: Place,
+  location: StoreLocation,
 ): Promise<{ url: string; migrationUrl: string; close(): Promise<void> }> {
-  if (isAddress(asked, ['postgres', 'postgresql'], 'database')) {
-    return { url: asked.place, migrationUrl: asked.place, close: async () => undefined }
+  if (isAddress(location, ['postgres', 'postgresql'], 'database')) {
+    return {
+      url: location.urlOrDirectory,
+      migrationUrl: location.urlOrDirectory,
+      close: async () => undefined,
+    }
   }
-  const { databaseUrl: url = '', ...stack } = await join(asked.place, { postgres: true, eventStore: false })
+  const { databaseUrl: url = '', ...stack } = await join(location.urlOrDirectory, {
+    postgres: true,
+    eventStore: false,
+  })
   return { url, migrationUrl: stack.migrationUrl ?? url, close: () => stack.leave() }
 }
 
 const join = (dataDirectory: string, parts: { postgres: boolean; eventStore: boolean }) =>
-  joinLocalStack({ dataDirectory, parts, log: tell })
+  joinLocalStack({ dataDirectory, parts, log: printToStderr })
 
-function isAddress({ place, insteadOfArgument }: Place, schemes: readonly string[], what: string): boolean {
-  const scheme = /^([a-z][a-z+]*):\/\//i.exec(place)?.[1]
+function isAddress(
+  { urlOrDirectory, secretVariable }: StoreLocation,
+  schemes: readonly string[],
+  what: string,
+): boolean {
+  const scheme = /^([a-z][a-z+]*):\/\//i.exec(urlOrDirectory)?.[1]
   if (scheme === undefined) return false
   if (!schemes.includes(scheme)) {
     throw new ConfigError(
       `${scheme}:// is not a URL of the ${what}. Use ${schemes[0]}://… or a data directory.`,
     )
   }
-  if (insteadOfArgument !== undefined && /^[^/]*\/\/[^/?]*:[^/?]*@/.test(place)) {
+  if (secretVariable !== undefined && /^[^/]*\/\/[^/?]*:[^/?]*@/.test(urlOrDirectory)) {
     throw new ConfigError(
       'A URL with a password is not accepted as an argument, because every user of this machine can read it. Put it into ' +
-        `${insteadOfArgument}.`,
+        `${secretVariable}.`,
     )
   }
   return true

@@ -8,7 +8,7 @@ const program = join(import.meta.dirname, `worker${extname(import.meta.filename)
 export type Message = ReturnType<(typeof FromWorker)['parse']>
 
 /** A worker as its parent sees it. */
-export type Member = {
+export type WorkerProcess = {
   readonly id: number
   readonly pid: number | undefined
   /** Resolves with its address. Rejects when it ends before. */
@@ -17,41 +17,43 @@ export type Member = {
   readonly ended: Promise<string | number>
   /** It drains, since another one takes over. */
   isLeaving: boolean
-  tell(message: ToWorker): void
+  send(message: ToWorker): void
   kill(): void
 }
 
 /** Starts a worker. It loads its code and waits to be told where the stores are. */
-export function forkMember(hear: (member: Member, message: Message) => void): Member {
+export function forkWorker(
+  onMessage: (workerProcess: WorkerProcess, message: Message) => void,
+): WorkerProcess {
   cluster.setupPrimary({ exec: program, args: [] })
-  const worker = cluster.fork()
+  const forked = cluster.fork()
   const listening = Promise.withResolvers<string>()
   // Not everybody who has a worker waits for it.
   listening.promise.catch(() => undefined)
   const ended = Promise.withResolvers<string | number>()
-  const member: Member = {
-    id: worker.id,
-    pid: worker.process.pid,
+  const worker: WorkerProcess = {
+    id: forked.id,
+    pid: forked.process.pid,
     listening: listening.promise,
     ended: ended.promise,
     isLeaving: false,
-    tell(message) {
+    send(message) {
       // One that is just ending is not told any more.
-      if (worker.isConnected()) worker.send(message, () => undefined)
+      if (forked.isConnected()) forked.send(message, () => undefined)
     },
-    kill: () => void worker.process.kill('SIGKILL'),
+    kill: () => void forked.process.kill('SIGKILL'),
   }
-  worker.on('message', (message) => {
-    const told = FromWorker.parse(message)
-    if (told.kind === 'listening') listening.resolve(told.address)
-    hear(member, told)
+  forked.on('message', (message) => {
+    const received = FromWorker.parse(message)
+    if (received.kind === 'listening') listening.resolve(received.address)
+    onMessage(worker, received)
   })
   // What cannot be sent to it any more is told by its end.
-  worker.on('error', () => undefined)
-  worker.on('exit', (code: number, signal: string) => {
+  forked.on('error', () => undefined)
+  forked.on('exit', (code: number, signal: string) => {
     const how = signal || code
     listening.reject(new Error(`a worker exited with ${how} before it was listening`))
     ended.resolve(how)
   })
-  return member
+  return worker
 }

@@ -16,7 +16,7 @@ const productId = 'acme-editor'
 const Minted = z.object({ licenseKey: z.string(), license: z.object({ id: z.string() }) })
 
 /** One license from its product to its revocation, through real requests, and then the proof from the log. */
-export async function playLife(stores: Stores, address: string): Promise<void> {
+export async function runDemo(stores: Stores, address: string): Promise<void> {
   const { services } = stores
   const origin = operator()
   await createTenant(services, { tenantId, name: 'Acme', plan: 'unlimited' }, origin)

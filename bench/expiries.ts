@@ -24,7 +24,7 @@ const startingMs = 45_000
  * Licenses that all end in the same second: how long it takes until each end is recorded, once, and what validates notice
  * of it. The first time by one process, then by several.
  */
-export async function benchEnds(log: (line: string) => void): Promise<Figure[]> {
+export async function benchExpiries(log: (line: string) => void): Promise<Figure[]> {
   return [...(await ends(1, log)), ...(await ends(processes, log))]
 }
 
@@ -79,14 +79,14 @@ async function watch(
 ): Promise<Watched> {
   const url = running[0]?.address ?? ''
   // Few at a time: what is asked is whether they are kept waiting, not how many get through.
-  const asked = { url, token, kind: 'validate', to: licenses, connections: 4 } as const
+  const options = { url, token, kind: 'validate', to: licenses, connections: 4 } as const
   const resident = () => Math.max(...running.map(({ pid }) => residentMiB(pid)))
-  await load({ ...asked, seconds: 3 })
-  const before = await load({ ...asked, seconds: 8 })
+  await load({ ...options, seconds: 3 })
+  const before = await load({ ...options, seconds: 8 })
   const leftMs = end.getTime() - Date.now()
   if (leftMs < 0) throw new Error(`the ends came ${-leftMs} ms before all was filled`)
   await setTimeout(leftMs)
-  const validating = load({ ...asked, seconds: 10 })
+  const validating = load({ ...options, seconds: 10 })
   let earlyMiB = 0
   let mostMiB = 0
   for (let left = 1; left !== 0; ) {
