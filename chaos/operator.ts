@@ -70,7 +70,7 @@ const work: Work = {
 }
 
 async function setUp(
-  services: Ports<'execute' | 'findProduct' | 'now' | 'planRoom' | 'randomBytes' | 'secrets'>,
+  services: Ports<'execute' | 'findProduct' | 'now' | 'planCapacity' | 'randomBytes' | 'secrets'>,
   receiver: string,
 ): Promise<Output<'setUp'>> {
   const plan = 'unlimited'

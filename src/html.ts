@@ -1,7 +1,7 @@
 import { html as htm } from 'htm/preact'
 import { type ComponentChildren, options, type VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import { withoutUnseen } from './domain/plain-text.ts'
+import { withoutInvisible } from './domain/plain-text.ts'
 
 /** A part of a page. Whatever text it holds is escaped when it is rendered. */
 export type Html = VNode
@@ -15,7 +15,7 @@ options.vnode = ({ type, props }) => {
 }
 
 function shown(content: ComponentChildren): ComponentChildren {
-  if (typeof content === 'string') return withoutUnseen(content)
+  if (typeof content === 'string') return withoutInvisible(content)
   return Array.isArray(content) ? content.map(shown) : content
 }
 

@@ -3,7 +3,7 @@ import type { Lookups } from '../projections/lookups.ts'
 import type { Attempts } from './access/attempts.ts'
 import type { Fingerprint } from './access/fingerprint.ts'
 import type { KeyTypeUse } from './commands/cross-stream/key-type-use.ts'
-import type { PlanRoom } from './commands/cross-stream/plan-room.ts'
+import type { PlanCapacity } from './commands/cross-stream/plan-capacity.ts'
 import type { DeriveId, IdPrefix } from './credentials/id.ts'
 import type { RandomBytes } from './credentials/random.ts'
 import type { Idempotency } from './idempotency/idempotency.ts'
@@ -35,7 +35,7 @@ export type AllPorts = Lookups & {
   /** Connections to the read models. */
   db: Pool
   keyTypes: KeyTypeUse
-  planRoom: PlanRoom
+  planCapacity: PlanCapacity
   subjects: Subjects
   secrets: Secrets
   machines: Machines

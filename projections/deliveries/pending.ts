@@ -1,5 +1,5 @@
 import type { Channel } from '../../src/domain/deliveries/events.ts'
-import { isMailOwed, publicNameOf } from '../../src/domain/deliveries/outbox.ts'
+import { publicNameOf, wantsMail } from '../../src/domain/deliveries/outbox.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { type Statement, type Statements, writesOf } from '../statements.ts'
@@ -52,8 +52,7 @@ const tenantOf = ({ stream }: Recorded<'webhook'>): string => stream.slice('webh
 const isWebhook = (recorded: Recorded): recorded is Recorded<'webhook'> => recorded.category === 'webhook'
 /** An event of a license that somebody outside may be told of. */
 const isPublic = (recorded: Recorded): recorded is RecordedLicense =>
-  recorded.category === 'license' &&
-  (publicNameOf(recorded.event) !== undefined || isMailOwed(recorded.event))
+  recorded.category === 'license' && (publicNameOf(recorded.event) !== undefined || wantsMail(recorded.event))
 
 /** Notes what has happened in public, and of that what somebody is owed to be told. */
 export async function applyToPending(db: Statements, entries: readonly Recorded[]): Promise<Statement[]> {
@@ -92,7 +91,7 @@ export async function applyToPending(db: Statements, entries: readonly Recorded[
       // JSON knows no bigint.
       position: String(entry.position),
     }
-    if (isMailOwed(entry.event)) pending.push({ ...row, channel: 'mail', sequence: null })
+    if (wantsMail(entry.event)) pending.push({ ...row, channel: 'mail', sequence: null })
     const last = sequences.get(license_id) ?? { revision: -1, sequence: 0 }
     const isPending =
       last.revision < entry.revision && isWanted(endpoints.get(tenant_id), event, entry.position)

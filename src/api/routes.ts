@@ -47,7 +47,7 @@ type Options = {
     | 'mailing'
     | 'newId'
     | 'now'
-    | 'planRoom'
+    | 'planCapacity'
     | 'providers'
     | 'randomBytes'
     | 'secrets'

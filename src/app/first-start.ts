@@ -57,7 +57,7 @@ type Seeded = { token: string; linkSecret: string }
 
 /** @returns a token and the owner's link of the tenant `demo`, or undefined on a ledger that has tenants of its own */
 async function seed(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'planRoom' | 'randomBytes' | 'subjects'>,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'planCapacity' | 'randomBytes' | 'subjects'>,
 ): Promise<Seeded | undefined> {
   const tenants = await listTenants(services.db)
   if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return undefined
@@ -73,7 +73,7 @@ async function seed(
 }
 
 async function makeProduct(
-  services: Ports<'execute' | 'findProduct' | 'now' | 'planRoom'>,
+  services: Ports<'execute' | 'findProduct' | 'now' | 'planCapacity'>,
   origin: Origin,
 ): Promise<void> {
   const keyType = {

@@ -13,7 +13,7 @@ import { createAttempts } from '../access/attempts.ts'
 import { createFingerprint } from '../access/fingerprint.ts'
 import { createKeyedMutex } from '../async/keyed-mutex.ts'
 import { createKeyTypeUse } from '../commands/cross-stream/key-type-use.ts'
-import { createPlanRoom } from '../commands/cross-stream/plan-room.ts'
+import { createPlanCapacity } from '../commands/cross-stream/plan-capacity.ts'
 import type { Config } from '../config.ts'
 import { createDeriveId, newId } from '../credentials/id.ts'
 import { type AppendGate, createAppendGate } from '../freeze/append-gate.ts'
@@ -186,7 +186,7 @@ export async function connectStores(
       db,
       ...createLookups(hotDb),
       keyTypes: createKeyTypeUse(locks, ledger),
-      planRoom: createPlanRoom({ locksDb, db, ledger, untilVisible }),
+      planCapacity: createPlanCapacity({ locksDb, db, ledger, untilVisible }),
       ...keyed,
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       ...counters,

@@ -6,7 +6,7 @@ import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
 /** What somebody is about to be shown. */
-export type Look = {
+export type View = {
   action: AuditAction
   target: AuditTarget
   /** The moment or the event that is looked back to, as it was asked for; the present when absent. */
@@ -22,7 +22,7 @@ export type Look = {
 export async function recordAudit(
   services: Ports<'execute' | 'newId' | 'now'>,
   tenantId: string,
-  { action, target, asOf }: Look,
+  { action, target, asOf }: View,
   origin: Origin,
 ): Promise<void> {
   const auditId = services.newId('aud')

@@ -24,7 +24,7 @@ export type PageContext = {
     | 'mailing'
     | 'newId'
     | 'now'
-    | 'planRoom'
+    | 'planCapacity'
     | 'providers'
     | 'randomBytes'
     | 'secrets'

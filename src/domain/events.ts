@@ -6,7 +6,7 @@ import { DeliveryEvent } from './deliveries/events.ts'
 import { IntegrationEvent } from './integrations/events.ts'
 import { LedgerEvent } from './ledger/events.ts'
 import { LicenseEvent } from './licenses/events.ts'
-import { NoticeEvent } from './links/events.ts'
+import { LinkEvent } from './links/events.ts'
 import { LoginEvent } from './logins/events.ts'
 import { MailEvent } from './mails/events.ts'
 import { MemberEvent } from './members/events.ts'
@@ -37,7 +37,7 @@ export const eventsOf = {
   confirmation: ConfirmationEvent,
   signing: SigningEvent,
   sale: SaleEvent,
-  notice: NoticeEvent,
+  notice: LinkEvent,
   delivery: DeliveryEvent,
   audit: AuditEvent,
   subject: SubjectEvent,

@@ -9,23 +9,23 @@
  * | `Cs`, `Co`, `Cn`               | half a surrogate pair, private use, unassigned: no one knows how they look |
  * | U+2800                         | the empty Braille pattern, a blank that is no space                        |
  */
-const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800]/gu
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 /** As {@link plainText}, with spaces and line breaks as they are. */
-export const withoutUnseen = (text: string): string => text.replace(unseenInLines, '')
+export const withoutInvisible = (text: string): string => text.replace(invisibleInLines, '')
 
 /** Line breaks and tabs are control characters too. */
-const unseenInLines = new RegExp(`(?![\\t\\n\\r])${unseen.source}`, 'gu')
+const invisibleInLines = new RegExp(`(?![\\t\\n\\r])${invisible.source}`, 'gu')
 
 /** Line breaks and every kind of space, which part words. */
-const parting = /[\s\u0085\p{Z}]+/gu
+const separators = /[\s\u0085\p{Z}]+/gu
 
 /**
  * Text from outside as people may be shown it: on one line, without control, bidirectional or invisible characters.
  * Spaces and line breaks, however many, become one space.
  * @param text names, reasons, user agents, URLs: whatever a caller has given
  */
-export const plainText = (text: string): string => text.replace(parting, ' ').replace(unseen, '').trim()
+export const plainText = (text: string): string => text.replace(separators, ' ').replace(invisible, '').trim()
 
 /**
  * {@link plainText} in quotation marks, so that a sentence shows where the words of somebody else begin and end. Such
@@ -38,8 +38,8 @@ export const quoted = (text: string): string => `“${plainText(text).replace(/[
  * JSON. Line breaks and tabs, which JSON has only between its values, stay.
  * @param json a value written as JSON
  */
-export const withEscapedUnseen = (json: string): string =>
-  json.replace(unseenInLines, (character) =>
+export const withEscapedInvisible = (json: string): string =>
+  json.replace(invisibleInLines, (character) =>
     Array.from(
       { length: character.length },
       (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`,

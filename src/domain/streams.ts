@@ -19,7 +19,7 @@ export const trialKey = (tenantId: string, productId: string, machine: string): 
 export const saleKey = (tenantId: string, provider: Provider, saleIdHash: string): string =>
   joinIds(tenantId, provider, saleIdHash)
 /** By the hash of a link by which the provider names a sale. */
-export const noticeKey = (tenantId: string, provider: Provider, linkHash: string): string =>
+export const linkKey = (tenantId: string, provider: Provider, linkHash: string): string =>
   joinIds(tenantId, provider, linkHash)
 
 export const tenantStream = (tenantId: string): string => streamName('tenant', tenantId)
@@ -40,8 +40,8 @@ export const deliveryStream = (deliveryId: string): string => streamName('delive
 export const deliveryIdIn = (stream: string): string => stream.slice('delivery-'.length)
 export const saleStream = (tenantId: string, provider: Provider, saleIdHash: string): string =>
   streamName('sale', saleKey(tenantId, provider, saleIdHash))
-export const noticeStream = (tenantId: string, provider: Provider, linkHash: string): string =>
-  streamName('notice', noticeKey(tenantId, provider, linkHash))
+export const linkStream = (tenantId: string, provider: Provider, linkHash: string): string =>
+  streamName('notice', linkKey(tenantId, provider, linkHash))
 
 /** One in each log, about the log itself. */
 export const identityStream = 'ledger-identity'

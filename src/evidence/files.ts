@@ -8,9 +8,9 @@ import {
   customerStream,
   deliveryStream,
   licenseStream,
-  noticeStream,
+  linkStream,
 } from '../domain/streams.ts'
-import { readStory, type StoryEntry } from '../history/entries.ts'
+import { type LicenseHistoryEntry, readHistory } from '../history/entries.ts'
 import type { Ports } from '../ports.ts'
 import { saleStreamOf } from '../sales/streams.ts'
 import { readTelemetry } from '../usage/device-telemetry.ts'
@@ -63,15 +63,15 @@ async function* devicesOf({ db }: Ports<'db'>, licenseId: string): AsyncIterable
 async function* historyOf(
   services: Ports<'db' | 'subjects'>,
   { tenantId, licenseId, entry }: Case,
-): AsyncIterable<StoryEntry> {
+): AsyncIterable<LicenseHistoryEntry> {
   let after: number | undefined
   do {
-    const page = await readStory(
+    const page = await readHistory(
       services,
       { tenantId, licenseId },
       { order: 'oldest', after, limit: pageSize },
     )
-    for (const told of page.entries) if (told.sequence <= entry.revision) yield told
+    for (const shown of page.entries) if (shown.sequence <= entry.revision) yield shown
     after = page.next
   } while (after !== undefined && after < entry.revision)
 }
@@ -120,8 +120,8 @@ async function* eventFiles(services: Ports<'db' | 'ledger'>, about: Case): Async
   if (sale) {
     yield* lineFiles('events/sale', eventsIn(ledger, saleStreamOf(sale)))
     const { tenantId, provider, links } = sale
-    const notices = links.map((link) => noticeStream(tenantId, provider, sha256(link)))
-    yield* lineFiles('events/notices', eventsInAll(ledger, notices))
+    const linkStreams = links.map((link) => linkStream(tenantId, provider, sha256(link)))
+    yield* lineFiles('events/notices', eventsInAll(ledger, linkStreams))
   }
   const { customerId } = entry.license
   if (customerId !== null) yield* lineFiles('events/customer', eventsIn(ledger, customerStream(customerId)))

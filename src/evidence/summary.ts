@@ -3,7 +3,7 @@ import type { Seat } from '../domain/licenses/license.ts'
 import { statusAt } from '../domain/licenses/license.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import { actorWords } from '../history/actors.ts'
-import { readStory, type StoryEntry } from '../history/entries.ts'
+import { type LicenseHistoryEntry, readHistory } from '../history/entries.ts'
 import { money } from '../history/money.ts'
 import { momentWords } from '../history/words.ts'
 import { type Content, documentOf, type Html, html } from '../html.ts'
@@ -12,7 +12,7 @@ import type { Case, DeliveryCounts } from './case.ts'
 import { stylesheet } from './stylesheet.ts'
 
 /** As much as a person goes through; all of it stands in the other files. */
-const mostTold = 200
+const mostShown = 200
 
 /** A page that needs nothing beside itself: no script, no font, no picture from anywhere. */
 export async function summaryOf(
@@ -22,8 +22,8 @@ export async function summaryOf(
 ): Promise<string> {
   const { tenantId, licenseId, entry, sale } = about
   const place = { tenantId, licenseId }
-  const newest = { order: 'newest', after: entry.revision + 1, limit: mostTold } as const
-  const { entries } = await readStory(services, place, newest)
+  const newest = { order: 'newest', after: entry.revision + 1, limit: mostShown } as const
+  const { entries } = await readHistory(services, place, newest)
   const seats = await listDevices(services.db, licenseId)
   const title = `Evidence on ${licenseId}`
   return documentOf(html`
@@ -133,7 +133,7 @@ function saleParts(sale: KnownSale, { buyer }: Case): Content {
 function seatTable(seats: readonly Seat[]): Content {
   if (seats.length === 0) return html`<p>No device was ever activated.</p>`
   const rows = seats
-    .slice(0, mostTold)
+    .slice(0, mostShown)
     .map(({ name, deviceId, activatedAt, deactivatedAt }) => [
       name,
       deviceId,
@@ -143,17 +143,17 @@ function seatTable(seats: readonly Seat[]): Content {
   return [more(seats.length), table(['Device', 'Id', 'Activated', 'Deactivated'], rows)]
 }
 
-function timeline(entries: readonly StoryEntry[], all: number): Content {
+function timeline(entries: readonly LicenseHistoryEntry[], all: number): Content {
   const days = Map.groupBy(entries, ({ time }) => time.slice(0, 10))
   return [
     more(all, 'the last'),
     ...Array.from(
       days,
-      ([day, told]) => html`
+      ([day, shown]) => html`
         <div class="day">
           <h3>${day}</h3>
           <ol>
-            ${told.map(
+            ${shown.map(
               ({ sequence, time, summary, actor }) => html`
                 <li>
                   <time datetime=${time}>${time.slice(11, 19)}</time>
@@ -167,8 +167,8 @@ function timeline(entries: readonly StoryEntry[], all: number): Content {
 }
 
 const more = (all: number, which = 'the first'): Content =>
-  all > mostTold &&
-  html`<p>Showing ${which} ${mostTold} of ${all.toLocaleString('en-US')}; the other files contain all.</p>`
+  all > mostShown &&
+  html`<p>Showing ${which} ${mostShown} of ${all.toLocaleString('en-US')}; the other files contain all.</p>`
 
 function deliveryTable(counts: DeliveryCounts): Content {
   const rows = Object.entries(counts).map(([channel, { delivered, pending, abandoned }]) => [

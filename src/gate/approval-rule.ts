@@ -6,7 +6,7 @@ import { may } from '../domain/members/roles.ts'
 import { tokenStream } from '../domain/streams.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
 import type { Ports } from '../ports.ts'
-import { isMember } from './asker.ts'
+import { isMember } from './requester.ts'
 
 type Asked = { tenantId: string; tokenId: string }
 
@@ -29,10 +29,10 @@ export async function approvalRuleFor(
  * The member who asks: by themselves, or with a token that they made. A token's first event says who made it; one that
  * an operator made on the host belongs to no member.
  */
-async function memberBehind({ ledger }: Ports<'ledger'>, askerId: string): Promise<string | null> {
-  if (isMember(askerId)) return askerId
-  for await (const entry of ledger.readStream(tokenStream(askerId))) {
-    if (!entry.readable) throw new LedgerUnavailable(`the creator of ${askerId} cannot be read`)
+async function memberBehind({ ledger }: Ports<'ledger'>, requesterId: string): Promise<string | null> {
+  if (isMember(requesterId)) return requesterId
+  for await (const entry of ledger.readStream(tokenStream(requesterId))) {
+    if (!entry.readable) throw new LedgerUnavailable(`the creator of ${requesterId} cannot be read`)
     const { actor } = entry.metadata
     return actor.startsWith('member:') ? actor.slice('member:'.length) : null
   }

@@ -21,10 +21,10 @@ import { plainText } from '../domain/plain-text.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { Ports } from '../ports.ts'
 import { approvalRuleFor, membersWhoMayApprove } from './approval-rule.ts'
-import { isMember } from './asker.ts'
 import type { Description } from './operation.ts'
 import { findOperation } from './registry.ts'
 import { destroyRequest, hashOf, openRequest } from './request.ts'
+import { isMember } from './requester.ts'
 
 /** Everything that a person is told before deciding. */
 export type Approval = {

@@ -7,9 +7,9 @@ import type { Outcome } from '../domain/confirmations/events.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
 import type { Ports } from '../ports.ts'
-import { actorOfAsker } from './asker.ts'
 import type { GatedOperation, RequestInput } from './operation.ts'
 import { destroyRequest } from './request.ts'
+import { actorOfRequester } from './requester.ts'
 
 /**
  * Runs what a consumed confirmation allows, and records that it was run. A crash before the record leaves it to be
@@ -26,7 +26,7 @@ export async function execute<Result>(
     | 'ledger'
     | 'mailing'
     | 'now'
-    | 'planRoom'
+    | 'planCapacity'
     | 'randomBytes'
     | 'secrets'
     | 'subjects'
@@ -39,7 +39,7 @@ export async function execute<Result>(
 ): Promise<Result> {
   const { confirmationId, tenantId, tokenId, requestId: correlationId } = confirmation
   // Whoever resumes it, it is done for whoever asked.
-  const actor = actorOfAsker(tokenId)
+  const actor = actorOfRequester(tokenId)
   const cause: Origin = {
     requestId: origin.requestId,
     actor,
@@ -58,13 +58,13 @@ export async function execute<Result>(
     throw error
   }
   await recordExecution(services, confirmation, { outcome: 'done', reason: null }, origin).catch(
-    leaveToReaction,
+    leaveToWorker,
   )
   return result
 }
 
 /** It was run, and its answer may show a secret once: that a store fails now must not cost the caller that answer. */
-function leaveToReaction(error: unknown): void {
+function leaveToWorker(error: unknown): void {
   const passes =
     error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isDatabaseTrouble(error)
   if (!passes) throw error

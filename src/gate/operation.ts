@@ -75,7 +75,7 @@ type OperationOf<Input, Result> = {
       | 'ledger'
       | 'mailing'
       | 'now'
-      | 'planRoom'
+      | 'planCapacity'
       | 'randomBytes'
       | 'secrets'
       | 'subjects'

@@ -11,7 +11,7 @@ export type ApprovalPorts = Ports<
   | 'ledger'
   | 'mailing'
   | 'now'
-  | 'planRoom'
+  | 'planCapacity'
   | 'randomBytes'
   | 'secrets'
   | 'subjects'

@@ -1,11 +1,11 @@
 import { loadConfirmation } from '../commands/confirmations.ts'
 import type { Origin } from '../commands/origin.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { isMember } from './asker.ts'
 import { passGate } from './pass.ts'
 import type { ApprovalPorts } from './ports.ts'
 import { findOperation } from './registry.ts'
 import { openRequest } from './request.ts'
+import { isMember } from './requester.ts'
 
 /**
  * Runs what a member has asked for as soon as it is approved: nobody else sends it a second time, as a program does.

@@ -23,7 +23,7 @@ import { customerStream, licenseStream, productStream, tenantStream } from '../d
 import { type Tenant, tenants } from '../domain/tenants/tenant.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
 import type { Ports } from '../ports.ts'
-import { type AsOf, foldThrough, foldUntil } from './moment.ts'
+import { type AsOf, evolveThrough, evolveUntil } from './moment.ts'
 
 /** A license as it was, with everything that decided over its answers then. */
 export type LicenseThen = LicenseEntry & {
@@ -51,7 +51,7 @@ export async function licenseAsOf(
 ): Promise<LicenseThen> {
   const now = await findLicense(services.db, tenantId, licenseId)
   if (!now) throw new Refusal('license_not_found')
-  const { revision, at, cut } = await placeIn(services, licenseId, asOf)
+  const { revision, at, cut } = await positionIn(services, licenseId, asOf)
   // When the event was that stopped it nobody knows.
   const isLast = 'time' in asOf && revision >= now.revision
   if (isLast && (await isParked(services.db, licenseStream(licenseId)))) throw unreadableHistory(licenseId)
@@ -86,7 +86,7 @@ const unreadableHistory = (licenseId: string): LedgerUnavailable =>
   new LedgerUnavailable(`the history of ${licenseStream(licenseId)} is incomplete at that moment`)
 
 /** @throws Refusal `moment_in_the_future`, `license_not_found` for a time before its first event */
-async function placeIn(
+async function positionIn(
   services: Ports<'db' | 'now'>,
   licenseId: string,
   asOf: AsOf,
@@ -110,7 +110,7 @@ function refuseFuture(services: Ports<'now'>, time: string): void {
 type KeyTypes = ReadonlyMap<string, KeyType>
 
 /** A deleted key type stays, as it does for the licenses that were issued against it. */
-function foldKeyTypes(keyTypes: KeyTypes, { event }: Recorded<'product'>): KeyTypes {
+function applyToKeyTypes(keyTypes: KeyTypes, { event }: Recorded<'product'>): KeyTypes {
   if (event.type !== 'KeyTypeAdded' && event.type !== 'KeyTypeChanged') return keyTypes
   const { keyType } = event.data
   return new Map(keyTypes).set(keyType.keyTypeId, keyType)
@@ -123,11 +123,11 @@ function productThen(
   cut: Cutoff,
 ): Promise<{ product: Product; keyTypes: KeyTypes }> {
   const initial = { product: absentProduct, keyTypes: new Map<string, KeyType>() as KeyTypes }
-  return foldUntil(ledger, productStream(tenantId, productId), cut, initial, (state, recorded) =>
+  return evolveUntil(ledger, productStream(tenantId, productId), cut, initial, (state, recorded) =>
     recorded.category === 'product'
       ? {
           product: evolveProduct(state.product, recorded.event),
-          keyTypes: foldKeyTypes(state.keyTypes, recorded),
+          keyTypes: applyToKeyTypes(state.keyTypes, recorded),
         }
       : state,
   )
@@ -136,11 +136,11 @@ function productThen(
 const evolveCustomer = evolveRecorded(customers)
 
 function customerThen({ ledger }: Ports<'ledger'>, customerId: string, cut: Cutoff): Promise<Customer> {
-  return foldUntil(ledger, customerStream(customerId), cut, customers.initial, evolveCustomer)
+  return evolveUntil(ledger, customerStream(customerId), cut, customers.initial, evolveCustomer)
 }
 
 function tenantThen({ ledger }: Ports<'ledger'>, tenantId: string, cut: Cutoff): Promise<Tenant> {
-  return foldUntil(ledger, tenantStream(tenantId), cut, tenants.initial, evolveRecorded(tenants))
+  return evolveUntil(ledger, tenantStream(tenantId), cut, tenants.initial, evolveRecorded(tenants))
 }
 
 /**
@@ -156,7 +156,7 @@ export async function productAsOf(
 ): Promise<PresentProduct> {
   const stream = productStream(tenantId, productId)
   if (!(await services.findProduct(tenantId, productId))) throw new Refusal('product_not_found')
-  const { state } = await foldAsOf(services, stream, asOf, products.initial, evolveRecorded(products))
+  const { state } = await stateAsOf(services, stream, asOf, products.initial, evolveRecorded(products))
   if (state.status === 'absent') throw new Refusal('product_not_found')
   return state
 }
@@ -174,24 +174,24 @@ export async function customerAsOf(
   const found = await findCustomer(services.db, tenantId, customerId)
   if (!found) throw new Refusal('customer_not_found')
   const stream = customerStream(customerId)
-  const { state, cut } = await foldAsOf(services, stream, asOf, customers.initial, evolveCustomer)
+  const { state, cut } = await stateAsOf(services, stream, asOf, customers.initial, evolveCustomer)
   if (state.status === 'absent') throw new Refusal('customer_not_found')
   return { customer: state, licenseIds: await listLicenseIdsAt(services.db, tenantId, customerId, cut) }
 }
 
 /** @throws Refusal `moment_in_the_future` */
-async function foldAsOf<State>(
+async function stateAsOf<State>(
   services: Ports<'ledger' | 'now'>,
   stream: string,
   asOf: AsOf,
   initial: State,
-  fold: (state: State, recorded: Recorded) => State,
+  evolve: (state: State, recorded: Recorded) => State,
 ): Promise<{ state: State; cut: Cutoff }> {
   if ('time' in asOf) {
     refuseFuture(services, asOf.time)
-    return { state: await foldUntil(services.ledger, stream, asOf, initial, fold), cut: asOf }
+    return { state: await evolveUntil(services.ledger, stream, asOf, initial, evolve), cut: asOf }
   }
-  const through = await foldThrough(services.ledger, stream, asOf.sequence, initial, fold)
+  const through = await evolveThrough(services.ledger, stream, asOf.sequence, initial, evolve)
   if (!through) throw new Refusal('moment_in_the_future')
   return { state: through.state, cut: { position: through.position } }
 }

@@ -15,8 +15,8 @@ import { type NamedActor, nameActors } from './actors.ts'
 import { type Change, changesOf } from './changes.ts'
 import { type PublicName, publicNames, wordsOf } from './words.ts'
 
-/** An event of a license in public terms: what support staff and auditors are told, and programs too. */
-export type StoryEntry = {
+/** An event of a license in public terms: what support staff and auditors are changed, and programs too. */
+export type LicenseHistoryEntry = {
   /** Its revision in the license's stream: 0 is the first event. */
   sequence: number
   event: PublicName
@@ -38,8 +38,8 @@ export type StoryEntry = {
 
 type Place = { tenantId: string; licenseId: string }
 
-export type StoryPage = {
-  entries: StoryEntry[]
+export type HistoryPage = {
+  entries: LicenseHistoryEntry[]
   /** The events as they were recorded, in the same order: for whoever wants to see them raw. */
   recorded: HistoryEntry[]
   /** The sequence after which the next page begins; undefined on the last one. */
@@ -51,23 +51,23 @@ export type StoryPage = {
  * before the page, so that a page costs the same whatever came before it.
  * @param place a license that is known to be the tenant's
  */
-export async function readStory(
+export async function readHistory(
   services: Ports<'db' | 'subjects'>,
   place: Place,
   { order, after, limit }: { order: HistoryOrder; after?: number | undefined; limit: number },
-): Promise<StoryPage> {
+): Promise<HistoryPage> {
   const rows = await readHistoryPage(services.db, place.licenseId, order, after, limit + 1)
   const recorded = rows.slice(0, limit)
-  const entries = await tellStory(services, place, recorded)
+  const entries = await describeEntries(services, place, recorded)
   return { entries, recorded, next: rows.length > limit ? recorded.at(-1)?.revision : undefined }
 }
 
 /** Tells events of a license that stand next to each other in its history, in the order given. */
-async function tellStory(
+async function describeEntries(
   services: Ports<'db' | 'subjects'>,
   place: Place,
   recorded: readonly HistoryEntry[],
-): Promise<StoryEntry[]> {
+): Promise<LicenseHistoryEntry[]> {
   const { tenantId, licenseId } = place
   const inOrder = recorded.toSorted((left, right) => left.revision - right.revision)
   const [first] = inOrder
@@ -84,16 +84,16 @@ async function tellStory(
   ])
   return recorded.map((entry) => {
     const { event, revision, causationId } = entry
-    const told = changes.get(revision) ?? { changes: [], deviceName: null }
+    const changed = changes.get(revision) ?? { changes: [], deviceName: null }
     return {
       sequence: revision,
       event: publicNames[event.type],
       time: entry.at,
       actor: nameOf(entry.actor),
       requestId: entry.requestId,
-      summary: wordsOf(event, told.deviceName),
-      device: 'deviceId' in event.data ? { deviceId: event.data.deviceId, name: told.deviceName } : null,
-      changes: told.changes,
+      summary: wordsOf(event, changed.deviceName),
+      device: 'deviceId' in event.data ? { deviceId: event.data.deviceId, name: changed.deviceName } : null,
+      changes: changed.changes,
       links: {
         saleId: isOfSale(entry) ? (sale?.id ?? null) : null,
         customerId: ('customerId' in event.data && event.data.customerId) || null,
@@ -108,31 +108,31 @@ async function tellStory(
   })
 }
 
-/** Its sale is what a license was issued for, and what told of money. */
+/** Its sale is what a license was issued for, and what changed of money. */
 const isOfSale = ({ event, actor }: HistoryEntry): boolean =>
   ('saleId' in event.data && event.data.saleId !== null) || actor.startsWith('provider:')
 
-type Told = { changes: Change[]; deviceName: string | null }
+type EntryChanges = { changes: Change[]; deviceName: string | null }
 
 /** What each of the events changed, by its revision. They stand next to each other, oldest first. */
 async function changesIn(
   { db }: Ports<'db'>,
   licenseId: string,
   entries: readonly HistoryEntry[],
-): Promise<Map<number, Told>> {
+): Promise<Map<number, EntryChanges>> {
   const deviceIds = [...new Set(entries.flatMap(({ event }) => deviceOf(event)))]
   const first = entries[0]?.revision ?? 0
   let license = first === 0 ? absentLicense : await licenseBefore(db, licenseId, first, deviceIds)
-  const told = new Map<number, Told>()
+  const changed = new Map<number, EntryChanges>()
   for (const { event, revision, at } of entries) {
     const before = license
     license = evolveLicense(before, event)
     const [deviceId] = deviceOf(event)
     const seat =
       deviceId === undefined || license.status === 'absent' ? undefined : license.seats.get(deviceId)
-    told.set(revision, { changes: changesOf(before, license, event, at), deviceName: seat?.name ?? null })
+    changed.set(revision, { changes: changesOf(before, license, event, at), deviceName: seat?.name ?? null })
   }
-  return told
+  return changed
 }
 
 /** With the seats of these devices alone, and the right number of seats all the same. */

@@ -11,33 +11,33 @@ export type AsOf = { sequence: number } | { time: string }
  * those who recorded them said; what was recorded at the very time of the cut had happened.
  * @throws LedgerUnavailable when an event on the way cannot be read
  */
-export async function foldUntil<State>(
+export async function evolveUntil<State>(
   ledger: Pick<Ledger, 'readStream'>,
   stream: string,
   cut: Cutoff,
   initial: State,
-  fold: (state: State, recorded: Recorded) => State,
+  evolve: (state: State, recorded: Recorded) => State,
 ): Promise<State> {
   let state = initial
   for await (const entry of ledger.readStream(stream)) {
     if (isBehind(entry, cut)) break
-    state = fold(state, readable(entry))
+    state = evolve(state, readable(entry))
   }
   return state
 }
 
-/** As {@link foldUntil}, right after one event of the stream; undefined when it has not come so far. */
-export async function foldThrough<State>(
+/** As {@link evolveUntil}, right after one event of the stream; undefined when it has not come so far. */
+export async function evolveThrough<State>(
   ledger: Pick<Ledger, 'readStream'>,
   stream: string,
   sequence: number,
   initial: State,
-  fold: (state: State, recorded: Recorded) => State,
+  evolve: (state: State, recorded: Recorded) => State,
 ): Promise<{ state: State; position: bigint } | undefined> {
   let state = initial
   for await (const entry of ledger.readStream(stream)) {
     const recorded = readable(entry)
-    state = fold(state, recorded)
+    state = evolve(state, recorded)
     if (recorded.revision === sequence) return { state, position: recorded.position }
   }
   return undefined

@@ -6,8 +6,8 @@ import { momentOf } from '../commands/origin.ts'
 import { confirmationStatusAt, type RequestedConfirmation } from '../domain/confirmations/confirmation.ts'
 import { writeApprovalMail } from '../domain/mails/approval-mail.ts'
 import { approvalRuleFor, membersWhoMayApprove } from '../gate/approval-rule.ts'
-import { isMember } from '../gate/asker.ts'
 import { findOperation } from '../gate/registry.ts'
+import { isMember } from '../gate/requester.ts'
 import type { Ports } from '../ports.ts'
 import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
@@ -46,7 +46,7 @@ export function mailApprovers(
     },
     idOf,
     async advance(entry) {
-      await tellApprovers(services, entry, baseUrl)
+      await notifyApprovers(services, entry, baseUrl)
       done = new Set([...done, idOf(entry)])
     },
     requireStores: () => services.ledger.head(),
@@ -58,7 +58,7 @@ export function mailApprovers(
 const idOf = ({ confirmation }: ConfirmationEntry): string => confirmation.confirmationId
 
 /** @throws Error when a mail was not taken; the others were sent all the same */
-async function tellApprovers(
+async function notifyApprovers(
   services: Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'mailing' | 'now' | 'subjects'>,
   { confirmation: { confirmationId, tenantId }, tokenName }: ConfirmationEntry,
   baseUrl: string,
@@ -67,20 +67,22 @@ async function tellApprovers(
     const { state: confirmation } = await loadConfirmation(services, confirmationId)
     if (confirmation.status === 'absent') return
     if (confirmationStatusAt(confirmation, momentOf(services)) !== 'pending') return
-    const untold = await untoldMembers(services, confirmation)
-    if (untold.length === 0) return
+    const recipients = await membersToNotify(services, confirmation)
+    if (recipients.length === 0) return
     const tenant = await findTenant(services.db, tenantId)
     const facts = {
       workspace: tenant?.name ?? tenantId,
       title: findOperation(confirmation.operation)?.title ?? confirmation.operation,
-      asker: isMember(confirmation.tokenId)
+      requester: isMember(confirmation.tokenId)
         ? ({ kind: 'member', name: null } as const)
         : ({ kind: 'program', name: tokenName } as const),
       expiresAt: confirmation.expiresAt,
       url: `${baseUrl}/dashboard/approvals/${confirmationId}`,
     }
     const outcomes = await Promise.allSettled(
-      untold.map(({ memberId, email }) => tell(services, confirmation, memberId, { ...facts, to: email })),
+      recipients.map(({ memberId, email }) =>
+        notify(services, confirmation, memberId, { ...facts, to: email }),
+      ),
     )
     const failed = outcomes.find(({ status }) => status === 'rejected')
     if (failed?.status === 'rejected') throw failed.reason
@@ -88,7 +90,7 @@ async function tellApprovers(
 }
 
 /** Those who may approve it and were not told; a member who asks in the dashboard stands before its page. */
-async function untoldMembers(
+async function membersToNotify(
   services: Ports<'db' | 'ledger' | 'subjects'>,
   confirmation: RequestedConfirmation,
 ) {
@@ -100,7 +102,7 @@ async function untoldMembers(
   )
 }
 
-async function tell(
+async function notify(
   services: Ports<'deriveId' | 'execute' | 'mailing' | 'now'>,
   { confirmationId, tenantId, requestId: correlationId }: RequestedConfirmation,
   memberId: string,

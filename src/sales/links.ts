@@ -1,24 +1,24 @@
 import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import type { Provider } from '../domain/integrations/provider.ts'
-import { type Notice, type NoticeCommand, notices } from '../domain/links/notice.ts'
+import { type Link, type LinkCommand, links } from '../domain/links/link.ts'
 import type { SaleFact } from '../domain/sales/events.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
-import { noticeKey } from '../domain/streams.ts'
+import { linkKey } from '../domain/streams.ts'
 import { type Loaded, loadFromLog, noStream } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
 
 type LinkPlace = { tenantId: string; provider: Provider; link: string }
 
 /** Keeps what was told of a link's sale, unless the sale is known. @returns the sale's id if it is */
-export async function keepNotice(
+export async function keepFact(
   services: Ports<'execute' | 'now'>,
   place: LinkPlace,
   fact: SaleFact,
   origin: Origin,
 ): Promise<string | null> {
-  const { saleId } = await changeNotice(services, place, origin, (at) => ({
-    type: 'KeepNotice',
+  const { saleId } = await changeLink(services, place, origin, (at) => ({
+    type: 'KeepFact',
     ...place,
     fact,
     at,
@@ -28,7 +28,7 @@ export async function keepNotice(
 
 /** The sale that a link names, if any is known. */
 export async function saleOfLink(services: Ports<'ledger'>, place: LinkPlace): Promise<string | null> {
-  return (await loadFromLog(services.ledger, noticeKeyOf(place), notices)).state.saleId
+  return (await loadFromLog(services.ledger, linkKeyOf(place), links)).state.saleId
 }
 
 /**
@@ -42,11 +42,11 @@ export async function bindLinks(
   origin: Origin,
   areNew = false,
 ): Promise<SaleFact[]> {
-  const found = areNew ? noStream(notices) : undefined
+  const found = areNew ? noStream(links) : undefined
   const { tenantId, provider, saleId } = sale
   const bound = await Promise.all(
     sale.links.map((link) =>
-      changeNotice(
+      changeLink(
         services,
         { tenantId, provider, link },
         origin,
@@ -55,22 +55,22 @@ export async function bindLinks(
       ),
     ),
   )
-  return bound.flatMap((notice) => (notice.saleId === saleId ? notice.kept : []))
+  return bound.flatMap((link) => (link.saleId === saleId ? link.kept : []))
 }
 
-async function changeNotice(
+async function changeLink(
   services: Ports<'execute' | 'now'>,
   place: LinkPlace,
   origin: Origin,
-  command: (at: string) => NoticeCommand,
-  found?: Loaded<Notice>,
-): Promise<Notice> {
+  command: (at: string) => LinkCommand,
+  found?: Loaded<Link>,
+): Promise<Link> {
   const at = momentOf(services)
-  const { state } = await services.execute(notices, noticeKeyOf(place), command(at), causeOf(origin, at), {
+  const { state } = await services.execute(links, linkKeyOf(place), command(at), causeOf(origin, at), {
     found,
   })
   return state
 }
 
-const noticeKeyOf = ({ tenantId, provider, link }: LinkPlace): string =>
-  noticeKey(tenantId, provider, sha256(link))
+const linkKeyOf = ({ tenantId, provider, link }: LinkPlace): string =>
+  linkKey(tenantId, provider, sha256(link))

@@ -9,7 +9,7 @@ import type { Ports } from '../ports.ts'
 import { advanceSale } from './advance.ts'
 import { factFrom } from './facts.ts'
 import { ignoredTest, whyIgnored } from './ignored-test.ts'
-import { keepNotice, saleOfLink } from './links.ts'
+import { keepFact, saleOfLink } from './links.ts'
 import { mapAgain, resolveSale } from './mapping.ts'
 import { advanceToOutcome, type ReceivedOutcome } from './outcome.ts'
 import type { AdvancePorts, SalePorts } from './ports.ts'
@@ -110,7 +110,7 @@ async function receiveFact(
   }
   const payload = await keepPayload(services, tenantId, notification, raw)
   const fact = factFrom(notification, payload, momentOf(services))
-  const saleId = await keepNotice(services, place, fact, origin)
+  const saleId = await keepFact(services, place, fact, origin)
   if (saleId === null) return { outcome: 'recorded' }
   const { sale } = await changeSale(services, { tenantId, provider, saleId }, origin, () => ({
     type: 'RecordFacts',

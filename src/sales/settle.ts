@@ -3,7 +3,7 @@ import { usingKeyType } from '../commands/cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
 import type { SaleTerms } from '../domain/licenses/following.ts'
 import { licenses } from '../domain/licenses/license.ts'
-import { type KnownSale, type SaleCommand, saleStanding } from '../domain/sales/sale.ts'
+import { type KnownSale, type SaleCommand, salePaymentStatus } from '../domain/sales/sale.ts'
 import type { Loaded } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
 import { unlessKeyTypeGone } from './key-type-gone.ts'
@@ -77,7 +77,7 @@ async function followOn(
       type: 'FollowSale',
       saleId: sale.saleId,
       through: sale.factCount,
-      ...saleStanding(sale, keepRefunded),
+      ...salePaymentStatus(sale, keepRefunded),
       keepRefunded,
       terms,
       at,

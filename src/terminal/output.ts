@@ -1,4 +1,4 @@
-import { withEscapedUnseen, withoutUnseen } from '../domain/plain-text.ts'
+import { withEscapedInvisible, withoutInvisible } from '../domain/plain-text.ts'
 
 /** What `--json` changes: data for programs on stdout, one JSON value a command. */
 export type OutputOptions = { json?: boolean }
@@ -18,11 +18,11 @@ export function printToStderr(message: string): void {
 }
 
 /** A line for people, whatever is in it. */
-export const asLine = (line: string): string => withoutUnseen(line.replace(/[\r\n\u2028\u2029]+/g, ' '))
+export const asLine = (line: string): string => withoutInvisible(line.replace(/[\r\n\u2028\u2029]+/g, ' '))
 
 /** A value for programs; what a terminal would obey is escaped, which means the same. */
 export const inJson = (value: unknown, indent?: number): string =>
-  withEscapedUnseen(JSON.stringify(value, null, indent))
+  withEscapedInvisible(JSON.stringify(value, null, indent))
 
 /** Columns as wide as their widest cell. */
 export function table(given: readonly (readonly string[])[]): string[] {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Telemetry } from '../domain/telemetry.ts'
-import { type InstallState, ledgerBegan, mostInstalls } from '../domain/trials/trial.ts'
+import { type InstallState, mostInstalls, oldestLiveEntry } from '../domain/trials/trial.ts'
 
 type Install = { tenantId: string; productId: string; instanceId: string }
 
@@ -98,7 +98,7 @@ export function createInstalls(
     flushing = flushing.then(write)
     return flushing
   }
-  const sweep = () => deleteUnseen(db, ledgerBegan(now().toISOString())).catch(onFailure)
+  const sweep = () => deleteUnseen(db, oldestLiveEntry(now().toISOString())).catch(onFailure)
   const timer = setInterval(() => void flush(), flushEveryMs)
   const sweeping = setInterval(() => void sweep(), sweepEveryMs)
 

@@ -32,43 +32,43 @@ export function unknownKey(now: string): Verdict {
 const defaultRevalidateSeconds = 3600
 
 /**
- * What a finding means for a device at a moment. A revoked license and one that never was look alike on the wire
+ * What a lookup means for a device at a moment. A revoked license and one that never was look alike on the wire
  * but for their status: no expiry, no entitlements. An expired license says so whether or not the device has a
  * seat; fallback entitlements are for seated devices.
  * @param seatNeeded false asks about the license alone
  * @throws NoSuchProduct; StateUnreadable when part of the license's history cannot be read
  */
-export function verdictOn(finding: KeyLookupResult, seatNeeded: boolean, now: string): Verdict {
-  if (finding.found === 'no product') {
+export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: string): Verdict {
+  if (lookup.found === 'no product') {
     throw new NoSuchProduct()
   }
-  const later = unixSeconds(now) + finding.revalidateAfterSeconds
-  if (finding.found === 'no license') return nothing('not_found', later)
-  if (finding.found === 'old key') return nothing('reminted', later)
-  if (finding.uncertain)
+  const later = unixSeconds(now) + lookup.revalidateAfterSeconds
+  if (lookup.found === 'no license') return nothing('not_found', later)
+  if (lookup.found === 'old key') return nothing('reminted', later)
+  if (lookup.uncertain)
     throw new StateUnreadable('the state of this license cannot be read right now; try again')
-  const { license } = finding
+  const { license } = lookup
   const status = statusAt(license, now)
   if (status === 'revoked') return nothing('revoked', later)
   const expiresAt = license.expiresAt === null ? null : unixSeconds(license.expiresAt)
-  if (status !== 'expired' && seatNeeded && !finding.seated) {
-    const revalidateAfter = Math.min(later, ...secondsOf(paidUntil(status, finding)))
+  if (status !== 'expired' && seatNeeded && !lookup.seated) {
+    const revalidateAfter = Math.min(later, ...secondsOf(paidUntil(status, lookup)))
     return { status: 'inactive', expires_at: expiresAt, entitlements: [], revalidate_after: revalidateAfter }
   }
   return {
     status,
     expires_at: expiresAt,
-    entitlements: entitlementsFor(status, finding, now),
-    revalidate_after: Math.min(later, ...endsAhead(status, finding, now)),
+    entitlements: entitlementsFor(status, lookup, now),
+    revalidate_after: Math.min(later, ...endsAhead(status, lookup, now)),
   }
 }
 
 /** When the answer will have changed by the clock alone: a client that keeps it must ask again then. */
-function endsAhead(status: LicenseStatus, finding: LicenseOfKey, now: string): number[] {
-  const { license, overrides } = finding
+function endsAhead(status: LicenseStatus, lookup: LicenseOfKey, now: string): number[] {
+  const { license, overrides } = lookup
   const grants = status === 'active' || status === 'fallback'
   return secondsOf(
-    paidUntil(status, finding),
+    paidUntil(status, lookup),
     grants ? nextOverrideEnd(overrides, license.productId, now) : null,
   )
 }

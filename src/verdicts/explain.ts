@@ -6,7 +6,7 @@ import type { AsOf } from '../history/moment.ts'
 import { type PublicName, publicNames, wordsOf } from '../history/words.ts'
 import type { Ports } from '../ports.ts'
 import { isSeating, type RuntimeStatus, statusOfRefusal, type Verdict, verdictOn } from './answer.ts'
-import { type Situation, situationOf } from './lookup.ts'
+import { type LicenseLookup, lookUpLicense } from './lookup.ts'
 import { admissionReason, type Reason, reasonFor, tenantReasons } from './reasons.ts'
 
 /** An event that decided, in public terms. */
@@ -19,7 +19,7 @@ type Answered = {
   status: RuntimeStatus | null
 }
 
-type Told = Answered & Pick<Reason, 'rule' | 'because'> & { events: DecidingEvent[] }
+type Answer = Answered & Pick<Reason, 'rule' | 'because'> & { events: DecidingEvent[] }
 
 /** What a device would be answered at one moment, and why. */
 export type Explanation = {
@@ -27,8 +27,8 @@ export type Explanation = {
   /** The revision of the license's stream that it is true of. */
   sequence: number
   deviceId: string | null
-  validate: Told & Pick<Verdict, 'expires_at' | 'entitlements'>
-  activate: Told
+  validate: Answer & Pick<Verdict, 'expires_at' | 'entitlements'>
+  activate: Answer
   seats: {
     used: number
     limit: number | null
@@ -46,22 +46,22 @@ export async function explain(
   services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
   question: { tenantId: string; licenseId: string; deviceId?: string | undefined; asOf?: AsOf | undefined },
 ): Promise<Explanation> {
-  const situation = await situationOf(services, question)
-  const { found, deviceId = null, at, seated, deciding } = situation
+  const lookup = await lookUpLicense(services, question)
+  const { found, deviceId = null, at, seated, deciding } = lookup
   const { revision, license } = found
   const actors = deciding.map(({ actor }) => actor)
   const nameOf = await nameActors(services, question.tenantId, actors)
-  const told = ({ events, ...answered }: Answered & Reason): Told => ({
+  const answer = ({ events, ...answered }: Answered & Reason): Answer => ({
     ...answered,
-    events: events.map((entry) => tell(entry, license, nameOf)),
+    events: events.map((entry) => describe(entry, license, nameOf)),
   })
-  const { expires_at, entitlements, ...validated } = validation(situation)
+  const { expires_at, entitlements, ...validated } = validation(lookup)
   return {
     at,
     sequence: revision,
     deviceId,
-    validate: { ...told(validated), expires_at, entitlements },
-    activate: told(activation(situation)),
+    validate: { ...answer(validated), expires_at, entitlements },
+    activate: answer(activation(lookup)),
     seats: {
       used: license.seatsUsed,
       limit: license.deviceLimit,
@@ -70,7 +70,7 @@ export async function explain(
   }
 }
 
-function tell(entry: HistoryEntry, { seats }: IssuedLicense, nameOf: NameActor): DecidingEvent {
+function describe(entry: HistoryEntry, { seats }: IssuedLicense, nameOf: NameActor): DecidingEvent {
   const { revision: sequence, at: time, event } = entry
   const seat = 'deviceId' in event.data ? seats.get(event.data.deviceId) : undefined
   const summary = wordsOf(event, seat?.name ?? null)
@@ -79,36 +79,36 @@ function tell(entry: HistoryEntry, { seats }: IssuedLicense, nameOf: NameActor):
 
 const refused = { succeeds: false, httpStatus: 403, status: null } as const
 
-function validation(situation: Situation): Answered & Reason & Pick<Verdict, 'expires_at' | 'entitlements'> {
-  const { deviceId, at, tenant } = situation
+function validation(lookup: LicenseLookup): Answered & Reason & Pick<Verdict, 'expires_at' | 'entitlements'> {
+  const { deviceId, at, tenant } = lookup
   if (tenant.status === 'closed') {
     return { ...refused, ...tenantReasons.closed, expires_at: null, entitlements: [] }
   }
-  const { status, expires_at, entitlements } = verdictOn(situation.found, deviceId !== undefined, at)
+  const { status, expires_at, entitlements } = verdictOn(lookup.found, deviceId !== undefined, at)
   const answered = { succeeds: status === 'active', httpStatus: 200, status } as const
-  return { ...answered, ...reasonFor(situation, status), expires_at, entitlements }
+  return { ...answered, ...reasonFor(lookup, status), expires_at, entitlements }
 }
 
-function activation(situation: Situation): Answered & Reason {
-  const { at, tenant } = situation
+function activation(lookup: LicenseLookup): Answered & Reason {
+  const { at, tenant } = lookup
   if (tenant.status !== 'active') return { ...refused, ...tenantReasons[tenant.status] }
-  const { status: standing } = verdictOn(situation.found, false, at)
-  const status = isSeating(standing) ? statusOfActivation(situation, standing) : standing
+  const { status: licenseStatus } = verdictOn(lookup.found, false, at)
+  const status = isSeating(licenseStatus) ? statusOfActivation(lookup, licenseStatus) : licenseStatus
   const succeeds = isSeating(status)
-  const reason = succeeds ? admissionReason(situation) : reasonFor(situation, status)
+  const reason = succeeds ? admissionReason(lookup) : reasonFor(lookup, status)
   return { succeeds, httpStatus: 200, status, ...reason }
 }
 
 /** What is decided when a device asks for a seat; what it calls itself does not matter to that. */
 function statusOfActivation(
-  { found, deviceId = '', at, planIsFull }: Situation,
-  standing: RuntimeStatus,
+  { found, deviceId = '', at, planIsFull }: LicenseLookup,
+  licenseStatus: RuntimeStatus,
 ): RuntimeStatus {
   try {
     const unnamed = { instanceId: '', installId: null, name: '', platform: null }
     const events = decideLicense(found.license, { type: 'ActivateDevice', deviceId, ...unnamed, at })
     // A device that has its seat takes nothing of the plan.
-    return planIsFull && events.length > 0 ? 'plan_limit' : standing
+    return planIsFull && events.length > 0 ? 'plan_limit' : licenseStatus
   } catch (error) {
     const status = error instanceof Refusal ? statusOfRefusal(error.code) : undefined
     if (status === undefined) throw error

@@ -12,7 +12,7 @@ import type { Ports } from '../ports.ts'
 import { StateUnreadable } from './trouble.ts'
 
 /** Everything that decides over what a device is answered, at one moment. */
-export type Situation = {
+export type LicenseLookup = {
   /** What the runtime interface finds by the license's own key. */
   found: FoundLicense
   deviceId: string | undefined
@@ -33,21 +33,21 @@ type Question = {
 }
 
 /** More seats than anybody reads about in one sentence. */
-const mostTold = 20
+const mostSeats = 20
 
 /** @throws Refusal `license_not_found`, `moment_in_the_future`; StateUnreadable while the read models are about to change */
-export function situationOf(
+export function lookUpLicense(
   services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now'>,
   question: Question,
-): Promise<Situation> {
-  return question.asOf ? situationThen(services, question, question.asOf) : situationNow(services, question)
+): Promise<LicenseLookup> {
+  return question.asOf ? lookUpAsOf(services, question, question.asOf) : lookUpNow(services, question)
 }
 
 /** By the very look-up that answers the runtime interface. */
-async function situationNow(
+async function lookUpNow(
   services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now'>,
   question: Question,
-): Promise<Situation> {
+): Promise<LicenseLookup> {
   const { tenantId, licenseId, deviceId } = question
   const { db } = services
   const at = momentOf(services)
@@ -55,24 +55,24 @@ async function situationNow(
   if (!entry) throw new Refusal('license_not_found')
   const { productId, keyHash, takenBackAt } = entry.license
   // Its key is nobody's, or another license's by now.
-  if (takenBackAt !== null) return situationThen(services, question, { time: at })
+  if (takenBackAt !== null) return lookUpAsOf(services, question, { time: at })
   const found = await services.findForRuntime({ tenantId, productId, keyHash, deviceId: deviceId ?? '' })
   if (found.found !== 'license' || found.license.licenseId !== licenseId)
     throw new StateUnreadable('the license is changing right now; try again')
   const tenant = await findTenant(db, tenantId)
   if (!tenant) throw new StateUnreadable('the state of this tenant cannot be read right now; try again')
-  const seated = await listSeated(db, licenseId, mostTold)
+  const seated = await listSeated(db, licenseId, mostSeats)
   const devices = [...(deviceId === undefined ? [] : [deviceId]), ...seated.map((seat) => seat.deviceId)]
   const deciding = await readEffectiveEvents(db, licenseId, found.revision, devices)
   const planIsFull = await isPlanFull(tenant.plan, () => countActiveDevices(db, tenantId))
   return { found, deviceId, at, tenant, planIsFull, seated, deciding }
 }
 
-async function situationThen(
+async function lookUpAsOf(
   services: Ports<'db' | 'ledger' | 'now'>,
   { tenantId, licenseId, deviceId }: Question,
   asOf: AsOf,
-): Promise<Situation> {
+): Promise<LicenseLookup> {
   const then = await licenseAsOf(services, tenantId, licenseId, asOf)
   const { license, revision, entitlements, fallbackEntitlements, overrides, at, tenant, deciding } = then
   const seated = seatsInOrder(license).filter(({ status }) => status === 'active')
@@ -92,7 +92,7 @@ async function situationThen(
     at,
     tenant,
     planIsFull: await isPlanFull(tenant.plan, () => activeDevicesThen(services, then)),
-    seated: seated.slice(0, mostTold),
+    seated: seated.slice(0, mostSeats),
     deciding,
   }
 }

@@ -4,7 +4,7 @@ import { type IssuedLicense, type Seat, statusAt } from '../domain/licenses/lice
 import { planLimits } from '../domain/tenants/tenant.ts'
 import { momentWords, quoted } from '../history/words.ts'
 import type { RuntimeStatus } from './answer.ts'
-import type { Situation } from './lookup.ts'
+import type { LicenseLookup } from './lookup.ts'
 
 /** By which rule an answer comes about. */
 export const rules = [
@@ -37,23 +37,21 @@ export const tenantReasons = {
 } as const satisfies Record<string, Reason>
 
 /** Why a validate answers so, or an activation is refused so. */
-export function reasonFor(situation: Situation, status: RuntimeStatus): Reason {
+export function reasonFor(lookup: LicenseLookup, status: RuntimeStatus): Reason {
   switch (status) {
     case 'active':
-      return activeReason(situation)
+      return activeReason(lookup)
     case 'inactive':
-      return inactiveReason(situation)
+      return inactiveReason(lookup)
     case 'seat_limit_reached':
-      return fullReason(situation)
+      return fullReason(lookup)
     case 'plan_limit':
-      return planReason(situation)
+      return planReason(lookup)
     case 'revoked':
-      return situation.found.license.takenBackAt === null
-        ? revokedReason(situation)
-        : takenBackReason(situation)
+      return lookup.found.license.takenBackAt === null ? revokedReason(lookup) : takenBackReason(lookup)
     case 'fallback':
     case 'expired':
-      return endedReason(situation, status)
+      return endedReason(lookup, status)
     case 'not_found':
     case 'reminted':
       throw new Error('the license was looked up by its current key')
@@ -63,40 +61,40 @@ export function reasonFor(situation: Situation, status: RuntimeStatus): Reason {
 type Type = LicenseEvent['type']
 
 /** The newest event of any of these types, if there is one. */
-const newest = ({ deciding }: Situation, ...types: readonly Type[]): HistoryEntry[] =>
+const newest = ({ deciding }: LicenseLookup, ...types: readonly Type[]): HistoryEntry[] =>
   deciding.filter(({ event }) => types.includes(event.type)).slice(-1)
 
-const newestActivation = ({ deciding }: Situation, deviceId: string): HistoryEntry[] =>
+const newestActivation = ({ deciding }: LicenseLookup, deviceId: string): HistoryEntry[] =>
   deciding
     .filter(({ event }) => event.type === 'DeviceActivated' && event.data.deviceId === deviceId)
     .slice(-1)
 
 /** The event that says when the license ends, or that it never does. */
-const setsEnd = (situation: Situation): HistoryEntry[] =>
-  newest(situation, 'LicenseMinted', 'LicenseImported', 'LicenseRenewed', 'SubscriptionEnded')
+const setsEnd = (lookup: LicenseLookup): HistoryEntry[] =>
+  newest(lookup, 'LicenseMinted', 'LicenseImported', 'LicenseRenewed', 'SubscriptionEnded')
 
 const endWords = ({ expiresAt }: IssuedLicense): string =>
   expiresAt === null ? 'never expires' : `expires on ${momentWords(expiresAt)}`
 
-function activeReason(situation: Situation): Reason {
-  const { found, deviceId = '' } = situation
+function activeReason(lookup: LicenseLookup): Reason {
+  const { found, deviceId = '' } = lookup
   const { license } = found
   const seat = license.seats.get(deviceId)
   if (!seat) {
     return {
       rule: 'active',
       because: `valid: the license is active and ${endWords(license)}`,
-      events: setsEnd(situation),
+      events: setsEnd(lookup),
     }
   }
   return {
     rule: 'seated',
     because: `valid: ${quoted(seat.name)} has had a seat since ${momentWords(seat.activatedAt)}, and the license ${endWords(license)}`,
-    events: [...setsEnd(situation), ...newestActivation(situation, deviceId)],
+    events: [...setsEnd(lookup), ...newestActivation(lookup, deviceId)],
   }
 }
 
-function inactiveReason({ found, deviceId = '', deciding }: Situation): Reason {
+function inactiveReason({ found, deviceId = '', deciding }: LicenseLookup): Reason {
   const seat = found.license.seats.get(deviceId)
   if (!seat || seat.deactivatedAt === null) {
     return {
@@ -122,50 +120,50 @@ const freed = (event: LicenseEvent, deviceId: string): boolean =>
   (event.type === 'LicenseReminted' && !event.data.keepDevices)
 
 /** Why an activation succeeds. */
-export function admissionReason(situation: Situation): Reason {
-  const { found, deviceId = '' } = situation
+export function admissionReason(lookup: LicenseLookup): Reason {
+  const { found, deviceId = '' } = lookup
   const { seats, seatsUsed, deviceLimit } = found.license
   const seat = seats.get(deviceId)
   if (seat?.status === 'active') {
     return {
       rule: 'seated',
-      because: `allowed: ${quoted(seat.name)} already has a seat${fallbackWords(situation)}`,
-      events: newestActivation(situation, deviceId),
+      because: `allowed: ${quoted(seat.name)} already has a seat${fallbackWords(lookup)}`,
+      events: newestActivation(lookup, deviceId),
     }
   }
   const taken =
     deviceLimit === null ? 'seats are unlimited' : `${seatsUsed} of ${deviceLimit} seats are in use`
-  const because = `allowed: ${taken}${fallbackWords(situation)}`
-  return { rule: 'seat_free', because, events: setsEnd(situation) }
+  const because = `allowed: ${taken}${fallbackWords(lookup)}`
+  return { rule: 'seat_free', because, events: setsEnd(lookup) }
 }
 
 /** What a device gets that is seated after the paid period. */
-function fallbackWords({ found, at }: Situation): string {
+function fallbackWords({ found, at }: LicenseLookup): string {
   const { license } = found
   if (license.expiresAt === null || statusAt(license, at) !== 'fallback') return ''
   return `; the paid period ended on ${momentWords(license.expiresAt)}, so the device gets the fallback entitlements`
 }
 
-function fullReason(situation: Situation): Reason {
-  const { found, seated } = situation
+function fullReason(lookup: LicenseLookup): Reason {
+  const { found, seated } = lookup
   const { seatsUsed, deviceLimit } = found.license
   const holders = seated.map(
     ({ name, activatedAt }, index) =>
       `seat ${index + 1} taken by ${quoted(name)} on ${momentWords(activatedAt)}`,
   )
-  const untold = seatsUsed - seated.length
+  const omitted = seatsUsed - seated.length
   return {
     rule: 'seat_limit_reached',
     because: [
       `denied: ${seatsUsed} of ${deviceLimit ?? seatsUsed} seats are in use`,
       ...holders,
-      ...(untold > 0 ? [`and ${untold} more`] : []),
+      ...(omitted > 0 ? [`and ${omitted} more`] : []),
     ].join('; '),
-    events: seated.flatMap(({ deviceId }: Seat) => newestActivation(situation, deviceId)),
+    events: seated.flatMap(({ deviceId }: Seat) => newestActivation(lookup, deviceId)),
   }
 }
 
-function planReason({ tenant }: Situation): Reason {
+function planReason({ tenant }: LicenseLookup): Reason {
   const most = planLimits[tenant.plan].activeDevices
   return {
     rule: 'plan_limit',
@@ -174,29 +172,29 @@ function planReason({ tenant }: Situation): Reason {
   }
 }
 
-function revokedReason(situation: Situation): Reason {
-  const events = newest(situation, 'LicenseRevoked', 'ImportTakenBack')
-  const { revokedAt, revokedReason } = situation.found.license
+function revokedReason(lookup: LicenseLookup): Reason {
+  const events = newest(lookup, 'LicenseRevoked', 'ImportTakenBack')
+  const { revokedAt, revokedReason } = lookup.found.license
   const why = revokedReason === null ? '' : `: ${revokedReason}`
   return {
     rule: 'revoked',
-    because: `denied: revoked on ${momentWords(revokedAt ?? situation.at)}${why}`,
+    because: `denied: revoked on ${momentWords(revokedAt ?? lookup.at)}${why}`,
     events,
   }
 }
 
-function takenBackReason(situation: Situation): Reason {
+function takenBackReason(lookup: LicenseLookup): Reason {
   return {
     rule: 'taken_back',
     because: 'denied: the import was taken back; the key can be imported again',
-    events: newest(situation, 'ImportTakenBack'),
+    events: newest(lookup, 'ImportTakenBack'),
   }
 }
 
-function endedReason(situation: Situation, rule: 'expired' | 'fallback'): Reason {
-  const { expiresAt } = situation.found.license
-  const when = momentWords(expiresAt ?? situation.at)
-  const recorded = newest(situation, 'LicenseExpired', 'LicenseFellBack').filter(
+function endedReason(lookup: LicenseLookup, rule: 'expired' | 'fallback'): Reason {
+  const { expiresAt } = lookup.found.license
+  const when = momentWords(expiresAt ?? lookup.at)
+  const recorded = newest(lookup, 'LicenseExpired', 'LicenseFellBack').filter(
     ({ event }) => 'expiresAt' in event.data && event.data.expiresAt === expiresAt,
   )
   return {
@@ -205,6 +203,6 @@ function endedReason(situation: Situation, rule: 'expired' | 'fallback'): Reason
       rule === 'expired'
         ? `denied: the license expired on ${when}`
         : `no longer valid: the paid period ended on ${when}; active devices keep the fallback entitlements`,
-    events: [...setsEnd(situation), ...recorded],
+    events: [...setsEnd(lookup), ...recorded],
   }
 }

@@ -31,7 +31,7 @@ export async function publicEventOf(
   return { payload, confidential }
 }
 
-type Told<Sequence> = {
+type EventFields<Sequence> = {
   id: string
   event: WebhookEventName
   sequence: Sequence
@@ -41,7 +41,7 @@ type Told<Sequence> = {
 
 function payloadOf<Sequence extends number | null>(
   content: DeliveryContent,
-  { id, event, sequence, email, key }: Told<Sequence>,
+  { id, event, sequence, email, key }: EventFields<Sequence>,
 ) {
   const { tenantId, licenseId, productId, test } = content.issued
   const { keyTypeId } = content.terms
@@ -143,13 +143,13 @@ export async function readPublicEvents(
   { after, limit }: { after: bigint | undefined; limit: number },
 ): Promise<{ items: { event: FedEvent; place: FeedPlace }[]; more: boolean }> {
   const rows = await listPublicEvents(services.db, tenantId, after, limit + 1)
-  const told = rows.slice(0, limit)
-  const deliveries = told.map(({ licenseId, revision: licenseRevision, event, sequence }) => {
+  const page = rows.slice(0, limit)
+  const deliveries = page.map(({ licenseId, revision: licenseRevision, event, sequence }) => {
     const place = { channel: 'webhook', tenantId, licenseId, licenseRevision } as const
     return { deliveryId: deliveryIdOf(services, place), licenseId, licenseRevision, event, sequence }
   })
   const payloads = await shownPayloads(services, tenantId, deliveries)
-  const items = told.map(({ licenseId, revision, at }, index) => {
+  const items = page.map(({ licenseId, revision, at }, index) => {
     return { event: FedEvent.parse(payloads[index]), place: { licenseId, revision, at } }
   })
   return { items, more: rows.length > limit }

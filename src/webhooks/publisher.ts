@@ -11,7 +11,7 @@ import type { DispatchFeed } from './feed.ts'
  * After a failure it is only a few, until one succeeds.
  */
 const mostOfEach = 32
-const mostOfTroubled = 2
+const mostOfFailing = 2
 /** So often everything that is due is looked for, whoever has made it due. */
 const sweepMs = 1000
 
@@ -82,7 +82,7 @@ export function createPublisher(
     for (const { deliveryId, failed } of ended.splice(0, known)) underWay.done(deliveryId, failed)
   }
 
-  async function round(): Promise<void> {
+  async function poll(): Promise<void> {
     // Whoever tries them needs no read model for it.
     await publish(fresh.splice(0))
     await makeRoom()
@@ -112,7 +112,7 @@ export function createPublisher(
       isRunning = true
       for (let failures = 0; !signal.aborted; ) {
         try {
-          await round()
+          await poll()
           failures = 0
         } catch (error) {
           onFailure(error)
@@ -178,7 +178,7 @@ function createUnderWay(lostAfterMs: number) {
     admit(job: DueAttempt): boolean {
       if (jobs.has(job.deliveryId)) return false
       const receiver = receiverOf(job)
-      const most = receiver.troubled ? mostOfTroubled : mostOfEach
+      const most = receiver.troubled ? mostOfFailing : mostOfEach
       if (receiver.deliveryIds.size >= most) {
         receiver.turnedAway = true
         return false
@@ -195,7 +195,7 @@ function createUnderWay(lostAfterMs: number) {
     withRoom: (): Receiver[] =>
       [...receivers.values()].filter(
         ({ turnedAway, troubled, deliveryIds }) =>
-          turnedAway && deliveryIds.size <= (troubled ? mostOfTroubled : mostOfEach) / 2,
+          turnedAway && deliveryIds.size <= (troubled ? mostOfFailing : mostOfEach) / 2,
       ),
     of: (some: readonly Receiver[]): string[] =>
       some.flatMap((receiver) => [...(receivers.get(nameOf(receiver))?.deliveryIds ?? [])]),

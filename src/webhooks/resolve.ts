@@ -22,12 +22,12 @@ export function createTargetCheck(resolve: Resolve, rules: TargetRules): CheckTa
   }
 }
 
-const patienceMs = 2000
+const timeLimitMs = 2000
 
 /** Asks the name servers themselves: `getaddrinfo` would hold one of the few threads that hash passwords. */
 export async function resolveByDns(host: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: 1000, tries: 1 })
-  const late = setTimeout(() => resolver.cancel(), patienceMs)
+  const late = setTimeout(() => resolver.cancel(), timeLimitMs)
   try {
     const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
     return found.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { createBeaconDesk } from '../../src/commands/devices/beacons.ts'
+import { createBeaconReceiver } from '../../src/commands/devices/beacons.ts'
 import { addMember, issueLink } from '../../src/commands/members/members.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
@@ -154,7 +154,7 @@ async function countUsage(
 
 /** Some on trial, more on the free tier, and a machine that too many say they are on. */
 async function reportInstalls(services: Ledger['services'], tenantId: string): Promise<void> {
-  const report = createBeaconDesk(services, {
+  const report = createBeaconReceiver(services, {
     admitNew: () => undefined,
     onShared: () => undefined,
     onTrouble: () => undefined,

@@ -150,7 +150,7 @@ test('no mail contains a retired word', async () => {
   for (const name of [null, 'CI'])
     for (const kind of ['member', 'program'] as const) {
       const mail = writeApprovalMail(
-        { ...facts, asker: { kind, name } },
+        { ...facts, requester: { kind, name } },
         { name: null, email: 'a@example.com' },
       )
       expect(retiredIn(`${mail.subject} ${mail.text}`)).toStrictEqual([])

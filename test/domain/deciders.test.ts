@@ -13,7 +13,7 @@ import { type Category, type EventOf, eventsOf } from '../../src/domain/events.t
 import { integrations } from '../../src/domain/integrations/integration.ts'
 import { licenses } from '../../src/domain/licenses/license.ts'
 import { undoableLicenses } from '../../src/domain/licenses/undoable.ts'
-import { notices } from '../../src/domain/links/notice.ts'
+import { links } from '../../src/domain/links/link.ts'
 import { logins } from '../../src/domain/logins/login.ts'
 import { mails } from '../../src/domain/mails/mail.ts'
 import { members } from '../../src/domain/members/member.ts'
@@ -281,8 +281,8 @@ const all: Laws[] = [
     { type: 'SettleSale', through: 3, boundLinks: [], kept: [], at },
     { type: 'ReviewPlan', at },
   ]),
-  lawsOf('notices', notices, [
-    ...saleFacts.map((fact) => ({ type: 'KeepNotice', ...link, fact, at }) as const),
+  lawsOf('notices', links, [
+    ...saleFacts.map((fact) => ({ type: 'KeepFact', ...link, fact, at }) as const),
     { type: 'BindLink', ...link, at },
   ]),
   lawsOf('webhooks', webhooks, [

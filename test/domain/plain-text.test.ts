@@ -1,7 +1,7 @@
 /** Text from outside is shown on one line, without anything that nobody sees or that turns the direction of writing. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { plainText, quoted, withoutUnseen } from '../../src/domain/plain-text.ts'
+import { plainText, quoted, withoutInvisible } from '../../src/domain/plain-text.ts'
 
 test.each([
   ['what people write stays', 'Zoë’s “Editor” 2 – 東京, עברית, हिन्दी, ☕️'.replace('\ufe0f', ''), undefined],
@@ -31,5 +31,5 @@ test('in quotation marks nobody can end the quotation', () => {
 })
 
 test('where lines are kept, only what is unseen goes', () => {
-  expect(withoutUnseen('a  b\n\tc\u202e\u0000')).toBe('a  b\n\tc')
+  expect(withoutInvisible('a  b\n\tc\u202e\u0000')).toBe('a  b\n\tc')
 })

@@ -14,7 +14,7 @@ import { createAttempts } from '../../src/access/attempts.ts'
 import { createFingerprint } from '../../src/access/fingerprint.ts'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { createKeyTypeUse } from '../../src/commands/cross-stream/key-type-use.ts'
-import { createPlanRoom } from '../../src/commands/cross-stream/plan-room.ts'
+import { createPlanCapacity } from '../../src/commands/cross-stream/plan-capacity.ts'
 import { causeOf, type Origin } from '../../src/commands/origin.ts'
 import { createDeriveId, newId } from '../../src/credentials/id.ts'
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
@@ -160,7 +160,7 @@ export async function openTestLedger(
     db,
     ...createLookups(db),
     keyTypes: createKeyTypeUse(locks, ledger),
-    planRoom: createPlanRoom({ locksDb, db, ledger, untilVisible }),
+    planCapacity: createPlanCapacity({ locksDb, db, ledger, untilVisible }),
     subjects: createSubjects(db, masterKey),
     secrets,
     machines: createMachines(secrets, randomBytes),

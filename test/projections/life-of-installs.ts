@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { createBeaconDesk } from '../../src/commands/devices/beacons.ts'
+import { createBeaconReceiver } from '../../src/commands/devices/beacons.ts'
 import { type InstallState, installStates } from '../../src/domain/trials/trial.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
@@ -25,13 +25,13 @@ export const anyInstallStep: fc.Arbitrary<InstallStep> = fc.oneof(
 )
 
 export function liveAsInstalls({ services }: TestLedger, tenantId: string, productId: string) {
-  const report = createBeaconDesk(services, {
+  const report = createBeaconReceiver(services, {
     admitNew: () => undefined,
     onShared: () => undefined,
     onTrouble: (error) => {
       throw error
     },
-    patienceMs: 60_000,
+    timeLimitMs: 60_000,
   })
   const say = (state: InstallState, machine: number, install: string) => {
     const telemetry = { appVersion: '1.0', sdkVersion: null, platform: 'linux', sdk: 'rust' }

@@ -8,7 +8,7 @@ import { startTestPurchase } from '../../src/commands/test-purchases.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { statusAt } from '../../src/domain/licenses/license.ts'
 import { saleKeyName } from '../../src/domain/sales/key.ts'
-import { licenseStream, noticeStream, saleStream } from '../../src/domain/streams.ts'
+import { licenseStream, linkStream, saleStream } from '../../src/domain/streams.ts'
 import { replaySale } from '../../src/sales/replay.ts'
 import { changeSale } from '../../src/sales/streams.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
@@ -326,7 +326,7 @@ describe('what is told later', () => {
     expect(await shop.tell(refunded('re_1'))).toStrictEqual({ outcome: 'recorded' })
     expect(await shop.tell(refunded('re_1'))).toStrictEqual({ outcome: 'recorded' })
     expect(await shop.tell(renewed('in_1', month.second))).toStrictEqual({ outcome: 'recorded' })
-    expect(await typesIn(noticeStream(shop.tenantId, 'stripe', sha256('payment:pi_ada')))).toStrictEqual([
+    expect(await typesIn(linkStream(shop.tenantId, 'stripe', sha256('payment:pi_ada')))).toStrictEqual([
       'NoticeKept',
     ])
     expect(await shop.tell(sold())).toMatchObject({ outcome: 'issued' })

@@ -6,7 +6,7 @@ import {
   type License,
   type LicenseCommand,
 } from '../../src/domain/licenses/license.ts'
-import { decideNotice, evolveNotice, type Notice, unknownLink } from '../../src/domain/links/notice.ts'
+import { decideLink, evolveLink, type Link, unknownLink } from '../../src/domain/links/link.ts'
 import type { SaleFact } from '../../src/domain/sales/events.ts'
 import {
   absentSale,
@@ -16,7 +16,7 @@ import {
   nextStep,
   type Sale,
   type SaleCommand,
-  saleStanding,
+  salePaymentStatus,
 } from '../../src/domain/sales/sale.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { factFrom } from '../../src/sales/facts.ts'
@@ -25,7 +25,7 @@ import { received } from '../domain/sales/sale-samples.ts'
 import { limits } from './lives.ts'
 
 type Sold = Extract<PaymentNotification, { type: 'sold' }>
-type Link = Parameters<typeof decideNotice>[1] & { type: 'BindLink' }
+type BindLink = Parameters<typeof decideLink>[1] & { type: 'BindLink' }
 
 const at = '2026-01-01T00:00:00.000Z'
 
@@ -35,7 +35,7 @@ const at = '2026-01-01T00:00:00.000Z'
  */
 export function pureShop(issuedUntil: (name: string) => string | null) {
   const sales = new Map<string, Sale>()
-  const notices = new Map<string, Notice>()
+  const linkStates = new Map<string, Link>()
   const licenses = new Map<string, License>()
 
   const change = (id: string, command: SaleCommand): KnownSale => {
@@ -49,16 +49,16 @@ export function pureShop(issuedUntil: (name: string) => string | null) {
     const license = licenses.get(id) ?? absentLicense
     licenses.set(id, decideLicense(license, wanted).reduce(evolveLicense, license))
   }
-  const noticeAt = (link: string): Notice => notices.get(link) ?? unknownLink
+  const linkAt = (link: string): Link => linkStates.get(link) ?? unknownLink
   const place = (provider: Sold['provider'], link: string) => ({ tenantId: 'acme', provider, link })
 
   function bind(id: string, { provider, saleId, links }: KnownSale): SaleFact[] {
     return links.flatMap((link) => {
       const key = `${provider} ${link}`
-      const bound: Link = { type: 'BindLink', ...place(provider, link), saleId, at }
-      const notice = decideNotice(noticeAt(key), bound).reduce(evolveNotice, noticeAt(key))
-      notices.set(key, notice)
-      return `${provider} ${notice.saleId}` === id ? notice.kept : []
+      const bound: BindLink = { type: 'BindLink', ...place(provider, link), saleId, at }
+      const state = decideLink(linkAt(key), bound).reduce(evolveLink, linkAt(key))
+      linkStates.set(key, state)
+      return `${provider} ${state.saleId}` === id ? state.kept : []
     })
   }
 
@@ -78,7 +78,7 @@ export function pureShop(issuedUntil: (name: string) => string | null) {
       }
       const kept = sale.unboundLinks ? bind(id, sale) : []
       const { factCount: through, saleId } = sale
-      const wish = { saleId, through, ...saleStanding(sale, false), keepRefunded: false, at }
+      const wish = { saleId, through, ...salePaymentStatus(sale, false), keepRefunded: false, at }
       command(id, { type: 'FollowSale', ...wish, terms: termsOf(sale) })
       sale = change(id, { type: 'SettleSale', through, boundLinks: sale.links, kept, at })
     }
@@ -110,11 +110,11 @@ export function pureShop(issuedUntil: (name: string) => string | null) {
     const { provider, link } = told
     const key = `${provider} ${link}`
     const fact = factFrom(told, 'notification.1', at)
-    const kept = { type: 'KeepNotice', ...place(provider, link), fact, at } as const
-    const notice = decideNotice(noticeAt(key), kept).reduce(evolveNotice, noticeAt(key))
-    notices.set(key, notice)
-    if (notice.saleId === null) return
-    const id = `${provider} ${notice.saleId}`
+    const kept = { type: 'KeepFact', ...place(provider, link), fact, at } as const
+    const state = decideLink(linkAt(key), kept).reduce(evolveLink, linkAt(key))
+    linkStates.set(key, state)
+    if (state.saleId === null) return
+    const id = `${provider} ${state.saleId}`
     carryOn(id, change(id, { type: 'RecordFacts', facts: [fact] }))
   }
 

@@ -32,7 +32,7 @@ export function activateRoute(
     | 'installs'
     | 'newId'
     | 'now'
-    | 'planRoom'
+    | 'planCapacity'
     | 'randomBytes'
     | 'secrets'
     | 'signer'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { createBeaconDesk } from '../../commands/devices/beacons.ts'
+import { createBeaconReceiver } from '../../commands/devices/beacons.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { type InstallState, installStates } from '../../domain/trials/trial.ts'
 import { answer, errorBody, errorsWith, text } from '../../http/schemas.ts'
@@ -53,7 +53,7 @@ export function beaconRoutes(
   >,
   { creating }: ClientLimits,
 ): void {
-  const report = createBeaconDesk(services, {
+  const report = createBeaconReceiver(services, {
     admitNew: creating,
     onShared: ({ tenantId, productId, machine, installs }) =>
       app.log.warn({ tenant: tenantId, product: productId, machine, installs }, 'trial.shared_machine'),

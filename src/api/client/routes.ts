@@ -21,7 +21,7 @@ export function clientRoutes(
     | 'machines'
     | 'newId'
     | 'now'
-    | 'planRoom'
+    | 'planCapacity'
     | 'randomBytes'
     | 'secrets'
     | 'signSettings'

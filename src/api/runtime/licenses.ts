@@ -38,7 +38,7 @@ export function runtimeRoutes(
     | 'findToken'
     | 'newId'
     | 'now'
-    | 'planRoom'
+    | 'planCapacity'
     | 'randomBytes'
     | 'usage'
   >,
@@ -117,7 +117,7 @@ async function verdictFor(
 
 function activateRoute(
   app: ZodApp,
-  services: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planRoom' | 'randomBytes' | 'usage'>,
+  services: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity' | 'randomBytes' | 'usage'>,
 ): void {
   app.post(
     '/v1/licenses/activate',

@@ -10,7 +10,7 @@ import { licenseStream } from '../../domain/streams.ts'
 import { actorWords } from '../../history/actors.ts'
 import type { Change } from '../../history/changes.ts'
 import { type Comparison, compareMoments } from '../../history/compare.ts'
-import { readStory, type StoryEntry, type StoryPage } from '../../history/entries.ts'
+import { type HistoryPage, type LicenseHistoryEntry, readHistory } from '../../history/entries.ts'
 import type { AsOf } from '../../history/moment.ts'
 import { follow } from '../../ledger/follow.ts'
 import type { Ports } from '../../ports.ts'
@@ -94,7 +94,7 @@ async function viewLicense(
 async function showHistory(stores: Stores, place: LicenseRef, options: HistoryOptions): Promise<void> {
   const { services } = stores
   const head = await services.ledger.head()
-  const shown: StoryPage = { entries: [], recorded: [], next: undefined }
+  const shown: HistoryPage = { entries: [], recorded: [], next: undefined }
   for await (const page of pagesAfter(services, place, undefined)) {
     shown.entries.push(...page.entries)
     shown.recorded.push(...page.recorded)
@@ -110,10 +110,10 @@ async function* pagesAfter(
   services: Ports<'db' | 'subjects'>,
   place: LicenseRef,
   sequence: number | undefined,
-): AsyncIterable<StoryPage> {
+): AsyncIterable<HistoryPage> {
   let after = sequence
   do {
-    const page = await readStory(services, place, { order: 'oldest', after, limit: 500 })
+    const page = await readHistory(services, place, { order: 'oldest', after, limit: 500 })
     yield page
     after = page.next
   } while (after !== undefined)
@@ -124,7 +124,7 @@ async function watch(
   { services }: Stores,
   place: LicenseRef,
   from: { head: bigint | undefined; last: number | undefined },
-  onPage: (page: StoryPage) => void,
+  onPage: (page: HistoryPage) => void,
 ): Promise<void> {
   const stopping = new AbortController()
   const stop = () => stopping.abort()
@@ -142,20 +142,20 @@ async function watch(
 }
 
 /** As it was recorded, and beside it what it means. */
-const withSummaries = ({ entries, recorded }: StoryPage): object[] =>
+const withSummaries = ({ entries, recorded }: HistoryPage): object[] =>
   recorded.map(({ event: { type, data }, seatsUsed: _, ...place }, index) => {
     const { event, actor, summary, device, changes, links } = entries[index] ?? {}
     return { ...place, type, data, event, actorName: actor?.name, summary, device, changes, links }
   })
 
-function printPage(options: OutputOptions, page: StoryPage): void {
+function printPage(options: OutputOptions, page: HistoryPage): void {
   const lines = options.json
     ? withSummaries(page).map((event) => inJson(event))
     : page.entries.map((entry) => asLine(line(entry)))
   if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-function line({ sequence, time, summary, actor, changes }: StoryEntry): string {
+function line({ sequence, time, summary, actor, changes }: LicenseHistoryEntry): string {
   const seats = changes.find(({ field }) => field === 'seatsUsed')
   const about = seats && seats.before !== null ? `, seats ${seats.before} → ${seats.after}` : ''
   return `${String(sequence).padStart(3)}  ${time}  ${summary}${about}, by ${actorWords(actor)}`

@@ -11,7 +11,10 @@ import { type Loaded, loadFromLog, noStream } from '../../ledger/load.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
-type Owed = Omit<Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'], 'deliveryId' | 'at'>
+type PendingDelivery = Omit<
+  Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'],
+  'deliveryId' | 'at'
+>
 
 /** The id follows from the event and the receiver, so that however many schedule it there is one delivery. */
 export const deliveryIdOf = (
@@ -21,18 +24,18 @@ export const deliveryIdOf = (
     tenantId,
     licenseId,
     licenseRevision,
-  }: Pick<Owed, 'channel' | 'tenantId' | 'licenseId' | 'licenseRevision'>,
+  }: Pick<PendingDelivery, 'channel' | 'tenantId' | 'licenseId' | 'licenseRevision'>,
 ): string => deriveId('whd', channel, tenantId, licenseId, String(licenseRevision))
 
-/** Puts what is owed on the schedule, due at once. */
+/** Puts what is pending on the schedule, due at once. */
 export async function scheduleDelivery(
   services: Ports<'deriveId' | 'execute' | 'now'>,
-  owed: Owed,
+  pending: PendingDelivery,
   origin: Origin,
 ): Promise<void> {
   const at = momentOf(services)
-  const deliveryId = deliveryIdOf(services, owed)
-  const command = { type: 'ScheduleDelivery', deliveryId, ...owed, at } as const
+  const deliveryId = deliveryIdOf(services, pending)
+  const command = { type: 'ScheduleDelivery', deliveryId, ...pending, at } as const
   await services.execute(deliveries, deliveryId, command, causeOf(origin, at), {
     found: noStream(deliveries),
   })

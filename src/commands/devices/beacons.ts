@@ -7,10 +7,10 @@ import type { Telemetry } from '../../domain/telemetry.ts'
 import {
   decideTrial,
   type InstallState,
-  standingOf,
   type Trial,
   type TrialCommand,
-  type TrialStanding,
+  type TrialStatus,
+  trialStatusOf,
   trials,
 } from '../../domain/trials/trial.ts'
 import { LedgerUnavailable } from '../../ledger/unavailable.ts'
@@ -41,28 +41,28 @@ type Options = {
   /** A beacon was answered without what the trial ledger says. */
   onTrouble: (error: unknown) => void
   /** So many beacons are looked up at once. */
-  mostAtOnce?: number
-  patienceMs?: number
+  mostRunning?: number
+  timeLimitMs?: number
 }
 
 /**
  * Takes beacons in. They are answered whatever happens: no app is to wait or to fail because of one. When more come at
  * once than can be looked up, or the stores do not answer soon, the answer has no opinion on the device's trial.
  */
-export function createBeaconDesk(
+export function createBeaconReceiver(
   services: Ports<'execute' | 'findInstall' | 'installs' | 'machines' | 'now'>,
   options: Options,
 ) {
-  const { mostAtOnce = 256, patienceMs = 1000, onTrouble } = options
-  let atOnce = 0
+  const { mostRunning = 256, timeLimitMs = 1000, onTrouble } = options
+  let running = 0
 
-  return async (beacon: Beacon, origin: Origin): Promise<TrialStanding | undefined> => {
-    if (atOnce >= mostAtOnce) {
+  return async (beacon: Beacon, origin: Origin): Promise<TrialStatus | undefined> => {
+    if (running >= mostRunning) {
       services.installs.note(sightingOf(services, beacon, null), false)
       return undefined
     }
-    atOnce++
-    const patience = new AbortController()
+    running++
+    const ended = new AbortController()
     const reported = report(services, options, beacon, origin)
       .catch((error: unknown) => {
         if (!isTrouble(error)) throw error
@@ -71,11 +71,11 @@ export function createBeaconDesk(
         return undefined
       })
       .finally(() => {
-        atOnce--
-        patience.abort()
+        running--
+        ended.abort()
       })
     // What comes of it after that is nobody's answer.
-    const late = setTimeout(patienceMs, undefined, { signal: patience.signal }).catch(() => reported)
+    const late = setTimeout(timeLimitMs, undefined, { signal: ended.signal }).catch(() => reported)
     return Promise.race([reported, late])
   }
 }
@@ -85,7 +85,7 @@ async function report(
   { admitNew, onShared }: Options,
   beacon: Beacon,
   origin: Origin,
-): Promise<TrialStanding | undefined> {
+): Promise<TrialStatus | undefined> {
   const { tenantId, productId, instanceId, machineHash } = beacon
   const machine =
     machineHash === undefined ? null : await services.machines.hashOf(tenantId, productId, machineHash)
@@ -99,7 +99,7 @@ async function report(
   const at = momentOf(services)
   const command = { tenantId, productId, state: beacon.state, installs, at }
   const trial = await recordTrial(services, { found, command, machine, origin, onShared })
-  return standingOf(trial, beacon.trialDays, at)
+  return trialStatusOf(trial, beacon.trialDays, at)
 }
 
 const sightingOf = (services: Ports<'now'>, beacon: Beacon, machine: string | null): Sighting => {

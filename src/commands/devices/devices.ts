@@ -4,7 +4,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
 import type { Ports } from '../../ports.ts'
-import { type Admit, seating } from '../cross-stream/plan-room.ts'
+import { type Admit, seating } from '../cross-stream/plan-capacity.ts'
 import { stateOf } from '../licenses/stream.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
@@ -15,7 +15,7 @@ export type FoundLicense = Extract<RuntimeLookupResult, { found: 'license' }>
  * @throws Refusal `license_revoked`, `license_expired`, `seat_limit_reached`, `plan_limit`
  */
 export async function activateDevice(
-  services: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planRoom'>,
+  services: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundLicense,
   question: RuntimeLookupParams,
   device: { name: string; plan: Plan },

@@ -3,7 +3,7 @@ import { type LicenseCommand, licenses, sameDevice } from '../../domain/licenses
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import type { Ports } from '../../ports.ts'
-import { type Admit, seating } from '../cross-stream/plan-room.ts'
+import { type Admit, seating } from '../cross-stream/plan-capacity.ts'
 import { stateOf } from '../licenses/stream.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
@@ -16,7 +16,7 @@ type Instance = { installId: string | null; name: string; platform: string | nul
  * @throws Refusal `license_revoked`, `license_expired`, `license_reminted`, `seat_limit_reached`, `plan_limit`
  */
 export async function activateInstance(
-  services: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planRoom'>,
+  services: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundInstance,
   question: InstanceLookupParams,
   { installId, name, platform, plan }: Instance,

@@ -89,7 +89,7 @@ async function link(
 /** What proves that a person who comes back was sent by us. */
 const stateName = (accountId: string): string => `integration.stripe.onboarding.${accountId}`
 
-export type Comeback = 'connected' | 'unfinished'
+export type ReturnVisit = 'connected' | 'unfinished'
 
 /**
  * A person comes back from the onboarding: asks the provider how far it has got, and records the connection when
@@ -102,7 +102,7 @@ export async function finishOnboarding(
   tenantId: string,
   state: string,
   origin: Origin,
-): Promise<Comeback | undefined> {
+): Promise<ReturnVisit | undefined> {
   const account = await expected(services, tenantId, state)
   if (!account) return undefined
   if (account.status === 'connected') return 'connected'

@@ -51,7 +51,7 @@ const atOnce = 64
  * @throws Refusal `plan_limit` when the plan leaves no room for any of their devices
  */
 export async function importLicenses(
-  services: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'newId' | 'now' | 'planRoom' | 'subjects'>,
+  services: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'newId' | 'now' | 'planCapacity' | 'subjects'>,
   product: PresentProduct,
   asked: { rows: readonly ForeignLicense[]; plan: Plan },
   origin: Origin,
@@ -186,7 +186,7 @@ async function withUnusedIds<Other extends { status: 'invalid' }>(
  * @returns the rows that were not taken
  */
 async function withinPlan(
-  services: Ports<'planRoom'>,
+  services: Ports<'planCapacity'>,
   place: { tenantId: string; plan: Plan },
   rows: readonly Candidate[],
   isCounted: (row: Candidate) => boolean,
@@ -203,16 +203,19 @@ async function withinPlan(
   for (let from = 0; from < seating.length; from += atOnce) {
     const together = seating.slice(from, from + atOnce)
     const needed = together.reduce((sum, row) => sum + needs(row), 0)
-    await services.planRoom.take({ ...place, what: 'activeDevices', needed }, async (granted, proof) => {
-      let left = granted
-      const within = together.filter((row) => {
-        const fits = needs(row) <= left
-        if (fits) left -= needs(row)
-        else beyond.add(row)
-        return fits
-      })
-      await forEachOf(within, atOnce, (row) => take(row, proof))
-    })
+    await services.planCapacity.reserve(
+      { ...place, what: 'activeDevices', needed },
+      async (granted, proof) => {
+        let left = granted
+        const within = together.filter((row) => {
+          const fits = needs(row) <= left
+          if (fits) left -= needs(row)
+          else beyond.add(row)
+          return fits
+        })
+        await forEachOf(within, atOnce, (row) => take(row, proof))
+      },
+    )
   }
   return beyond
 }
@@ -226,7 +229,7 @@ async function importOne(
   services: Ports<'execute' | 'keyTypes' | 'newId' | 'subjects'>,
   { row, terms }: Candidate,
   origin: Origin,
-  roomProof: Proof | undefined,
+  capacityProof: Proof | undefined,
 ): Promise<OneImported> {
   const _stream = licenseStream(terms.licenseId)
   const holder = await sealedHolder(services, terms.tenantId, row)
@@ -251,7 +254,7 @@ async function importOne(
         {
           found: noStream(licenses),
           run: origin.run,
-          proof: async () => void (await Promise.all([proof(), roomProof?.()])),
+          proof: async () => void (await Promise.all([proof(), capacityProof?.()])),
         },
       ),
     )

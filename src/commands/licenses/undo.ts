@@ -9,7 +9,7 @@ import type { Plan } from '../../domain/tenants/events.ts'
 import { loadFromLog } from '../../ledger/load.ts'
 import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
-import { type Admit, type Proof, seating } from '../cross-stream/plan-room.ts'
+import { type Admit, type Proof, seating } from '../cross-stream/plan-capacity.ts'
 import { isPlanFull } from '../devices/devices.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireLicense } from './licenses.ts'
@@ -26,7 +26,7 @@ export type Undo =
  * @throws Refusal `license_not_found`, `license_key_type_gone`, `plan_limit`, and what `decideLicense` refuses
  */
 export async function undo(
-  services: Ports<'db' | 'execute' | 'keyTypes' | 'now' | 'planRoom'>,
+  services: Ports<'db' | 'execute' | 'keyTypes' | 'now' | 'planCapacity'>,
   tenantId: string,
   licenseId: string,
   wanted: Undo,

@@ -19,12 +19,12 @@ export type ProductAsked = {
 
 /** @throws Refusal `product_exists`, `key_type_exists`, `product_limit_reached` */
 export async function createProduct(
-  services: Ports<'execute' | 'findProduct' | 'now' | 'planRoom'>,
+  services: Ports<'execute' | 'findProduct' | 'now' | 'planCapacity'>,
   { plan, ...asked }: ProductAsked,
   origin: Origin,
 ): Promise<PresentProduct> {
   const { tenantId, productId } = asked
-  return services.planRoom.take({ tenantId, plan, what: 'products', needed: 1 }, (granted, proof) =>
+  return services.planCapacity.reserve({ tenantId, plan, what: 'products', needed: 1 }, (granted, proof) =>
     change(services, { tenantId, productId, origin, proof }, (at) => {
       if (granted === 0) throw new Refusal('product_limit_reached')
       return { type: 'CreateProduct', ...asked, at }

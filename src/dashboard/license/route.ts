@@ -9,7 +9,7 @@ import { isId } from '../../credentials/id.ts'
 import type { Seat } from '../../domain/licenses/license.ts'
 import { licenseAsOf, seatsInOrder } from '../../history/as-of.ts'
 import { type Comparison, compareMoments } from '../../history/compare.ts'
-import { readStory } from '../../history/entries.ts'
+import { readHistory } from '../../history/entries.ts'
 import type { AsOf } from '../../history/moment.ts'
 import { asOfFrom, asOf as asOfText } from '../../http/as-of.ts'
 import { deviceView, licenseView as licenseOf } from '../../http/license.ts'
@@ -71,7 +71,7 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
       asOf === undefined ? shownNow(services, now) : shownThen(services, place, asOfIn(asOf)),
       explain(services, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
       comparisonOf(services, place, query),
-      readStory(services, place, { order: 'newest', after: upTo && upTo + 1, limit: pageSize }),
+      readHistory(services, place, { order: 'newest', after: upTo && upTo + 1, limit: pageSize }),
       findSaleOfLicense(services.db, tenantId, id),
       listDeliveries(services.db, tenantId, { licenseId: id }, { after: undefined, limit: mostDeliveries }),
       device === undefined ? undefined : findSeat(services.db, tenantId, id, { deviceId: device }),
@@ -157,7 +157,7 @@ async function shownOf(
 }
 
 async function eventAt(services: Ports<'db' | 'subjects'>, place: Place, sequence: number) {
-  const { entries } = await readStory(services, place, { order: 'newest', after: sequence + 1, limit: 1 })
+  const { entries } = await readHistory(services, place, { order: 'newest', after: sequence + 1, limit: 1 })
   return entries[0]
 }
 

@@ -1,13 +1,13 @@
 import type { HistoryEntry } from '../../../projections/history/queries.ts'
 import { actorWords } from '../../history/actors.ts'
 import type { Change } from '../../history/changes.ts'
-import type { StoryEntry } from '../../history/entries.ts'
+import type { LicenseHistoryEntry } from '../../history/entries.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { clockOf, dayOf, moment } from '../frame/moments.ts'
 import { badge } from '../frame/parts.ts'
 
 export type Timeline = {
-  entries: readonly StoryEntry[]
+  entries: readonly LicenseHistoryEntry[]
   /** The same events as they were recorded. */
   recorded: readonly HistoryEntry[]
   /** The event that the page looks back to. */
@@ -33,7 +33,7 @@ export function timeline({ entries, recorded, chosen, addressOf }: Timeline): Ht
 }
 
 function happening(
-  entry: StoryEntry,
+  entry: LicenseHistoryEntry,
   raw: HistoryEntry | undefined,
   isChosen: boolean,
   addressOf: Timeline['addressOf'],
@@ -86,7 +86,7 @@ function shown(field: Change['field'], value: string | number | null): Content {
 const deliveryTones = { pending: 'warn', delivered: 'good', abandoned: 'bad' } as const
 
 /** To what it is linked. */
-function linksOf({ links }: StoryEntry): Content {
+function linksOf({ links }: LicenseHistoryEntry): Content {
   const { saleId, customerId, confirmationId, deliveries } = links
   const all: Content[] = [
     saleId !== null && html`<li><a href=${`/dashboard/sales/${saleId}`}>sale</a></li>`,

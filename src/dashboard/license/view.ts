@@ -1,7 +1,7 @@
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
 import type { Comparison } from '../../history/compare.ts'
-import type { StoryEntry } from '../../history/entries.ts'
+import type { LicenseHistoryEntry } from '../../history/entries.ts'
 import { money } from '../../history/money.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
@@ -37,7 +37,7 @@ export type OneLicense = {
   devices: readonly Device[]
   explanation: Explanation
   /** The event that the page looks back to, with what happened then; undefined for the present. */
-  stop: StoryEntry | undefined
+  stop: LicenseHistoryEntry | undefined
   /** The sequence of its last event. */
   last: number
   comparison: Comparison | undefined

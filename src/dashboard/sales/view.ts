@@ -1,9 +1,9 @@
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import { Provider } from '../../domain/integrations/provider.ts'
 import type { ParkedReason, SaleEvent } from '../../domain/sales/events.ts'
-import { type KnownSale, saleStanding } from '../../domain/sales/sale.ts'
+import { type KnownSale, salePaymentStatus } from '../../domain/sales/sale.ts'
 import { money } from '../../history/money.ts'
-import { noticesOf } from '../../history/sale-notices.ts'
+import { warningsOf } from '../../history/sale-warnings.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Buyer } from '../../sales/buyers.ts'
 import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
@@ -61,11 +61,11 @@ export const buyerWords = ({ customer }: KnownSale, email: string | null): strin
   email ?? (customer === null ? 'No email address' : 'Erased customer')
 
 function statusBadges(sale: KnownSale, { needsHolder }: Buyer): Html {
-  const isRefunded = saleStanding(sale, false).unpaid !== null
+  const isRefunded = salePaymentStatus(sale, false).unpaid !== null
   return html`<span
     >${badge(...statuses[sale.status])} ${isRefunded && badge('plain', 'refunded')}
     ${needsHolder && badge('warn', 'no holder')}
-    ${noticesOf(sale).map(({ code }) => badge('warn', noticeWords[code]))} ${sale.test && badge('plain', 'test')}</span
+    ${warningsOf(sale).map(({ code }) => badge('warn', noticeWords[code]))} ${sale.test && badge('plain', 'test')}</span
   >`
 }
 
@@ -132,7 +132,7 @@ export function saleView(view: View, one: OneSale): Html {
   const { sale, buyer, history, deliveries } = one
   return html`<div>
     ${heading(buyerWords(sale, buyer.email), html`<code>${sale.id}</code>`)} ${sale.parked && parkedBox(view, one)}
-    ${buyer.needsHolder && needsHolderBox} ${noticesOf(sale).map(({ message }) => notice('warn', message))}
+    ${buyer.needsHolder && needsHolderBox} ${warningsOf(sale).map(({ message }) => notice('warn', message))}
     ${sale.unmappedPlan !== null && one.mayReplay && replayForm(view.token, sale)}
     <div class="sheet">
       ${facts([

@@ -50,31 +50,31 @@ export const approvalLifetimeSeconds = 3600
 
 export const absentConfirmation: Confirmation = { status: 'absent' }
 
-type Standing = Pick<RequestedConfirmation, 'status' | 'expiresAt' | 'decidedAt'>
+type StatusFields = Pick<RequestedConfirmation, 'status' | 'expiresAt' | 'decidedAt'>
 
 /**
  * When it expires as it stands: pending ones when nobody has decided by then, approved ones when they have not been
  * used by then. Null once nothing is waited for any more.
  */
-function expiryOf({ status, expiresAt, decidedAt }: Standing): string | null {
+function expiryOf({ status, expiresAt, decidedAt }: StatusFields): string | null {
   if (status === 'pending') return expiresAt
   if (status !== 'approved' || decidedAt === null) return null
   return new Date(Date.parse(decidedAt) + approvalLifetimeSeconds * 1000).toISOString()
 }
 
 /** The status at a moment: an overdue one is expired whether or not that has been recorded. */
-export function confirmationStatusAt(confirmation: Standing, now: string): ConfirmationStatus {
+export function confirmationStatusAt(confirmation: StatusFields, now: string): ConfirmationStatus {
   const expiry = expiryOf(confirmation)
   return expiry !== null && now >= expiry ? 'expired' : confirmation.status
 }
 
 /** Whole seconds in which it can still be decided on; 0 as soon as it is settled. */
-export function secondsLeft(confirmation: Standing, now: string): number {
+export function secondsLeft(confirmation: StatusFields, now: string): number {
   return confirmation.status === 'pending' ? secondsUntil(confirmation.expiresAt, now) : 0
 }
 
 /** Whole seconds in which an approval can still be used; 0 for anything else. */
-export function secondsToUse(confirmation: Standing, now: string): number {
+export function secondsToUse(confirmation: StatusFields, now: string): number {
   const expiry = confirmation.status === 'approved' ? expiryOf(confirmation) : null
   return expiry === null ? 0 : secondsUntil(expiry, now)
 }

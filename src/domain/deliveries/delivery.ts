@@ -17,7 +17,7 @@ export type KnownDelivery = {
   /** Every try, the oldest first. */
   attempts: readonly Attempt[]
   /** How many of them were made since it was scheduled, or asked for again. */
-  triesInRound: number
+  attemptsInSchedule: number
   /** null when it has ended. */
   nextAttemptAt: string | null
   endedAt: string | null
@@ -100,7 +100,7 @@ function attempted(
       { type: 'DeliverySucceeded', data: { at } },
     ]
   }
-  const nextAttemptAt = nextAttemptAfter(delivery.triesInRound + 1, at)
+  const nextAttemptAt = nextAttemptAfter(delivery.attemptsInSchedule + 1, at)
   const { error } = result
   return [
     { type: 'DeliveryAttempted', data: { ...made, error, nextAttemptAt } },
@@ -141,7 +141,7 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
       status: 'pending',
       scheduledAt: at,
       attempts: [],
-      triesInRound: 0,
+      attemptsInSchedule: 0,
       nextAttemptAt: at,
       endedAt: null,
       abandonedFor: null,
@@ -152,7 +152,7 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
     case 'DeliveryAttempted': {
       const { nextAttemptAt } = event.data
       const attempts = [...delivery.attempts, event.data]
-      return { ...delivery, attempts, triesInRound: delivery.triesInRound + 1, nextAttemptAt }
+      return { ...delivery, attempts, attemptsInSchedule: delivery.attemptsInSchedule + 1, nextAttemptAt }
     }
     case 'DeliverySucceeded':
       return { ...delivery, status: 'delivered', nextAttemptAt: null, endedAt: event.data.at }
@@ -168,7 +168,7 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
       return {
         ...delivery,
         status: 'pending',
-        triesInRound: 0,
+        attemptsInSchedule: 0,
         nextAttemptAt: event.data.at,
         endedAt: null,
         abandonedFor: null,

@@ -40,7 +40,7 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
 }
 
 /** Whether a customer is owed a mail with the key: they have bought, and an address is known. */
-export const isMailOwed = (event: LicenseEvent): boolean =>
+export const wantsMail = (event: LicenseEvent): boolean =>
   event.type === 'LicenseMinted' && isSold(event.data) && (event.data.holder?.email ?? null) !== null
 
 const isSold = ({ source }: { source: string }): boolean => source === 'sale' || source === 'test'

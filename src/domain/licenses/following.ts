@@ -23,8 +23,8 @@ export type SaleTerms = {
   onExpiry: OnExpiry
 }
 
-/** What a sale wants of its license after the first `through` facts that were told of it. */
-export type SaleWish = {
+/** What a sale wants of its license after the first `through` facts that were reported of it. */
+export type DesiredState = {
   saleId: string
   through: number
   /** Every payment whose money went back. */
@@ -57,21 +57,21 @@ const refundReason = 'refunded'
 
 /**
  * Brings a license to where its sale wants it. That nothing had to be changed is recorded too: a process that decided
- * on fewer facts, and comes late, is told by it that they are old.
+ * on fewer facts, and comes late, is reported by it that they are old.
  */
-export function followed(license: SaleFollowing, wish: SaleWish): LicenseEvent[] {
-  const { saleId, through, at } = wish
+export function followed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] {
+  const { saleId, through, at } = desired
   if (license.saleThrough >= through) return []
   return [
-    ...reinstated(license, wish),
-    ...refunded(license, wish),
-    ...changed(license, wish),
+    ...reinstated(license, desired),
+    ...refunded(license, desired),
+    ...changed(license, desired),
     { type: 'SaleFollowed', data: { saleId, through, at } },
   ]
 }
 
 /** Money that is there after all: of payments that went back, or by a payment that comes after all others went back. */
-function reinstated(license: SaleFollowing, { saleId, refunded, unpaid, at }: SaleWish): LicenseEvent[] {
+function reinstated(license: SaleFollowing, { saleId, refunded, unpaid, at }: DesiredState): LicenseEvent[] {
   const payments = license.refundedPayments.filter(
     (known) => !refunded.some(({ payment }) => payment === known),
   )
@@ -80,35 +80,38 @@ function reinstated(license: SaleFollowing, { saleId, refunded, unpaid, at }: Sa
   return [{ type: 'LicenseReinstated', data: { saleId, payments, paidLeft: unpaid === null, at } }]
 }
 
-function refunded(license: SaleFollowing, wish: SaleWish): LicenseEvent[] {
-  const { saleId, unpaid, keepRefunded, at } = wish
+function refunded(license: SaleFollowing, desired: DesiredState): LicenseEvent[] {
+  const { saleId, unpaid, keepRefunded, at } = desired
   const paidLeft = unpaid === null
-  const told = newlyRefunded(license, wish).map(
+  const reported = newlyRefunded(license, desired).map(
     ({ because: cause, ...refund }): LicenseEvent => ({
       type: 'LicenseRefunded',
       data: { saleId, ...refund, cause, paidLeft, at },
     }),
   )
-  if (paidLeft || told.length === 0 || keepRefunded || license.revokedAt !== null) return told
-  return [...told, { type: 'LicenseRevoked', data: { reason: refundReason, cause: unpaid, at } }]
+  if (paidLeft || reported.length === 0 || keepRefunded || license.revokedAt !== null) return reported
+  return [...reported, { type: 'LicenseRevoked', data: { reason: refundReason, cause: unpaid, at } }]
 }
 
-function newlyRefunded({ refundedAt, refundedPayments }: SaleFollowing, wish: SaleWish): readonly Refunded[] {
-  const news = wish.refunded.filter(({ payment }) => !refundedPayments.includes(payment))
-  if (wish.unpaid === null) return news
-  // It was told already, in a shape that does not say of which payment.
+function newlyRefunded(
+  { refundedAt, refundedPayments }: SaleFollowing,
+  desired: DesiredState,
+): readonly Refunded[] {
+  const news = desired.refunded.filter(({ payment }) => !refundedPayments.includes(payment))
+  if (desired.unpaid === null) return news
+  // It was reported already, in a shape that does not say of which payment.
   if (refundedAt !== null && refundedPayments.length === 0) return []
-  // What seemed to be left turned out to be paid by the payment that was refunded: told again, as the last one.
-  return news.length === 0 && refundedAt === null ? wish.refunded.slice(-1) : news
+  // What seemed to be left turned out to be paid by the payment that was refunded: reported again, as the last one.
+  return news.length === 0 && refundedAt === null ? desired.refunded.slice(-1) : news
 }
 
 /**
  * Also of a revoked one: a dispute that is won later finds what was paid for in the meantime. A license that runs longer
  * since it was paid for is renewed; anything else about its end is a change.
  */
-function changed(license: SaleFollowing, wish: SaleWish): LicenseEvent[] {
-  const { saleId, at, isRenewed, hasEnded } = wish
-  const expiresAt = wish.expiresAt === undefined ? license.expiresAt : wish.expiresAt
+function changed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] {
+  const { saleId, at, isRenewed, hasEnded } = desired
+  const expiresAt = desired.expiresAt === undefined ? license.expiresAt : desired.expiresAt
   const before = license.expiresAt
   const isMoved = expiresAt !== before
   const isLater = before !== null && expiresAt !== null && expiresAt > before
@@ -121,7 +124,7 @@ function changed(license: SaleFollowing, wish: SaleWish): LicenseEvent[] {
           ? [{ type: 'SubscriptionEnded', data: { expiresAt, at } }]
           : []
   const isTold = own.length > 0
-  const terms = newTerms(license, wish.terms)
+  const terms = newTerms(license, desired.terms)
   if (terms === null && (!isMoved || isTold)) return own
   const { keyTypeId, quantity, deviceLimit, onExpiry } = terms ?? license
   const changedTo = { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt: isTold ? before : expiresAt }

@@ -1,7 +1,13 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
-import { causeOfRevocation, evolveBySale, followed, type SaleFollowing, type SaleWish } from './following.ts'
+import {
+  causeOfRevocation,
+  type DesiredState,
+  evolveBySale,
+  followed,
+  type SaleFollowing,
+} from './following.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
 /** A device that has ever sat on the license. */
@@ -44,7 +50,7 @@ export type LicenseCommand =
   | { type: 'RenewLicense'; expiresAt: string; at: string }
   | { type: 'EndPaidPeriod'; at: string }
   | { type: 'LinkCustomer'; customerId: string; at: string }
-  | ({ type: 'FollowSale' } & SaleWish)
+  | ({ type: 'FollowSale' } & DesiredState)
   | { type: 'EraseHolder'; at: string }
   | { type: 'ReseatDevice'; deviceId: string; at: string }
   | UndoCommand
@@ -135,7 +141,7 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'TakeBackImport':
       return undone(license, command)
     case 'EraseHolder':
-      return holdsAnybody(license) ? [{ type: 'HolderErased', data: { at: command.at } }] : []
+      return hasPersonalData(license) ? [{ type: 'HolderErased', data: { at: command.at } }] : []
   }
 }
 
@@ -152,7 +158,7 @@ export function sameDevice(
   return known ?? active.find((seat) => seat.name === name)
 }
 
-const holdsAnybody = ({ holder }: IssuedLicense): boolean =>
+const hasPersonalData = ({ holder }: IssuedLicense): boolean =>
   holder !== null && (holder.email !== null || holder.name !== null)
 
 function imported(terms: LicenseTerms, named: readonly Device[], revoked: boolean): LicenseEvent[] {

@@ -29,12 +29,12 @@ function evolveUndoable(
     license: evolveLicense(license, event),
     importedAt: since,
     // The devices that came with it were recorded at the same moment.
-    used: used || (event.data.at !== since && !isNoUse.has(event.type)),
+    used: used || (event.data.at !== since && !isNotUse.has(event.type)),
   }
 }
 
 /** What becomes of a license that is not used. */
-const isNoUse: ReadonlySet<LicenseEvent['type']> = new Set([
+const isNotUse: ReadonlySet<LicenseEvent['type']> = new Set([
   'LicenseExpired',
   'LicenseFellBack',
   'HolderErased',

@@ -9,7 +9,7 @@ const link = { tenantId: Slug, provider: Provider, link: SaleLink }
  * Everything a `notice-<tenant>.<provider>.<hash>` stream may hold: one a link by which a provider names a sale. A
  * recorded shape is never edited: add a new type.
  */
-export const NoticeEvent = z.discriminatedUnion('type', [
+export const LinkEvent = z.discriminatedUnion('type', [
   /** Told of a sale that nobody knows yet. */
   z.object({
     type: z.literal('NoticeKept'),
@@ -21,4 +21,4 @@ export const NoticeEvent = z.discriminatedUnion('type', [
     data: z.strictObject({ ...link, saleId: z.string().min(1).max(500), at: Moment }),
   }),
 ])
-export type NoticeEvent = z.infer<typeof NoticeEvent>
+export type LinkEvent = z.infer<typeof LinkEvent>

@@ -8,7 +8,7 @@ export type ApprovalMailFacts = {
   workspace: string
   /** What kind of thing is asked for: `Revoke a license`. */
   title: string
-  asker: { kind: 'program' | 'member'; name: string | null }
+  requester: { kind: 'program' | 'member'; name: string | null }
   expiresAt: string
   url: string
 }
@@ -18,7 +18,7 @@ export type ApprovalMailFacts = {
  * @param sender the installation's address, and its name if it has one
  */
 export function writeApprovalMail(facts: ApprovalMailFacts, sender: Correspondent): WrittenMail {
-  const { to, workspace, title, asker, expiresAt, url } = facts
+  const { to, workspace, title, requester, expiresAt, url } = facts
   return {
     from: { name: sender.name ?? 'keyledger', email: sender.email },
     replyTo: null,
@@ -30,7 +30,7 @@ A request in the workspace ${quoted(workspace)} needs an approval:
 
     ${title}
 
-Requested by: ${askerWords(asker)}
+Requested by: ${requesterName(requester)}
 Expires at: ${expiresAt.slice(11, 16)} UTC
 
 See what will happen, and approve or deny it:
@@ -43,7 +43,7 @@ If it is not approved in time, nothing happens. You receive this email because y
   }
 }
 
-function askerWords({ kind, name }: ApprovalMailFacts['asker']): string {
+function requesterName({ kind, name }: ApprovalMailFacts['requester']): string {
   if (kind === 'member') return name === null ? 'a member' : plainText(name)
   return name === null ? 'an API client' : `an API client with the token ${quoted(name)}`
 }

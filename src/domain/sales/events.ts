@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Provider } from '../integrations/provider.ts'
 import { Holder } from '../licenses/events.ts'
 import { Moment, Slug } from '../values.ts'
-import { Amount, Currency, ForeignId, SaleFact, SaleLink, SoldItem, told } from './notifications.ts'
+import { Amount, Currency, common, ForeignId, SaleFact, SaleLink, SoldItem } from './notifications.ts'
 
 export { SaleFact, SaleLink, SoldItem } from './notifications.ts'
 
@@ -24,7 +24,7 @@ export const SaleEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('SaleReceived'),
     data: z.strictObject({
-      ...told,
+      ...common,
       /** Our own id of the sale. */
       id: z.string().min(1),
       tenantId: Slug,

@@ -22,7 +22,7 @@ type End = { paidUntil: string | null; occurredAt: string }
 type Plan = { sold: SoldItem; at: string }
 
 /**
- * What has become of a sale, however often and in whatever order it was told: each fact is merged with what is known
+ * What has become of a sale, however often and in whatever order it was reported: each fact is merged with what is known
  * of the same refund, dispute, payment or property of the subscription, and of two contradicting ones always the same
  * wins.
  *
@@ -41,11 +41,11 @@ export type Facts = {
   ends: readonly End[]
   /** Each is all known names of one payment. No name is in two of them. */
   names: readonly (readonly string[])[]
-  /** How far the first payment reaches, where that is told after the sale. */
+  /** How far the first payment reaches, where that is reported after the sale. */
   firstPaidUntil: string | null
-  /** Ends of paid periods of which it was not told which payment paid them. */
+  /** Ends of paid periods of which it was not reported which payment paid them. */
   periods: readonly string[]
-  /** Every plan that the subscription ever had, each with the last time it was told; the latest last. */
+  /** Every plan that the subscription ever had, each with the last time it was reported; the latest last. */
   plans: readonly Plan[]
   quantity: { quantity: number; at: string } | null
   pause: { paused: boolean; at: string } | null
@@ -95,27 +95,27 @@ export function withFact(facts: Facts, fact: SaleFact): Facts {
 }
 
 /** Whether the fact tells something that is not known. */
-export const isNews = (facts: Facts, fact: SaleFact): boolean => !sameJson(withFact(facts, fact), facts)
+export const isNew = (facts: Facts, fact: SaleFact): boolean => !sameJson(withFact(facts, fact), facts)
 
 function withRefund(refunds: readonly Refund[], data: Data<'SaleRefunded'>): readonly Refund[] {
   const { refundId, payment, amount, cumulative, currency, full, occurredAt: at } = data
-  const told = { refundId, payment, amount, cumulative, currency, full, at }
-  return merged(refunds, told, 'refundId', (before) => ({
-    ...larger(before, told),
-    payment: nameOf(before, told),
-    cumulative: before.cumulative || told.cumulative,
-    full: before.full || told.full,
-    at: earlier(before.at, told.at),
+  const reported = { refundId, payment, amount, cumulative, currency, full, at }
+  return merged(refunds, reported, 'refundId', (before) => ({
+    ...larger(before, reported),
+    payment: nameOf(before, reported),
+    cumulative: before.cumulative || reported.cumulative,
+    full: before.full || reported.full,
+    at: earlier(before.at, reported.at),
   }))
 }
 
 function withRenewal(renewals: readonly Renewal[], data: Data<'SaleRenewed'>): readonly Renewal[] {
   const { paymentId, links, paidUntil, amount, currency, occurredAt: paidAt } = data
-  const told = { paymentId, links: sorted(links), paidUntil, amount, currency, paidAt }
-  return merged(renewals, told, 'paymentId', (before) => ({
-    ...greater(before, told, ({ paidUntil, ...rest }) => [paidUntil, rest.amount, rest.currency]),
-    links: sorted([...before.links, ...told.links]),
-    paidAt: earlier(before.paidAt, told.paidAt),
+  const reported = { paymentId, links: sorted(links), paidUntil, amount, currency, paidAt }
+  return merged(renewals, reported, 'paymentId', (before) => ({
+    ...greater(before, reported, ({ paidUntil, ...rest }) => [paidUntil, rest.amount, rest.currency]),
+    links: sorted([...before.links, ...reported.links]),
+    paidAt: earlier(before.paidAt, reported.paidAt),
   }))
 }
 
@@ -124,12 +124,12 @@ function withDispute(
   outcome: Dispute['outcome'],
   { disputeId, payment, amount, currency, occurredAt: at }: Data<'DisputeLost'>,
 ): readonly Dispute[] {
-  const told: Dispute = { disputeId, payment, outcome, amount, currency, at }
-  return merged(disputes, told, 'disputeId', (before) => ({
-    ...larger(before, told),
-    payment: nameOf(before, told),
-    outcome: rank[before.outcome] >= rank[told.outcome] ? before.outcome : told.outcome,
-    at: earlier(before.at, told.at),
+  const reported: Dispute = { disputeId, payment, outcome, amount, currency, at }
+  return merged(disputes, reported, 'disputeId', (before) => ({
+    ...larger(before, reported),
+    payment: nameOf(before, reported),
+    outcome: rank[before.outcome] >= rank[reported.outcome] ? before.outcome : reported.outcome,
+    at: earlier(before.at, reported.at),
   }))
 }
 
@@ -139,11 +139,11 @@ const rank = { open: 0, lost: 1, won: 2 } as const
 /** All names that any of them has in common with another are names of the same payment. */
 function withNames(
   known: readonly (readonly string[])[],
-  told: readonly string[],
+  reported: readonly string[],
 ): readonly (readonly string[])[] {
-  const same = known.filter((names) => names.some((name) => told.includes(name)))
+  const same = known.filter((names) => names.some((name) => reported.includes(name)))
   const others = known.filter((names) => !same.includes(names))
-  return [...others, sorted([...told, ...same.flat()])].sort(compare)
+  return [...others, sorted([...reported, ...same.flat()])].sort(compare)
 }
 
 function withSubscription(facts: Facts, data: Data<'SubscriptionTold'>): Facts {
@@ -151,19 +151,22 @@ function withSubscription(facts: Facts, data: Data<'SubscriptionTold'>): Facts {
   return {
     ...facts,
     plans: sold === null ? facts.plans : withPlan(facts.plans, { sold, at }),
-    quantity: newer(facts.quantity, quantity === null ? null : { quantity, at }, (told) => [
-      told.at,
-      told.quantity,
+    quantity: newer(facts.quantity, quantity === null ? null : { quantity, at }, (reported) => [
+      reported.at,
+      reported.quantity,
     ]),
-    pause: newer(facts.pause, paused === null ? null : { paused, at }, (told) => [told.at, told.paused]),
+    pause: newer(facts.pause, paused === null ? null : { paused, at }, (reported) => [
+      reported.at,
+      reported.paused,
+    ]),
     periods: paidUntil === null ? facts.periods : sorted([...facts.periods, paidUntil]),
   }
 }
 
-function withPlan(plans: readonly Plan[], told: Plan): readonly Plan[] {
-  const before = plans.find(({ sold }) => sameJson(sold, told.sold))
+function withPlan(plans: readonly Plan[], reported: Plan): readonly Plan[] {
+  const before = plans.find(({ sold }) => sameJson(sold, reported.sold))
   const others = plans.filter((plan) => plan !== before)
-  const plan = before && before.at > told.at ? before : told
+  const plan = before && before.at > reported.at ? before : reported
   return [...others, plan].sort((a, b) => compare(planOrder(a), planOrder(b)))
 }
 

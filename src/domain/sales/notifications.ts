@@ -22,7 +22,7 @@ export const SoldItem = z.union([
 export type SoldItem = z.infer<typeof SoldItem>
 
 /** What a provider says in every notification beside its matter. */
-export const told = {
+export const common = {
   notificationId: ForeignId,
   payload: PayloadName,
   /** When it happened, as the provider says. */
@@ -31,7 +31,7 @@ export const told = {
 }
 
 const dispute = z.strictObject({
-  ...told,
+  ...common,
   disputeId: ForeignId,
   /** A name of the payment that is disputed; null where payments were not distinguished yet. */
   payment: SaleLink.nullable(),
@@ -45,7 +45,7 @@ export const SaleFact = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('SaleRenewed'),
     data: z.strictObject({
-      ...told,
+      ...common,
       paymentId: ForeignId,
       /** By which a refund of this payment may name the sale. */
       links: z.array(SaleLink),
@@ -58,7 +58,7 @@ export const SaleFact = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('SaleRefunded'),
     data: z.strictObject({
-      ...told,
+      ...common,
       refundId: ForeignId,
       /** A name of the payment that is refunded; null where payments were not distinguished yet. */
       payment: SaleLink.nullable(),
@@ -74,13 +74,13 @@ export const SaleFact = z.discriminatedUnion('type', [
   z.object({ type: z.literal('DisputeLost'), data: dispute }),
   z.object({
     type: z.literal('SaleEnded'),
-    data: z.strictObject({ ...told, paidUntil: Moment.nullable() }),
+    data: z.strictObject({ ...common, paidUntil: Moment.nullable() }),
   }),
   /** Several names of one payment. */
   z.object({
     type: z.literal('PaymentNamed'),
     data: z.strictObject({
-      ...told,
+      ...common,
       names: z.array(SaleLink).min(1),
       /** Whether it is the payment by which the sale was made. */
       isFirst: z.boolean(),
@@ -92,7 +92,7 @@ export const SaleFact = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('SubscriptionTold'),
     data: z.strictObject({
-      ...told,
+      ...common,
       links: z.array(SaleLink),
       sold: SoldItem.nullable(),
       quantity: z.int().min(1).nullable(),

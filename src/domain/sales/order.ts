@@ -18,14 +18,14 @@ export function latest(moments: readonly (string | null)[]): string | null {
   return moments.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one), null)
 }
 
-/** With what is told in its place, sorted by id, so that the order in which things are told leaves no trace. */
+/** With what is reported in its place, sorted by id, so that the order in which things are reported leaves no trace. */
 export function merged<Id extends string, Known extends Record<Id, string>>(
   known: readonly Known[],
-  told: Known,
+  reported: Known,
   id: Id,
   merge: (before: Known) => Known,
 ): readonly Known[] {
-  const before = known.find((entry) => entry[id] === told[id])
+  const before = known.find((entry) => entry[id] === reported[id])
   const others = known.filter((entry) => entry !== before)
-  return [...others, before ? merge(before) : told].sort((a, b) => (a[id] < b[id] ? -1 : 1))
+  return [...others, before ? merge(before) : reported].sort((a, b) => (a[id] < b[id] ? -1 : 1))
 }

@@ -33,7 +33,7 @@ type TakenBack = {
   amount: number
 }
 
-/** What is told of a whole subscription names none of its payments. */
+/** What is reported of a whole subscription names none of its payments. */
 const namesPayment = (link: string): boolean => !link.startsWith('subscription:')
 
 /** Every payment that is known of a sale, the first one first. */
@@ -49,10 +49,10 @@ export function paymentsOf(sold: FirstPayment, facts: Facts): Payment[] {
   const again = renewals.filter(isFirst).map(({ paidUntil }) => paidUntil)
   const others = renewals.filter((renewal) => !isFirst(renewal))
   const { amount, currency, soldAt: paidAt } = sold
-  const told = latest([sold.paidUntil, facts.firstPaidUntil, ...again])
+  const reported = latest([sold.paidUntil, facts.firstPaidUntil, ...again])
   const alone = others.length === 0
   return [
-    { id: firstPayment, isFirst: true, amount, currency, paidAt, paidUntil: told, names: firstNames },
+    { id: firstPayment, isFirst: true, amount, currency, paidAt, paidUntil: reported, names: firstNames },
     ...others.map(({ paymentId: id, ...renewal }) => ({ ...renewal, id, isFirst: false })),
   ].map(({ names, ...payment }) => {
     const { id, amount, currency, paidAt } = payment
@@ -70,10 +70,10 @@ function allNames({ names }: Facts, own: readonly string[]): ReadonlySet<string>
 /** A payment may be made a little before the period begins that it pays. */
 const mostAheadMs = 12 * 60 * 60 * 1000
 
-/** The end of the period that began when it was paid: the first one told after it, unless another payment came before. */
+/** The end of the period that began when it was paid: the first one reported after it, unless another payment came before. */
 function periodPaidAt({ periods, renewals }: Facts, paidAt: string): string | null {
   const next = renewals.map((renewal) => renewal.paidAt).filter((other) => other > paidAt)
-  const end = periods.find((told) => told > ahead(paidAt))
+  const end = periods.find((reported) => reported > ahead(paidAt))
   return end === undefined || next.some((other) => ahead(other) < end) ? null : end
 }
 

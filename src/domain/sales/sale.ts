@@ -1,12 +1,12 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { ParkedReason, SaleEvent, SaleFact } from './events.ts'
-import { type Facts, isNews, noFacts, withFact } from './facts.ts'
-import { type Standing, standingOf } from './status.ts'
+import { type Facts, isNew, noFacts, withFact } from './facts.ts'
+import { type PaymentStatus, paymentStatusOf } from './status.ts'
 
 type Received = Extract<SaleEvent, { type: 'SaleReceived' }>['data']
 
-/** A purchase that a provider told of, and what came of it. */
+/** A purchase that a provider reported of, and what came of it. */
 export type Sale = { status: 'absent' } | KnownSale
 
 export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'occurredAt'> & {
@@ -26,7 +26,7 @@ export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'oc
   /** How many facts are recorded, and how many of them the license follows already. */
   factCount: number
   settledThrough: number
-  /** A link was added by which something may have been told already. */
+  /** A link was added by which something may have been reported already. */
   unboundLinks: boolean
   duplicates: number
   receivedAt: string
@@ -65,7 +65,7 @@ export type SaleCommand =
     } & LinksRead)
   | { type: 'ReviewPlan'; at: string }
 
-/** What was found where the sale's links lead: facts that were told before the sale came. */
+/** What was found where the sale's links lead: facts that were reported before the sale came. */
 type LinksRead = { boundLinks: readonly string[]; kept: readonly SaleFact[]; at: string }
 
 export const absentSale: Sale = { status: 'absent' }
@@ -87,8 +87,8 @@ export function nextStep(sale: Sale): SaleStep | undefined {
  * What the sale's license is to be now.
  * @param keepRefunded whether the product leaves licenses whose money went back in use
  */
-export const saleStanding = (sale: KnownSale, keepRefunded: boolean): Standing =>
-  standingOf({ ...sale, links: sale.ownLinks }, sale.facts, keepRefunded)
+export const salePaymentStatus = (sale: KnownSale, keepRefunded: boolean): PaymentStatus =>
+  paymentStatusOf({ ...sale, links: sale.ownLinks }, sale.facts, keepRefunded)
 
 /**
  * Returning no events means that the request was already true, or that the sale has moved on since it was made up.
@@ -173,10 +173,10 @@ function resolvedAnew(sale: KnownSale, resolution: Resolution, at: string): Sale
 }
 
 /** Those of the facts that tell anything new, each beside those before it. */
-function newFacts(sale: KnownSale, told: readonly SaleFact[]): SaleFact[] {
+function newFacts(sale: KnownSale, reported: readonly SaleFact[]): SaleFact[] {
   let { facts } = sale
-  return told.filter((fact) => {
-    if (!isNews(facts, fact)) return false
+  return reported.filter((fact) => {
+    if (!isNew(facts, fact)) return false
     facts = withFact(facts, fact)
     return true
   })
@@ -226,8 +226,8 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
     case 'PlanReviewed':
       return { ...sale, factCount: sale.factCount + 1 }
     default: {
-      const told = { ...sale, facts: withFact(sale.facts, event), factCount: sale.factCount + 1 }
-      return withLinks(told, linksIn(event))
+      const reported = { ...sale, facts: withFact(sale.facts, event), factCount: sale.factCount + 1 }
+      return withLinks(reported, linksIn(event))
     }
   }
 }
@@ -245,7 +245,7 @@ function linksIn(fact: SaleFact): readonly string[] {
   }
 }
 
-/** What was told by a link that is new may wait there. */
+/** What was reported by a link that is new may wait there. */
 function withLinks(sale: KnownSale, links: readonly string[]): KnownSale {
   const more = links.filter((link) => !sale.links.includes(link))
   return more.length === 0 ? sale : { ...sale, links: [...sale.links, ...more], unboundLinks: true }

@@ -14,7 +14,7 @@ type RefundedPayment = {
 }
 
 /** What a license is to be for what has become of its sale. */
-export type Standing = {
+export type PaymentStatus = {
   /** The payments whose period is taken back. */
   refunded: readonly RefundedPayment[]
   /** Why it is to be revoked: nothing that was paid is left. */
@@ -36,16 +36,16 @@ type Sold = FirstPayment & {
  * What the facts come to. They are a set: neither their order nor their number matters.
  * @param keepRefunded whether the periods of payments that were refunded stay with the license
  */
-export function standingOf(sold: Sold, facts: Facts, keepRefunded = false): Standing {
+export function paymentStatusOf(sold: Sold, facts: Facts, keepRefunded = false): PaymentStatus {
   const payments = paymentsOf(sold, facts)
   const refunded = refundedOf(payments)
   const unpaid = unpaidBy(payments, facts)
   // A license that is revoked, or kept, ends as if nothing had been refunded.
   const counts = keepRefunded || unpaid !== null
-  const isStanding = ({ takenBack }: Payment) => counts || takenBack === null
+  const isKept = ({ takenBack }: Payment) => counts || takenBack === null
   const ending = endingOf(sold, facts, {
-    standing: payments.filter(isStanding),
-    takenBack: payments.filter((payment) => !isStanding(payment)),
+    kept: payments.filter(isKept),
+    takenBack: payments.filter((payment) => !isKept(payment)),
     unattributed: unattributedPeriods(payments, facts),
   })
   // A license that is revoked is not renewed, wherever its end moves.
@@ -64,7 +64,7 @@ function refundedOf(payments: readonly Payment[]): RefundedPayment[] {
 }
 
 /** What cost nothing cannot be refunded, and pays for nothing once all that was paid went back. */
-function unpaidBy(payments: readonly Payment[], facts: Facts): Standing['unpaid'] {
+function unpaidBy(payments: readonly Payment[], facts: Facts): PaymentStatus['unpaid'] {
   const takenBack = payments.flatMap((payment) => payment.takenBack ?? [])
   const isPaid = payments.some((payment) => payment.takenBack === null && payment.amount > 0)
   if (takenBack.length === 0 || isPaid || unattributedPeriods(payments, facts).length > 0) return null
@@ -77,29 +77,31 @@ function unattributedPeriods(payments: readonly Payment[], { periods }: Facts): 
 }
 
 type Paid = {
-  standing: readonly Payment[]
+  kept: readonly Payment[]
   takenBack: readonly Payment[]
   unattributed: readonly string[]
 }
 
-function endingOf(sold: Sold, facts: Facts, paid: Paid): Omit<Standing, 'refunded' | 'unpaid'> {
+function endingOf(sold: Sold, facts: Facts, paid: Paid): Omit<PaymentStatus, 'refunded' | 'unpaid'> {
   const expiresAt = expiryOf(sold, facts, paid)
   const isRenewed = expiresAt !== undefined && expiresAt !== null && renewedUntil(paid) === expiresAt
   return { expiresAt, isRenewed, hasEnded: facts.ends.length > 0 }
 }
 
-const renewedUntil = ({ standing, unattributed }: Paid): string | null =>
-  latest([...standing.filter(({ isFirst }) => !isFirst).map(({ paidUntil }) => paidUntil), ...unattributed])
+const renewedUntil = ({ kept, unattributed }: Paid): string | null =>
+  latest([...kept.filter(({ isFirst }) => !isFirst).map(({ paidUntil }) => paidUntil), ...unattributed])
 
-function expiryOf(sold: Sold, facts: Facts, paid: Paid): Standing['expiresAt'] {
+function expiryOf(sold: Sold, facts: Facts, paid: Paid): PaymentStatus['expiresAt'] {
   if (!saysEnd(facts)) return undefined
   const { firstExpiresAt } = sold
-  const isFirstPaid = paid.standing.some(({ isFirst }) => isFirst)
-  const reach = latest([...paid.standing.map(({ paidUntil }) => paidUntil), ...paid.unattributed])
+  const isFirstPaid = paid.kept.some(({ isFirst }) => isFirst)
+  const reach = latest([...paid.kept.map(({ paidUntil }) => paidUntil), ...paid.unattributed])
   const [end] = facts.ends
   if (end) {
-    const told = facts.ends.map(({ paidUntil }) => (isTakenBack(paidUntil, reach, paid) ? null : paidUntil))
-    return latest([reach, ...told]) ?? (isFirstPaid ? firstExpiresAt : null) ?? end.occurredAt
+    const reported = facts.ends.map(({ paidUntil }) =>
+      isTakenBack(paidUntil, reach, paid) ? null : paidUntil,
+    )
+    return latest([reach, ...reported]) ?? (isFirstPaid ? firstExpiresAt : null) ?? end.occurredAt
   }
   if (firstExpiresAt !== null) return latest([reach, isFirstPaid ? firstExpiresAt : null]) ?? firstExpiresAt
   return isUnpaidNow(reach, paid) || (facts.pause?.paused ?? false) ? reach : null
@@ -112,7 +114,7 @@ function saysEnd({ renewals, ends, periods, firstPaidUntil, pause }: Facts): boo
   )
 }
 
-/** Whether the end that a subscription told of was paid by a payment that went back. */
+/** Whether the end that a subscription reported of was paid by a payment that went back. */
 const isTakenBack = (end: string | null, reach: string | null, { takenBack }: Paid): boolean =>
   end !== null &&
   (reach === null || end > reach) &&

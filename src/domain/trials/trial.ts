@@ -41,7 +41,7 @@ function isLive(startedAt: string | null, now: string): startedAt is string {
 }
 
 /** What was last heard of before this says nothing about now. */
-export const ledgerBegan = (now: string): string =>
+export const oldestLiveEntry = (now: string): string =>
   expiryAfter(now, { count: -window.count, unit: window.unit })
 
 /**
@@ -72,14 +72,14 @@ export function evolveTrial(trial: Trial, event: TrialEvent): Trial {
 }
 
 /** What a device is told. */
-export type TrialStanding = { startedAt: number; alreadyUsed: boolean }
+export type TrialStatus = { startedAt: number; alreadyUsed: boolean }
 
 /**
  * What the ledger says of a machine's trial now; undefined when it has no live entry.
  * @param days how long a trial of the product is; undefined when that was never configured, so that nobody knows
  *   here whether one has run out
  */
-export function standingOf(trial: Trial, days: number | undefined, now: string): TrialStanding | undefined {
+export function trialStatusOf(trial: Trial, days: number | undefined, now: string): TrialStatus | undefined {
   if (trial.status === 'unknown') return undefined
   const { startedAt, sharedAt } = trial
   if (!isLive(startedAt, now)) return undefined

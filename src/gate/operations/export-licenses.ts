@@ -5,7 +5,7 @@ import { momentOf } from '../../commands/origin.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
-import { approvalPlaceOf } from '../approval-place.ts'
+import { approvalPositionOf } from '../approval-position.ts'
 import { gatedOperation } from '../operation.ts'
 import { counted } from '../words.ts'
 
@@ -66,7 +66,7 @@ export const exportLicenses = gatedOperation({
   async run(services, tenantId, { query: { format, product, status } }, { id }): Promise<LicenseExport> {
     const now = momentOf(services)
     const filter = { productId: product, status }
-    const bound = await approvalPlaceOf(services, id)
+    const bound = await approvalPositionOf(services, id)
     return { format, now, pages: licensePages(services, tenantId, filter, now, bound) }
   },
 })

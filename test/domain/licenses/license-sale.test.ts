@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { LicenseEvent, RevocationCause } from '../../../src/domain/licenses/events.ts'
-import type { SaleWish } from '../../../src/domain/licenses/following.ts'
+import type { DesiredState } from '../../../src/domain/licenses/following.ts'
 import {
   absentLicense,
   decideLicense,
@@ -22,7 +22,7 @@ const first = {
   currency: 'usd',
 }
 const second = { ...first, payment: 'in_2', totalRefunded: 9800 }
-const wish = (own: Partial<SaleWish>) => ({
+const wish = (own: Partial<DesiredState>) => ({
   type: 'FollowSale' as const,
   saleId: 'cs_1',
   through: 1,

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SaleFact } from '../../../src/domain/sales/events.ts'
-import { isNews, noFacts, withFact } from '../../../src/domain/sales/facts.ts'
-import { standingOf } from '../../../src/domain/sales/status.ts'
+import { isNew, noFacts, withFact } from '../../../src/domain/sales/facts.ts'
+import { paymentStatusOf } from '../../../src/domain/sales/status.ts'
 import { at } from '../licenses/license-samples.ts'
 import { anyFact, disputed, ended, named, refunded, renewed, subscription } from './sale-samples.ts'
 
@@ -36,7 +36,7 @@ test('the order and the number of tellings leave no trace', () =>
       ([told, retold]) => {
         const facts = factsOf(told)
         expect(factsOf(retold)).toStrictEqual(facts)
-        for (const fact of told) expect(isNews(facts, fact)).toBe(false)
+        for (const fact of told) expect(isNew(facts, fact)).toBe(false)
       },
     ),
     { numRuns: 1000 },
@@ -44,7 +44,7 @@ test('the order and the number of tellings leave no trace', () =>
 
 /** What the facts come to, for a license until April unless something else is said of the sale. */
 const standing = (told: readonly SaleFact[], own: Partial<typeof sold> = {}, keepRefunded = false) =>
-  standingOf({ ...sold, ...own }, factsOf(told), keepRefunded)
+  paymentStatusOf({ ...sold, ...own }, factsOf(told), keepRefunded)
 
 const inApril = '2026-04-01T12:00:05.000Z'
 const of = (payment: string) => ({ payment })

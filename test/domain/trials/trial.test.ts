@@ -9,9 +9,9 @@ import {
   decideTrial,
   evolveTrial,
   installStates,
-  standingOf,
   type Trial,
   type TrialCommand,
+  trialStatusOf,
   unknownMachine,
 } from '../../../src/domain/trials/trial.ts'
 import { givenOn } from '../given.ts'
@@ -47,7 +47,7 @@ describe('a trial', () => {
       .expectEvents([]))
 
   test('has started at a whole second, as the wire tells it', () =>
-    expect(standingOf(trialAfter(startedAt('2026-03-01T12:00:00.999Z')), 14, at)).toStrictEqual({
+    expect(trialStatusOf(trialAfter(startedAt('2026-03-01T12:00:00.999Z')), 14, at)).toStrictEqual({
       startedAt: unix(at),
       alreadyUsed: false,
     }))
@@ -55,7 +55,7 @@ describe('a trial', () => {
 
 describe('a trial has run out', () => {
   const usedAt = (started: string, days: number | undefined, now: string) =>
-    standingOf(trialAfter(startedAt(started)), days, now)?.alreadyUsed
+    trialStatusOf(trialAfter(startedAt(started)), days, now)?.alreadyUsed
 
   test.each([
     // Days are days of 24 hours: no daylight saving, and over a leap day.
@@ -89,8 +89,8 @@ describe('the entry lives for 18 months of the calendar', () => {
   ])('one of %s until %s, and no millisecond longer', (started, end) => {
     const trial = trialAfter(startedAt(started))
     const after = new Date(Date.parse(end) + 1).toISOString()
-    expect(standingOf(trial, 14, end)).toStrictEqual({ startedAt: unix(started), alreadyUsed: true })
-    expect(standingOf(trial, 14, after)).toBeUndefined()
+    expect(trialStatusOf(trial, 14, end)).toStrictEqual({ startedAt: unix(started), alreadyUsed: true })
+    expect(trialStatusOf(trial, 14, after)).toBeUndefined()
     given(startedAt(started))
       .when({ ...report, at: end })
       .expectEvents([])
@@ -101,7 +101,7 @@ describe('the entry lives for 18 months of the calendar', () => {
 
   test('after it a trial starts anew', () => {
     const again = '2027-10-01T12:00:00.000Z'
-    expect(standingOf(trialAfter(startedAt(at), startedAt(again)), 14, again)).toStrictEqual({
+    expect(trialStatusOf(trialAfter(startedAt(at), startedAt(again)), 14, again)).toStrictEqual({
       startedAt: unix(again),
       alreadyUsed: false,
     })
@@ -134,15 +134,15 @@ describe('a machine with more than 20 installs', () => {
 
   test('has used no trial, however long ago the first was', () =>
     expect(
-      standingOf(trialAfter(startedAt(at), foundShared(at)), 14, '2027-01-01T00:00:00.000Z'),
+      trialStatusOf(trialAfter(startedAt(at), foundShared(at)), 14, '2027-01-01T00:00:00.000Z'),
     ).toStrictEqual({ startedAt: unix(at), alreadyUsed: false }))
 
   test('without a trial has nothing to tell', () =>
-    expect(standingOf(trialAfter(foundShared(at)), 14, at)).toBeUndefined())
+    expect(trialStatusOf(trialAfter(foundShared(at)), 14, at)).toBeUndefined())
 })
 
 test('nothing is known of a machine that never reported', () =>
-  expect(standingOf(unknownMachine, 14, at)).toBeUndefined())
+  expect(trialStatusOf(unknownMachine, 14, at)).toBeUndefined())
 
 describe('over any reports in any order', () => {
   const reports = fc.array(
@@ -168,7 +168,7 @@ describe('over any reports in any order', () => {
       const decided = decideTrial(trial, { ...place, state, installs, at: moment })
       events.push(...decided)
       trial = decided.reduce(evolveTrial, trial)
-      return { at: moment, state, installs, standing: standingOf(trial, days, moment) }
+      return { at: moment, state, installs, standing: trialStatusOf(trial, days, moment) }
     })
     return { trial, events, answers }
   }
@@ -181,7 +181,7 @@ describe('over any reports in any order', () => {
         const again = trialAfter(...(JSON.parse(JSON.stringify(events)) as TrialEvent[]))
         expect(again).toStrictEqual(trial)
         const last = answers.at(-1)
-        if (last) expect(standingOf(again, days, last.at)).toStrictEqual(last.standing)
+        if (last) expect(trialStatusOf(again, days, last.at)).toStrictEqual(last.standing)
       }),
     ))
 

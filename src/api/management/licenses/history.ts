@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { findLicense } from '../../../../projections/licenses/queries.ts'
 import { actorKinds } from '../../../history/actors.ts'
 import { changedFields } from '../../../history/changes.ts'
-import { readStory } from '../../../history/entries.ts'
+import { readHistory } from '../../../history/entries.ts'
 import { publicNames } from '../../../history/words.ts'
 import { asOf, asOfFrom } from '../../../http/as-of.ts'
 import { callerIn } from '../../../http/authenticate.ts'
@@ -165,7 +165,7 @@ function historyRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: 
         async ({ after, limit }) => {
           const place = { tenantId, licenseId }
           const sequence = after && Number(after.id)
-          const { entries, next } = await readStory(services, place, { order, after: sequence, limit })
+          const { entries, next } = await readHistory(services, place, { order, after: sequence, limit })
           const last = entries.at(-1)
           const isLast = next === undefined || !last
           return { items: entries, next: isLast ? undefined : { createdAt: last.time, id: String(next) } }

@@ -89,7 +89,7 @@ export function licenseImportRoutes(
     | 'keyTypes'
     | 'newId'
     | 'now'
-    | 'planRoom'
+    | 'planCapacity'
     | 'randomBytes'
     | 'subjects'
   >,

@@ -39,7 +39,9 @@ export async function requireProduct(
 
 export function productRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'ledger' | 'newId' | 'now' | 'planRoom' | 'randomBytes'>,
+  services: Ports<
+    'db' | 'execute' | 'findProduct' | 'ledger' | 'newId' | 'now' | 'planCapacity' | 'randomBytes'
+  >,
   cursors: Cursors,
 ): void {
   listRoute(app, services, cursors)
@@ -76,7 +78,7 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
 
 function createRoute(
   app: ZodApp,
-  services: Ports<'execute' | 'findProduct' | 'newId' | 'now' | 'planRoom' | 'randomBytes'>,
+  services: Ports<'execute' | 'findProduct' | 'newId' | 'now' | 'planCapacity' | 'randomBytes'>,
 ): void {
   app.post(
     '/v1/products',

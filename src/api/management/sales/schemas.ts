@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Provider } from '../../../domain/integrations/provider.ts'
 import { ParkedReason, SaleEvent } from '../../../domain/sales/events.ts'
-import { type KnownSale, saleStanding } from '../../../domain/sales/sale.ts'
-import { noticesOf } from '../../../history/sale-notices.ts'
+import { type KnownSale, salePaymentStatus } from '../../../domain/sales/sale.ts'
+import { warningsOf } from '../../../history/sale-warnings.ts'
 import { momentOut } from '../../../http/schemas.ts'
 import type { Buyer } from '../../../sales/buyers.ts'
 import type { SaleHistoryEntry } from '../../../sales/history.ts'
@@ -106,12 +106,13 @@ export function saleView(sale: KnownSale, { needsHolder, ...person }: Buyer): z.
     quantity: sale.quantity,
     ...person,
     needsHolder,
-    notices: noticesOf(sale),
+    notices: warningsOf(sale),
     amount: sale.amount,
     currency: sale.currency,
     productName: sale.productName,
     test: sale.test,
-    refunded: saleStanding(sale, false).unpaid === 'refund' ? 'fully' : refunds.length > 0 ? 'partly' : 'no',
+    refunded:
+      salePaymentStatus(sale, false).unpaid === 'refund' ? 'fully' : refunds.length > 0 ? 'partly' : 'no',
     dispute: (['lost', 'open', 'won'] as const).find((outcome) => outcomes.includes(outcome)) ?? null,
     duplicates: sale.duplicates,
     receivedAt: sale.receivedAt,

@@ -10,7 +10,7 @@ import { withTenantLock } from './tenant-lock.ts'
 
 type Limited = 'products' | 'activeDevices'
 
-type Asked = {
+type Reservation = {
   tenantId: string
   plan: Plan
   what: Limited
@@ -22,17 +22,17 @@ type Asked = {
 export type Proof = () => Promise<void>
 
 /**
- * The room that a tenant's plan leaves. What a plan limits stands in the streams of many products and licenses, so all
- * who add to it take turns, over all processes, and what they add is in the read models before their turn is over.
+ * The capacity that a tenant's plan leaves. What a plan limits stands in the streams of many products and licenses, so all
+ * who add to it take turns, over all processes, and what they add is in the read models before their done is over.
  */
-export type PlanRoom = {
+export type PlanCapacity = {
   /**
-   * Runs work with the room that it may use, which is less than needed where the plan leaves less. A plan without a limit
+   * Runs work with the capacity that it may use, which is less than needed where the plan leaves less. A plan without a limit
    * costs nothing.
    * @param work adds no more than it is granted, and returns when the read models show it. Work of one process runs at
-   *   the same time as far as there is room for all of it
+   *   the same time as far as there is capacity for all of it
    */
-  take<T>(asked: Asked, work: (granted: number, proof?: Proof) => Promise<T>): Promise<T>
+  reserve<T>(asked: Reservation, work: (granted: number, proof?: Proof) => Promise<T>): Promise<T>
 }
 
 type Waiting = {
@@ -43,48 +43,48 @@ type Waiting = {
 }
 
 type Stores = {
-  /** Of which turns take their connections, so that they take none from those who have a turn. */
+  /** Of which turns take their connections, so that they take none from those who have a done. */
   locksDb: Pool
   db: Pool
   ledger: Pick<Ledger, 'head'>
   untilVisible: (position: bigint) => Promise<void>
 }
 
-const nameOf = ({ tenantId, what }: Pick<Asked, 'tenantId' | 'what'>) => `${what} ${tenantId}`
+const nameOf = ({ tenantId, what }: Pick<Reservation, 'tenantId' | 'what'>) => `${what} ${tenantId}`
 
 const counts = { products: countProducts, activeDevices: countActiveDevices }
 
-export function createPlanRoom({ locksDb, db, ledger, untilVisible }: Stores): PlanRoom {
-  /** Those of this process who wait for their turn. */
-  const lines = new Map<string, Waiting[]>()
+export function createPlanCapacity({ locksDb, db, ledger, untilVisible }: Stores): PlanCapacity {
+  /** Those of this process who wait for their done. */
+  const queues = new Map<string, Waiting[]>()
 
-  async function serve({ tenantId, plan, what }: Asked, line: Waiting[]): Promise<void> {
-    while (line.length > 0) {
-      const turn = withTenantLock(locksDb, tenantId, what, async (prove) => {
+  async function serve({ tenantId, plan, what }: Reservation, queue: Waiting[]): Promise<void> {
+    while (queue.length > 0) {
+      const done = withTenantLock(locksDb, tenantId, what, async (prove) => {
         await catchUpWithLog({ ledger, untilVisible })
-        const room = planLimits[plan][what] - (await counts[what](db, tenantId))
-        await runFirst(line, Math.max(0, room), prove)
+        const capacity = planLimits[plan][what] - (await counts[what](db, tenantId))
+        await runFirst(queue, Math.max(0, capacity), prove)
       })
-      await turn.catch((error: unknown) => {
-        for (const { fail } of line.splice(0)) fail(error)
+      await done.catch((error: unknown) => {
+        for (const { fail } of queue.splice(0)) fail(error)
       })
     }
-    // In the same moment as the last look at the line, so that nobody joins one that is over.
-    lines.delete(nameOf({ tenantId, what }))
+    // In the same moment as the last look at the queue, so that nobody joins one that is over.
+    queues.delete(nameOf({ tenantId, what }))
   }
 
   return {
-    take<T>(asked: Asked, work: (granted: number, proof?: Proof) => Promise<T>): Promise<T> {
+    reserve<T>(asked: Reservation, work: (granted: number, proof?: Proof) => Promise<T>): Promise<T> {
       const { plan, what, needed } = asked
       if (!Number.isFinite(planLimits[plan][what])) return work(needed)
       const { promise, resolve, reject } = Promise.withResolvers<T>()
       const run: Waiting['run'] = (granted, proof) => work(granted, proof).then(resolve, reject)
       const waiting = { needed, run, fail: reject }
-      const line = lines.get(nameOf(asked))
-      if (line) line.push(waiting)
+      const queue = queues.get(nameOf(asked))
+      if (queue) queue.push(waiting)
       else {
         const begun = [waiting]
-        lines.set(nameOf(asked), begun)
+        queues.set(nameOf(asked), begun)
         void serve(asked, begun)
       }
       return promise
@@ -93,15 +93,15 @@ export function createPlanRoom({ locksDb, db, ledger, untilVisible }: Stores): P
 }
 
 /**
- * Runs those at the head of the line for whom there is room, all at once. Who needs more than is left while others are
+ * Runs those at the head of the queue for whom there is capacity, all at once. Who needs more than is left while others are
  * using theirs waits for the next count: some of it may not be used after all.
  */
-async function runFirst(line: Waiting[], room: number, proof: Proof): Promise<void> {
-  let left = room
+async function runFirst(queue: Waiting[], capacity: number, proof: Proof): Promise<void> {
+  let left = capacity
   const running: Promise<void>[] = []
-  for (let next = line[0]; next !== undefined; next = line[0]) {
-    if (next.needed > left && left < room) break
-    line.shift()
+  for (let next = queue[0]; next !== undefined; next = queue[0]) {
+    if (next.needed > left && left < capacity) break
+    queue.shift()
     const granted = Math.min(next.needed, left)
     left -= granted
     running.push(next.run(granted, proof))
@@ -109,18 +109,18 @@ async function runFirst(line: Waiting[], room: number, proof: Proof): Promise<vo
   await Promise.all(running)
 }
 
-/** Somebody has to ask for room first. */
-class RoomNeeded extends Error {}
+/** Somebody has to ask for capacity first. */
+class CapacityNeeded extends Error {}
 
 /**
  * Runs a change that seats a device, if it does not sit there already, within the plan of its tenant. Where the change
  * comes to nothing, as for a device that has its seat, nobody waits and nothing is counted.
- * @param change gives `admit` to the command that it executes, which throws where the plan leaves no room for the seat.
- *   It is run again, with `isAgain`, when it has to ask for room
+ * @param change gives `admit` to the command that it executes, which throws where the plan leaves no capacity for the seat.
+ *   It is run again, with `isAgain`, when it has to ask for capacity
  * @throws Refusal `plan_limit`, and what the change throws
  */
 export async function seating<T>(
-  { planRoom }: { planRoom: PlanRoom },
+  { planCapacity }: { planCapacity: PlanCapacity },
   { tenantId, plan }: { tenantId: string; plan: Plan },
   change: (admit: Admit, proof: Proof | undefined, isAgain: boolean) => Promise<T>,
 ): Promise<T> {
@@ -128,11 +128,11 @@ export async function seating<T>(
     return change(admitAll, undefined, false)
   }
   try {
-    return await change(refuseWith(new RoomNeeded()), undefined, false)
+    return await change(refuseWith(new CapacityNeeded()), undefined, false)
   } catch (error) {
-    if (!(error instanceof RoomNeeded)) throw error
+    if (!(error instanceof CapacityNeeded)) throw error
   }
-  return planRoom.take({ tenantId, plan, what: 'activeDevices', needed: 1 }, (granted, proof) =>
+  return planCapacity.reserve({ tenantId, plan, what: 'activeDevices', needed: 1 }, (granted, proof) =>
     change(granted > 0 ? admitAll : refuseWith(new Refusal('plan_limit')), proof, true),
   )
 }

@@ -5,7 +5,7 @@ import type { Ports } from '../ports.ts'
  * Where in the log a confirmation was approved, and when: what its approver could know of ends there.
  * @throws Error when it was never approved
  */
-export async function approvalPlaceOf(
+export async function approvalPositionOf(
   { ledger }: Ports<'ledger'>,
   confirmationId: string,
 ): Promise<{ position: bigint; at: string }> {

@@ -1,20 +1,20 @@
 import type { KnownSale } from '../domain/sales/sale.ts'
 
 /** Something about a sale that its vendor should know. The license exists, and is in use. */
-export type SaleNotice = { code: 'quantity_exceeded' | 'plan_not_mapped'; message: string }
+export type SaleWarning = { code: 'quantity_exceeded' | 'plan_not_mapped'; message: string }
 
 /** What the vendor is told of a sale beside its status. */
-export function noticesOf(sale: KnownSale): SaleNotice[] {
-  return [...exceededNotices(sale), ...planNotices(sale)]
+export function warningsOf(sale: KnownSale): SaleWarning[] {
+  return [...quantityWarnings(sale), ...planWarnings(sale)]
 }
 
-function planNotices({ unmappedPlan }: KnownSale): SaleNotice[] {
+function planWarnings({ unmappedPlan }: KnownSale): SaleWarning[] {
   if (unmappedPlan === null) return []
   const message = `The subscription was changed to ${unmappedPlan}, which is not mapped to a key type of this product. The license has not changed. Map the plan, then replay the sale.`
   return [{ code: 'plan_not_mapped', message }]
 }
 
-function exceededNotices({ exceeded, keyTypeId, quantity }: KnownSale): SaleNotice[] {
+function quantityWarnings({ exceeded, keyTypeId, quantity }: KnownSale): SaleWarning[] {
   if (exceeded === null) return []
   const { sold } = exceeded
   const most = sold === 1 ? 'is not sold in multiples' : `allows at most ${sold} per purchase`
