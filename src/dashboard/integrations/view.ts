@@ -1,7 +1,7 @@
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { soldIds } from '../../domain/integrations/mapping.ts'
 import type { Missing } from '../../domain/integrations/missing.ts'
-import type { Provider } from '../../domain/integrations/provider.ts'
+import { type Provider, providerNames } from '../../domain/integrations/provider.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { dayOf } from '../frame/moments.ts'
@@ -13,14 +13,6 @@ type Shown = { provider: Provider; integration: KnownIntegration | undefined; mi
 type Product = { productId: string; name: string; keyTypes: readonly KeyType[] }
 
 type Integrations = { tenantId: string; providers: readonly Shown[]; products: readonly Product[] }
-
-export const providerNames: Record<Provider, string> = {
-  stripe: 'Stripe',
-  gumroad: 'Gumroad',
-  lemonsqueezy: 'Lemon Squeezy',
-  paddle: 'Paddle',
-  polar: 'Polar',
-}
 
 export function integrationsView(view: View, { tenantId, providers, products }: Integrations): Html {
   return html`<div>

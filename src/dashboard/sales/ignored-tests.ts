@@ -1,9 +1,9 @@
+import { providerNames } from '../../domain/integrations/provider.ts'
 import { type Content, html } from '../../html.ts'
 import { ignoredWords, type listIgnoredTests } from '../../usage/ignored-tests.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { section, table } from '../frame/parts.ts'
-import { providerNames } from '../integrations/view.ts'
 
 export type IgnoredTests = Awaited<ReturnType<typeof listIgnoredTests>>['items']
 

@@ -1,5 +1,5 @@
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
-import { Provider } from '../../domain/integrations/provider.ts'
+import { Provider, providerNames } from '../../domain/integrations/provider.ts'
 import type { ParkedReason, SaleEvent } from '../../domain/sales/events.ts'
 import { type KnownSale, salePaymentStatus } from '../../domain/sales/sale.ts'
 import { money } from '../../history/money.ts'
@@ -25,7 +25,6 @@ import {
   table,
   tokenField,
 } from '../frame/parts.ts'
-import { providerNames } from '../integrations/view.ts'
 import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
 import { saleTimeline } from './timeline.ts'
 

@@ -12,6 +12,24 @@ export type SigningMarketplace = z.infer<typeof SigningMarketplace>
 export const Provider = z.enum(['stripe', ...Marketplace.options])
 export type Provider = z.infer<typeof Provider>
 
+/** What people call them. */
+export const providerNames: Readonly<Record<Provider, string>> = {
+  stripe: 'Stripe',
+  gumroad: 'Gumroad',
+  lemonsqueezy: 'Lemon Squeezy',
+  paddle: 'Paddle',
+  polar: 'Polar',
+}
+
+/** The provider's own things that products and key types are mapped to, as the API names them. */
+export const mappedBy = {
+  stripe: 'prices',
+  gumroad: 'permalinks',
+  lemonsqueezy: 'variants',
+  paddle: 'prices',
+  polar: 'products',
+} as const satisfies Record<Provider, string>
+
 export const ProviderKind = z.enum(['card', 'marketplace'])
 
 export const kindOf = (provider: Provider): z.infer<typeof ProviderKind> =>

@@ -6,6 +6,7 @@ import { type Mapping, Permalink, SoldId } from '../../../domain/integrations/ma
 import {
   kindOf,
   type Marketplace,
+  mappedBy,
   Provider,
   ProviderCredential,
   ProviderKind,
@@ -124,17 +125,9 @@ export const mappingIn = z
 
 type MappingIn = z.infer<typeof mappingIn>
 
-const fieldOf = {
-  stripe: 'prices',
-  gumroad: 'permalinks',
-  lemonsqueezy: 'variants',
-  paddle: 'prices',
-  polar: 'products',
-} as const satisfies Record<Provider, keyof MappingIn>
-
 /** @throws Problem 400 when the body holds anything but the provider's own field */
 export function checkMappingField(provider: Provider, body: MappingIn): void {
-  const field = fieldOf[provider]
+  const field: keyof MappingIn = mappedBy[provider]
   const given = Object.keys(body)
   if (given.length !== 1 || given[0] !== field) {
     throw invalid(`body: ${provider} accepts only the field ${field}`)
