@@ -21,7 +21,7 @@ import { type ConnectionBounds, defaultBounds } from './http/connections.ts'
 import type { Rates } from './limits/limits.ts'
 
 /** More processes than any machine has use for; each has connections of its own to the stores. */
-export const mostWorkers = 64
+export const maxWorkers = 64
 
 /**
  * Every variable that keyledger reads. Each has a row in docs/reference/configuration.md, and a check whose message says
@@ -30,7 +30,7 @@ export const mostWorkers = 64
 const Environment = z.object({
   KEYLEDGER_PORT: port.default(8080),
   KEYLEDGER_HOST: z.string().min(1).default('localhost'),
-  KEYLEDGER_WORKERS: wholeNumber(1, mostWorkers).optional(),
+  KEYLEDGER_WORKERS: wholeNumber(1, maxWorkers).optional(),
   KEYLEDGER_BASE_URL: url('http', 'https').optional(),
   KEYLEDGER_DATA_DIR: z.string().min(1).default('.keyledger'),
   KEYLEDGER_DATABASE_URL: url('postgres', 'postgresql').optional(),
@@ -157,7 +157,7 @@ export class ConfigError extends Error {
   }
 }
 
-const notUsable = (problems: readonly string[]) =>
+const invalidConfig = (problems: readonly string[]) =>
   new ConfigError(['The configuration is not valid.', ...problems].join('\n  '))
 
 /**
@@ -174,8 +174,9 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
       : `${name}: is not a keyledger variable; did you mean ${nearest}?`,
   )
   const tracing = parseTracing(given)
-  const problems = [parsed, tracing].flatMap(({ error }) => (error ? unusableValues(given, error) : []))
-  if (!parsed.success || !tracing.success || unknown.length > 0) throw notUsable([...problems, ...unknown])
+  const problems = [parsed, tracing].flatMap(({ error }) => (error ? invalidValues(given, error) : []))
+  if (!parsed.success || !tracing.success || unknown.length > 0)
+    throw invalidConfig([...problems, ...unknown])
   const { data } = parsed
   return {
     port: data.KEYLEDGER_PORT,
@@ -212,7 +213,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
 }
 
 /** A line for each variable: what was read, as far as it may be shown, and what is allowed. */
-function unusableValues(given: Record<string, string | undefined>, error: z.ZodError): string[] {
+function invalidValues(given: Record<string, string | undefined>, error: z.ZodError): string[] {
   const messages = new Map<string, string>()
   for (const { path, message } of error.issues) {
     const name = path.join('.')
@@ -231,7 +232,7 @@ function unusableValues(given: Record<string, string | undefined>, error: z.ZodE
 function migrationUrlIn(data: z.infer<typeof Environment>): string | undefined {
   const { KEYLEDGER_DATABASE_URL: databaseUrl, KEYLEDGER_MIGRATION_DATABASE_URL: migrationUrl } = data
   if (migrationUrl === undefined || databaseUrl !== undefined) return migrationUrl
-  throw notUsable([
+  throw invalidConfig([
     'KEYLEDGER_MIGRATION_DATABASE_URL: needs KEYLEDGER_DATABASE_URL; set it to the same database with the role for normal operation',
   ])
 }
@@ -240,7 +241,7 @@ function migrationUrlIn(data: z.infer<typeof Environment>): string | undefined {
 function mailIn(data: z.infer<typeof Environment>): Config['mail'] {
   const { KEYLEDGER_SMTP_URL: smtpUrl, KEYLEDGER_MAIL_FROM: from } = data
   if (smtpUrl !== undefined && from === undefined) {
-    throw notUsable([
+    throw invalidConfig([
       'KEYLEDGER_MAIL_FROM: must be set if KEYLEDGER_SMTP_URL is set; set it to the sender address of mails',
     ])
   }
@@ -267,7 +268,7 @@ function connectionsIn(data: z.infer<typeof Environment>): ConnectionBounds {
     most: data.KEYLEDGER_MAX_CONNECTIONS,
   }
   if (bounds.headersMs > bounds.requestMs) {
-    throw notUsable([
+    throw invalidConfig([
       'KEYLEDGER_HEADERS_TIMEOUT: must not be longer than KEYLEDGER_REQUEST_TIMEOUT, which includes it',
     ])
   }

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The system's bound on the path of a unix socket: 103 bytes on macOS, 107 on Linux. */
-const longestPath_bytes = 103
+const maxPathBytes = 103
 
 /** No directory for a socket can be made. The message says why and what to do. */
 export class NoSocketDirectory extends Error {
@@ -24,22 +24,24 @@ export function makeSocketDirectory(
   owner?: { readonly uid: number; readonly gid: number },
 ): string {
   const inside = join(directory, 'socket')
-  const fits = Buffer.byteLength(join(inside, socket)) <= longestPath_bytes
+  const fits = Buffer.byteLength(join(inside, socket)) <= maxPathBytes
   // The name follows from the path, so that a restarted server keeps the address that its clients know.
   const name = `/tmp/keyledger-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`
-  const places = fits ? [inside] : [name, ...Array.from({ length: 8 }, (_, index) => `${name}-${index + 2}`)]
-  const complaints: string[] = []
-  for (const path of places) {
+  const candidates = fits
+    ? [inside]
+    : [name, ...Array.from({ length: 8 }, (_, index) => `${name}-${index + 2}`)]
+  const failures: string[] = []
+  for (const path of candidates) {
     try {
       return claim(path, owner)
     } catch (error) {
-      complaints.push((error as Error).message)
+      failures.push((error as Error).message)
     }
   }
   throw new NoSocketDirectory(
     fits
-      ? `The directory for the socket cannot be created: ${complaints[0]}. Make ${directory} writable for this user, or choose another directory with KEYLEDGER_DATA_DIR.`
-      : `The path ${directory} is too long for a socket, and none can be created in /tmp: ${complaints.at(-1)}. Choose a shorter directory with KEYLEDGER_DATA_DIR.`,
+      ? `The directory for the socket cannot be created: ${failures[0]}. Make ${directory} writable for this user, or choose another directory with KEYLEDGER_DATA_DIR.`
+      : `The path ${directory} is too long for a socket, and none can be created in /tmp: ${failures.at(-1)}. Choose a shorter directory with KEYLEDGER_DATA_DIR.`,
   )
 }
 

@@ -38,7 +38,7 @@ export async function openLoginRequest(
   db: Pool,
   fingerprint: Fingerprint,
   random: RandomBytes,
-  asked: { clientName: string; scopes: readonly Scope[]; address: string },
+  request: { clientName: string; scopes: readonly Scope[]; address: string },
   now: Date,
 ): Promise<Codes> {
   const deviceCode = Buffer.from(random(32)).toString('base64url')
@@ -50,15 +50,15 @@ export async function openLoginRequest(
     [
       sha256(deviceCode),
       fingerprint('user code', letters),
-      asked.clientName,
-      asked.scopes,
-      asked.address,
+      request.clientName,
+      request.scopes,
+      request.address,
       now,
       new Date(now.getTime() + loginLifetimeSeconds * 1000),
     ],
   )
   // Somebody else waits with the same letters: 20 to the power of 8 are many, but not infinitely many.
-  if (rowCount === 0) return openLoginRequest(db, fingerprint, random, asked, now)
+  if (rowCount === 0) return openLoginRequest(db, fingerprint, random, request, now)
   return { deviceCode, userCode: `${letters.slice(0, 4)}-${letters.slice(4)}` }
 }
 
@@ -100,7 +100,7 @@ export async function findByDeviceCodeHash(
  * Notes that a program asks whether it has been signed in.
  * @returns undefined for codes that are unknown or have expired; else whether it asked too soon after the last time
  */
-export async function notePoll(
+export async function recordPoll(
   db: Pool,
   deviceCodeHash: string,
   now: Date,

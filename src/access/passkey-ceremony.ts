@@ -23,10 +23,10 @@ type RegistrationOptions = Awaited<ReturnType<typeof generateRegistrationOptions
 type AuthenticationOptions = Awaited<ReturnType<typeof generateAuthenticationOptions>>
 
 /** What the browser is asked for: a passkey that it finds by itself, and that wants a finger or a PIN. */
-export async function askForNewPasskey(
+export async function registrationOptions(
   party: RelyingParty,
   member: { memberId: string; email: string; label: string },
-  had: readonly Pick<Passkey, 'credentialId' | 'transports'>[],
+  existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[],
 ): Promise<RegistrationOptions> {
   const { generateRegistrationOptions } = await webAuthn()
   return generateRegistrationOptions({
@@ -38,12 +38,12 @@ export async function askForNewPasskey(
     attestationType: 'none',
     supportedAlgorithmIDs: algorithms,
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-    excludeCredentials: had.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+    excludeCredentials: existing.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
   })
 }
 
 /** @param allowed the only ones that will do; whichever the person has for this place when absent */
-export async function askForPasskey(
+export async function authenticationOptions(
   party: RelyingParty,
   allowed?: readonly Pick<Passkey, 'credentialId' | 'transports'>[],
 ): Promise<AuthenticationOptions> {

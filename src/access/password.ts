@@ -4,19 +4,19 @@ import { hash, verify } from '@node-rs/argon2'
 /** OWASP's first choice for argon2id, which is this library's default: 19 MiB, two passes, one lane. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
 
-export const shortestPassword = 12
-export const longestPassword = 200
+export const minPasswordLength = 12
+export const maxPasswordLength = 200
 
 /**
  * Hashing is by far the most that a stranger can have this process do. Two at a time leave the rest of the few threads,
  * which also resolve names and read files, to everything else.
  */
-const atOnce = 2
+const maxConcurrent = 2
 const waiting: (() => void)[] = []
 let running = 0
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+async function withLimit<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= maxConcurrent) await new Promise<void>((resolve) => waiting.push(resolve))
   else running++
   try {
     return await work()
@@ -30,8 +30,8 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 /** Whether somebody may choose it; undefined when they may, else what to do. */
 export function problemOfPassword(password: string, email: string | null): string | undefined {
   const length = [...normalised(password)].length
-  if (length < shortestPassword) return `Choose a password of at least ${shortestPassword} characters.`
-  if (length > longestPassword) return `Choose a password of at most ${longestPassword} characters.`
+  if (length < minPasswordLength) return `Choose a password of at least ${minPasswordLength} characters.`
+  if (length > maxPasswordLength) return `Choose a password of at most ${maxPasswordLength} characters.`
   if (new Set(normalised(password)).size < 5) return 'Choose a password with at least 5 different characters.'
   const name = email?.split('@')[0]?.toLowerCase() ?? ''
   if (name.length > 3 && normalised(password).toLowerCase().includes(name))
@@ -40,16 +40,16 @@ export function problemOfPassword(password: string, email: string | null): strin
 }
 
 export const hashPassword = (password: string): Promise<string> =>
-  inTurn(() => hash(normalised(password), cost))
+  withLimit(() => hash(normalised(password), cost))
 
 /** A hash that no password has, so that an unknown member costs as much as a known one. */
-let nobodys: Promise<string> | undefined
+let dummyHash: Promise<string> | undefined
 
 /** Without a hash the work is done all the same, and the answer is no. */
 export async function passwordFits(hashed: string | null, password: string): Promise<boolean> {
-  nobodys ??= hashPassword(randomBytes(32).toString('base64'))
-  const against = hashed ?? (await nobodys)
-  const fits = await inTurn(() => verify(against, normalised(password)))
+  dummyHash ??= hashPassword(randomBytes(32).toString('base64'))
+  const against = hashed ?? (await dummyHash)
+  const fits = await withLimit(() => verify(against, normalised(password)))
   return fits && hashed !== null
 }
 

@@ -11,7 +11,7 @@ const anonymousMs = 15 * 60_000
 const seenEveryMs = 60_000
 
 /** How many wrong codes of programs one session may enter. */
-export const mostWrongCodes = 5
+export const maxWrongCodes = 5
 
 type Owner = { memberId: string | null; tenantId: string | null }
 
@@ -22,7 +22,7 @@ export type ListedSession = {
   lastSeenAt: string
 }
 
-const alive = `ended_at is null and last_seen_at > $2::timestamptz - interval '${idleMs} ms'
+const isActive = `ended_at is null and last_seen_at > $2::timestamptz - interval '${idleMs} ms'
   and created_at > $2::timestamptz - case when member_id is null then interval '${anonymousMs} ms'
     else interval '${lifetimeMs} ms' end`
 
@@ -30,7 +30,7 @@ const alive = `ended_at is null and last_seen_at > $2::timestamptz - interval '$
 export async function findSession(db: Pool, sessionHash: string, now: Date): Promise<unknown> {
   const { rows } = await db.query<{ data: unknown }>({
     name: 'find-session',
-    text: `select data from vault.sessions where session_hash = $1 and ${alive}`,
+    text: `select data from vault.sessions where session_hash = $1 and ${isActive}`,
     values: [sessionHash, now],
   })
   return rows[0]?.data
@@ -106,7 +106,7 @@ export async function endSessionsOf(
 export async function listSessionsOf(db: Pool, memberId: string, now: Date): Promise<ListedSession[]> {
   const { rows } = await db.query<ListedSession>(
     `select session_hash as "sessionHash", data, created_at as "createdAt", last_seen_at as "lastSeenAt"
-     from vault.sessions where member_id = $1 and ${alive} order by last_seen_at desc, session_hash`,
+     from vault.sessions where member_id = $1 and ${isActive} order by last_seen_at desc, session_hash`,
     [memberId, now],
   )
   return rows
@@ -115,13 +115,13 @@ export async function listSessionsOf(db: Pool, memberId: string, now: Date): Pro
 export type SignedIn = ListedSession & { memberId: string; endedAt: string | null }
 
 /** Who has signed in to a tenant lately, the last one first; where from is forgotten when a session ends. */
-export async function listSignIns(db: Pool, tenantId: string, most: number): Promise<SignedIn[]> {
+export async function listSignIns(db: Pool, tenantId: string, limit: number): Promise<SignedIn[]> {
   const { rows } = await db.query<SignedIn>(
     `select session_hash as "sessionHash", member_id as "memberId", data, created_at as "createdAt",
        last_seen_at as "lastSeenAt", ended_at as "endedAt"
      from vault.sessions where tenant_id = $1 and member_id is not null
      order by created_at desc, session_hash limit $2`,
-    [tenantId, most],
+    [tenantId, limit],
   )
   return rows
 }
@@ -131,16 +131,16 @@ export async function listSignIns(db: Pool, tenantId: string, most: number): Pro
  * at once are no more tries.
  * @returns false when there is none left
  */
-export async function takeCodeTry(db: Pool, sessionHash: string): Promise<boolean> {
+export async function takeCodeAttempt(db: Pool, sessionHash: string): Promise<boolean> {
   const { rowCount } = await db.query(
     'update vault.sessions set wrong_codes = wrong_codes + 1 where session_hash = $1 and wrong_codes < $2',
-    [sessionHash, mostWrongCodes],
+    [sessionHash, maxWrongCodes],
   )
   return rowCount === 1
 }
 
 /** A right code costs none. */
-export async function giveBackCodeTry(db: Pool, sessionHash: string): Promise<void> {
+export async function returnCodeAttempt(db: Pool, sessionHash: string): Promise<void> {
   await db.query('update vault.sessions set wrong_codes = wrong_codes - 1 where session_hash = $1', [
     sessionHash,
   ])

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import { keepBackingUp } from '../backup/schedule.ts'
+import { runBackupSchedule } from '../backup/schedule.ts'
 import type { Config } from '../config.ts'
 
 const program = join(import.meta.dirname, '../cli', `keyledger${extname(import.meta.filename)}`)
@@ -23,7 +23,7 @@ export async function checkRecipients({ backups }: Config): Promise<void> {
 export async function makeBackups(config: Config, db: Pool, log: Logger, signal: AbortSignal): Promise<void> {
   const { backups } = config
   if (backups === undefined) return
-  await keepBackingUp(db, signal, {
+  await runBackupSchedule(db, signal, {
     schedule: backups,
     make: (file, until) => runCommand(file, backups.recipients, until),
     now: () => new Date(),

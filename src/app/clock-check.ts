@@ -1,5 +1,10 @@
 import type { Pool } from 'pg'
-import { apartMs, clockInWords, type OtherClock, worthSayingFromMs } from '../ledger/clock-difference.ts'
+import {
+  describeClock,
+  minDifferenceMs,
+  type OtherClock,
+  reportedDifferenceMs,
+} from '../ledger/clock-difference.ts'
 
 /** Beyond it the event store takes no appends. */
 const failAboveMs = 60_000
@@ -12,12 +17,12 @@ export function judgeClocks(others: readonly OtherClock[]): ClockResult {
   if (others.length === 0) {
     return { ok: true, required: true, detail: 'no other clock could be reached' }
   }
-  const wrong = others.filter((clock) => apartMs(clock) > worthSayingFromMs)
-  const detail = (wrong.length > 0 ? wrong : others).map(clockInWords).join(', ')
+  const wrong = others.filter((clock) => minDifferenceMs(clock) > reportedDifferenceMs)
+  const detail = (wrong.length > 0 ? wrong : others).map(describeClock).join(', ')
   if (wrong.length === 0) return { ok: true, required: true, detail }
   return {
     ok: false,
-    required: wrong.some((clock) => apartMs(clock) > failAboveMs),
+    required: wrong.some((clock) => minDifferenceMs(clock) > failAboveMs),
     detail,
     remedy: `synchronize the clocks (timedatectl set-ntp true, or chrony); ${
       wrong.length === others.length ? 'check this machine first' : 'the others agree with this machine'
@@ -34,5 +39,9 @@ export async function clockOfPostgres(db: Pool): Promise<OtherClock> {
     'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
   )
   const tookMs = Date.now() - before
-  return { of: 'Postgres', aheadMs: (rows[0]?.ms ?? before) - before - tookMs / 2, within: tookMs / 2 + 1 }
+  return {
+    name: 'Postgres',
+    aheadMs: (rows[0]?.ms ?? before) - before - tookMs / 2,
+    uncertaintyMs: tookMs / 2 + 1,
+  }
 }

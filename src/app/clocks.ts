@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { withinTime } from '../async/within-time.ts'
+import { withTimeout } from '../async/timeout.ts'
 import type { PartHealth } from '../http/health.ts'
 import { clockOfEventStore, type OtherClock } from '../ledger/clock-difference.ts'
 import { clockOfPostgres, judgeClocks } from './clock-check.ts'
@@ -24,7 +24,7 @@ export const clocksOf = (eventstoreUrl: string, db: Pool): Clocks =>
 export function createClocks(stores: readonly (() => Promise<OtherClock[]>)[]): Clocks {
   let cached: { until: number; health: Promise<PartHealth> } | undefined
   const read = async () =>
-    (await Promise.all(stores.map((store) => withinTime(store(), timeLimitMs).catch(() => [])))).flat()
+    (await Promise.all(stores.map((store) => withTimeout(store(), timeLimitMs).catch(() => [])))).flat()
   return {
     read,
     health() {

@@ -5,8 +5,8 @@ import { RestoreUnfinished } from '../../projections/database/restoring.ts'
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { ScratchInUse } from '../../projections/runner/replay.ts'
-import { NotInTime } from '../async/within-time.ts'
-import { BackupTrouble, TargetNotEmpty } from '../backup/trouble.ts'
+import { TimeoutError } from '../async/timeout.ts'
+import { BackupError, TargetNotEmpty } from '../backup/errors.ts'
 import { ConfigError } from '../config.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { problemOfProvider } from '../http/payment-problem.ts'
@@ -71,7 +71,7 @@ export function failureOf(error: unknown): { message: string | undefined; code: 
 
 const isRefused = (error: unknown): error is Error =>
   error instanceof CommandRefused ||
-  error instanceof BackupTrouble ||
+  error instanceof BackupError ||
   error instanceof TargetNotEmpty ||
   error instanceof RestoreUnfinished
 
@@ -84,7 +84,7 @@ const ofProblem = ({ status, message }: Problem) => ({
 const isStoreTrouble = (error: unknown): boolean =>
   error instanceof LedgerUnavailable ||
   error instanceof ReadModelsBehind ||
-  error instanceof NotInTime ||
+  error instanceof TimeoutError ||
   isDatabaseTrouble(error)
 
 function messageOf(error: unknown): string {

@@ -32,7 +32,7 @@ export type OpenOptions = {
 export async function reachLedger(url: string, gate: Gate): Promise<Ledger> {
   const ledger = connect(url, gate)
   try {
-    await ledger.lastPlace()
+    await ledger.lastEvent()
     return ledger
   } catch (error) {
     await ledger.close()

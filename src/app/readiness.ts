@@ -1,7 +1,7 @@
 import { countParked } from '../../projections/runner/parked.ts'
 import { projectionLag } from '../../projections/runner/status.ts'
-import { withinTime } from '../async/within-time.ts'
-import { type BackupHistory, readBackupHistory, troubleWithBackups } from '../backup/history.ts'
+import { withTimeout } from '../async/timeout.ts'
+import { type BackupHistory, backupProblem, readBackupHistory } from '../backup/history.ts'
 import type { Schedule } from '../backup/schedule.ts'
 import type { Config } from '../config.ts'
 import { type Freeze, readFreeze } from '../freeze/freeze.ts'
@@ -26,10 +26,10 @@ export function createReadiness(
     const [eventStore, postgres, lag, parked, freeze, history, clock] = await Promise.all([
       health(ledger.head()),
       health(db.query('select 1')),
-      withinTime(projectionLag(db, ledger), timeLimitMs).catch(() => undefined),
-      withinTime(countParked(db), timeLimitMs).catch(() => 0),
-      withinTime(readFreeze(db), timeLimitMs).catch(() => undefined),
-      backups && withinTime(readBackupHistory(db), timeLimitMs).catch(() => undefined),
+      withTimeout(projectionLag(db, ledger), timeLimitMs).catch(() => undefined),
+      withTimeout(countParked(db), timeLimitMs).catch(() => 0),
+      withTimeout(readFreeze(db), timeLimitMs).catch(() => undefined),
+      backups && withTimeout(readBackupHistory(db), timeLimitMs).catch(() => undefined),
       clocks?.health(),
     ])
     const parts = {
@@ -50,7 +50,7 @@ export function createReadiness(
 
 /** Requests are served without backups, too. What failed is for operators alone, who ask `keyledger doctor`. */
 function healthOfBackups(history: BackupHistory, now: Date, { intervalMs }: Schedule): PartHealth {
-  const trouble = troubleWithBackups(history, now, intervalMs)
+  const trouble = backupProblem(history, now, intervalMs)
   const detail =
     trouble ?? (history.lastGood ? `last backup: ${history.lastGood.startedAt}` : 'no backup yet')
   return { ok: trouble === undefined, required: false, detail }
@@ -58,7 +58,7 @@ function healthOfBackups(history: BackupHistory, now: Date, { intervalMs }: Sche
 
 async function health(answer: Promise<unknown>): Promise<PartHealth> {
   try {
-    await withinTime(answer, timeLimitMs)
+    await withTimeout(answer, timeLimitMs)
     return { ok: true, required: true }
   } catch (error) {
     return { ok: false, required: true, detail: error instanceof Error ? error.name : 'does not respond' }

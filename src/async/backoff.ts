@@ -1,4 +1,4 @@
-const longestPauseMs = 60_000
+const maxPauseMs = 60_000
 
 /**
  * What a reaction has failed on, to be retried after longer and longer pauses: an item that keeps failing must not delay the
@@ -21,13 +21,13 @@ export function createBackoff(now: () => Date): Backoff {
     const time = now().getTime()
     // What would wait for longer than anything does was put aside before the clock was set back.
     return [...failures].flatMap(([id, { notBefore }]) =>
-      time < notBefore && notBefore <= time + longestPauseMs ? [id] : [],
+      time < notBefore && notBefore <= time + maxPauseMs ? [id] : [],
     )
   }
   return {
     failed(id) {
       const times = (failures.get(id)?.times ?? 0) + 1
-      failures.set(id, { times, notBefore: now().getTime() + Math.min(longestPauseMs, 1000 * 2 ** times) })
+      failures.set(id, { times, notBefore: now().getTime() + Math.min(maxPauseMs, 1000 * 2 ** times) })
     },
     succeeded: (id) => void failures.delete(id),
     waiting,

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 
 /** So many share the cost of a query well enough; waiting for more would only delay them. */
-const enough = 8
+const smallBatch = 8
 /** Those of a crowd ask again within this time, if they do. */
-const crowdMs = 5
+const burstMs = 5
 
 /**
  * Gathers the look-ups that are asked for while another is on its way and answers them with one query. A look-up
@@ -16,22 +16,22 @@ export function coalesce<Key, Value>(
   load: (keys: readonly Key[]) => Promise<readonly Value[]>,
   most = 256,
 ): (key: Key) => Promise<Value> {
-  type Asked = { key: Key; resolve: (value: Value) => void; reject: (error: unknown) => void }
-  let waiting: Asked[] = []
+  type Request = { key: Key; resolve: (value: Value) => void; reject: (error: unknown) => void }
+  let waiting: Request[] = []
   let running = false
   /** Where many have just asked at once, more are on their way, and a query costs more than the wait for them. */
-  let crowdAt = Number.NEGATIVE_INFINITY
+  let lastBurstAt = Number.NEGATIVE_INFINITY
 
   async function run(): Promise<void> {
     running = true
     while (waiting.length > 0) {
-      if (waiting.length < enough && performance.now() - crowdAt < crowdMs) await setTimeout(1)
+      if (waiting.length < smallBatch && performance.now() - lastBurstAt < burstMs) await setTimeout(1)
       const asked = waiting.slice(0, most)
       waiting = waiting.slice(most)
       try {
         const values = await load(asked.map(({ key }) => key))
         for (const [index, value] of values.entries()) asked[index]?.resolve(value)
-        crowdAt = asked.length < enough ? Number.NEGATIVE_INFINITY : performance.now()
+        lastBurstAt = asked.length < smallBatch ? Number.NEGATIVE_INFINITY : performance.now()
       } catch (error) {
         for (const { reject } of asked) reject(error)
       }

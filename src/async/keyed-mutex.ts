@@ -10,14 +10,14 @@ export function createKeyedMutex() {
     /** @param work is told whether it had to wait, so that what it knew before may be out of date */
     async run<T>(name: string, work: (waited: boolean) => Promise<T>): Promise<T> {
       const before = last.get(name)
-      const turn = (async () => {
+      const run = (async () => {
         await before
         return work(before !== undefined)
       })()
-      const settled = turn.catch(() => undefined)
+      const settled = run.catch(() => undefined)
       last.set(name, settled)
       try {
-        return await turn
+        return await run
       } finally {
         if (last.get(name) === settled) last.delete(name)
       }

@@ -4,7 +4,8 @@ import { open } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { createTarDecoder } from 'modern-tar'
 import type { z } from 'zod'
-import { bytesToTell, decrypted, isEncrypted, type Key } from './encryption.ts'
+import { type DecryptionKey, decrypted, isEncrypted, magicLength } from './encryption.ts'
+import { BackupError } from './errors.ts'
 import {
   checksumName,
   formatVersion,
@@ -14,38 +15,41 @@ import {
   manifestName,
   type Part,
 } from './format.ts'
-import { BackupTrouble } from './trouble.ts'
 
 /** One file of the archive, whole. */
 export type Entry = { name: string; bytes: Uint8Array }
 
 /** No part is longer; a damaged length must not fill the memory. */
-const longestPart = 64 * 1024 * 1024
+const maxPartBytes = 64 * 1024 * 1024
 
 /**
  * The files in a backup's archive, in order, not compared with anything yet.
  * @param onBytes told how much of the file was read
- * @throws BackupTrouble
+ * @throws BackupError
  */
-async function* entriesOf(file: string, key: Key, onBytes: (bytes: number) => void): AsyncIterable<Entry> {
+async function* entriesOf(
+  file: string,
+  key: DecryptionKey,
+  onBytes: (bytes: number) => void,
+): AsyncIterable<Entry> {
   const source = await openSource(file, key, onBytes)
   try {
     for await (const { header, body } of source.pipeThrough(createTarDecoder({ strict: true }))) {
-      if (header.size > longestPart) throw new Error(`${header.name} is too long`)
+      if (header.size > maxPartBytes) throw new Error(`${header.name} is too long`)
       yield { name: header.name, bytes: new Uint8Array(await new Response(body).arrayBuffer()) }
     }
   } catch (error) {
-    throw error instanceof BackupTrouble ? error : damaged(file, error)
+    throw error instanceof BackupError ? error : damaged(file, error)
   }
 }
 
 async function openSource(
   file: string,
-  key: Key,
+  key: DecryptionKey,
   onBytes: (bytes: number) => void,
 ): Promise<ReadableStream<Uint8Array>> {
   const start = await startOf(file).catch((error: Error) => {
-    throw new BackupTrouble(`${file} cannot be read: ${error.message}`, error)
+    throw new BackupError(`${file} cannot be read: ${error.message}`, error)
   })
   const bytes = chunksOf(file, onBytes)
   return isEncrypted(start) ? decrypted(bytes, key, file) : bytes
@@ -54,7 +58,7 @@ async function openSource(
 async function startOf(file: string): Promise<Buffer> {
   const handle = await open(file, 'r')
   try {
-    const { buffer } = await handle.read(Buffer.alloc(bytesToTell), 0, bytesToTell, 0)
+    const { buffer } = await handle.read(Buffer.alloc(magicLength), 0, magicLength, 0)
     return buffer
   } finally {
     await handle.close()
@@ -81,11 +85,11 @@ function chunksOf(file: string, onBytes: (bytes: number) => void): ReadableStrea
  * Reads a whole backup and compares every part of it with its digest.
  * @param options.keep which parts to hand back, small ones
  * @returns what the backup holds
- * @throws BackupTrouble when the file is damaged, not whole, of a newer format, or no backup
+ * @throws BackupError when the file is damaged, not whole, of a newer format, or no backup
  */
 export async function checkArchive(
   file: string,
-  key: Key,
+  key: DecryptionKey,
   options: { keep: (name: string) => boolean; onBytes: (bytes: number) => void },
 ): Promise<{ manifest: Manifest; kept: Entry[] }> {
   const parts: Part[] = []
@@ -117,11 +121,11 @@ export async function checkArchive(
 
 /**
  * The parts of a backup whose manifest is known, each compared with its digest before it is handed out.
- * @throws BackupTrouble when the file has changed since it was checked
+ * @throws BackupError when the file has changed since it was checked
  */
 export async function* readParts(
   file: string,
-  key: Key,
+  key: DecryptionKey,
   manifest: Manifest,
   onBytes: (bytes: number) => void,
 ): AsyncIterable<Entry> {
@@ -145,7 +149,7 @@ function checkHeader(file: string, { name, bytes }: Entry): z.infer<typeof Heade
   const header = name === headerName ? Header.safeParse(parsedJson(bytes)).data : undefined
   if (header === undefined) throw noBackup(file)
   if (header.format > formatVersion) {
-    throw new BackupTrouble(
+    throw new BackupError(
       `${file} has format ${header.format} of keyledger ${header.keyledger}, but this version reads formats up to ${formatVersion}. Use that version of keyledger or a newer one.`,
     )
   }
@@ -166,8 +170,8 @@ function parsedJson(bytes: Uint8Array): unknown {
   }
 }
 
-const damaged = (file: string, cause?: unknown): BackupTrouble =>
-  new BackupTrouble(`${file} is damaged or incomplete. Use another backup, or copy this one again.`, cause)
+const damaged = (file: string, cause?: unknown): BackupError =>
+  new BackupError(`${file} is damaged or incomplete. Use another backup, or copy this one again.`, cause)
 
-const noBackup = (file: string): BackupTrouble =>
-  new BackupTrouble(`${file} is not a keyledger backup. Use a file that keyledger backup has written.`)
+const noBackup = (file: string): BackupError =>
+  new BackupError(`${file} is not a keyledger backup. Use a file that keyledger backup has written.`)

@@ -2,9 +2,9 @@ import { createHash, hash } from 'node:crypto'
 import { type FileHandle, link, open, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { createTarPacker } from 'modern-tar'
-import { encrypted, type Lock } from './encryption.ts'
+import { type EncryptionKey, encrypted } from './encryption.ts'
+import { BackupError } from './errors.ts'
 import { checksumName, formatVersion, headerName, type Manifest, manifestName, type Part } from './format.ts'
-import { BackupTrouble } from './trouble.ts'
 
 /** Takes the parts of a backup, one after another. */
 export type ArchiveWriter = {
@@ -20,11 +20,11 @@ const partialName = (file: string): string => join(dirname(file), `.${basename(f
  * Writes a backup file: a tar archive, encrypted if asked, readable by this user alone. The file appears under its
  * name when all of it is on disk; a process that is killed leaves at most the partial file, which the next one replaces.
  * @param work adds the parts, and returns what the manifest says beside them
- * @throws BackupTrouble when the file exists
+ * @throws BackupError when the file exists
  */
 export async function writeArchive(
   file: string,
-  { keyledger, lock }: { keyledger: string; lock: Lock },
+  { keyledger, key }: { keyledger: string; key: EncryptionKey },
   work: (archive: ArchiveWriter) => Promise<Omit<Manifest, 'format' | 'keyledger' | 'parts'>>,
 ): Promise<{ manifest: Manifest; bytes: number }> {
   const partial = partialName(file)
@@ -33,7 +33,7 @@ export async function writeArchive(
   })
   try {
     const { readable, controller } = createTarPacker()
-    const sink = writeTo(handle, await encrypted(readable, lock)).catch((error: Error) => {
+    const sink = writeTo(handle, await encrypted(readable, key)).catch((error: Error) => {
       throw notWritten(file, error)
     })
     // Heard where the archive is written, and at the end.
@@ -106,8 +106,8 @@ async function writeTo(handle: FileHandle, bytes: ReadableStream<Uint8Array>): P
   return written
 }
 
-const notWritten = (file: string, error: Error): BackupTrouble =>
-  new BackupTrouble(`${file} cannot be written: ${error.message}`, error)
+const notWritten = (file: string, error: Error): BackupError =>
+  new BackupError(`${file} cannot be written: ${error.message}`, error)
 
 /** Gives the file its name, unless another one has it, and makes the name last. */
 async function publish(partial: string, file: string): Promise<void> {
@@ -126,8 +126,8 @@ async function publish(partial: string, file: string): Promise<void> {
 }
 
 /** The refusal to write over a file. */
-export const existing = (file: string): BackupTrouble =>
-  new BackupTrouble(`${file} already exists. Choose another name, or move that file.`)
+export const existing = (file: string): BackupError =>
+  new BackupError(`${file} already exists. Choose another name, or move that file.`)
 
 const alreadyThere = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST'

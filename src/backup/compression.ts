@@ -7,11 +7,11 @@ const decompress = promisify(zstdDecompress)
 /** So much is compressed at a time: what a part holds in memory, and what a damaged byte can spoil. */
 const partBytes = 4 * 1024 * 1024
 /** More than any part is: an event is 1 MiB at most. */
-const longestPlain = 64 * 1024 * 1024
+const maxPlainBytes = 64 * 1024 * 1024
 
 /** The plain bytes of a part. @throws Error for what is not compressed with zstd, or too long */
 export const plainOf = (part: Uint8Array): Promise<Buffer> =>
-  decompress(part, { maxOutputLength: longestPlain })
+  decompress(part, { maxOutputLength: maxPlainBytes })
 
 /** Gathers bytes, and hands them on compressed, a part at a time. */
 export function createParts(add: (number: number, bytes: Uint8Array) => Promise<void>) {

@@ -4,11 +4,11 @@ import { isBeingRestored, RestoreUnfinished } from '../../projections/database/r
 import type { RawLog } from '../ledger/raw-log.ts'
 import type { ArchiveWriter } from './archive-writer.ts'
 import { createParts } from './compression.ts'
+import { BackupError } from './errors.ts'
 import { type Manifest, nameOfLogPart, nameOfTablePart, type Table } from './format.ts'
 import { createLogDigest, lineOf } from './log-part.ts'
 import type { Pace } from './pace.ts'
-import { copyOut, leftOut } from './tables.ts'
-import { BackupTrouble } from './trouble.ts'
+import { copyOut, excludedTables } from './tables.ts'
 
 /** COPY writes moments and bytes as the session is set; a restore sets the same. */
 export const copySettings = '-c timezone=UTC -c datestyle=ISO -c bytea_output=hex -c extra_float_digits=1'
@@ -35,7 +35,7 @@ export async function dumpTables(
     if (await isBeingRestored(client)) throw new RestoreUnfinished()
     const found = await tablesOf(client)
     if (found.length === 0) {
-      throw new BackupTrouble(
+      throw new BackupError(
         'The database contains no ledger. Start keyledger once, or choose another database.',
       )
     }
@@ -60,7 +60,7 @@ async function tablesOf(client: pg.Client): Promise<{ name: string; columns: str
        and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
      group by n.nspname, c.relname order by n.nspname, c.relname`,
   )
-  return rows.filter(({ name }) => !Object.hasOwn(leftOut, name))
+  return rows.filter(({ name }) => !Object.hasOwn(excludedTables, name))
 }
 
 async function dumpTable(

@@ -1,10 +1,13 @@
 import { Decrypter, Encrypter } from 'age-encryption'
-import { BackupTrouble } from './trouble.ts'
+import { BackupError } from './errors.ts'
 
 /** How a backup is encrypted. A passphrase takes 2^workFactor steps of scrypt, by default as many as age takes. */
-export type Lock = { recipients: readonly string[] } | { passphrase: string; workFactor?: number } | undefined
+export type EncryptionKey =
+  | { recipients: readonly string[] }
+  | { passphrase: string; workFactor?: number }
+  | undefined
 /** What an encrypted backup is opened with. */
-export type Key = { identities: readonly string[] } | { passphrase: string } | undefined
+export type DecryptionKey = { identities: readonly string[] } | { passphrase: string } | undefined
 
 type Bytes = ReadableStream<Uint8Array>
 
@@ -16,7 +19,7 @@ export const isEncrypted = (start: Uint8Array): boolean =>
   Buffer.from(start).subarray(0, ageMagic.length).equals(ageMagic)
 
 /** How many bytes {@link isEncrypted} looks at. */
-export const bytesToTell: number = ageMagic.length
+export const magicLength: number = ageMagic.length
 
 /** @throws Error when a text is no recipient */
 export function checkRecipient(recipient: string): void {
@@ -29,24 +32,24 @@ export function checkIdentity(identity: string): void {
 }
 
 /** The stream, encrypted as it flows. Without a lock it is the stream itself. */
-export async function encrypted(plain: Bytes, lock: Lock): Promise<Bytes> {
-  if (lock === undefined) return plain
+export async function encrypted(plain: Bytes, key: EncryptionKey): Promise<Bytes> {
+  if (key === undefined) return plain
   const encrypter = new Encrypter()
-  if ('passphrase' in lock) {
-    encrypter.setPassphrase(lock.passphrase)
-    if (lock.workFactor !== undefined) encrypter.setScryptWorkFactor(lock.workFactor)
-  } else for (const recipient of lock.recipients) encrypter.addRecipient(recipient)
+  if ('passphrase' in key) {
+    encrypter.setPassphrase(key.passphrase)
+    if (key.workFactor !== undefined) encrypter.setScryptWorkFactor(key.workFactor)
+  } else for (const recipient of key.recipients) encrypter.addRecipient(recipient)
   return encrypter.encrypt(plain)
 }
 
 /**
  * The stream, decrypted as it flows.
  * @param name the file, for messages
- * @throws BackupTrouble when the key does not open it
+ * @throws BackupError when the key does not open it
  */
-export async function decrypted(sealed: Bytes, key: Key, name: string): Promise<Bytes> {
+export async function decrypted(sealed: Bytes, key: DecryptionKey, name: string): Promise<Bytes> {
   if (key === undefined) {
-    throw new BackupTrouble(
+    throw new BackupError(
       `${name} is encrypted. Pass the key with --identity <file>, or the passphrase with --passphrase or --passphrase-file <file>.`,
     )
   }
@@ -57,7 +60,7 @@ export async function decrypted(sealed: Bytes, key: Key, name: string): Promise<
     return await decrypter.decrypt(sealed)
   } catch (error) {
     const what = 'passphrase' in key ? 'passphrase' : 'identity'
-    throw new BackupTrouble(
+    throw new BackupError(
       `${name} cannot be decrypted with this ${what}. Use the one that it was encrypted for; if this is the right one, the file is damaged.`,
       error,
     )

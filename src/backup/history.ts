@@ -35,7 +35,7 @@ export async function readBackupHistory(db: Pool | ClientBase): Promise<BackupHi
   return { last: find(false), lastGood: find(true) }
 }
 
-export async function noteBackupBegun(
+export async function recordBackupStart(
   db: Pool | ClientBase,
   run: { id: string; at: string; file: string },
 ): Promise<void> {
@@ -47,9 +47,9 @@ export async function noteBackupBegun(
 }
 
 /** How many runs are remembered. */
-const mostRemembered = 1000
+const maxRuns = 1000
 
-export async function noteBackupEnded(
+export async function recordBackupEnd(
   db: Pool | ClientBase,
   id: string,
   ended: { at: string; bytes: number | null; events: number | null; problem: string | null },
@@ -60,7 +60,7 @@ export async function noteBackupEnded(
   )
   await db.query(
     'delete from operations.backups where id in (select id from operations.backups order by started_at desc offset $1)',
-    [mostRemembered],
+    [maxRuns],
   )
 }
 
@@ -78,7 +78,7 @@ export function isBackupDue(last: BackupRun | undefined, now: Date, intervalMs: 
 /**
  * What is wrong with the backups; undefined when nothing is. A late one is told of when a whole interval was missed.
  */
-export function troubleWithBackups(
+export function backupProblem(
   { last, lastGood }: BackupHistory,
   now: Date,
   intervalMs: number,

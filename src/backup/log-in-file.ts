@@ -1,14 +1,14 @@
 import type { LogSource } from '../ledger/raw-log.ts'
 import { readParts } from './archive-reader.ts'
 import { plainOf } from './compression.ts'
-import type { Key } from './encryption.ts'
+import type { DecryptionKey } from './encryption.ts'
 import { isOfLog, type Manifest } from './format.ts'
 import { eventsIn } from './log-part.ts'
 
 /** The log in a backup that was checked, to be copied as any other log is. Positions are those of the log it is from. */
 export function logInFile(
   file: string,
-  key: Key,
+  key: DecryptionKey,
   { manifest, onBytes }: { manifest: Manifest; onBytes: (bytes: number) => void },
 ): LogSource {
   return {

@@ -26,7 +26,7 @@ export function createPace(restShare: number): Pace {
 }
 
 /** Lets every other process go first on a busy processor. For a process that makes a backup and does nothing else. */
-export function yieldToOthers(): void {
+export function lowerPriority(): void {
   // Linux knows priorities of threads, and those that compress and write exist already.
   const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [process.pid]
   for (const thread of threads) {

@@ -15,31 +15,35 @@ import type { MasterKey } from '../vault/master-key.ts'
 import { checkArchive, type Entry, readParts } from './archive-reader.ts'
 import { plainOf } from './compression.ts'
 import { copySettings } from './dump.ts'
-import type { Key } from './encryption.ts'
+import type { DecryptionKey } from './encryption.ts'
+import { BackupError, TargetNotEmpty } from './errors.ts'
 import { type Manifest, tableOf } from './format.ts'
 import { logInFile } from './log-in-file.ts'
 import { createTableLoader } from './table-loader.ts'
-import { BackupTrouble, TargetNotEmpty } from './trouble.ts'
 
 /** How much of a file was read, of which the time that is left follows. */
 export type OnBytes = (bytes: number) => void
 
 /** A backup whose every byte was compared with its digests. */
-export type CheckedBackup = { file: string; key: Key; manifest: Manifest; masterKeyCheck: Buffer[] }
+export type CheckedBackup = { file: string; key: DecryptionKey; manifest: Manifest; masterKeyCheck: Buffer[] }
 
 const checkTable = 'vault.master_key_check'
 
 /**
  * Reads a whole backup and compares it with its digests, before anything is restored.
- * @throws BackupTrouble when it is damaged, not whole, or of a newer version
+ * @throws BackupError when it is damaged, not whole, or of a newer version
  */
-export async function checkBackup(file: string, key: Key, onBytes: OnBytes): Promise<CheckedBackup> {
+export async function checkBackup(
+  file: string,
+  key: DecryptionKey,
+  onBytes: OnBytes,
+): Promise<CheckedBackup> {
   const keep = (name: string) => tableOf(name) === checkTable
   const { manifest, kept } = await checkArchive(file, key, { keep, onBytes })
   const known = knownMigrations()
   const unknown = manifest.migrations.find((name, index) => name !== known[index])
   if (unknown !== undefined) {
-    throw new BackupTrouble(
+    throw new BackupError(
       `${file} was written by keyledger ${manifest.keyledger}, which has the migration ${unknown} that this version does not know. Use that version or a newer one.`,
     )
   }
@@ -55,10 +59,10 @@ async function sealedIn(parts: readonly Entry[]): Promise<Buffer[]> {
   return [...hex].map(([, digits = '']) => Buffer.from(digits, 'hex'))
 }
 
-/** @throws BackupTrouble when the master key is not the one that the backup's secrets are sealed under */
+/** @throws BackupError when the master key is not the one that the backup's secrets are sealed under */
 export function checkMasterKeyOf({ file, masterKeyCheck }: CheckedBackup, master: MasterKey): void {
   if (masterKeyCheck.every((sealed) => opensCheck(master, sealed))) return
-  throw new BackupTrouble(
+  throw new BackupError(
     `The master key does not decrypt the secrets in ${file}. Use the master key of the backed-up installation, as KEYLEDGER_MASTER_KEY or as master.key in the data directory.`,
   )
 }
@@ -72,7 +76,7 @@ type Target = {
 /**
  * Puts the tables and the log of a backup into empty stores. Killed at any point it is to be called again with the same
  * backup and goes on; until `endRestore` nothing serves from the database.
- * @throws TargetNotEmpty, BackupTrouble, and what the stores throw when they do not answer
+ * @throws TargetNotEmpty, BackupError, and what the stores throw when they do not answer
  */
 export async function restore(
   backup: CheckedBackup,

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
 import { backupLock } from '../../projections/database/advisory-locks.ts'
 import { withOwnConnection } from '../../projections/runner/own-connection.ts'
-import { isBackupDue, noteBackupBegun, noteBackupEnded, readBackupHistory } from './history.ts'
+import { isBackupDue, readBackupHistory, recordBackupEnd, recordBackupStart } from './history.ts'
 
 /** When backups are made, and how many are kept. */
 export type Schedule = { directory: string; intervalMs: number; keep: number }
@@ -20,23 +20,23 @@ type Options = {
   onMade: (made: Made & { file: string }) => void
   onFailure: (error: unknown) => void
   /** How often it is looked whether one is due. */
-  lookEveryMs?: number
+  pollMs?: number
   /** How soon it is looked again when the database did not say. */
-  lookAgainMs?: number
+  retryMs?: number
 }
 
 /**
  * Makes a backup whenever one is due, until the signal aborts. Any number of processes may do so: a lock in the database
  * lets one of them make it, and the others find that it was made.
  */
-export async function keepBackingUp(db: Pool, signal: AbortSignal, options: Options): Promise<void> {
-  const { lookEveryMs = 60_000, lookAgainMs = 5000, onFailure } = options
+export async function runBackupSchedule(db: Pool, signal: AbortSignal, options: Options): Promise<void> {
+  const { pollMs = 60_000, retryMs = 5000, onFailure } = options
   while (!signal.aborted) {
     const waitMs = await backUpIfDue(db, signal, options).then(
-      () => lookEveryMs,
+      () => pollMs,
       (error: unknown) => {
         onFailure(error)
-        return lookAgainMs
+        return retryMs
       },
     )
     await setTimeout(waitMs, undefined, { signal }).catch(() => undefined)
@@ -65,9 +65,9 @@ async function run(client: ClientBase, signal: AbortSignal, options: Options): P
   const id = randomUUID()
   const startedAt = now().toISOString()
   const file = join(schedule.directory, nameOfBackup(startedAt))
-  await noteBackupBegun(client, { id, at: startedAt, file })
+  await recordBackupStart(client, { id, at: startedAt, file })
   const ended = (made: Partial<Made>, problem: string | null) =>
-    noteBackupEnded(client, id, {
+    recordBackupEnd(client, id, {
       at: now().toISOString(),
       bytes: made.bytes ?? null,
       events: made.events ?? null,

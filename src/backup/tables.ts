@@ -4,7 +4,7 @@
  */
 
 /** Tables of `vault` and `usage` that a backup leaves out, and why. */
-export const leftOut: Readonly<Record<string, string>> = {
+export const excludedTables: Readonly<Record<string, string>> = {
   'vault.sessions': 'a session that was ended since must not come back; people sign in again',
   'vault.challenges': 'lasts minutes and belongs to a session',
   'vault.known_devices': 'a browser is known again after the next sign-in',

@@ -3,7 +3,7 @@ const credential = /KEY|SECRET|TOKEN|PASS|IDENTITY/
 /** Values that are credentials wherever they were put by mistake. */
 const pastedCredential = /^(?:kl_|sk_|rk_|pk_|whsec_)|-----BEGIN|\/\/[^/]*@/
 
-const longestShown = 60
+const maxShownLength = 60
 
 /**
  * What a variable held, for a message that says why it is refused. Credentials are never shown; of an address only the
@@ -16,6 +16,6 @@ export function shownValue(name: string, value: string): string {
   }
   if (credential.test(name.replace(/^KEYLEDGER_/, '')) || pastedCredential.test(value))
     return `a value of length ${value.length}, which is not shown`
-  const short = value.length > longestShown ? `${value.slice(0, longestShown)}…` : value
+  const short = value.length > maxShownLength ? `${value.slice(0, maxShownLength)}…` : value
   return JSON.stringify(short)
 }

@@ -6,13 +6,13 @@ import { asciiEmail } from '../domain/values.ts'
 // and what was read are put before it.
 
 /** A whole number within bounds, both included. */
-export function wholeNumber(least: number, most: number) {
-  const message = `must be a whole number from ${least} to ${most}`
+export function wholeNumber(min: number, most: number) {
+  const message = `must be a whole number from ${min} to ${most}`
   return z
     .string()
     .regex(/^\d{1,15}$/, message)
     .transform(Number)
-    .refine((value) => value >= least && value <= most, message)
+    .refine((value) => value >= min && value <= most, message)
 }
 
 /** A number within bounds, both included; it may have decimals. */

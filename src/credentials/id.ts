@@ -7,8 +7,8 @@ export type IdPrefix = 'lic' | 'ins' | 'cus' | 'cnf' | 'tok' | 'whd' | 'tp' | 'r
 /** A new id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so that ids sort by the time they were made. */
 export function newId(prefix: IdPrefix): string {
   const random = nextRandom()
-  moveOn(random)
-  return `${prefix}_${base32(v7({ ...place, random }, new Uint8Array(16)))}`
+  advance(random)
+  return `${prefix}_${base32(v7({ ...last, random }, new Uint8Array(16)))}`
 }
 
 /** An id made at a moment out of given random bytes: the same moment and bytes give the same id. */
@@ -54,13 +54,13 @@ function nextRandom(): Buffer {
 }
 
 /** Where the last id stands: later ones come after it, also within one millisecond or when the clock goes back. */
-const place = { msecs: Number.NEGATIVE_INFINITY, seq: 0 }
+const last = { msecs: Number.NEGATIVE_INFINITY, seq: 0 }
 
-function moveOn(random: Buffer): void {
+function advance(random: Buffer): void {
   const now = Date.now()
   // Half of the counter's range is left to count on in.
-  place.seq = now > place.msecs ? random.readUInt32BE(0) >>> 1 : place.seq + 1
-  place.msecs = Math.max(now, place.msecs)
+  last.seq = now > last.msecs ? random.readUInt32BE(0) >>> 1 : last.seq + 1
+  last.msecs = Math.max(now, last.msecs)
 }
 
 const crockford = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -26,14 +26,14 @@ export function newLicenseKey(prefix: string, randomBytes: RandomBytes): License
 export function keyHashOf(typed: string): string | undefined {
   const upper = typed.normalize('NFKC').toUpperCase()
   const text = plain(upper)
-  if (hasOwnForm(text)) return sha256(unconfused(text))
+  if (isOwnFormat(text)) return sha256(withoutLookalikes(text))
   return groupedKey.test(upper.trim()) ? undefined : sha256(text)
 }
 
 /** Whether a text can be nothing but a key of our own form, if perhaps a mistyped one: it is never shown or asked in clear. */
 export function isOwnKey(typed: string): boolean {
   const upper = typed.normalize('NFKC').toUpperCase()
-  return groupedKey.test(upper.trim()) || hasOwnForm(plain(upper))
+  return groupedKey.test(upper.trim()) || isOwnFormat(plain(upper))
 }
 
 /**
@@ -43,11 +43,11 @@ export function isOwnKey(typed: string): boolean {
 export function endingsOf(typed: string): string[] {
   const shown = plain(typed.normalize('NFC').toUpperCase())
   const ending = /^(?:[A-Z0-9]{0,8}(?:…|\.{3}))?([^\s…]{1,4})$/.exec(shown)?.[1]
-  return ending === undefined ? [] : [...new Set([ending, unconfused(ending)])]
+  return ending === undefined ? [] : [...new Set([ending, withoutLookalikes(ending)])]
 }
 
 /** Shorter ones could be guessed. */
-const shortestForeign = 6
+const minForeignLength = 6
 
 /**
  * What is kept of a key that comes from elsewhere. Of one in no form of ours at most its last quarter is shown.
@@ -57,11 +57,11 @@ export function foreignKey(typed: string): Omit<LicenseKey, 'licenseKey'> | 'unu
   const keyHash = keyHashOf(typed)
   if (keyHash === undefined) return 'unusable'
   const text = plain(typed.normalize('NFKC').toUpperCase())
-  if (hasOwnForm(text)) {
-    return { keyHash, displayKey: `${text.slice(0, -26)}…${unconfused(text).slice(-5, -1)}` }
+  if (isOwnFormat(text)) {
+    return { keyHash, displayKey: `${text.slice(0, -26)}…${withoutLookalikes(text).slice(-5, -1)}` }
   }
   const characters = [...text]
-  if (characters.length < shortestForeign) return 'too short'
+  if (characters.length < minForeignLength) return 'too short'
   const shown = Math.min(4, Math.floor(characters.length / 4))
   return { keyHash, displayKey: `…${characters.slice(-shown).join('')}` }
 }
@@ -73,14 +73,14 @@ export function foreignKey(typed: string): Omit<LicenseKey, 'licenseKey'> | 'unu
  */
 export function normalised(typed: string): string {
   const text = plain(typed.normalize('NFKC').toUpperCase())
-  return hasOwnForm(text) ? unconfused(text) : text
+  return isOwnFormat(text) ? withoutLookalikes(text) : text
 }
 
 const plain = (text: string): string => text.replace(/[\s-]/g, '')
-const unconfused = (text: string): string => text.replace(/O/g, '0').replace(/[IL]/g, '1')
+const withoutLookalikes = (text: string): string => text.replace(/O/g, '0').replace(/[IL]/g, '1')
 
-function hasOwnForm(text: string): boolean {
-  const read = unconfused(text)
+function isOwnFormat(text: string): boolean {
+  const read = withoutLookalikes(text)
   return ungroupedKey.test(read) && checkCharacter(read.slice(-26, -1)) === read.slice(-1)
 }
 

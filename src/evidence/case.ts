@@ -5,7 +5,7 @@ import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
 import { readTotals } from '../usage/read.ts'
-import { nobody, type Person } from '../vault/subjects.ts'
+import { type Person, unknownPerson } from '../vault/subjects.ts'
 
 /** What an archive is about, as things stood when it was begun. */
 export type Case = {
@@ -38,6 +38,6 @@ export async function findCase(
     readTotals(db, tenantId, productId, createdAt),
   ])
   const people = await subjects.openPeople(tenantId, [sealed, sale?.customer ?? null])
-  const [holder = nobody, buyer = nobody] = people
+  const [holder = unknownPerson, buyer = unknownPerson] = people
   return { tenantId, licenseId, entry, holder, sale, buyer, confirmationIds, counted }
 }

@@ -26,8 +26,8 @@ export type AppendGate = {
 
 const retryMs = 10
 /** How long to wait for a freeze that neither comes about nor is given up. */
-const patienceMs = 10_000
-const lookAgainMs = 1000
+const openTimeoutMs = 10_000
+const pollMs = 1000
 
 type Gate = { session: LockSession; appends: number; closing: boolean }
 
@@ -37,7 +37,7 @@ export function createAppendGate(db: Pool): AppendGate {
   let gate: Gate | undefined
   let opening: Promise<Gate> | undefined
 
-  function letGo(left: Gate): void {
+  function release(left: Gate): void {
     if (gate === left) gate = undefined
     if (!left.session.lost) left.session.unshare(appendLock)
   }
@@ -47,7 +47,7 @@ export function createAppendGate(db: Pool): AppendGate {
     const closing = gate
     closing.closing = true
     gate = undefined
-    if (closing.appends === 0) letGo(closing)
+    if (closing.appends === 0) release(closing)
   }
 
   /** Its lock went with it. What passed before is under way: see the table of appenders. */
@@ -57,9 +57,9 @@ export function createAppendGate(db: Pool): AppendGate {
   }
 
   async function open(): Promise<Gate> {
-    const until = performance.now() + patienceMs
+    const until = performance.now() + openTimeoutMs
     for (;;) {
-      session ??= openLockSession(db, { onWanted, onLost }, signIn(id))
+      session ??= openLockSession(db, { onWanted, onLost }, registerAppender(id))
       const current = await session.catch((error: unknown) => {
         session = undefined
         throw error
@@ -99,14 +99,14 @@ export function createAppendGate(db: Pool): AppendGate {
       const passed = gate ?? (await gateNow())
       passed.appends++
       return () => {
-        if (--passed.appends === 0 && passed.closing) letGo(passed)
+        if (--passed.appends === 0 && passed.closing) release(passed)
       }
     },
     async untilOpen(signal) {
       while (!gate && !signal.aborted) {
         // A database that does not answer is for whoever has work to find out.
         if (!(await isFrozen(db).catch(() => false))) return
-        await sleep(lookAgainMs, undefined, { signal }).catch(() => undefined)
+        await sleep(pollMs, undefined, { signal }).catch(() => undefined)
       }
     },
     async stop() {
@@ -122,7 +122,7 @@ async function isFrozen(db: Pool): Promise<boolean> {
   return rowCount !== 0
 }
 
-const signIn = (id: string) => ({
+const registerAppender = (id: string) => ({
   text: `insert into operations.appenders (id, pid, started_at)
          select $1, pid, backend_start from pg_stat_activity where pid = pg_backend_pid()
          on conflict (id) do update set pid = excluded.pid, started_at = excluded.started_at`,

@@ -12,7 +12,7 @@ export type Freeze = {
 }
 
 /** Longer than the store may take to answer or refuse what it was sent. */
-const longestAppendMs = 12_000
+const maxAppendMs = 12_000
 
 /** How the ledger is frozen, or undefined when it is not. */
 export async function readFreeze(db: Pool): Promise<Freeze | undefined> {
@@ -40,7 +40,7 @@ export async function freezeLedger(
   locks: SharedLocks,
   { actor, reason }: { actor: string; reason: string | null },
   onWait: (milliseconds: number) => void,
-  lostAppendMs = longestAppendMs,
+  lostAppendMs = maxAppendMs,
 ): Promise<Freeze | undefined> {
   const { rowCount: begun } = await db.query(
     `insert into operations.freeze (actor, reason) values ($1, $2) on conflict do nothing`,

@@ -95,7 +95,7 @@ export async function admitAs(
   if (issues && caller.tenantStatus === 'suspended') {
     throw new Problem(403, 'forbidden', 'the tenant is suspended; it cannot issue or activate licenses')
   }
-  authority.tokenUse.note(caller.tokenId)
+  authority.tokenUse.record(caller.tokenId)
   request.caller = caller
   return caller
 }

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { RequestValidationError } from 'fastify-zod-openapi'
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
-import { NotInTime } from '../async/within-time.ts'
+import { TimeoutError } from '../async/timeout.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { LedgerFrozen, LedgerUnavailable } from '../ledger/unavailable.ts'
 import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
@@ -62,7 +62,7 @@ export function problemOf(error: FastifyError): Problem {
   if (error instanceof ReadModelsBehind) {
     return unavailable('recorded, but not yet visible everywhere; it is safe to retry')
   }
-  if (error instanceof NotInTime) return unavailable('a store does not respond; it is safe to retry')
+  if (error instanceof TimeoutError) return unavailable('a store does not respond; it is safe to retry')
   if (error instanceof OutOfTime)
     return unavailable('the request timed out and may still complete; it is safe to retry')
   if (isDatabaseTrouble(error)) return unavailable('the database does not respond; retry')

@@ -67,12 +67,12 @@ export function createIdempotency(
     async reserve(request, requestId) {
       const row = newRow(master, request, requestId, now())
       for (;;) {
-        const taken = await take(db, row, now(), leaseMs)
-        if (taken) {
-          const resumed = !taken.wrapped.equals(row.wrapped)
-          const recordKey = openKey(master, row, taken.wrapped)
-          const reserved = ReservedRun.parse(JSON.parse(openPart(recordKey, row, 'run', taken.run)))
-          const claim = { ...row, wrapped: taken.wrapped, recordKey }
+        const claimed = await claimRun(db, row, now(), leaseMs)
+        if (claimed) {
+          const resumed = !claimed.wrapped.equals(row.wrapped)
+          const recordKey = openKey(master, row, claimed.wrapped)
+          const reserved = ReservedRun.parse(JSON.parse(openPart(recordKey, row, 'run', claimed.run)))
+          const claim = { ...row, wrapped: claimed.wrapped, recordKey }
           return { state: 'run', run: runOf(reserved, resumed), end: endingOf(db, claim, leaseMs) }
         }
         const found = await find(db, row.keyHash)
@@ -89,14 +89,14 @@ export function createIdempotency(
       for (let total = 0; ; ) {
         const swept = await destroyExpired(db, now())
         total += swept
-        if (swept < mostAtOnce) return total
+        if (swept < sweepBatch) return total
       }
     },
   }
 }
 
 /** So that a statement stays short after a long rest. */
-const mostAtOnce = 5000
+const sweepBatch = 5000
 
 async function forgetAnswersWith(
   db: Pool,
@@ -105,7 +105,7 @@ async function forgetAnswersWith(
   texts: readonly string[],
 ): Promise<number> {
   if (texts.length === 0) return 0
-  await keepNoAnswerOfRunning(db, master, tenantId)
+  await rewrapRunning(db, master, tenantId)
   // As they stand in JSON, in which every answer to a POST is written.
   const written = texts.map((text) => JSON.stringify(text).slice(1, -1).toLowerCase())
   let forgotten = 0
@@ -113,21 +113,21 @@ async function forgetAnswersWith(
   for (;;) {
     const { rows } = await db.query<{ key_hash: Buffer; wrapped: Buffer; reply: Buffer }>(
       `select key_hash, wrapped, reply from vault.idempotency
-       where tenant_id = $1 and reply is not null and key_hash > $2 order by key_hash limit ${mostLookedInto}`,
+       where tenant_id = $1 and reply is not null and key_hash > $2 order by key_hash limit ${answersPerPage}`,
       [tenantId, last],
     )
-    const telling = rows.filter(({ key_hash: keyHash, wrapped, reply }) => {
+    const matching = rows.filter(({ key_hash: keyHash, wrapped, reply }) => {
       const row = { tenantId, keyHash }
       const { body } = openReply(openKey(master, row, wrapped), row, reply)
       return written.some((text) => body.toLowerCase().includes(text))
     })
     await db.query(
       `update vault.idempotency set reply = null, leased_until = '-infinity' where key_hash = any($1)`,
-      [telling.map(({ key_hash }) => key_hash)],
+      [matching.map(({ key_hash }) => key_hash)],
     )
-    forgotten += telling.length
+    forgotten += matching.length
     const [furthest] = rows.slice(-1)
-    if (!furthest || rows.length < mostLookedInto) return forgotten
+    if (!furthest || rows.length < answersPerPage) return forgotten
     last = furthest.key_hash
   }
 }
@@ -136,7 +136,7 @@ async function forgetAnswersWith(
  * An answer is kept by the row's key as its request has read it. Sealed anew, the key opens the same things for whoever
  * sends the request again, and the running one keeps nothing.
  */
-async function keepNoAnswerOfRunning(db: Pool, master: MasterKey, tenantId: string): Promise<void> {
+async function rewrapRunning(db: Pool, master: MasterKey, tenantId: string): Promise<void> {
   const { rows } = await db.query<{ key_hash: Buffer; wrapped: Buffer }>(
     'select key_hash, wrapped from vault.idempotency where tenant_id = $1 and reply is null',
     [tenantId],
@@ -156,12 +156,12 @@ async function keepNoAnswerOfRunning(db: Pool, master: MasterKey, tenantId: stri
 }
 
 /** Answers are held in memory opened, and an export's may be long. */
-const mostLookedInto = 200
+const answersPerPage = 200
 
 async function destroyExpired(db: Pool, at: Date): Promise<number> {
   const { rowCount } = await db.query(
     `delete from vault.idempotency where key_hash in (
-       select key_hash from vault.idempotency where expires_at <= $1 order by expires_at limit ${mostAtOnce}
+       select key_hash from vault.idempotency where expires_at <= $1 order by expires_at limit ${sweepBatch}
      )`,
     [at],
   )
@@ -208,7 +208,7 @@ const openReply = (recordKey: KeyObject, row: Named, sealed: Buffer): StoredRepl
  * has neither answered nor renewed its lease. Leases go by the database's clock, which all processes share.
  * @returns the row as it stands now; undefined when the turn is somebody else's, or over
  */
-async function take(
+async function claimRun(
   db: Pool,
   row: Row,
   at: Date,
@@ -259,14 +259,14 @@ async function find(
 }
 
 /** More than any run needs; one that hangs is given up for others to take over. */
-const mostRenewals = 60
+const maxRenewals = 60
 
 /** Keeps the lease for as long as the run lasts. */
 function endingOf(db: Pool, claim: Claim, leaseMs: number): Ending {
   const own = [claim.keyHash, claim.holder]
   let renewals = 0
   const renewing = setInterval(() => {
-    if (++renewals === mostRenewals) clearInterval(renewing)
+    if (++renewals === maxRenewals) clearInterval(renewing)
     // A renewal that fails is made up for by the next, or the run is taken over, which does no harm.
     void db
       .query(

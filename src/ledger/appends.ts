@@ -5,7 +5,7 @@ import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js'
 import type status from '@eventstore/db-client/generated/status_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ClientDuplexStream } from '@grpc/grpc-js'
-import { NotInTime } from '../async/within-time.ts'
+import { TimeoutError } from '../async/timeout.ts'
 import { appendRequest, type EventToAppend } from './append-request.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
@@ -17,7 +17,7 @@ type Appended = { revision: number; position: bigint | undefined }
 export type Appends = {
   /**
    * @param expected the revision of the stream's last event; undefined: there is no such stream
-   * @throws what the store refuses with, as the client's error; NotInTime; what the call ends with
+   * @throws what the store refuses with, as the client's error; TimeoutError; what the call ends with
    */
   append(
     stream: string,
@@ -76,7 +76,7 @@ export function createAppends(open: () => Promise<AppendCall>): Appends {
       const call = await current
       const id = randomUUID()
       const { promise, resolve, reject } = Promise.withResolvers<Appended>()
-      const timer = setTimeout(() => reject(new NotInTime(limitMs)), limitMs)
+      const timer = setTimeout(() => reject(new TimeoutError(limitMs)), limitMs)
       pending.set(id, { stream, call, resolve, reject })
       call.write(appendRequest(id, stream, expected, events))
       try {

@@ -66,10 +66,10 @@ export function createCodec(known: Upcasters): Codec {
   }
 }
 
-type DecodedPlace = Pick<Recorded, 'readable' | 'id' | 'stream' | 'revision' | 'position' | 'metadata'>
+type EventHeader = Pick<Recorded, 'readable' | 'id' | 'stream' | 'revision' | 'position' | 'metadata'>
 
 /** @throws ZodError for what the category may not hold */
-function parsedIn(category: Category, place: DecodedPlace, shape: { type: string; data: unknown }): Recorded {
+function parsedIn(category: Category, place: EventHeader, shape: { type: string; data: unknown }): Recorded {
   switch (category) {
     case 'tenant':
       return { ...place, category: 'tenant', event: eventsOf.tenant.parse(shape) }

@@ -3,7 +3,7 @@ import { parseAddress, type StoreAddress } from './address.ts'
 import { type ClockDifference, createClockDifference } from './clock-difference.ts'
 import { findNode } from './discovery.ts'
 import { NodeClient } from './node-client.ts'
-import { failureOf, troubleOf } from './trouble.ts'
+import { classifyError, failureOf } from './store-errors.ts'
 import { LedgerUnavailable, type UnavailableReason } from './unavailable.ts'
 
 /** A client of one node, for as long as that node answers. */
@@ -12,7 +12,7 @@ export type Node = {
   /** Aborts when another client has taken its place: what has no end of its own moves over. */
   replaced: AbortSignal
   /** Called when its connection ends. */
-  ending: Set<() => void>
+  onEnd: Set<() => void>
   /** Notes that the store has answered. */
   answered(): void
 }
@@ -22,23 +22,23 @@ export type Connection = {
    * Makes a call, and makes it again on a new client while the store cannot be reached.
    * @param what begins the message of the error
    * @param limitMs for all tries together
-   * @param call is told how long it may still take; what it throws is judged by {@link troubleOf}
+   * @param call is told how long it may still take; what it throws is judged by {@link classifyError}
    * @throws LedgerUnavailable when time is up; what the call throws when another try would fail in the same way
    */
   call<T>(what: string, limitMs: number, call: (node: Node, leftMs: number) => Promise<T>): Promise<T>
   /** The client of this moment. @throws LedgerUnavailable when no node is found in time */
   node(limitMs: number): Promise<Node>
   /** To be told of what a call on a node has failed with. @returns the error to throw */
-  failed(what: string, node: Node | undefined, error: unknown): unknown
+  reportFailure(what: string, node: Node | undefined, error: unknown): unknown
   /** Ends the connection and what is still under way on it. */
   close(): void
 }
 
 /** A client whose calls fail is replaced when nothing else was answered for so long. */
-const quietMs = 2000
-const longestPauseMs = 400
+const silentMs = 2000
+const maxPauseMs = 400
 /** How long the calls under way on a client that was replaced may go on. */
-const graceMs = 10_000
+const drainMs = 10_000
 
 /** Connects when the first call is made. @param url as `parseAddress` takes it */
 export function createConnection(url: string): Connection {
@@ -62,15 +62,15 @@ export function createConnection(url: string): Connection {
         throw error
       },
     )
-    return before(limitMs, current)
+    return withLimit(limitMs, current)
   }
 
-  function failed(what: string, of: Node | undefined, error: unknown): unknown {
-    const trouble = troubleOf(error)
+  function reportFailure(what: string, of: Node | undefined, error: unknown): unknown {
+    const trouble = classifyError(error)
     if (trouble.kind === 'unavailable') {
-      if (held && held === of && held.isOfNoUse(trouble.reason)) {
+      if (held && held === of && held.shouldReplace(trouble.reason)) {
         current = undefined
-        held.end(graceMs)
+        held.end(drainMs)
         held = undefined
       }
     } else of?.answered()
@@ -79,10 +79,10 @@ export function createConnection(url: string): Connection {
 
   return {
     node,
-    failed,
+    reportFailure: reportFailure,
     async call(what, limitMs, call) {
       const until = performance.now() + limitMs
-      let telling: unknown
+      let reported: unknown
       for (let tries = 0; ; tries++) {
         let of: Node | undefined
         try {
@@ -91,13 +91,13 @@ export function createConnection(url: string): Connection {
           of.answered()
           return answer
         } catch (error) {
-          const failure = failed(what, of, error)
-          if (isLate(failure)) clocks.look()
+          const failure = reportFailure(what, of, error)
+          if (isLate(failure)) clocks.refresh()
           // The last try is cut off by the time limit: the one before it says what is wrong.
-          telling = telling !== undefined && isLate(failure) ? telling : failure
-          const pauseMs = Math.min(longestPauseMs, 50 * 2 ** tries)
+          reported = reported !== undefined && isLate(failure) ? reported : failure
+          const pauseMs = Math.min(maxPauseMs, 50 * 2 ** tries)
           const isOver = isClosed || performance.now() + pauseMs >= until
-          if (isOver || !mayPass(failure)) throw await naming(clocks, telling)
+          if (isOver || !isTransient(failure)) throw await withClockDifference(clocks, reported)
           await sleep(pauseMs)
         }
       }
@@ -110,22 +110,22 @@ export function createConnection(url: string): Connection {
 }
 
 /** Whether another try may come to something else. */
-const mayPass = (failure: unknown): boolean =>
-  failure instanceof LedgerUnavailable && !lasting.has(failure.reason)
+const isTransient = (failure: unknown): boolean =>
+  failure instanceof LedgerUnavailable && !permanentReasons.has(failure.reason)
 
 const isLate = (failure: unknown): boolean =>
   failure instanceof LedgerUnavailable && failure.reason === 'no_answer'
 
 /** Adds the difference of the clocks to the error of a call that was not answered in time: it may be why. */
-async function naming(clocks: ClockDifference, failure: unknown): Promise<unknown> {
+async function withClockDifference(clocks: ClockDifference, failure: unknown): Promise<unknown> {
   if (!(failure instanceof LedgerUnavailable) || failure.reason !== 'no_answer') return failure
-  const words = await clocks.inWords()
+  const words = await clocks.describe()
   return words === undefined
     ? failure
     : new LedgerUnavailable(failure.message, failure.cause, failure.reason, words)
 }
 
-const lasting = new Set<UnavailableReason | undefined>([
+const permanentReasons = new Set<UnavailableReason | undefined>([
   'certificate',
   'unauthenticated',
   'denied',
@@ -133,31 +133,31 @@ const lasting = new Set<UnavailableReason | undefined>([
 ])
 
 type Replaceable = Node & {
-  isOfNoUse(reason: UnavailableReason): boolean
+  shouldReplace(reason: UnavailableReason): boolean
   end(afterMs: number): void
 }
 
 /** How long a cluster may take to name a node before whoever asked hears of it. */
-const searchMs = 2000
+const searchTimeoutMs = 2000
 
 async function connect(address: StoreAddress): Promise<Replaceable> {
-  const client = new NodeClient(address, address.target ?? (await findNode(address, searchMs)))
+  const client = new NodeClient(address, address.target ?? (await findNode(address, searchTimeoutMs)))
   const replaced = new AbortController()
-  const ending = new Set<() => void>()
+  const onEnd = new Set<() => void>()
   const end = () => {
-    for (const tell of ending) tell()
+    for (const listener of onEnd) listener()
     client.end()
   }
   let lastAnswer = performance.now()
   return {
     client,
     replaced: replaced.signal,
-    ending,
+    onEnd: onEnd,
     answered: () => {
       lastAnswer = performance.now()
     },
-    isOfNoUse: (reason) =>
-      reason === 'unreachable' || reason === 'not_ready' || performance.now() - lastAnswer >= quietMs,
+    shouldReplace: (reason) =>
+      reason === 'unreachable' || reason === 'not_ready' || performance.now() - lastAnswer >= silentMs,
     end(afterMs) {
       replaced.abort()
       if (afterMs > 0) setTimeout(end, afterMs).unref()
@@ -167,7 +167,7 @@ async function connect(address: StoreAddress): Promise<Replaceable> {
 }
 
 /** @throws LedgerUnavailable when the work takes longer */
-async function before<T>(limitMs: number, work: Promise<T>): Promise<T> {
+async function withLimit<T>(limitMs: number, work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
     () => reject(new LedgerUnavailable('no node of the event store responds in time', undefined, 'no_node')),

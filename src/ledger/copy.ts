@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
-import { OutOfPlace } from './raw-appends.ts'
+import { WrongRevision } from './raw-appends.ts'
 import { isSameEvent, type RawEvent } from './raw-event.ts'
 import type { LogSource, RawLog } from './raw-log.ts'
 import { writeInOrder } from './raw-write.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /** How far a copy is: everything up to these positions is the same in both logs. */
-type CopyPlace = { events: number; source: bigint | undefined; target: bigint | undefined }
+type CopyPosition = { events: number; source: bigint | undefined; target: bigint | undefined }
 
 type CopyProgress = { events: number; position: bigint; head: bigint }
 
@@ -26,9 +26,9 @@ export class TargetDiffers extends Error {
   }
 }
 
-const beforeAll: CopyPlace = { events: 0, source: undefined, target: undefined }
-const triesWithoutProgress = 10
-const askAgainMs = 250
+const beforeAll: CopyPosition = { events: 0, source: undefined, target: undefined }
+const maxTriesWithoutProgress = 10
+const pollMs = 250
 
 /**
  * Makes the target's own events the same as the source's: ids, types, bytes, revisions, and the order over all streams.
@@ -39,7 +39,7 @@ const askAgainMs = 250
  *   does not answer for long
  */
 export async function copyLog(source: LogSource, target: RawLog, options: CopyOptions): Promise<number> {
-  let place = await compared(source, target, beforeAll, options.onProgress)
+  let place = await compare(source, target, beforeAll, options.onProgress)
   for (let failures = 0; ; ) {
     const before = place.events
     try {
@@ -55,14 +55,14 @@ export async function copyLog(source: LogSource, target: RawLog, options: CopyOp
       )
       if (!mayGrow) return place.events
       failures = 0
-      await setTimeout(askAgainMs)
+      await setTimeout(pollMs)
     } catch (error) {
-      if (!(error instanceof LedgerUnavailable || error instanceof OutOfPlace)) throw error
+      if (!(error instanceof LedgerUnavailable || error instanceof WrongRevision)) throw error
       failures = place.events > before ? 1 : failures + 1
-      if (failures > triesWithoutProgress) throw error
+      if (failures > maxTriesWithoutProgress) throw error
       options.onRetry(error)
       await setTimeout(100 * 2 ** Math.min(failures, 6))
-      place = await compared(source, target, place, options.onProgress)
+      place = await compare(source, target, place, options.onProgress)
     }
   }
 }
@@ -71,8 +71,8 @@ export async function copyLog(source: LogSource, target: RawLog, options: CopyOp
 async function writeAfter(
   source: LogSource,
   target: RawLog,
-  from: CopyPlace,
-  onReached: (place: CopyPlace) => void,
+  from: CopyPosition,
+  onReached: (place: CopyPosition) => void,
   onProgress: (progress: CopyProgress) => void,
 ): Promise<void> {
   const head = (await source.head()) ?? 0n
@@ -95,12 +95,12 @@ async function writeAfter(
  * @returns the place up to which the target has come
  * @throws TargetDiffers
  */
-async function compared(
+async function compare(
   source: LogSource,
   target: RawLog,
-  from: CopyPlace,
+  from: CopyPosition,
   onProgress: (progress: CopyProgress) => void,
-): Promise<CopyPlace> {
+): Promise<CopyPosition> {
   const head = (await source.head()) ?? 0n
   const expected = eventsOf(source, from.source)
   let place = from
@@ -108,8 +108,8 @@ async function compared(
     for await (const { events } of target.pages(from.target)) {
       for (const event of events) {
         const { value, done } = await expected.next()
-        if (done) throw new TargetDiffers(moreThanSource(event, place.events))
-        if (!isSameEvent(value, event)) throw new TargetDiffers(otherThanSource(event, value, place.events))
+        if (done) throw new TargetDiffers(extraEvent(event, place.events))
+        if (!isSameEvent(value, event)) throw new TargetDiffers(differentEvent(event, value, place.events))
         place = { events: place.events + 1, source: value.position, target: event.position }
       }
       if (place.source !== undefined) onProgress({ events: place.events, position: place.source, head })
@@ -128,13 +128,13 @@ export async function* eventsOf(
   return undefined
 }
 
-const placeOf = ({ type, revision, stream }: RawEvent) => `${type} at revision ${revision} of ${stream}`
+const describeEvent = ({ type, revision, stream }: RawEvent) => `${type} at revision ${revision} of ${stream}`
 
 const advice = 'Copy into an empty log, or into one with an unfinished copy of this log.'
 
-const moreThanSource = (event: RawEvent, same: number) =>
-  `The target has more events than the source: after ${same} identical events comes ${placeOf(event)}. ${advice}`
+const extraEvent = (event: RawEvent, same: number) =>
+  `The target has more events than the source: after ${same} identical events comes ${describeEvent(event)}. ${advice}`
 
-const otherThanSource = (event: RawEvent, expected: RawEvent, same: number) =>
-  `The target is not a copy of the source: after ${same} identical events it has ${placeOf(event)}, but the ` +
-  `source has ${placeOf(expected)}. ${advice}`
+const differentEvent = (event: RawEvent, expected: RawEvent, same: number) =>
+  `The target is not a copy of the source: after ${same} identical events it has ${describeEvent(event)}, but the ` +
+  `source has ${describeEvent(expected)}. ${advice}`

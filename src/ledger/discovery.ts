@@ -5,10 +5,10 @@ import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { Metadata } from '@grpc/grpc-js'
 import { nameOf, type StoreAddress } from './address.ts'
-import { connectingAnew } from './node-client.ts'
+import { ownConnections } from './node-client.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
-const betweenRoundsMs = 150
+const retryPauseMs = 150
 
 /**
  * The node to speak to, by the word of the cluster: the leader, unless the address prefers another. A node that does not
@@ -25,8 +25,8 @@ export async function findNode(address: StoreAddress, limitMs: number): Promise<
     } catch (error) {
       failure = error instanceof AggregateError ? error.errors[0] : error
     }
-    if (performance.now() + betweenRoundsMs >= until) break
-    await setTimeout(betweenRoundsMs)
+    if (performance.now() + retryPauseMs >= until) break
+    await setTimeout(retryPauseMs)
   }
   throw new LedgerUnavailable('no node of the event store responds or accepts writes', failure, 'no_node')
 }
@@ -41,7 +41,7 @@ async function nodeBy(seed: string, address: StoreAddress): Promise<string> {
 }
 
 async function membersBy(target: string, address: StoreAddress): Promise<MemberInfo[]> {
-  const client = new gossipGrpc.GossipClient(target, address.channelCredentials, connectingAnew)
+  const client = new gossipGrpc.GossipClient(target, address.channelCredentials, ownConnections)
   try {
     const { promise, resolve, reject } = Promise.withResolvers<ClusterInfo>()
     const deadline = Date.now() + address.gossipTimeoutMs

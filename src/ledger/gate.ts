@@ -1,36 +1,36 @@
-import { withinTime } from '../async/within-time.ts'
+import { withTimeout } from '../async/timeout.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /** Stands before everything that reads or writes the log: it is open while the log is known to be the right one. */
 export type Gate = {
   /** For the hot path, which then need not wait. */
   isOpen(): boolean
-  /** @throws LedgerUnavailable when it does not open in time; what {@link Gate.shut} was given */
+  /** @throws LedgerUnavailable when it does not open in time; what {@link Gate.fail} was given */
   passed(): Promise<void>
   open(): void
   /** Until it is opened again. */
   close(): void
   /** For good. */
-  shut(why: Error): void
+  fail(why: Error): void
 }
 
 /** As long as one try of an append may take. */
-const patienceMs = 2500
+const openTimeoutMs = 2500
 
-export function createGate(waitMs = patienceMs): Gate {
+export function createGate(waitMs = openTimeoutMs): Gate {
   let opening: PromiseWithResolvers<void> | undefined
-  let shutBy: Error | undefined
+  let failure: Error | undefined
   return {
     isOpen: () => opening === undefined,
     async passed() {
-      if (shutBy) throw shutBy
+      if (failure) throw failure
       if (!opening) return
-      await withinTime(opening.promise, waitMs).catch((error: unknown) => {
-        throw shutBy ?? new LedgerUnavailable('the event store does not respond', error)
+      await withTimeout(opening.promise, waitMs).catch((error: unknown) => {
+        throw failure ?? new LedgerUnavailable('the event store does not respond', error)
       })
     },
     open() {
-      if (shutBy) return
+      if (failure) return
       opening?.resolve()
       opening = undefined
     },
@@ -40,8 +40,8 @@ export function createGate(waitMs = patienceMs): Gate {
       // Rejected when nobody waits, it is nobody's.
       opening.promise.catch(() => undefined)
     },
-    shut(why) {
-      shutBy = why
+    fail(why) {
+      failure = why
       opening ??= Promise.withResolvers()
       opening.promise.catch(() => undefined)
       opening.reject(why)

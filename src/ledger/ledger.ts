@@ -19,8 +19,8 @@ import { type Connection, createConnection } from './connection.ts'
 import { createGate, type Gate } from './gate.ts'
 import type { NodeClient } from './node-client.ts'
 import { collect } from './reads.ts'
+import { classifyError, isInvalidPosition } from './store-errors.ts'
 import { subscribed } from './subscription.ts'
-import { isInvalidPosition, troubleOf } from './trouble.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /** The last revision that a decision was made on; `no_stream` when the stream did not exist. Never "any". */
@@ -64,14 +64,14 @@ export type Ledger = {
   /** Says something once when a connection is made, and ends or fails with it. */
   followIdentity(signal: AbortSignal): AsyncIterable<unknown>
   /** The event at exactly this position, of whichever stream; undefined when none is there. */
-  placeAt(position: bigint): Promise<LogPlace | undefined>
+  eventAt(position: bigint): Promise<LoggedEvent | undefined>
   /** The last event of the log, of whichever stream; undefined when it is empty. */
-  lastPlace(): Promise<LogPlace | undefined>
+  lastEvent(): Promise<LoggedEvent | undefined>
   close(): Promise<void>
 }
 
 /** An event's place in the whole log, and when the store took it in, by the store's clock. */
-export type LogPlace = { position: bigint; id: string; created: Date }
+export type LoggedEvent = { position: bigint; id: string; created: Date }
 
 export type LedgerLimits = {
   /** How long one try of a call may take; for a read, until each next event. */
@@ -95,22 +95,22 @@ export function connectLedger(
 ): Ledger {
   const connection = createConnection(url)
   const store = { connection, limits, gate }
-  const pastTheGate = { connection, limits, gate: createGate() }
+  const ungated = { connection, limits, gate: createGate() }
   return {
     readStream: (stream, most = Number.POSITIVE_INFINITY) => readStream(store, stream, most),
     append: (stream, expected, events, cause) => append(store, stream, expected, events, cause),
     readPage: (after, limit) => readPage(store, after, limit),
     subscribe: (after, signal) => subscribe(store, after, signal),
     async head() {
-      const last = await readEvents(pastTheGate, 'the end of the log cannot be read', (client) =>
+      const last = await readEvents(ungated, 'the end of the log cannot be read', (client) =>
         client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }),
       )
       return last[0]?.event?.position.commit
     },
-    identity: () => readIdentity(pastTheGate),
-    followIdentity: (signal) => followIdentity(pastTheGate, signal),
-    placeAt: (position) => placeAt(pastTheGate, position),
-    lastPlace: () => readPlace(pastTheGate, { direction: BACKWARDS, fromPosition: END }),
+    identity: () => readIdentity(ungated),
+    followIdentity: (signal) => followIdentity(ungated, signal),
+    eventAt: (position) => eventAt(ungated, position),
+    lastEvent: () => readOneEvent(ungated, { direction: BACKWARDS, fromPosition: END }),
     close() {
       connection.close()
       return Promise.resolve()
@@ -131,7 +131,7 @@ async function readPage(store: Store, after: bigint | undefined, limit: number):
   const entries: LogEntry[] = []
   let through: bigint | undefined
   const read = await readEvents(store, 'the log cannot be read', (client) =>
-    client.readAll({ direction: FORWARDS, fromPosition: place(after), maxCount }),
+    client.readAll({ direction: FORWARDS, fromPosition: startingAt(after), maxCount }),
   )
   for (const { event } of read) {
     if (!event || event.position.commit === after) continue
@@ -148,7 +148,7 @@ async function* subscribe(
 ): AsyncIterable<LogEntry> {
   if (!gate.isOpen()) await gate.passed()
   const begin = (client: NodeClient) =>
-    client.subscribeToAll({ fromPosition: place(after), filter: ownStreams })
+    client.subscribeToAll({ fromPosition: startingAt(after), filter: ownStreams })
   for await (const { event } of subscribed(connection, begin, signal, limits.callMs)) {
     if (event) yield decode(event, event.position.commit)
   }
@@ -182,7 +182,7 @@ async function readStreamPage(
     )
     return read.flatMap(({ event }) => event ?? [])
   } catch (error) {
-    if (troubleOf(error).kind === 'no_stream') return []
+    if (classifyError(error).kind === 'no_stream') return []
     throw error
   }
 }
@@ -210,9 +210,9 @@ function followIdentity({ connection, limits }: Store, signal: AbortSignal): Asy
   return subscribed(connection, begin, signal, limits.callMs)
 }
 
-async function placeAt(store: Store, position: bigint): Promise<LogPlace | undefined> {
+async function eventAt(store: Store, position: bigint): Promise<LoggedEvent | undefined> {
   try {
-    const found = await readPlace(store, { direction: FORWARDS, fromPosition: place(position) })
+    const found = await readOneEvent(store, { direction: FORWARDS, fromPosition: startingAt(position) })
     return found?.position === position ? found : undefined
   } catch (error) {
     if (isInvalidPosition(error)) return undefined
@@ -221,7 +221,7 @@ async function placeAt(store: Store, position: bigint): Promise<LogPlace | undef
 }
 
 /** Asks the leader: a follower may lack what was acknowledged a moment ago. */
-async function readPlace(store: Store, from: ReadAllOptions): Promise<LogPlace | undefined> {
+async function readOneEvent(store: Store, from: ReadAllOptions): Promise<LoggedEvent | undefined> {
   const [found] = await readEvents(store, 'the log cannot be read', (client) =>
     client.readAll({ ...from, maxCount: 1, requiresLeader: true }),
   )
@@ -234,7 +234,7 @@ async function readPlace(store: Store, from: ReadAllOptions): Promise<LogPlace |
   )
 }
 
-const place = (position: bigint | undefined) =>
+const startingAt = (position: bigint | undefined) =>
   position === undefined ? START : { commit: position, prepare: position }
 
 async function append(
@@ -262,7 +262,7 @@ async function append(
     })
     return { appended: true, revision, position: position ?? (await positionOf(store, stream, revision)) }
   } catch (error) {
-    if (troubleOf(error).kind === 'wrong_revision') return { appended: false }
+    if (classifyError(error).kind === 'wrong_revision') return { appended: false }
     throw error
   }
 }

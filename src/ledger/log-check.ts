@@ -1,4 +1,4 @@
-import type { Ledger, LogPlace } from './ledger.ts'
+import type { Ledger, LoggedEvent } from './ledger.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /** What the read models know of the log that they were built from. */
@@ -26,10 +26,10 @@ export class WrongLog extends LedgerUnavailable {
  * @throws WrongLog; LedgerUnavailable
  */
 export async function checkLog(
-  ledger: Pick<Ledger, 'identity' | 'placeAt' | 'lastPlace'>,
+  ledger: Pick<Ledger, 'identity' | 'eventAt' | 'lastEvent'>,
   known: KnownLog,
 ): Promise<void> {
-  const [ledgerId, last] = await Promise.all([ledger.identity(), ledger.lastPlace()])
+  const [ledgerId, last] = await Promise.all([ledger.identity(), ledger.lastEvent()])
   if (known.ledgerId !== undefined && ledgerId !== known.ledgerId) {
     throw anotherLog(ledgerId, last, known, known.ledgerId)
   }
@@ -38,7 +38,7 @@ export async function checkLog(
   if (last === undefined || last.position < position) throw olderLog(last, position, known)
   // Tables of a version that did not note the event are rebuilt from this log in any case.
   if (known.event === undefined) return
-  const found = await ledger.placeAt(position)
+  const found = await ledger.eventAt(position)
   if (found?.id !== known.event.id) throw otherPast(last, position, known)
 }
 
@@ -47,7 +47,7 @@ const rebuild =
 
 function anotherLog(
   ledgerId: string | undefined,
-  last: LogPlace | undefined,
+  last: LoggedEvent | undefined,
   known: KnownLog,
   knownId: string,
 ): WrongLog {
@@ -60,7 +60,7 @@ function anotherLog(
   )
 }
 
-function olderLog(last: LogPlace | undefined, position: bigint, known: KnownLog): WrongLog {
+function olderLog(last: LoggedEvent | undefined, position: bigint, known: KnownLog): WrongLog {
   return new WrongLog(
     `The log is older than the read models: it ends at position ${last?.position ?? 'none'}${endOf(last)}, and they ` +
       `hold events up to position ${position}${endOfTables(known)}. An older backup of the event store was restored.`,
@@ -68,7 +68,7 @@ function olderLog(last: LogPlace | undefined, position: bigint, known: KnownLog)
   )
 }
 
-function otherPast(last: LogPlace, position: bigint, known: KnownLog): WrongLog {
+function otherPast(last: LoggedEvent, position: bigint, known: KnownLog): WrongLog {
   return new WrongLog(
     `The log${endOf(last)} has another event at position ${position} than the one that the read models were built from` +
       `${endOfTables(known)}: an older backup of the event store was restored and then written to, or the log is a copy ` +
@@ -77,12 +77,12 @@ function otherPast(last: LogPlace, position: bigint, known: KnownLog): WrongLog 
   )
 }
 
-const endOf = (last: LogPlace | undefined): string =>
+const endOf = (last: LoggedEvent | undefined): string =>
   last === undefined ? '' : ` (last event ${last.created.toISOString()})`
 const endOfTables = ({ movedAt }: KnownLog): string =>
   movedAt === undefined ? '' : ` (last event taken in ${new Date(movedAt).toISOString()})`
 
-function older(last: LogPlace | undefined, { movedAt }: KnownLog): string {
+function older(last: LoggedEvent | undefined, { movedAt }: KnownLog): string {
   if (movedAt === undefined) return ''
   return last === undefined || last.created.getTime() < Date.parse(movedAt)
     ? ' The log is the older one.'

@@ -50,7 +50,7 @@ export class NodeClient extends EventStoreDBClient {
 }
 
 /** EventStoreDB writes events of up to 16 MiB, which is more than it takes over gRPC. */
-const mostReceivedBytes = 17 * 1024 * 1024
+const maxReceivedBytes = 17 * 1024 * 1024
 
 /**
  * How much of what the store sends may be on its way. HTTP/2 begins with 64 KiB, which holds up the reader of a long part of
@@ -60,8 +60,8 @@ const receiveWindowBytes = 2 * 1024 * 1024
 
 function channelOptions({ keepAlive }: StoreAddress): ChannelOptions {
   return {
-    ...connectingAnew,
-    'grpc.max_receive_message_length': mostReceivedBytes,
+    ...ownConnections,
+    'grpc.max_receive_message_length': maxReceivedBytes,
     'grpc-node.flow_control_window': receiveWindowBytes,
     ...(keepAlive && {
       'grpc.keepalive_time_ms': keepAlive.intervalMs,
@@ -74,7 +74,7 @@ function channelOptions({ keepAlive }: StoreAddress): ChannelOptions {
  * gRPC keeps the connections of all channels in one pool, and waits up to two minutes before it tries one again that
  * failed. A channel with connections of its own tries at once.
  */
-export const connectingAnew: ChannelOptions = {
+export const ownConnections: ChannelOptions = {
   'grpc.use_local_subchannel_pool': 1,
   'grpc.initial_reconnect_backoff_ms': 200,
   'grpc.max_reconnect_backoff_ms': 1000,

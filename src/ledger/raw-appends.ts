@@ -15,7 +15,7 @@ export type RawAppends = {
    * Sends events of one stream whose revisions follow each other. They are written together or not at all, at exactly
    * these revisions; the same events sent again are acknowledged and not written again.
    * @returns their last position, once the store has acknowledged them and everything that was sent before
-   * @throws OutOfPlace when the stream stands elsewhere, LedgerUnavailable when the store does not answer, fails, or
+   * @throws WrongRevision when the stream stands elsewhere, LedgerUnavailable when the store does not answer, fails, or
    *   has not kept the order. Whichever it was, every later append fails too, and what was sent after it may have been
    *   written without it: look at the log before going on
    */
@@ -24,16 +24,16 @@ export type RawAppends = {
 }
 
 /** The stream does not end where the events begin: somebody else has written there. */
-export class OutOfPlace extends Error {
+export class WrongRevision extends Error {
   constructor(stream: string) {
     super(`${stream} does not stand at the revision before the one to write`)
-    this.name = 'OutOfPlace'
+    this.name = 'WrongRevision'
   }
 }
 
 const noAppends = 'the event store does not take appends'
-const longestConnectMs = 10_000
-const longestAnswerMs = 30_000
+const connectTimeoutMs = 10_000
+const answerTimeoutMs = 30_000
 
 type Pending = {
   stream: string
@@ -44,7 +44,7 @@ type Pending = {
 
 /** Opens a call for appends. @throws LedgerUnavailable */
 export async function openRawAppends(connection: Connection): Promise<RawAppends> {
-  const { node, call } = await connection.call(noAppends, longestConnectMs, async (node) => ({
+  const { node, call } = await connection.call(noAppends, connectTimeoutMs, async (node) => ({
     node,
     call: await node.client.batchAppend({ requiresLeader: true }),
   }))
@@ -76,7 +76,7 @@ export async function openRawAppends(connection: Connection): Promise<RawAppends
   }
 
   const watch = setInterval(() => {
-    if (pending.size === 0 || performance.now() - lastAnswer < longestAnswerMs) return
+    if (pending.size === 0 || performance.now() - lastAnswer < answerTimeoutMs) return
     fail(new LedgerUnavailable('the event store does not acknowledge what it was sent'))
   }, 1000).unref()
 
@@ -94,7 +94,7 @@ export async function openRawAppends(connection: Connection): Promise<RawAppends
   call.on('error', (error) => {
     // What it was ended for is known already.
     if (broken) return
-    const failure = connection.failed(noAppends, node, error)
+    const failure = connection.reportFailure(noAppends, node, error)
     fail(failure instanceof Error ? failure : error)
   })
   call.on('end', () => fail(new LedgerUnavailable('the event store ended the connection')))
@@ -123,6 +123,6 @@ function failureOf(
   error: NonNullable<ReturnType<streams.BatchAppendResp['getError']>>,
 ): Error {
   return error.getDetails()?.getTypeUrl().endsWith('.WrongExpectedVersion')
-    ? new OutOfPlace(stream)
+    ? new WrongRevision(stream)
     : new LedgerUnavailable(`the event store did not write ${stream}: ${error.getMessage()}`)
 }

@@ -31,11 +31,11 @@ export type RawLog = {
 /** What a copy needs of the log that it is made of, which may stand in a file. */
 export type LogSource = Pick<RawLog, 'pages' | 'head'>
 
-const eventsAPage = 500
+const eventsPerPage = 500
 /** A page, with all tries. */
-const readLimitMs = 30_000
+const readTimeoutMs = 30_000
 /** One try. */
-const readTryMs = 10_000
+const attemptTimeoutMs = 10_000
 
 /** @param url as `parseAddress` takes it */
 export function openRawLog(url: string): RawLog {
@@ -69,13 +69,13 @@ async function* pages(connection: Connection, after: bigint | undefined): AsyncI
 
 /** A forward read begins with the very event at its position, which is dropped. */
 async function readAfter(connection: Connection, after: bigint | undefined): Promise<RawEvent[]> {
-  const events = await read(connection, requestOf('forwards', after, eventsAPage))
+  const events = await read(connection, requestOf('forwards', after, eventsPerPage))
   return events[0]?.position === after ? events.slice(1) : events
 }
 
 const read = (connection: Connection, request: streams.ReadReq): Promise<RawEvent[]> =>
-  connection.call('the log cannot be read', readLimitMs, ({ client }, leftMs) =>
-    readOnce(client, request, Math.min(leftMs, readTryMs)),
+  connection.call('the log cannot be read', readTimeoutMs, ({ client }, leftMs) =>
+    readOnce(client, request, Math.min(leftMs, attemptTimeoutMs)),
   )
 
 async function readOnce(client: NodeClient, request: streams.ReadReq, limitMs: number): Promise<RawEvent[]> {

@@ -2,17 +2,17 @@ import type { RawAppends } from './raw-appends.ts'
 import type { RawEventToWrite } from './raw-event.ts'
 
 /** The store takes 1 MiB at most, counted with two bytes a character of the type. */
-const mostBytesAnAppend = 900_000
-const mostEventsAnAppend = 500
+const maxBytesPerAppend = 900_000
+const maxEventsPerAppend = 500
 /** On their way at a time: enough that the store is never idle, and little to look through after a failure. */
-const mostEventsUnderWay = 2000
-const mostBytesUnderWay = 8_000_000
+const maxEventsInFlight = 2000
+const maxBytesInFlight = 8_000_000
 
 /**
  * Writes events in exactly this order, over all streams, with many appends on their way at a time. Events of one stream
  * that follow each other are one append.
  * @param onWritten told of each append in order, once it and all before it are acknowledged
- * @throws OutOfPlace, LedgerUnavailable as `RawAppends` does; what was not reported as written may still have been
+ * @throws WrongRevision, LedgerUnavailable as `RawAppends` does; what was not reported as written may still have been
  */
 export async function writeInOrder<Event extends RawEventToWrite>(
   appends: RawAppends,
@@ -32,7 +32,7 @@ export async function writeInOrder<Event extends RawEventToWrite>(
   }
   for await (const page of pages) {
     for (const group of groupsOf(page.events)) {
-      while (events > mostEventsUnderWay || bytes > mostBytesUnderWay) await settleOldest()
+      while (events > maxEventsInFlight || bytes > maxBytesInFlight) await settleOldest()
       const done = appends.append(group.events)
       // It is waited for in its turn; until then its failure is nobody's.
       done.catch(() => undefined)
@@ -57,8 +57,8 @@ function groupsOf<Event extends RawEventToWrite>(events: readonly Event[]): Grou
       group &&
       last?.stream === event.stream &&
       last.revision + 1 === event.revision &&
-      group.events.length < mostEventsAnAppend &&
-      group.bytes + bytes <= mostBytesAnAppend
+      group.events.length < maxEventsPerAppend &&
+      group.bytes + bytes <= maxBytesPerAppend
     ) {
       group.events.push(event)
       group.bytes += bytes

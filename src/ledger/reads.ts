@@ -1,19 +1,19 @@
 import type { StreamingRead } from '@eventstore/db-client'
-import { NotInTime } from '../async/within-time.ts'
+import { TimeoutError } from '../async/timeout.ts'
 import type { Node } from './connection.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /**
  * Everything that a read comes to. The client gives reads no deadline.
  * @param idleMs how long to wait for each next event
- * @throws NotInTime when none comes; what the client throws
+ * @throws TimeoutError when none comes; what the client throws
  */
 export function collect<E>(read: StreamingRead<E>, node: Node, idleMs: number): Promise<E[]> {
   return new Promise((resolve, reject) => {
     const events: E[] = []
     const settle = () => {
       clearTimeout(idle)
-      node.ending.delete(end)
+      node.onEnd.delete(end)
     }
     const fail = (error: Error) => {
       settle()
@@ -25,8 +25,8 @@ export function collect<E>(read: StreamingRead<E>, node: Node, idleMs: number): 
       read.cancel().catch(() => undefined)
     }
     const end = () => giveUp(new LedgerUnavailable('the connection has ended', undefined, 'unreachable'))
-    const idle = setTimeout(() => giveUp(new NotInTime(idleMs)), idleMs)
-    node.ending.add(end)
+    const idle = setTimeout(() => giveUp(new TimeoutError(idleMs)), idleMs)
+    node.onEnd.add(end)
     read
       .on('data', (event: E) => {
         events.push(event)

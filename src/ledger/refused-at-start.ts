@@ -1,6 +1,6 @@
 import { connect } from 'node:tls'
 import { parseAddress, type StoreAddress } from './address.ts'
-import { aboutCertificates, troubleOf } from './trouble.ts'
+import { aboutCertificates, classifyError } from './store-errors.ts'
 import type { UnavailableReason } from './unavailable.ts'
 
 /** The event store cannot be used with what the address says; the message says what to change. */
@@ -30,15 +30,15 @@ export async function explainRefusal(error: unknown, url: string, doing: string)
         'all characters other than letters and digits.',
     )
   }
-  if (reasons.has('denied')) return refused(forbidden(address, doing))
-  if (reasons.has('certificate')) return refused(certificateTrouble(address, causes.map(messageOf).join(' ')))
-  if (!silent.some((reason) => reasons.has(reason))) return error
-  const said = address.insecure ? undefined : await handshakeTrouble(address)
-  return refused(said === undefined ? nobodyThere(address) : certificateTrouble(address, said))
+  if (reasons.has('denied')) return refused(forbiddenMessage(address, doing))
+  if (reasons.has('certificate')) return refused(certificateMessage(address, causes.map(messageOf).join(' ')))
+  if (!noAnswerReasons.some((reason) => reasons.has(reason))) return error
+  const tlsError = address.insecure ? undefined : await tlsProblem(address)
+  return refused(tlsError === undefined ? unreachableMessage(address) : certificateMessage(address, tlsError))
 }
 
 /** Nothing at the address spoke as an event store does. */
-const silent = ['unreachable', 'no_node', 'no_answer'] as const
+const noAnswerReasons = ['unreachable', 'no_node', 'no_answer'] as const
 
 /** @throws EventStoreRefused for an address that the client cannot use at all */
 export function refuseUnusable(error: unknown): never {
@@ -56,32 +56,32 @@ export function refuseUnusable(error: unknown): never {
   )
 }
 
-const forbidden = ({ user }: StoreAddress, doing: string): string =>
+const forbiddenMessage = ({ user }: StoreAddress, doing: string): string =>
   user
     ? `The event store does not allow the user in ${variable} to ${doing}. Grant the user the rights listed in ` +
       'docs/operating/event-store.md, or use one that has them.'
     : `The event store does not allow anonymous clients to ${doing}. Add the user and the password to ${variable}, ` +
       'as in esdb://user:password@host:2113.'
 
-function nobodyThere({ target, seeds, insecure }: StoreAddress): string {
+function unreachableMessage({ target, seeds, insecure }: StoreAddress): string {
   return (
     `No event store responds at ${target ?? seeds.join(', ')}. Start it, or correct ${variable}` +
     `${insecure ? ' (a server with TLS needs a URL without tls=false)' : ''}.`
   )
 }
 
-const handshakeMs = 2000
+const handshakeTimeoutMs = 2000
 
 /**
  * Asks the nodes by TLS alone: the search for the leader of a cluster fails on a certificate as on a node that is down.
  * @returns what is wrong with the certificate or the protocol of the first node; undefined when that is not the trouble
  */
-async function handshakeTrouble({ target, seeds, certificateAuthority }: StoreAddress) {
+async function tlsProblem({ target, seeds, certificateAuthority }: StoreAddress) {
   const [host = '', port] = (target ?? seeds[0] ?? '').split(':')
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const ca = certificateAuthority && { ca: certificateAuthority }
   const options = { host, port: Number(port), servername: host, ALPNProtocols: ['h2'], ...ca }
-  const socket = connect({ ...options, timeout: handshakeMs })
+  const socket = connect({ ...options, timeout: handshakeTimeoutMs })
   socket.once('secureConnect', () => resolve(undefined))
   socket.once('timeout', () => resolve(undefined))
   socket.once('error', ({ message }: Error) => resolve(aboutCertificates.test(message) ? message : undefined))
@@ -89,7 +89,7 @@ async function handshakeTrouble({ target, seeds, certificateAuthority }: StoreAd
 }
 
 /** What Node and OpenSSL say, in the words of who has to mend it. */
-function certificateTrouble({ target, seeds }: StoreAddress, said: string): string {
+function certificateMessage({ target, seeds }: StoreAddress, said: string): string {
   const node = target ?? seeds.join(', ')
   if (/wrong version number/i.test(said)) {
     return `The server at ${node} does not use TLS. Add tls=false to ${variable}, or use a port with TLS.`
@@ -116,6 +116,6 @@ function* causesOf(error: unknown): Iterable<unknown> {
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '')
 
 function reasonOf(error: unknown): UnavailableReason | undefined {
-  const trouble = troubleOf(error)
+  const trouble = classifyError(error)
   return trouble.kind === 'unavailable' ? trouble.reason : undefined
 }

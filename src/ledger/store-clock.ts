@@ -11,7 +11,7 @@ export type DatedAnswer = { date: string; before: number; after: number }
  * Asks the event store for its time.
  * @returns undefined when no node says, as the embedded event store does not, which is on this machine
  */
-export async function askStoreTime(url: string): Promise<DatedAnswer | undefined> {
+export async function fetchStoreTime(url: string): Promise<DatedAnswer | undefined> {
   if (url.startsWith('unix:')) return undefined
   const { target, seeds, insecure, certificateAuthority } = parseAddress(url)
   for (const node of target === undefined ? seeds : [target]) {

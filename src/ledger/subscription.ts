@@ -1,4 +1,4 @@
-import { NotInTime } from '../async/within-time.ts'
+import { TimeoutError } from '../async/timeout.ts'
 import type { Connection } from './connection.ts'
 import type { NodeClient } from './node-client.ts'
 import { LedgerUnavailable } from './unavailable.ts'
@@ -31,7 +31,7 @@ export async function* subscribed<E>(
   }
   const stop = () => end()
   const moveOver = () => end(new LedgerUnavailable('the subscription is moving to another connection'))
-  const unconfirmed = setTimeout(() => end(new NotInTime(confirmMs)), confirmMs)
+  const unconfirmed = setTimeout(() => end(new TimeoutError(confirmMs)), confirmMs)
   // It may report a failure again after its reader has gone, which nobody would hear.
   subscription.on('error', () => undefined)
   subscription.once('confirmation', () => {
@@ -46,7 +46,7 @@ export async function* subscribed<E>(
       yield event
     }
   } catch (error) {
-    if (!signal.aborted) throw connection.failed('the subscription to the log ended', node, error)
+    if (!signal.aborted) throw connection.reportFailure('the subscription to the log ended', node, error)
   } finally {
     clearTimeout(unconfirmed)
     signal.removeEventListener('abort', stop)

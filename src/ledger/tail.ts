@@ -4,10 +4,10 @@ import { follow } from './follow.ts'
 import type { Ledger, Page } from './ledger.ts'
 
 /** More than any round takes; a reader that is further behind reads from the store. */
-const mostKept = 5000
+const maxKept = 5000
 
 /** The store pushes an event about as soon as it acknowledges it; a reader waits this long before it asks. */
-const patienceMs = 20
+const pushTimeoutMs = 20
 
 const beforeAll = -1n
 
@@ -31,7 +31,7 @@ export function createTail(ledger: Ledger): Tail {
   let arrival = Promise.withResolvers<void>()
 
   function keep(entry: LogEntry): void {
-    if (kept.length >= mostKept) {
+    if (kept.length >= maxKept) {
       completeAfter = kept.at(-1)?.position ?? completeAfter
       kept = []
     }
@@ -53,7 +53,7 @@ export function createTail(ledger: Ledger): Tail {
       const from = after ?? beforeAll
       if (completeAfter === undefined || from < completeAfter) return ledger.readPage(after, limit)
       forget(from)
-      if (kept.length === 0) await Promise.race([arrival.promise, setTimeout(patienceMs)])
+      if (kept.length === 0) await Promise.race([arrival.promise, setTimeout(pushTimeoutMs)])
       // Meanwhile a page that came straight from the store may have been pushed as well.
       forget(from)
       const entries = kept.slice(0, limit)

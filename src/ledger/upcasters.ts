@@ -28,9 +28,9 @@ const from =
  * refund's id behind a dot; Stripe's id has the same form, but the amount was the step.
  */
 const refundWithoutPayment = from(z.looseObject({ refundId: z.string(), amount: z.number() }), (refund) => {
-  const inAll = Number(/\.(\d{1,15})$/.exec(refund.refundId)?.[1] ?? Number.NaN)
-  const cumulative = inAll >= refund.amount
-  return { ...refund, payment: null, amount: cumulative ? inAll : refund.amount, cumulative }
+  const total = Number(/\.(\d{1,15})$/.exec(refund.refundId)?.[1] ?? Number.NaN)
+  const cumulative = total >= refund.amount
+  return { ...refund, payment: null, amount: cumulative ? total : refund.amount, cumulative }
 })
 
 const disputeWithoutPayment = from(z.looseObject({}), (dispute) => ({ ...dispute, payment: null }))
@@ -43,7 +43,7 @@ const factUpcasters: Readonly<Record<string, Upcaster>> = {
   DisputeLost: disputeWithoutPayment,
 }
 
-const noticeOfOldFact = from(
+const notificationOfOldFact = from(
   z.looseObject({ fact: z.object({ type: z.string(), data: z.unknown() }) }),
   (notice) => {
     const { type, data } = notice.fact
@@ -86,7 +86,7 @@ export const upcasters: Upcasters = {
   SaleDisputed: [disputeWithoutPayment, saleInMinorUnits],
   DisputeWon: [disputeWithoutPayment, saleInMinorUnits],
   DisputeLost: [disputeWithoutPayment, saleInMinorUnits],
-  NoticeKept: [noticeOfOldFact, saleInMinorUnits],
+  NoticeKept: [notificationOfOldFact, saleInMinorUnits],
   LicenseRevoked: [revocationWithoutCause],
   LicenseRefunded: [refundOfWholeSale, saleInMinorUnits],
   LicenseReinstated: [reinstatedAsWhole],

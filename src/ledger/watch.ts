@@ -30,7 +30,7 @@ export async function watchLog(
       if (gate.isOpen() && !signal.aborted) onBreak(new Error('the event store ended the subscription'))
     } catch (error) {
       if (error instanceof WrongLog) {
-        gate.shut(error)
+        gate.fail(error)
         onWrong(error)
         return
       }

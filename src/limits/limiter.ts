@@ -25,59 +25,59 @@ export type LimiterOptions = MeterOptions & {
 }
 
 /** What is not urgent is told so often. */
-const roundMs = 500
+const reportEveryMs = 500
 /** Nobody waits longer for an answer than this. */
-const patienceMs = 250
+const answerTimeoutMs = 250
 const forgetEveryMs = 60_000
 
 /** One limit, in force from the first call on. */
 export function createLimiter(limit: string, rate: Rate, options: LimiterOptions): Limiter {
   const { shared, now, onFailure } = options
   const meter = new Meter(rate, options)
-  let telling: Promise<void> | undefined
-  let soon = false
+  let sending: Promise<void> | undefined
+  let isScheduled = false
 
-  async function tell(all?: true): Promise<void> {
+  async function send(all?: true): Promise<void> {
     const reports = meter.report(all)
     if (reports.length === 0) return
-    const patience = setTimeout(() => meter.giveUp(now()), patienceMs)
+    const timeout = setTimeout(() => meter.giveUp(now()), answerTimeoutMs)
     try {
       meter.settle(await shared.settle(limit, meter.gcra, reports, now()), now())
     } catch (error) {
       meter.fail(now())
       onFailure(error)
     } finally {
-      clearTimeout(patience)
+      clearTimeout(timeout)
     }
   }
 
   /** One at a time: what comes meanwhile goes with the next. */
-  function tellNext(all?: true): Promise<void> {
-    telling ??= tell(all).finally(() => {
-      telling = undefined
-      if (meter.isUrgent) void tellNext()
+  function sendNext(all?: true): Promise<void> {
+    sending ??= send(all).finally(() => {
+      sending = undefined
+      if (meter.isUrgent) void sendNext()
     })
-    return telling
+    return sending
   }
 
   /** What is admitted at the same moment is told together. */
-  function flushSoon(): void {
-    if (telling || soon) return
-    soon = true
+  function sendSoon(): void {
+    if (sending || isScheduled) return
+    isScheduled = true
     setImmediate(() => {
-      soon = false
-      void tellNext()
+      isScheduled = false
+      void sendNext()
     })
   }
 
-  const rounds = setInterval(() => void tellNext(), roundMs)
+  const reporting = setInterval(() => void sendNext(), reportEveryMs)
   const forgetting = setInterval(() => meter.forget(now()), forgetEveryMs)
-  rounds.unref()
+  reporting.unref()
   forgetting.unref()
 
   async function flush(): Promise<void> {
-    await telling
-    await tellNext(true)
+    await sending
+    await sendNext(true)
   }
 
   return {
@@ -87,17 +87,17 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
       if (decided < 0) {
         return new Promise((resolve) => {
           meter.wait(key, resolve)
-          flushSoon()
+          sendSoon()
         })
       }
-      if (meter.isUrgent) flushSoon()
+      if (meter.isUrgent) sendSoon()
       return decided
     },
     setProcesses: (count) => meter.setProcesses(count),
     resume: (told) => meter.resume(told),
     flush,
     async stop() {
-      clearInterval(rounds)
+      clearInterval(reporting)
       clearInterval(forgetting)
       await flush()
     },

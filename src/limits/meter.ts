@@ -24,29 +24,29 @@ type Waiter = (waitMs: number) => void
 type Bucket = {
   /** As far as this process knows, with all that it has admitted. */
   tat: number
-  told: number | null
+  reported: number | null
   since: number
   admitted: number
   waiters: Waiter[]
   /** Told, and not answered yet. */
-  telling: { admitted: number; since: number; waiters: Waiter[] } | undefined
+  inFlight: { admitted: number; since: number; waiters: Waiter[] } | undefined
 }
 
 /**
  * Of the burst, what all processes together may have admitted without having told: so much more than the limit can
  * get through at worst.
  */
-const untoldShare = 0.04
+const unreportedShare = 0.04
 /** Of a small burst, how much more may get through at worst when each process has one unit untold. */
-const mostExcessShare = 0.05
+const maxExcessShare = 0.05
 /** Of a small burst, what may be held back so that it does not come to more than that. */
-const mostHeldBackShare = 0.1
+const maxHeldBackShare = 0.1
 
 export type MeterOptions = {
   /** How many buckets are kept at most: addresses are made up faster than they can be forgotten. */
-  mostBuckets?: number
+  maxBuckets?: number
 }
-const defaultMostBuckets = 100_000
+const defaultMaxBuckets = 100_000
 /** Making room for one is as much work as making room for many. */
 const roomShare = 0.1
 
@@ -58,7 +58,7 @@ const roomShare = 0.1
  */
 export class Meter {
   readonly #rate: Rate
-  readonly #mostBuckets: number
+  readonly #maxBuckets: number
   #gcra: Gcra
   readonly #buckets = new Map<string, Bucket>()
   /** Those with something to tell. */
@@ -67,14 +67,14 @@ export class Meter {
   readonly #kept = new Set<string>()
   #urgent = false
   #alone = true
-  #heard = true
+  #connected = true
   #allowance: number
 
-  constructor(rate: Rate, { mostBuckets = defaultMostBuckets }: MeterOptions = {}) {
+  constructor(rate: Rate, { maxBuckets = defaultMaxBuckets }: MeterOptions = {}) {
     this.#rate = rate
-    this.#mostBuckets = mostBuckets
+    this.#maxBuckets = maxBuckets
     this.#gcra = gcraOf(rate)
-    this.#allowance = aloneUntold(rate.burst)
+    this.#allowance = aloneAllowance(rate.burst)
   }
 
   /** The rate by which buckets are settled now. */
@@ -84,7 +84,7 @@ export class Meter {
 
   /** Whether something should be told at once rather than with the next round. Nothing is while nobody listens. */
   get isUrgent(): boolean {
-    return this.#urgent && this.#heard
+    return this.#urgent && this.#connected
   }
 
   get size(): number {
@@ -94,7 +94,8 @@ export class Meter {
   /** @returns 0: go. Negative: it has to be told first, see `wait`. Else the milliseconds until one is free */
   admit(key: string, now: number): number {
     const bucket = this.#bucket(key, now)
-    if (this.#alone || !this.#heard || untold(bucket) < this.#allowance) return this.#decide(key, bucket, now)
+    if (this.#alone || !this.#connected || unreported(bucket) < this.#allowance)
+      return this.#decide(key, bucket, now)
     return waitMs(this.#gcra, bucket.tat, now) || mustWait
   }
 
@@ -110,15 +111,15 @@ export class Meter {
    * @param all also what may be kept to itself as long as it is alone
    */
   report(all = !this.#alone): Report[] {
-    if (all) this.#tellKept()
+    if (all) this.#reportKept()
     const reports: Report[] = []
     for (const key of this.#changed) {
       const bucket = this.#buckets.get(key)
       if (!bucket) continue
-      const { tat: mine, told: expected, admitted, waiters } = bucket
+      const { tat: mine, reported: expected, admitted, waiters } = bucket
       // Nothing was admitted at no time.
       const since = admitted > 0 ? bucket.since : -1
-      bucket.telling = { admitted, since, waiters }
+      bucket.inFlight = { admitted, since, waiters }
       bucket.admitted = 0
       bucket.waiters = []
       reports.push({ key, expected, mine, since, admitted, waiting: waiters.length })
@@ -129,16 +130,16 @@ export class Meter {
   }
 
   settle(settlements: readonly Settlement[], now: number): void {
-    this.#heard = true
+    this.#connected = true
     for (const settlement of settlements) this.#settleOne(settlement, now)
   }
 
   /** Nobody heard it. It is told again, and meanwhile this process decides alone. */
   fail(now: number): void {
     for (const [key, bucket] of this.#buckets) {
-      if (!bucket.telling) continue
-      const { admitted, since, waiters } = bucket.telling
-      bucket.telling = undefined
+      if (!bucket.inFlight) continue
+      const { admitted, since, waiters } = bucket.inFlight
+      bucket.inFlight = undefined
       bucket.waiters.unshift(...waiters)
       if (admitted === 0) continue
       bucket.since = since
@@ -150,9 +151,9 @@ export class Meter {
 
   /** Those that have waited long enough are answered on what is known here, as others are until it is heard again. */
   giveUp(now: number): void {
-    this.#heard = false
+    this.#connected = false
     for (const [key, bucket] of this.#buckets) {
-      const waiters = [...(bucket.telling?.waiters.splice(0) ?? []), ...bucket.waiters.splice(0)]
+      const waiters = [...(bucket.inFlight?.waiters.splice(0) ?? []), ...bucket.waiters.splice(0)]
       for (const waiter of waiters) waiter(this.#decide(key, bucket, now))
     }
   }
@@ -161,23 +162,23 @@ export class Meter {
   resume(told: readonly Pick<Settlement, 'key' | 'tat'>[]): void {
     for (const { key, tat } of told) {
       if (this.#buckets.has(key)) continue
-      this.#buckets.set(key, { tat, told: tat, since: 0, admitted: 0, waiters: [], telling: undefined })
+      this.#buckets.set(key, { tat, reported: tat, since: 0, admitted: 0, waiters: [], inFlight: undefined })
     }
   }
 
   setProcesses(count: number): void {
     const { perMinute, burst } = this.#rate
     this.#alone = count <= 1
-    const share = Math.floor((burst * untoldShare) / count)
+    const share = Math.floor((burst * unreportedShare) / count)
     // Of a small burst each may keep one unit to itself, if what the others may have admitted meanwhile is held back.
-    const heldBack = this.#alone || share >= 1 ? 0 : Math.max(0, count - burst * mostExcessShare)
-    const oneEach = heldBack <= burst * mostHeldBackShare
+    const heldBack = this.#alone || share >= 1 ? 0 : Math.max(0, count - burst * maxExcessShare)
+    const oneEach = heldBack <= burst * maxHeldBackShare
     this.#gcra = gcraOf({ perMinute, burst: oneEach ? burst - heldBack : burst })
     // A very small one, or one shared by many, has no room for anything untold: everybody waits to be told.
-    this.#allowance = this.#alone ? aloneUntold(burst) : share >= 1 ? share : oneEach ? 1 : 0
+    this.#allowance = this.#alone ? aloneAllowance(burst) : share >= 1 ? share : oneEach ? 1 : 0
   }
 
-  #tellKept(): void {
+  #reportKept(): void {
     for (const key of this.#kept) this.#changed.add(key)
     this.#kept.clear()
   }
@@ -196,7 +197,7 @@ export class Meter {
   /** The oldest go when there are too many: whoever has so many addresses has no need of another full bucket. */
   #makeRoom(now: number): void {
     this.forget(now)
-    const enough = this.#mostBuckets * (1 - roomShare)
+    const enough = this.#maxBuckets * (1 - roomShare)
     for (const [key, bucket] of this.#buckets) {
       if (this.#buckets.size <= enough) return
       if (isIdle(bucket)) this.#drop(key)
@@ -212,8 +213,8 @@ export class Meter {
   #bucket(key: string, now: number): Bucket {
     const known = this.#buckets.get(key)
     if (known !== undefined) return known
-    if (this.#buckets.size >= this.#mostBuckets) this.#makeRoom(now)
-    const full: Bucket = { tat: 0, told: null, since: 0, admitted: 0, waiters: [], telling: undefined }
+    if (this.#buckets.size >= this.#maxBuckets) this.#makeRoom(now)
+    const full: Bucket = { tat: 0, reported: null, since: 0, admitted: 0, waiters: [], inFlight: undefined }
     this.#buckets.set(key, full)
     return full
   }
@@ -239,13 +240,13 @@ export class Meter {
 
   #settleOne({ key, tat, granted }: Settlement, now: number): void {
     const bucket = this.#buckets.get(key)
-    if (!bucket?.telling) return
-    const { waiters } = bucket.telling
-    bucket.telling = undefined
+    if (!bucket?.inFlight) return
+    const { waiters } = bucket.inFlight
+    bucket.inFlight = undefined
     const { intervalMs } = this.#gcra
     const own = granted > 0 ? Math.max(bucket.tat, now) + granted * intervalMs : bucket.tat
     bucket.tat = Math.max(own, tat + bucket.admitted * intervalMs)
-    bucket.told = tat
+    bucket.reported = tat
     // At least a moment: whoever was not granted a unit has to come again.
     const wait = Math.max(1, waitMs(this.#gcra, bucket.tat, now))
     for (const [index, waiter] of waiters.entries()) waiter(index < granted ? 0 : wait)
@@ -253,6 +254,6 @@ export class Meter {
 }
 
 /** What is lost when a process that was alone is killed: not more than several may pass the limit by. */
-const aloneUntold = (burst: number): number => Math.floor(burst * mostExcessShare)
-const isIdle = ({ waiters, telling }: Bucket): boolean => waiters.length === 0 && !telling
-const untold = ({ admitted, telling }: Bucket): number => admitted + (telling?.admitted ?? 0)
+const aloneAllowance = (burst: number): number => Math.floor(burst * maxExcessShare)
+const isIdle = ({ waiters, inFlight }: Bucket): boolean => waiters.length === 0 && !inFlight
+const unreported = ({ admitted, inFlight }: Bucket): number => admitted + (inFlight?.admitted ?? 0)

@@ -5,13 +5,13 @@ import { processesLock } from '../../projections/database/advisory-locks.ts'
 import { inTransaction } from '../../projections/database/transaction.ts'
 
 /** How often a process says that it is there. */
-const beatMs = 1000
+const heartbeatMs = 1000
 /** One that has not been heard for so long is gone. */
 const goneAfter = '10 seconds'
 /** A newcomer waits until the others have counted it, but not for one that was killed and is still counted. */
-const patienceMs = 1500
+const joinTimeoutMs = 1500
 
-type Said = { at: string; others: bigint; unaware: bigint }
+type Heartbeat = { at: string; others: bigint; unaware: bigint }
 
 /**
  * Says again and again that this process is there, and hears how many there are. Returns when the others have heard
@@ -31,7 +31,7 @@ export async function joinProcesses(
   /** @returns whether others are there that have not counted this process yet */
   async function beat(): Promise<boolean> {
     try {
-      const said = await sayInTurn(db, id, joinedAt)
+      const said = await recordHeartbeat(db, id, joinedAt)
       joinedAt ??= said?.at ?? null
       onCount(Number(said?.others ?? 0n) + 1)
       if (beats++ % 60 === 0) await db.query('delete from limits.buckets where tat < $1', [now()])
@@ -42,12 +42,12 @@ export async function joinProcesses(
     }
   }
 
-  const until = performance.now() + patienceMs
+  const until = performance.now() + joinTimeoutMs
   while ((await beat()) && performance.now() < until) await setTimeout(100)
   let beating: Promise<unknown> = Promise.resolve()
   const timer = setInterval(() => {
     beating = beat()
-  }, beatMs)
+  }, heartbeatMs)
   timer.unref()
   return async () => {
     clearInterval(timer)
@@ -57,12 +57,12 @@ export async function joinProcesses(
 }
 
 /** One process at a time: of two that came at once neither would see the other, and each would think itself alone. */
-function sayInTurn(db: Pool, id: string, joinedAt: string | null): Promise<Said | undefined> {
+function recordHeartbeat(db: Pool, id: string, joinedAt: string | null): Promise<Heartbeat | undefined> {
   return inTransaction(db, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [processesLock])
-    const { rows } = await client.query<Said>({
+    const { rows } = await client.query<Heartbeat>({
       name: 'count-processes',
-      text: sayAndCount,
+      text: upsertAndCount,
       values: [id, joinedAt],
     })
     return rows[0]
@@ -70,7 +70,7 @@ function sayInTurn(db: Pool, id: string, joinedAt: string | null): Promise<Said 
 }
 
 /** Who counts after this has committed counts this process. Its own row is not in the snapshot that is counted. */
-const sayAndCount = `
+const upsertAndCount = `
   with said as (
     insert into limits.processes (id, seen_at) values ($1, clock_timestamp())
     on conflict (id) do update set seen_at = excluded.seen_at

@@ -1,4 +1,4 @@
-import { NotInTime, withinTime } from '../async/within-time.ts'
+import { TimeoutError, withTimeout } from '../async/timeout.ts'
 import type { Correspondent } from '../domain/mails/template.ts'
 import type { Mailer, MailProblem, OutgoingMail, Sending } from './mailer.ts'
 
@@ -35,10 +35,10 @@ export function createSmtpMailer(url: string): Mailer {
 export async function verifySmtp(url: string, timeLimitMs: number): Promise<Sending> {
   const transport = await connect(url, timeLimitMs)
   try {
-    await withinTime(transport.verify(), timeLimitMs)
+    await withTimeout(transport.verify(), timeLimitMs)
     return { taken: true, status: null, answer: '' }
   } catch (error) {
-    if (error instanceof NotInTime) return { taken: false, problem: 'timeout', status: null, answer: null }
+    if (error instanceof TimeoutError) return { taken: false, problem: 'timeout', status: null, answer: null }
     return failureOf(error)
   } finally {
     transport.close()

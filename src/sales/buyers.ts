@@ -1,7 +1,7 @@
 import { salesNeedingHolder } from '../../projections/sales/holders.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
-import { nobody, type Person } from '../vault/subjects.ts'
+import { type Person, unknownPerson } from '../vault/subjects.ts'
 
 /** Who bought, as far as it is known, and whether the license still needs somebody to hold it. */
 export type Buyer = Person & { needsHolder: boolean }
@@ -21,12 +21,12 @@ export async function readBuyers(
   ])
   return sales.map((sale, index) => ({
     sale,
-    buyer: { ...(people[index] ?? nobody), needsHolder: needing.has(sale.id) },
+    buyer: { ...(people[index] ?? unknownPerson), needsHolder: needing.has(sale.id) },
   }))
 }
 
 /** As {@link readBuyers}, of one sale. */
 export async function readBuyer(services: Ports<'db' | 'subjects'>, sale: KnownSale): Promise<Buyer> {
   const [found] = await readBuyers(services, sale.tenantId, [sale])
-  return found?.buyer ?? { ...nobody, needsHolder: false }
+  return found?.buyer ?? { ...unknownPerson, needsHolder: false }
 }

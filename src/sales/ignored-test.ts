@@ -1,6 +1,6 @@
 import type { PaymentNotification } from '../payments/notification.ts'
 import type { Ports } from '../ports.ts'
-import { type IgnoredReason, type IgnoredTest, noteIgnoredTest } from '../usage/ignored-tests.ts'
+import { type IgnoredReason, type IgnoredTest, recordIgnoredTest } from '../usage/ignored-tests.ts'
 import type { Resolved } from './mapping.ts'
 
 type Why = Pick<IgnoredTest, 'reason' | 'detail'>
@@ -20,6 +20,6 @@ export async function ignoredTest(
   { provider, notificationId, type: kind }: PaymentNotification,
   why: Why,
 ): Promise<{ outcome: 'ignored'; reason: IgnoredReason }> {
-  await noteIgnoredTest(services.db, tenantId, { provider, notificationId, kind, ...why }, services.now())
+  await recordIgnoredTest(services.db, tenantId, { provider, notificationId, kind, ...why }, services.now())
   return { outcome: 'ignored', reason: why.reason }
 }

@@ -3,7 +3,7 @@ import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Done, Work } from './worker.ts'
 
-type Asked = { name: string; key: KeyObject; text: string; resolve: (signature: string) => void }
+type SignRequest = { name: string; key: KeyObject; text: string; resolve: (signature: string) => void }
 
 export type Batches = {
   /** @param name of the key, which never stands for another one. @returns base64 */
@@ -15,26 +15,26 @@ export type Batches = {
 const workerProgram = join(import.meta.dirname, `worker${extname(import.meta.filename)}`)
 
 /** Fewer are signed at once here: sending them away and back would take longer. */
-const worthSending = 4
+const minWorkerBatch = 4
 
 /**
  * Signs what is asked for at the same moment together, on a thread of its own; what is asked for alone is signed
  * where it is. Validates come many at a time, since they share look-ups.
- * @param mostKnown keys that the thread is sent once; when it has so many, it forgets them and is sent what it needs
+ * @param maxKnownKeys keys that the thread is sent once; when it has so many, it forgets them and is sent what it needs
  */
-export function createBatches(mostKnown = 10_000): Batches {
-  let waiting: Asked[] = []
-  let helper: Helper | undefined
+export function createBatches(maxKnownKeys = 10_000): Batches {
+  let waiting: SignRequest[] = []
+  let thread: SigningThread | undefined
 
   function flush(): void {
     const batch = waiting
     waiting = []
-    if (batch.length < worthSending) {
+    if (batch.length < minWorkerBatch) {
       signHere(batch)
       return
     }
-    if (!helper?.alive) helper = startHelper(mostKnown)
-    helper.send(batch)
+    if (!thread?.alive) thread = startThread(maxKnownKeys)
+    thread.send(batch)
   }
 
   return {
@@ -44,34 +44,38 @@ export function createBatches(mostKnown = 10_000): Batches {
         if (waiting.length === 1) setImmediate(flush)
       }),
     async close() {
-      await helper?.end()
+      await thread?.end()
     },
   }
 }
 
-function signHere(batch: readonly Asked[]): void {
+function signHere(batch: readonly SignRequest[]): void {
   for (const { key, text, resolve } of batch) resolve(sign(null, Buffer.from(text), key).toString('base64'))
 }
 
-type Helper = { readonly alive: boolean; send(batch: readonly Asked[]): void; end(): Promise<unknown> }
+type SigningThread = {
+  readonly alive: boolean
+  send(batch: readonly SignRequest[]): void
+  end(): Promise<unknown>
+}
 
 /** The thread that signs. When it ends, what it has not answered is signed here. */
-function startHelper(mostKnown: number): Helper {
+function startThread(mostKnown: number): SigningThread {
   const worker = new Worker(workerProgram)
   const known = new Set<string>()
-  const away = new Map<number, readonly Asked[]>()
+  const inFlight = new Map<number, readonly SignRequest[]>()
   let alive = true
   let sent = 0
   worker.unref()
   worker.on('message', ({ id, signatures }: Done) => {
-    const batch = away.get(id) ?? []
-    away.delete(id)
+    const batch = inFlight.get(id) ?? []
+    inFlight.delete(id)
     for (const [index, { resolve }] of batch.entries()) resolve(signatures[index] ?? '')
   })
   const gone = () => {
     alive = false
-    const lost = [...away.values()]
-    away.clear()
+    const lost = [...inFlight.values()]
+    inFlight.clear()
     for (const batch of lost) signHere(batch)
   }
   worker.on('error', gone)
@@ -86,7 +90,7 @@ function startHelper(mostKnown: number): Helper {
       const fresh = new Map(batch.flatMap(({ name, key }) => (known.has(name) ? [] : [[name, key]])))
       for (const name of fresh.keys()) known.add(name)
       const id = sent++
-      away.set(id, batch)
+      inFlight.set(id, batch)
       const work: Work = {
         id,
         startOver,

@@ -39,7 +39,7 @@ function issuedAt(since: string, key: ActiveKey, now: string): number {
 export type SignSettings = (facts: SettingsFacts, key: ActiveKey, now: string) => Promise<Envelope>
 
 /** Envelopes that are kept, so that one is signed once a process and not once a call. */
-const mostKept = 10_000
+const maxKept = 10_000
 
 /** Signs settings. Ed25519 is deterministic, so the same facts give the same bytes wherever they are signed. */
 export function createSignSettings(signer: Signer): SignSettings {
@@ -67,7 +67,7 @@ export function createSignSettings(signer: Signer): SignSettings {
       if (kept.get(name)?.text === text) kept.delete(name)
     })
     for (const oldest of kept.keys()) {
-      if (kept.size <= mostKept) break
+      if (kept.size <= maxKept) break
       kept.delete(oldest)
     }
     return envelope

@@ -24,7 +24,7 @@ export type Signer = {
 }
 
 /** Keys that are kept open; what a key id stands for never changes. */
-const mostKept = 10_000
+const maxKept = 10_000
 
 const nameOf = (tenantId: string, { kid }: ActiveKey): string => `${tenantId}.${kid}`
 
@@ -54,7 +54,7 @@ export function createSigner(secrets: Pick<Secrets, 'open'>): Signer {
       () => kept.delete(name),
     )
     for (const oldest of kept.keys()) {
-      if (kept.size <= mostKept) break
+      if (kept.size <= maxKept) break
       kept.delete(oldest)
     }
     return opening

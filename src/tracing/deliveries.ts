@@ -4,7 +4,7 @@ import type { Handler } from '../webhooks/feed.ts'
 import type { Tracing } from './tracing.ts'
 
 /** What is dropped is looked up. */
-const mostKept = 5000
+const maxKept = 5000
 
 /** Shows each try of a delivery in the trace of what it tells of. */
 export type DeliveryTracing = {
@@ -25,7 +25,7 @@ export function traceDeliveries(
       if (!entry.readable || entry.category !== 'delivery' || entry.event.type !== 'DeliveryScheduled') return
       recent.set(entry.event.data.deliveryId, entry.metadata.correlationId)
       const [oldest] = recent.keys()
-      if (oldest !== undefined && recent.size > mostKept) recent.delete(oldest)
+      if (oldest !== undefined && recent.size > maxKept) recent.delete(oldest)
     },
     handler: (make) => async (job) => {
       const { deliveryId, attempt, channel } = job
@@ -37,7 +37,7 @@ export function traceDeliveries(
           kind: 'consumer',
           correlationId,
           // What is recorded of a try has its delivery as correlation id.
-          speaksFor: deliveryId,
+          alsoCovers: deliveryId,
           attributes: { 'keyledger.delivery_id': deliveryId, 'keyledger.attempt': attempt },
         },
         () => make(job),

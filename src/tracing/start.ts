@@ -21,17 +21,17 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { withinTime } from '../async/within-time.ts'
+import { withTimeout } from '../async/timeout.ts'
 import type { TracingSettings } from '../config/tracing.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { parseTraceparent, type TraceIds, traceOf } from './ids.ts'
-import type { Annotate, ArrivedRequest, Tracing, Work } from './tracing.ts'
+import type { Annotate, IncomingRequest, Tracing, Work } from './tracing.ts'
 
 /** Where work is: its span, and whose other work belongs to it. */
-type Place = { span: Span; speaksFor: string | undefined }
+type ActiveSpan = { span: Span; alsoCovers: string | undefined }
 
 const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER }
-const closingMs = 2000
+const closeTimeoutMs = 2000
 
 /**
  * Takes traces and sends them to a collector, as OpenTelemetry's variables say. Nothing is registered globally.
@@ -44,8 +44,8 @@ export async function startTracing(
   const ids = createIds()
   const provider = await createProvider(settings, ids, onFailure)
   const tracer = provider.getTracer('keyledger')
-  const places = new AsyncLocalStorage<Place>()
-  const begin = (work: Work, startTime?: number) => beginWork(tracer, places.getStore(), work, startTime)
+  const active = new AsyncLocalStorage<ActiveSpan>()
+  const begin = (work: Work, startTime?: number) => beginWork(tracer, active.getStore(), work, startTime)
 
   /** The first span of a trace has the id that every process expects it to have. */
   function beginTrace(
@@ -61,11 +61,11 @@ export async function startTracing(
 
   async function runIn<T>(
     span: Span,
-    speaksFor: string | undefined,
+    alsoCovers: string | undefined,
     run: (annotate: Annotate) => Promise<T>,
   ) {
     try {
-      return await places.run({ span, speaksFor }, () => run((attributes) => annotate(span, attributes)))
+      return await active.run({ span, alsoCovers }, () => run((attributes) => annotate(span, attributes)))
     } catch (error) {
       markFailed(span, error)
       throw error
@@ -75,14 +75,14 @@ export async function startTracing(
   }
 
   return {
-    beginRequest({ requestId, method, route, traceparent }: ArrivedRequest, follows) {
+    beginRequest({ requestId, method, route, traceparent }: IncomingRequest, follows) {
       const caller = parseTraceparent(traceparent)
       const links = caller ? [linkTo(caller)] : []
       const span = beginTrace(requestId, `${method} ${route}`, SpanKind.SERVER, links, {
         'http.request.method': method,
         'http.route': route,
       })
-      places.run({ span, speaksFor: undefined }, follows)
+      active.run({ span, alsoCovers: undefined }, follows)
       return (status) => {
         span.setAttribute('http.response.status_code', status)
         if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
@@ -93,9 +93,9 @@ export async function startTracing(
       runIn(beginTrace(requestId, 'command', SpanKind.INTERNAL, [], {}), undefined, run),
     within(work, run) {
       const span = begin(work)
-      return span ? runIn(span, work.speaksFor, run) : run(() => undefined)
+      return span ? runIn(span, work.alsoCovers, run) : run(() => undefined)
     },
-    withinAtOnce(work, run) {
+    withinSync(work, run) {
       const span = begin(work)
       if (!span) return run()
       try {
@@ -110,7 +110,7 @@ export async function startTracing(
     record(work, startedAt) {
       begin(work, startedAt)?.end()
     },
-    close: () => withinTime(provider.shutdown(), closingMs).catch(onFailure),
+    close: () => withTimeout(provider.shutdown(), closeTimeoutMs).catch(onFailure),
   }
 }
 
@@ -135,7 +135,7 @@ async function createProvider(
     }).merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: tellingFailures(await exporterFor(settings.protocol), onFailure),
+        exporter: reportingFailures(await exporterFor(settings.protocol), onFailure),
         scheduledDelayMillis: settings.batch.delayMs,
         maxQueueSize: settings.batch.queue,
         maxExportBatchSize: settings.batch.size,
@@ -144,14 +144,14 @@ async function createProvider(
   })
 }
 
-/** @returns undefined when the work has no place in any trace */
+/** @returns undefined when the work belongs to no trace */
 function beginWork(
   tracer: Tracer,
-  place: Place | undefined,
+  active: ActiveSpan | undefined,
   work: Work,
   startTime?: number,
 ): Span | undefined {
-  const parent = parentOf(place, work)
+  const parent = parentOf(active, work)
   if (parent === undefined) return undefined
   const { name, kind = 'internal', correlationId, attributes } = work
   const options = {
@@ -168,18 +168,18 @@ function beginWork(
 
 /** Under the work that is running, if that is of the same chain of causes; else under the beginning of its own chain. */
 function parentOf(
-  place: Place | undefined,
+  active: ActiveSpan | undefined,
   { correlationId }: Work,
 ): { context: Context; links: Link[] } | undefined {
-  const inPlace = place && { context: trace.setSpan(ROOT_CONTEXT, place.span), links: [] }
-  if (correlationId === undefined) return inPlace
+  const underActive = active && { context: trace.setSpan(ROOT_CONTEXT, active.span), links: [] }
+  if (correlationId === undefined) return underActive
   const of = traceOf(correlationId)
-  const around = place?.span.spanContext()
-  if (around?.traceId === of.traceId || place?.speaksFor === correlationId) return inPlace
+  const activeContext = active?.span.spanContext()
+  if (activeContext?.traceId === of.traceId || active?.alsoCovers === correlationId) return underActive
   const first = { ...of, traceFlags: TraceFlags.SAMPLED, isRemote: true }
   return {
     context: trace.setSpanContext(ROOT_CONTEXT, first),
-    links: around === undefined ? [] : [{ context: around }],
+    links: activeContext === undefined ? [] : [{ context: activeContext }],
   }
 }
 
@@ -231,7 +231,7 @@ async function exporterFor(protocol: TracingSettings['protocol']): Promise<SpanE
 }
 
 /** The SDK itself would write failures to the console. */
-function tellingFailures(exporter: SpanExporter, onFailure: (error: unknown) => void): SpanExporter {
+function reportingFailures(exporter: SpanExporter, onFailure: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, done) =>
       exporter.export(spans, ({ code, error }) => {

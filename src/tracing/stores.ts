@@ -15,7 +15,7 @@ export const tracedExecute =
     const traced: typeof decider = {
       ...decider,
       decide: (state, given) =>
-        tracing.withinAtOnce({ name: `decide ${category}` }, () => decide(state, given)),
+        tracing.withinSync({ name: `decide ${category}` }, () => decide(state, given)),
     }
     const { correlationId } = cause
     return tracing.within({ name: `handle ${category}`, correlationId }, () =>
@@ -63,7 +63,7 @@ type Log = { readPage(after: bigint | undefined, limit: number): Promise<Page> }
 type Step = { from: bigint; to: bigint }
 
 /** So many chains of causes are shown of one round. */
-const mostShown = 100
+const maxSpansPerBatch = 100
 
 /** Watches what a reader of the log reads, to show of each round which chains of causes it brought into the read models. */
 export function watchBatches<L extends Log>(
@@ -89,7 +89,7 @@ export function watchBatches<L extends Log>(
         if (entry.event.type !== 'DeliveryAttempted')
           chains.set(correlationId, (chains.get(correlationId) ?? 0) + 1)
       }
-      for (const [correlationId, events] of [...chains].slice(0, mostShown)) {
+      for (const [correlationId, events] of [...chains].slice(0, maxSpansPerBatch)) {
         tracing.record(
           { name: 'project', correlationId, attributes: { 'keyledger.events': events } },
           startedAt,

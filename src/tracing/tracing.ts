@@ -11,14 +11,14 @@ export type Work = {
    */
   correlationId?: string
   /** Another correlation id whose work belongs to this work, too. */
-  speaksFor?: string
+  alsoCovers?: string
   attributes?: Attributes
 }
 
 /** Adds to what is known of the work that is running. */
 export type Annotate = (attributes: Attributes) => void
 
-export type ArrivedRequest = {
+export type IncomingRequest = {
   requestId: string
   method: string
   /** The pattern of its path, never an id. */
@@ -33,11 +33,11 @@ export type Tracing = {
    * Begins the trace of a request and runs what follows in it.
    * @returns how the request ended
    */
-  beginRequest(request: ArrivedRequest, follows: () => void): (status: number) => void
+  beginRequest(request: IncomingRequest, follows: () => void): (status: number) => void
   /** Runs a command of the host as the beginning of a trace. */
   beginCommand<T>(requestId: string, run: () => Promise<T>): Promise<T>
   within<T>(work: Work, run: (annotate: Annotate) => Promise<T>): Promise<T>
-  withinAtOnce<T>(work: Work, run: () => T): T
+  withinSync<T>(work: Work, run: () => T): T
   /** Work that has just ended. @param startedAt in milliseconds since 1970 */
   record(work: Work, startedAt: number): void
   /** Sends what is left, for no longer than two seconds. */

@@ -2,44 +2,49 @@ import type { Pool } from 'pg'
 import type { Telemetry } from '../domain/telemetry.ts'
 
 /**
- * Keeps what the devices of licenses last said of themselves: in memory, and written down every few seconds, so that
+ * Keeps what the devices of licenses last telemetry of themselves: in memory, and written down every few seconds, so that
  * it costs a call no write of its own. What a killed process had not written yet is lost until the device says it
  * again.
  */
 export type DeviceTelemetry = {
-  note(device: { instanceId: string; licenseId: string }, said: Telemetry): void
+  record(device: { instanceId: string; licenseId: string }, telemetry: Telemetry): void
   /** Writes what has been noted; on failure it is kept for the next time. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
-type Noted = { licenseId: string; said: Telemetry; at: Date }
+type Pending = { licenseId: string; telemetry: Telemetry; at: Date }
 
-/** A device that has said nothing new is noted again when so long has passed. */
+/** A device that has telemetry nothing new is noted again when so long has passed. */
 const staleMs = 86_400_000
 
 /** More at once would keep a connection from others for long. */
 const batchSize = 1000
 
-/** Whether there is anything in what a device says now that was not known, or has not been said for a day. */
-export function isNews(
-  said: Telemetry,
+/** Whether there is anything in what a device says now that was not known, or has not been telemetry for a day. */
+export function hasChanged(
+  telemetry: Telemetry,
   known: (Telemetry & { seenAt: string }) | undefined,
   now: Date,
 ): boolean {
-  if (said.appVersion === null && said.sdkVersion === null && said.platform === null && said.sdk === null)
+  if (
+    telemetry.appVersion === null &&
+    telemetry.sdkVersion === null &&
+    telemetry.platform === null &&
+    telemetry.sdk === null
+  )
     return false
   return (
     known === undefined ||
-    said.appVersion !== known.appVersion ||
-    said.sdkVersion !== known.sdkVersion ||
-    said.platform !== known.platform ||
-    said.sdk !== known.sdk ||
+    telemetry.appVersion !== known.appVersion ||
+    telemetry.sdkVersion !== known.sdkVersion ||
+    telemetry.platform !== known.platform ||
+    telemetry.sdk !== known.sdk ||
     now.getTime() - Date.parse(known.seenAt) >= staleMs
   )
 }
 
-/** What the devices of a license have said of themselves, by instance id, as far as it has been written down. */
+/** What the devices of a license have telemetry of themselves, by instance id, as far as it has been written down. */
 export async function readTelemetry(
   db: Pool,
   licenseId: string,
@@ -51,7 +56,7 @@ export async function readTelemetry(
            from usage.device_telemetry where license_id = $1`,
     values: [licenseId],
   })
-  return new Map(rows.map(({ instanceId, ...said }) => [instanceId, said]))
+  return new Map(rows.map(({ instanceId, ...telemetry }) => [instanceId, telemetry]))
 }
 
 export function createDeviceTelemetry(
@@ -60,18 +65,18 @@ export function createDeviceTelemetry(
   onFailure: (error: unknown) => void,
   flushEveryMs = 5000,
 ): DeviceTelemetry {
-  let noted = new Map<string, Noted>()
+  let pending = new Map<string, Pending>()
   let flushing = Promise.resolve()
 
   async function write(): Promise<void> {
-    const all = [...noted]
-    noted = new Map()
+    const all = [...pending]
+    pending = new Map()
     for (let at = 0; at < all.length; at += batchSize) {
       try {
         await writeBatch(db, all.slice(at, at + batchSize))
       } catch (error) {
         onFailure(error)
-        noted = new Map([...all.slice(at), ...noted])
+        pending = new Map([...all.slice(at), ...pending])
         return
       }
     }
@@ -84,8 +89,8 @@ export function createDeviceTelemetry(
   const timer = setInterval(() => void flush(), flushEveryMs)
 
   return {
-    note({ instanceId, licenseId }, said) {
-      noted.set(instanceId, { licenseId, said, at: now() })
+    record({ instanceId, licenseId }, telemetry) {
+      pending.set(instanceId, { licenseId, telemetry, at: now() })
     },
     flush,
     async stop() {
@@ -95,7 +100,7 @@ export function createDeviceTelemetry(
   }
 }
 
-async function writeBatch(db: Pool, batch: readonly (readonly [string, Noted])[]): Promise<void> {
+async function writeBatch(db: Pool, batch: readonly (readonly [string, Pending])[]): Promise<void> {
   await db.query({
     name: 'note-device-telemetry',
     text: `insert into usage.device_telemetry as t
@@ -107,10 +112,10 @@ async function writeBatch(db: Pool, batch: readonly (readonly [string, Noted])[]
     values: [
       batch.map(([instanceId]) => instanceId),
       batch.map(([, { licenseId }]) => licenseId),
-      batch.map(([, { said }]) => said.appVersion),
-      batch.map(([, { said }]) => said.sdkVersion),
-      batch.map(([, { said }]) => said.platform),
-      batch.map(([, { said }]) => said.sdk),
+      batch.map(([, { telemetry }]) => telemetry.appVersion),
+      batch.map(([, { telemetry }]) => telemetry.sdkVersion),
+      batch.map(([, { telemetry }]) => telemetry.platform),
+      batch.map(([, { telemetry }]) => telemetry.sdk),
       batch.map(([, { at }]) => at),
     ],
   })

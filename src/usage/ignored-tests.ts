@@ -31,14 +31,14 @@ type KeptIgnoredTest = IgnoredTest & {
 }
 
 /** Beyond these, the oldest of a tenant are forgotten. */
-const mostKept = 200
+const maxKept = 200
 const keptMs = 30 * 86_400_000
 
 /** The log takes ids of this length, and so does an index. */
-const longestText = 500
+const maxTextLength = 500
 
 /** Notes a test notification that had no effect; the same one again is counted. */
-export async function noteIgnoredTest(
+export async function recordIgnoredTest(
   db: Pool,
   tenantId: string,
   { provider, notificationId, kind, reason, detail }: IgnoredTest,
@@ -55,10 +55,10 @@ export async function noteIgnoredTest(
     values: [
       tenantId,
       provider,
-      notificationId.slice(0, longestText),
+      notificationId.slice(0, maxTextLength),
       kind,
       reason,
-      detail?.slice(0, longestText) ?? null,
+      detail?.slice(0, maxTextLength) ?? null,
       now,
     ],
   })
@@ -69,7 +69,7 @@ export async function noteIgnoredTest(
              union all
              (select ctid from usage.ignored_tests where tenant_id = $1 order by received_at desc offset $3)
            )`,
-    values: [tenantId, new Date(now.getTime() - keptMs), mostKept],
+    values: [tenantId, new Date(now.getTime() - keptMs), maxKept],
   })
 }
 
@@ -96,7 +96,7 @@ export async function listIgnoredTests(
 }
 
 /** Why it had no effect, and what to do. */
-export function ignoredWords({ reason, detail }: Pick<IgnoredTest, 'reason' | 'detail'>): string {
+export function describeIgnoredTest({ reason, detail }: Pick<IgnoredTest, 'reason' | 'detail'>): string {
   switch (reason) {
     case 'product_not_in_test_mode':
       return `the product ${detail ?? ''} is not in test mode; turn it on with POST /v1/products/${detail ?? '{productId}'}/test-mode`

@@ -5,7 +5,7 @@ import { type InstallState, mostInstalls, oldestLiveEntry } from '../domain/tria
 type Install = { tenantId: string; productId: string; instanceId: string }
 
 /** What an install without a license has said of itself, and when. */
-export type Sighting = Install & {
+export type InstallReport = Install & {
   state: InstallState
   /** The keyed hash of the machine that it says it is on. */
   machine: string | null
@@ -20,14 +20,14 @@ export type Sighting = Install & {
  */
 export type Installs = {
   /** @param isNew false: a row is brought up to date if there is one, and none is made */
-  note(sighting: Sighting, isNew: boolean): void
+  record(sighting: InstallReport, isNew: boolean): void
   /** Whether an install that has no row yet is going to have one. */
   isPending(install: Install): boolean
   /**
    * Writes at once which machine an install is on.
    * @returns how many installs have been seen on that machine, counted no further than it takes to be too many
    */
-  settle(sighting: Sighting & { machine: string }): Promise<number>
+  settle(sighting: InstallReport & { machine: string }): Promise<number>
   /** Notes that a license was activated in the place of an install; one that has never been seen is not made. */
   convert(install: Install): void
   /** Forgets installs that have not been heard of for 18 months, as long as the trial ledger looks back. */
@@ -37,10 +37,10 @@ export type Installs = {
   stop(): Promise<void>
 }
 
-type Noted = Sighting & { isNew: boolean }
+type PendingReport = InstallReport & { isNew: boolean }
 
 /** More would be held by nobody but whoever makes up installs. */
-const mostPending = 20_000
+const maxPending = 20_000
 const sweepEveryMs = 6 * 3_600_000
 
 /** More at once would keep a connection from others for long. */
@@ -55,39 +55,39 @@ export function createInstalls(
   onFailure: (error: unknown) => void,
   flushEveryMs = 1000,
 ): Installs {
-  let noted = new Map<string, Noted>()
+  let pending = new Map<string, PendingReport>()
   /** On its way into the table. */
-  let writing = new Map<string, Noted>()
+  let writing = new Map<string, PendingReport>()
   let converted = new Map<string, Install & { at: Date }>()
-  let passedOver = 0
+  let skipped = 0
   let flushing = Promise.resolve()
 
-  function keep(sighting: Noted): void {
+  function keep(sighting: PendingReport): void {
     const key = keyOf(sighting)
-    const before = noted.get(key)
-    if (!before && noted.size >= mostPending) passedOver++
-    else noted.set(key, before ? newerOf(before, sighting) : sighting)
+    const before = pending.get(key)
+    if (!before && pending.size >= maxPending) skipped++
+    else pending.set(key, before ? newerOf(before, sighting) : sighting)
   }
 
   async function write(): Promise<void> {
-    if (passedOver > 0) {
-      onFailure(new Error(`more installs report than can be stored: ${passedOver} were skipped`))
-      passedOver = 0
+    if (skipped > 0) {
+      onFailure(new Error(`more installs report than can be stored: ${skipped} were skipped`))
+      skipped = 0
     }
-    writing = noted
-    noted = new Map()
+    writing = pending
+    pending = new Map()
     const conversions = converted
     converted = new Map()
     const rows = [...writing.values()]
     try {
       for (let at = 0; at < rows.length; at += batchSize) {
-        await writeSightings(db, rows.slice(at, at + batchSize))
+        await writeReports(db, rows.slice(at, at + batchSize))
       }
       if (conversions.size > 0) await writeConversions(db, [...conversions.values()])
     } catch (error) {
       onFailure(error)
-      const later = noted
-      noted = writing
+      const later = pending
+      pending = writing
       for (const sighting of later.values()) keep(sighting)
       converted = new Map([...conversions, ...converted])
     }
@@ -103,17 +103,17 @@ export function createInstalls(
   const sweeping = setInterval(() => void sweep(), sweepEveryMs)
 
   return {
-    note: (sighting, isNew) => keep({ ...sighting, isNew }),
+    record: (sighting, isNew) => keep({ ...sighting, isNew }),
     isPending(install) {
       const key = keyOf(install)
-      return noted.get(key)?.isNew === true || writing.get(key)?.isNew === true
+      return pending.get(key)?.isNew === true || writing.get(key)?.isNew === true
     },
     async settle(sighting) {
-      await writeSightings(db, [{ ...sighting, isNew: true }])
+      await writeReports(db, [{ ...sighting, isNew: true }])
       return countOnMachine(db, sighting.machine)
     },
     convert(install) {
-      if (converted.size < mostPending) converted.set(keyOf(install), { ...install, at: now() })
+      if (converted.size < maxPending) converted.set(keyOf(install), { ...install, at: now() })
     },
     sweep,
     flush,
@@ -126,7 +126,7 @@ export function createInstalls(
 }
 
 /** One report out of two, of which the second was made later: what it does not say stays as it was. */
-function newerOf(before: Noted, after: Noted): Noted {
+function newerOf(before: PendingReport, after: PendingReport): PendingReport {
   const { appVersion, sdkVersion, platform, sdk } = after.telemetry
   return {
     ...after,
@@ -141,19 +141,19 @@ function newerOf(before: Noted, after: Noted): Noted {
   }
 }
 
-async function writeSightings(db: Pool, sightings: readonly Noted[]): Promise<void> {
+async function writeReports(db: Pool, sightings: readonly PendingReport[]): Promise<void> {
   for (const isNew of [true, false]) {
     const rows = sightings.filter((sighting) => sighting.isNew === isNew).map(rowOf)
     if (rows.length === 0) continue
     await db.query({
       name: isNew ? 'write-installs' : 'write-known-installs',
-      text: sightingsInto(isNew ? '' : knownOnly),
+      text: upsertInstalls(isNew ? '' : knownOnly),
       values: [JSON.stringify(rows)],
     })
   }
 }
 
-const rowOf = ({ tenantId, productId, instanceId, state, machine, telemetry, at }: Noted) => ({
+const rowOf = ({ tenantId, productId, instanceId, state, machine, telemetry, at }: PendingReport) => ({
   tenant_id: tenantId,
   product_id: productId,
   instance_id: instanceId,
@@ -172,7 +172,7 @@ const knownOnly = `
     where (k.tenant_id, k.product_id, k.instance_id) = (s.tenant_id, s.product_id, s.instance_id))`
 
 /** In the order of the keys, so that no two processes wait for each other. */
-const sightingsInto = (which: string) => `
+const upsertInstalls = (which: string) => `
   insert into usage.installs as i
   select * from json_populate_recordset(null::usage.installs, $1) s ${which}
   order by tenant_id, product_id, instance_id

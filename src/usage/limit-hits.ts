@@ -1,23 +1,23 @@
 import type { Pool } from 'pg'
 import type { LimitName } from '../limits/limits.ts'
 import { createBatches } from './batches.ts'
-import { momentsIn, type UsageRange } from './range.ts'
+import { pointsIn, type UsageRange } from './range.ts'
 
 /** The limits of which it is known whose calls they are when they are hit; behind an address may be anybody. */
-export type LimitOfTenant = Extract<
+export type TenantLimit = Extract<
   LimitName,
   'management' | 'runtime' | 'clientTenant' | 'clientInstance' | 'clientNewInstances' | 'checkout'
 >
 
 /** Counts refusals with 429 in memory, and writes the sums now and then: somebody who floods costs no write each. */
 export type LimitHits = {
-  count(tenantId: string, limit: LimitOfTenant): void
+  count(tenantId: string, limit: TenantLimit): void
   /** Writes what has been counted; on failure it is kept for the next time. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
-type Hit = { tenant_id: string; limit_name: LimitOfTenant; hour: string; hits: number }
+type Hit = { tenant_id: string; limit_name: TenantLimit; hour: string; hits: number }
 
 const hourMs = 3_600_000
 
@@ -57,18 +57,18 @@ const addHits = {
     on conflict (tenant_id, hour, limit_name) do update set hits = h.hits + excluded.hits`,
 }
 
-export type HitsOfHour = { at: string; hits: Partial<Record<LimitOfTenant, number>> }
+export type HitsOfHour = { at: string; hits: Partial<Record<TenantLimit, number>> }
 
 /** How often callers of a tenant were refused, each hour of a range, hours without any included. */
 export async function readLimitHits(db: Pool, tenantId: string, range: UsageRange): Promise<HitsOfHour[]> {
-  const { rows } = await db.query<{ hour: string; name: LimitOfTenant; hits: bigint }>({
+  const { rows } = await db.query<{ hour: string; name: TenantLimit; hits: bigint }>({
     name: 'read-limit-hits',
     text: `select hour, limit_name as name, hits from usage.limit_hits
            where tenant_id = $1 and hour >= $2 and hour < $3`,
     values: [tenantId, range.from, range.to],
   })
   const found = Map.groupBy(rows, ({ hour }) => hour)
-  return momentsIn(range).map((at) => ({
+  return pointsIn(range).map((at) => ({
     at,
     hits: Object.fromEntries((found.get(at) ?? []).map(({ name, hits }) => [name, Number(hits)])),
   }))

@@ -6,10 +6,10 @@ export type UsageRange = { from: string; to: string; granularity: Granularity; p
 const lengthMs: Record<Granularity, number> = { hour: 3_600_000, day: 86_400_000 }
 
 /** How many points a series has when nothing says where it begins. */
-const usualPoints: Record<Granularity, number> = { hour: 24, day: 30 }
+const defaultPoints: Record<Granularity, number> = { hour: 24, day: 30 }
 
 /** A year by day with room to spare, and two weeks by hour. */
-export const mostPoints = 400
+export const maxPoints = 400
 
 /**
  * Widens what was asked for to whole hours or days. It ends with the present one at the latest, since nothing is
@@ -26,24 +26,26 @@ export const mostPoints = 400
  * @returns what is wrong as a value: it is empty, would have too many points, or begins before 1970
  */
 export function usageRange(
-  asked: { from?: string | undefined; to?: string | undefined; granularity: Granularity },
+  requested: { from?: string | undefined; to?: string | undefined; granularity: Granularity },
   now: string,
 ): UsageRange | 'empty' | 'too long' | 'too early' {
-  const { granularity } = asked
+  const { granularity } = requested
   const step = lengthMs[granularity]
   const present = startOf(now, step) + step
-  const end = asked.to === undefined ? present : Math.min(present, endOf(asked.to, step))
-  const start = asked.from === undefined ? end - usualPoints[granularity] * step : startOf(asked.from, step)
-  const backwards = asked.from !== undefined && asked.to !== undefined && asked.from >= asked.to
+  const end = requested.to === undefined ? present : Math.min(present, endOf(requested.to, step))
+  const start =
+    requested.from === undefined ? end - defaultPoints[granularity] * step : startOf(requested.from, step)
+  const backwards =
+    requested.from !== undefined && requested.to !== undefined && requested.from >= requested.to
   if (backwards || start >= end) return 'empty'
   if (start < 0) return 'too early'
   const points = (end - start) / step
-  if (points > mostPoints) return 'too long'
+  if (points > maxPoints) return 'too long'
   return { from: new Date(start).toISOString(), to: new Date(end).toISOString(), granularity, points }
 }
 
 /** The moment at which each hour or day of the range begins. */
-export function momentsIn({ from, granularity, points }: UsageRange): string[] {
+export function pointsIn({ from, granularity, points }: UsageRange): string[] {
   const start = Date.parse(from)
   return Array.from({ length: points }, (_, index) =>
     new Date(start + index * lengthMs[granularity]).toISOString(),

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { momentsIn, type UsageRange } from './range.ts'
+import { pointsIn, type UsageRange } from './range.ts'
 
 type Counts = { activations: number; deactivations: number; validations: number; rejected: number }
 export type UsageSeries = { totals: Counts; series: ({ at: string } & Counts)[] }
@@ -25,7 +25,7 @@ export async function readUsage(
   for (const counts of counted.values()) {
     for (const what of kinds) totals[what] += counts[what]
   }
-  return { totals, series: momentsIn(range).map((at) => ({ at, ...(counted.get(at) ?? none) })) }
+  return { totals, series: pointsIn(range).map((at) => ({ at, ...(counted.get(at) ?? none) })) }
 }
 
 const none: Counts = { activations: 0, deactivations: 0, validations: 0, rejected: 0 }

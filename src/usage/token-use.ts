@@ -5,7 +5,7 @@ import type { Pool } from 'pg'
  * of its own. What a killed process had not written yet is lost, and so a token may look unused for a few seconds more.
  */
 export type TokenUse = {
-  note(tokenId: string): void
+  record(tokenId: string): void
   /** Writes what has been noted; on failure it is kept for the next time. */
   flush(): Promise<void>
   stop(): Promise<void>
@@ -17,13 +17,13 @@ export function createTokenUse(
   onFailure: (error: unknown) => void,
   flushEveryMs = 5000,
 ): TokenUse {
-  let noted = new Map<string, Date>()
+  let pending = new Map<string, Date>()
   let flushing = Promise.resolve()
 
   async function write(): Promise<void> {
-    const batch = noted
+    const batch = pending
     if (batch.size === 0) return
-    noted = new Map()
+    pending = new Map()
     try {
       await db.query({
         name: 'note-token-use',
@@ -35,7 +35,7 @@ export function createTokenUse(
       })
     } catch (error) {
       onFailure(error)
-      noted = new Map([...batch, ...noted])
+      pending = new Map([...batch, ...pending])
     }
   }
 
@@ -46,8 +46,8 @@ export function createTokenUse(
   const timer = setInterval(() => void flush(), flushEveryMs)
 
   return {
-    note(tokenId) {
-      noted.set(tokenId, now())
+    record(tokenId) {
+      pending.set(tokenId, now())
     },
     flush,
     async stop() {

@@ -20,13 +20,13 @@ export function createMachines(secrets: Secrets, randomBytes: RandomBytes): Mach
   function keyOf(tenantId: string): Promise<KeyObject> {
     const known = keys.get(tenantId)
     if (known) return known
-    const key = madeOrKept(tenantId)
+    const key = loadOrCreateKey(tenantId)
     keys.set(tenantId, key)
     key.catch(() => keys.delete(tenantId))
     return key
   }
 
-  async function madeOrKept(tenantId: string): Promise<KeyObject> {
+  async function loadOrCreateKey(tenantId: string): Promise<KeyObject> {
     const fresh = Buffer.from(randomBytes(32)).toString('base64')
     return createSecretKey(await secrets.keep(tenantId, secretName, fresh), 'base64')
   }

@@ -26,7 +26,7 @@ export type Subjects = {
 }
 
 /** Who somebody is of whom nothing is known, or who was erased. */
-export const nobody: Person = { email: null, name: null }
+export const unknownPerson: Person = { email: null, name: null }
 
 export function createSubjects(db: Pool, master: MasterKey): Subjects {
   /** The same person has the same hash, but nobody can tell the e-mail address from it. */
@@ -108,7 +108,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       const keys = await keysOf(tenantId, [...new Set(people.flatMap((person) => person?.subjectId ?? []))])
       return people.map((person) => {
         const key = person && keys.get(person.subjectId)
-        if (!person || !key) return nobody
+        if (!person || !key) return unknownPerson
         const opened = (field: Field, sealed: string | null) => {
           const [, , sealedUnder, bytes] = sealed?.split('.') ?? []
           // Erased since, and known again under another key: what was sealed before stays unreadable.

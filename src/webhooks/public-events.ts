@@ -6,7 +6,7 @@ import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { saleKeyName } from '../domain/sales/key.ts'
 import type { WebhookEventName } from '../domain/webhooks/events.ts'
 import type { Ports } from '../ports.ts'
-import { nobody } from '../vault/subjects.ts'
+import { unknownPerson } from '../vault/subjects.ts'
 import { FedEvent, type Payload, payloadVersion } from './payloads.ts'
 
 /** What is sent, and what of it an answer must not repeat into the log. */
@@ -22,7 +22,7 @@ export async function publicEventOf(
   content: DeliveryContent,
 ): Promise<PublicEvent> {
   const { tenantId, licenseId, deliveryId: id, event, sequence } = delivery
-  const [[person = nobody], key] = await Promise.all([
+  const [[person = unknownPerson], key] = await Promise.all([
     services.subjects.openPeople(tenantId, [content.issued.holder]),
     event === 'license.created' ? services.secrets.open(tenantId, saleKeyName(licenseId)) : undefined,
   ])
@@ -116,7 +116,7 @@ export async function shownPayloads(
   return deliveries.map(({ deliveryId: id, licenseId, licenseRevision, event, sequence }, index) => {
     const content = contents[index]
     if (!content) throw new Error(`${licenseId} has no event at ${licenseRevision}`)
-    const { email = null } = people[index] ?? nobody
+    const { email = null } = people[index] ?? unknownPerson
     return payloadOf(content, { id, event, sequence, email, key: content.issued.displayKey })
   })
 }

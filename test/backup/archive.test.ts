@@ -9,9 +9,9 @@ import { packTar } from 'modern-tar'
 import { afterAll, describe, expect, test } from 'vitest'
 import { checkArchive, readParts } from '../../src/backup/archive-reader.ts'
 import { writeArchive } from '../../src/backup/archive-writer.ts'
-import type { Key, Lock } from '../../src/backup/encryption.ts'
+import type { DecryptionKey, EncryptionKey } from '../../src/backup/encryption.ts'
+import { BackupError } from '../../src/backup/errors.ts'
 import { formatVersion, headerName } from '../../src/backup/format.ts'
-import { BackupTrouble } from '../../src/backup/trouble.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -33,28 +33,28 @@ const described = {
   migrations: ['0001_vault'],
 }
 
-async function write(lock?: Lock): Promise<string> {
+async function write(lock?: EncryptionKey): Promise<string> {
   const file = newPath()
-  await writeArchive(file, { keyledger: '1.2.3', lock }, async (archive) => {
+  await writeArchive(file, { keyledger: '1.2.3', key: lock }, async (archive) => {
     for (const { name, bytes } of parts) await archive.add(name, bytes)
     return described
   })
   return file
 }
 
-const check = (file: string, key?: Key) =>
+const check = (file: string, key?: DecryptionKey) =>
   checkArchive(file, key, { keep: () => true, onBytes: () => undefined })
 
-const refusal = (file: string, key?: Key): Promise<string> =>
+const refusal = (file: string, key?: DecryptionKey): Promise<string> =>
   check(file, key).then(
     () => 'not refused',
     (error: unknown) => {
-      if (!(error instanceof BackupTrouble)) throw error
+      if (!(error instanceof BackupError)) throw error
       return error.message
     },
   )
 
-async function expectWhole(file: string, key?: Key): Promise<void> {
+async function expectWhole(file: string, key?: DecryptionKey): Promise<void> {
   const { manifest, kept } = await check(file, key)
   expect(manifest).toMatchObject({ ...described, format: formatVersion, keyledger: '1.2.3' })
   expect(kept.map(({ name, bytes }) => ({ name, bytes: Buffer.from(bytes) }))).toStrictEqual(parts)
@@ -125,7 +125,7 @@ describe('a file that is not as it was written is refused', () => {
     const file = await write()
     const { manifest } = await check(file)
     const again = newPath()
-    await writeArchive(again, { keyledger: '1.2.3', lock: undefined }, async (archive) => {
+    await writeArchive(again, { keyledger: '1.2.3', key: undefined }, async (archive) => {
       for (const { name, bytes } of parts.toReversed()) await archive.add(name, bytes)
       return described
     })
@@ -172,7 +172,7 @@ describe('writing', () => {
   test('refuses a name that is taken, and leaves that file as it is', async () => {
     const file = newPath()
     writeFileSync(file, 'something')
-    const writing = writeArchive(file, { keyledger: '1.2.3', lock: undefined }, async () => described)
+    const writing = writeArchive(file, { keyledger: '1.2.3', key: undefined }, async () => described)
     await expect(writing).rejects.toThrow(`${file} already exists`)
     expect(readFileSync(file, 'utf8')).toBe('something')
     expect(readdirSync(directory).filter((name) => name.endsWith('.partial'))).toStrictEqual([])
@@ -180,7 +180,7 @@ describe('writing', () => {
 
   test('that fails on the way leaves nothing', async () => {
     const file = newPath()
-    const writing = writeArchive(file, { keyledger: '1.2.3', lock: undefined }, async (archive) => {
+    const writing = writeArchive(file, { keyledger: '1.2.3', key: undefined }, async (archive) => {
       await archive.add('log/000001.jsonl.zst', randomBytes(20_000_000))
       throw new Error('the store is gone')
     })
@@ -190,7 +190,7 @@ describe('writing', () => {
 
   test('where nobody may write is refused in a sentence', async () => {
     const file = join(directory, 'missing', 'file')
-    const writing = writeArchive(file, { keyledger: '1.2.3', lock: undefined }, async () => described)
+    const writing = writeArchive(file, { keyledger: '1.2.3', key: undefined }, async () => described)
     await expect(writing).rejects.toThrow(`${file} cannot be written: ENOENT`)
   })
 })

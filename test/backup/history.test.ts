@@ -1,6 +1,6 @@
 // Guarantee: a scheduled backup is made once an interval, tried again soon after a failure, and missed aloud.
 import { describe, expect, test } from 'vitest'
-import { type BackupRun, isBackupDue, troubleWithBackups } from '../../src/backup/history.ts'
+import { type BackupRun, backupProblem, isBackupDue } from '../../src/backup/history.ts'
 
 const at = (time: string) => new Date(`2026-11-23T${time}:00.000Z`)
 const hour = 3_600_000
@@ -25,7 +25,7 @@ describe('a backup is due', () => {
 
 describe('trouble is told', () => {
   const trouble = (last: BackupRun | undefined, lastGood: BackupRun | undefined, now: string) =>
-    troubleWithBackups({ last, lastGood }, at(now), 2 * hour)
+    backupProblem({ last, lastGood }, at(now), 2 * hour)
 
   test('of nothing while backups are made', () => {
     expect(trouble(undefined, undefined, '06:00')).toBeUndefined()

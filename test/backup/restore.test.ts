@@ -13,7 +13,7 @@ import { RestoreUnfinished, refuseWhileRestoring } from '../../projections/datab
 import { createBackup } from '../../src/backup/backup.ts'
 import { fullSpeed } from '../../src/backup/pace.ts'
 import { type CheckedBackup, checkBackup, checkMasterKeyOf } from '../../src/backup/restore.ts'
-import { leftOut } from '../../src/backup/tables.ts'
+import { excludedTables } from '../../src/backup/tables.ts'
 import { restoreInto } from '../../src/cli/backup/restoring.ts'
 import { createIdempotency } from '../../src/idempotency/idempotency.ts'
 import { eventsOf } from '../../src/ledger/copy.ts'
@@ -49,7 +49,7 @@ afterAll(async () => {
 async function makeBackup(name: string) {
   const log = openRawLog(ledger.eventStoreUrl)
   const options = {
-    lock: undefined,
+    key: undefined,
     version: '1.2.3',
     now: new Date(),
     pace: fullSpeed,
@@ -116,7 +116,7 @@ test('everything is there again: events, durable rows, read models', async () =>
   expect(await eventsOfLedger(target.eventstoreUrl)).toStrictEqual(await eventsOfLedger(ledger.eventStoreUrl))
   expect(await dumpTables(target.db)).toStrictEqual(await dumpTables(ledger.db))
   const { 'vault.idempotency': _, ...expected } = await durableRows(ledger.db)
-  for (const table of Object.keys(leftOut)) expected[table] = []
+  for (const table of Object.keys(excludedTables)) expected[table] = []
   const { 'vault.idempotency': __, ...found } = await durableRows(target.db)
   expect(found).toStrictEqual(expected)
   expect(found['usage.installs']?.length).toBeGreaterThan(0)
@@ -126,7 +126,7 @@ test('everything is there again: events, durable rows, read models', async () =>
 test('for every durable table it is decided whether a backup holds it', async () => {
   const all = Object.keys(await durableRows(ledger.db))
   const kept = backup.manifest.tables.map(({ name }) => name)
-  expect([...kept, ...Object.keys(leftOut)].sort()).toStrictEqual(all)
+  expect([...kept, ...Object.keys(excludedTables)].sort()).toStrictEqual(all)
   expect(kept).toStrictEqual([
     'usage.device_telemetry',
     'usage.hourly',

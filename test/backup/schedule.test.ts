@@ -7,7 +7,7 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createPool } from '../../projections/database/pool.ts'
 import { readBackupHistory } from '../../src/backup/history.ts'
-import { keepBackingUp } from '../../src/backup/schedule.ts'
+import { runBackupSchedule } from '../../src/backup/schedule.ts'
 import { createLedgerDatabase, type TestDatabase } from '../harness/database.ts'
 
 let database: TestDatabase
@@ -39,7 +39,7 @@ function startProcess(
   const stopping = new AbortController()
   const made: string[] = []
   const failures: unknown[] = []
-  const running = keepBackingUp(pool, stopping.signal, {
+  const running = runBackupSchedule(pool, stopping.signal, {
     schedule: { directory, intervalMs: hour, keep: 2 },
     make: async (file) => {
       await make(file)
@@ -48,8 +48,8 @@ function startProcess(
     now: () => new Date(clock.now),
     onMade: ({ file }) => made.push(file),
     onFailure: (error) => failures.push(error),
-    lookEveryMs,
-    lookAgainMs: 5,
+    pollMs: lookEveryMs,
+    retryMs: 5,
   })
   return {
     made,

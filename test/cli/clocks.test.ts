@@ -43,7 +43,7 @@ test.each([120_000, -120_000])('%i ms are an error, which keeps nothing from bei
 
 test('a store that does not say its time is left out, and nobody is asked twice a minute', async () => {
   const embedded = await clocksOf(ledger.eventStoreUrl, ledger.db).read()
-  expect(embedded.map(({ of }) => of)).toStrictEqual(['Postgres'])
+  expect(embedded.map(({ name }) => name)).toStrictEqual(['Postgres'])
   let asked = 0
   const clocks = createClocks([
     async () => {

@@ -11,7 +11,7 @@ import { runChecks } from '../../src/cli/doctor/check.ts'
 import { judgeSpace } from '../../src/cli/doctor/disk.ts'
 import { whyNot } from '../../src/cli/doctor/providers.ts'
 import { judgeRole } from '../../src/cli/doctor/stores.ts'
-import { clockOfAnswer } from '../../src/ledger/clock-difference.ts'
+import { clockOfResponse } from '../../src/ledger/clock-difference.ts'
 import { startMailServer } from '../harness/mail-server.ts'
 import { createHost, type Environment, freePort } from '../harness/process.ts'
 
@@ -242,20 +242,20 @@ describe('what is found means', () => {
 
   test('of clocks: seconds that the question itself took are no difference', () => {
     expect(judgeClocks([]).ok).toBe(true)
-    expect(judgeClocks([{ of: 'Postgres', aheadMs: 4000, within: 10 }]).ok).toBe(true)
-    expect(judgeClocks([{ of: 'Postgres', aheadMs: -9000, within: 8000 }]).ok).toBe(true)
+    expect(judgeClocks([{ name: 'Postgres', aheadMs: 4000, uncertaintyMs: 10 }]).ok).toBe(true)
+    expect(judgeClocks([{ name: 'Postgres', aheadMs: -9000, uncertaintyMs: 8000 }]).ok).toBe(true)
     const found = judgeClocks([
-      { of: 'Postgres', aheadMs: -60_000, within: 10 },
-      { of: 'api.stripe.com', aheadMs: 100, within: 500 },
+      { name: 'Postgres', aheadMs: -60_000, uncertaintyMs: 10 },
+      { name: 'api.stripe.com', aheadMs: 100, uncertaintyMs: 500 },
     ])
     expect(found).toMatchObject({ ok: false, required: false, detail: '60.0 s ahead of Postgres' })
     expect(found.remedy).toContain('the others agree with this machine')
   })
 
   test('of an answer without a date: nothing', () => {
-    expect(clockOfAnswer('x', null, 0, 10)).toStrictEqual([])
-    expect(clockOfAnswer('x', 'yesterday', 0, 10)).toStrictEqual([])
-    expect(clockOfAnswer('x', new Date(60_000).toUTCString(), 60_000, 60_200)).toStrictEqual([
+    expect(clockOfResponse('x', null, 0, 10)).toStrictEqual([])
+    expect(clockOfResponse('x', 'yesterday', 0, 10)).toStrictEqual([])
+    expect(clockOfResponse('x', new Date(60_000).toUTCString(), 60_000, 60_200)).toStrictEqual([
       { of: 'x', aheadMs: 400, within: 600 },
     ])
   })

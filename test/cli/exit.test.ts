@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { ScratchInUse } from '../../projections/runner/replay.ts'
 import { CommandRefused, CommandUnavailable, reportFailure } from '../../src/app/exit.ts'
-import { NotInTime } from '../../src/async/within-time.ts'
+import { TimeoutError } from '../../src/async/timeout.ts'
 import { ConfigError } from '../../src/config.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { invalid, rateLimited, unavailable } from '../../src/http/problem.ts'
@@ -23,7 +23,7 @@ test.each<[what: string, error: Error, code: number]>([
   ['a provider that does not respond', new ProviderUnavailable('stripe', 'no answer'), 3],
   ['a log that does not respond', new LedgerUnavailable('no answer'), 3],
   ['read models that are behind', new ReadModelsBehind(1n, undefined), 3],
-  ['a store that is late', new NotInTime(1000), 3],
+  ['a store that is late', new TimeoutError(1000), 3],
   ['a database that is gone', Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }), 3],
   ['another process that does the same', new ScratchInUse(), 3],
   ['what the command could not do now', new CommandUnavailable('not now'), 3],

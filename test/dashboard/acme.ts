@@ -77,7 +77,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     body: { client_name: 'keyledger on ada-laptop', scopes: ['licenses:read', 'licenses:write', 'danger'] },
   })
   const { user_code: userCode } = z.object({ user_code: z.string() }).parse(login.body)
-  services.tokenUse.note(tokenId)
+  services.tokenUse.record(tokenId)
   await services.tokenUse.flush()
   return {
     owner,

@@ -304,33 +304,33 @@ describe('of what a process keeps to itself', () => {
 })
 
 describe('however many addresses call', () => {
-  const mostBuckets = 1000
+  const maxBuckets = 1000
   test.each([1, 3])('no more buckets are kept than allowed, by one of %i', (processes) => {
-    const meter = new Meter({ perMinute: 120, burst: 240 }, { mostBuckets })
+    const meter = new Meter({ perMinute: 120, burst: 240 }, { maxBuckets })
     meter.setProcesses(processes)
-    for (let caller = 0; caller < 20 * mostBuckets; caller++) {
+    for (let caller = 0; caller < 20 * maxBuckets; caller++) {
       expect(meter.admit(`address ${caller}`, start)).toBe(0)
-      expect(meter.size).toBeLessThanOrEqual(mostBuckets)
+      expect(meter.size).toBeLessThanOrEqual(maxBuckets)
     }
-    expect(meter.report(true).length).toBeLessThanOrEqual(mostBuckets)
+    expect(meter.report(true).length).toBeLessThanOrEqual(maxBuckets)
   })
 
   test('one that has used up its own stays refused while fewer than that call', () => {
-    const meter = new Meter({ perMinute: 5, burst: 10 }, { mostBuckets })
+    const meter = new Meter({ perMinute: 5, burst: 10 }, { maxBuckets })
     for (let calls = 0; calls < 10; calls++) expect(meter.admit('greedy', start)).toBe(0)
-    for (let caller = 0; caller < mostBuckets - 1; caller++) meter.admit(`address ${caller}`, start)
+    for (let caller = 0; caller < maxBuckets - 1; caller++) meter.admit(`address ${caller}`, start)
     expect(meter.admit('greedy', start)).toBeGreaterThan(0)
   })
 
   test('whoever waits for an answer is kept', () => {
-    const meter = new Meter({ perMinute: 5, burst: 10 }, { mostBuckets })
+    const meter = new Meter({ perMinute: 5, burst: 10 }, { maxBuckets })
     meter.setProcesses(3)
     let answer: number | undefined
     expect(meter.admit('waiting', start)).toBeLessThan(0)
     meter.wait('waiting', (waitedMs) => {
       answer = waitedMs
     })
-    for (let caller = 0; caller < 3 * mostBuckets; caller++) meter.admit(`address ${caller}`, start)
+    for (let caller = 0; caller < 3 * maxBuckets; caller++) meter.admit(`address ${caller}`, start)
     meter.settle([], start)
     meter.report()
     meter.settle([{ key: 'waiting', tat: start + 12_000, granted: 1 }], start)

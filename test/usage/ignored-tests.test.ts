@@ -1,6 +1,6 @@
 /** Of the tests that had no effect, a tenant's newest 200 are listed, for 30 days. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listIgnoredTests, noteIgnoredTest } from '../../src/usage/ignored-tests.ts'
+import { listIgnoredTests, recordIgnoredTest } from '../../src/usage/ignored-tests.ts'
 import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
 
 let ledger: TestLedger
@@ -11,7 +11,7 @@ afterAll(() => ledger.close())
 
 const begun = Date.parse('2026-03-01T12:00:00.000Z')
 const note = (tenantId: string, number: number, minute = number) =>
-  noteIgnoredTest(
+  recordIgnoredTest(
     ledger.db,
     tenantId,
     {

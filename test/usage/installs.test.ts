@@ -9,7 +9,7 @@ import { createPool, liveSchema } from '../../projections/database/pool.ts'
 import { inTransaction } from '../../projections/database/transaction.ts'
 import { createReadModelSchema } from '../../projections/runner/schema.ts'
 import { countUnlicensed } from '../../projections/trials/queries.ts'
-import { createInstalls, type Installs, type Sighting } from '../../src/usage/installs.ts'
+import { createInstalls, type InstallReport, type Installs } from '../../src/usage/installs.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
 
 let database: TestDatabase
@@ -58,7 +58,7 @@ const countedAnew = async () =>
   ).rows
 
 const nothing = { appVersion: null, sdkVersion: null, platform: null, sdk: null }
-const seen = (instanceId: string, more: Partial<Sighting> = {}): Sighting => ({
+const seen = (instanceId: string, more: Partial<InstallReport> = {}): InstallReport => ({
   tenantId: 'acme',
   productId: 'editor',
   instanceId,
@@ -76,9 +76,9 @@ const rows = async () =>
   ).rows
 
 test('of several reports of one install the newest counts, and what it does not say stays', async () => {
-  installs.note(seen('a', { telemetry: { ...nothing, appVersion: '1.0' } }), true)
+  installs.record(seen('a', { telemetry: { ...nothing, appVersion: '1.0' } }), true)
   const later = new Date(now.getTime() + 1000)
-  installs.note(seen('a', { state: 'expired', at: later }), false)
+  installs.record(seen('a', { state: 'expired', at: later }), false)
   expect(installs.isPending(seen('a'))).toBe(true)
   await installs.flush()
   expect(installs.isPending(seen('a'))).toBe(false)
@@ -86,18 +86,18 @@ test('of several reports of one install the newest counts, and what it does not 
   expect(await rows()).toStrictEqual([row])
   // Another process comes late with what it heard before.
   const other = make()
-  other.note(seen('a', { state: 'trial' }), true)
+  other.record(seen('a', { state: 'trial' }), true)
   await other.stop()
   expect(await rows()).toStrictEqual([row])
 })
 
 test('one that is not let in is not made, and is brought up to date when it is there', async () => {
-  installs.note(seen('a'), false)
+  installs.record(seen('a'), false)
   await installs.flush()
   expect(await rows()).toStrictEqual([])
-  installs.note(seen('a'), true)
+  installs.record(seen('a'), true)
   await installs.flush()
-  installs.note(seen('a', { state: 'trial' }), false)
+  installs.record(seen('a', { state: 'trial' }), false)
   await installs.flush()
   expect(await rows()).toMatchObject([{ instance_id: 'a', state: 'trial' }])
 })
@@ -106,12 +106,12 @@ test('what a failing database did not take is written later', async () => {
   const failing = vi.spyOn(db, 'query').mockImplementation(() => {
     throw new Error('gone')
   })
-  installs.note(seen('a'), true)
+  installs.record(seen('a'), true)
   installs.convert(seen('a'))
   await installs.flush()
   expect(failures).toStrictEqual([new Error('gone')])
   expect(installs.isPending(seen('a'))).toBe(true)
-  installs.note(seen('b'), true)
+  installs.record(seen('b'), true)
   failing.mockRestore()
   await installs.flush()
   const { rows: found } = await db.query('select instance_id, converted_at from usage.installs order by 1')
@@ -125,14 +125,14 @@ test('one that was converted counts again when it reports, and no install is rea
   const unlicensed = () => countUnlicensed(db, 'acme', 'editor')
   const none = { trial: 0, free_tier: 0, expired: 0, sharedMachines: 0 }
   expect(await unlicensed()).toStrictEqual(none)
-  for (const id of ['a', 'b', 'c']) installs.note(seen(id, { state: 'trial' }), true)
+  for (const id of ['a', 'b', 'c']) installs.record(seen(id, { state: 'trial' }), true)
   await installs.flush()
   installs.convert(seen('a'))
-  installs.note(seen('b', { state: 'expired' }), false)
+  installs.record(seen('b', { state: 'expired' }), false)
   await installs.flush()
   expect(await unlicensed()).toStrictEqual({ ...none, trial: 1, expired: 1 })
   now = new Date(now.getTime() + 1)
-  installs.note(seen('a'), false)
+  installs.record(seen('a'), false)
   await installs.flush()
   expect(await unlicensed()).toStrictEqual({ ...none, trial: 1, free_tier: 1, expired: 1 })
   await db.query('alter table usage.installs rename to hidden')
@@ -140,8 +140,8 @@ test('one that was converted counts again when it reports, and no install is rea
 })
 
 test('so many wait to be written and no more; those that were there are not lost', async () => {
-  for (let install = 0; install < 20_050; install++) installs.note(seen(`i${install}`), true)
-  installs.note(seen('i7', { state: 'trial' }), true)
+  for (let install = 0; install < 20_050; install++) installs.record(seen(`i${install}`), true)
+  installs.record(seen('i7', { state: 'trial' }), true)
   await installs.flush()
   expect(failures).toStrictEqual([new Error('more installs report than can be stored: 50 were skipped')])
   expect((await db.query('select count(*)::int as count from usage.installs')).rows).toStrictEqual([
@@ -154,8 +154,8 @@ test('two processes that write the same at once both get through', async () => {
   const two = make()
   for (let round = 0; round < 5; round++) {
     for (let install = 0; install < 1500; install++) {
-      installs.note(seen(`i${install}`), true)
-      two.note(seen(`i${1499 - install}`), true)
+      installs.record(seen(`i${install}`), true)
+      two.record(seen(`i${1499 - install}`), true)
     }
     await Promise.all([installs.flush(), two.flush()])
   }
@@ -174,11 +174,11 @@ test('installs on one machine are counted once each, and not beyond what matters
 })
 
 test('one that has not been heard of for 18 months is forgotten', async () => {
-  installs.note(seen('old'), true)
-  installs.note(seen('in use'), true)
+  installs.record(seen('old'), true)
+  installs.record(seen('in use'), true)
   await installs.flush()
   now = new Date('2027-09-01T12:00:00.000Z')
-  installs.note(seen('in use'), true)
+  installs.record(seen('in use'), true)
   await installs.flush()
   await installs.sweep()
   expect((await rows()).map(({ instance_id }) => instance_id)).toStrictEqual(['in use', 'old'])

@@ -1,7 +1,7 @@
 /** A range of usage is whole hours or days in UTC, ends with the present one at the latest, and has few enough points. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { momentsIn, mostPoints, usageRange } from '../../src/usage/range.ts'
+import { maxPoints, pointsIn, usageRange } from '../../src/usage/range.ts'
 
 const now = '2026-03-01T12:30:00.000Z'
 type Asked = Parameters<typeof usageRange>[0]
@@ -56,7 +56,7 @@ const cases: [what: string, asked: Asked, from: string, to: string, points: numb
     { granularity: 'day', from: '2025-01-26T00:00:00.000Z' },
     '2025-01-26T00:00',
     '2026-03-02T00:00',
-    mostPoints,
+    maxPoints,
   ],
 ]
 test.each(cases)('for %s', (_, asked, from, to, points) =>
@@ -105,7 +105,7 @@ test('any range has a point for each of its hours or days, and holds what was as
     fc.property(asked, (ask) => {
       const range = usageRange(ask, now)
       if (typeof range === 'string') return
-      const moments = momentsIn(range)
+      const moments = pointsIn(range)
       expect(moments).toHaveLength(range.points)
       expect(moments[0]).toBe(range.from)
       const step = ask.granularity === 'hour' ? 3_600_000 : 86_400_000

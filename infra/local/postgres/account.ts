@@ -55,13 +55,13 @@ export function serverUser(): Owner | undefined {
  * @throws LocalPostgresError when none of them works here
  */
 export function chooseAccount(binaries: Binaries, directory: string): Account {
-  const complaints: string[] = []
-  for (const { name, account } of waysToRun(binaries, directory)) {
-    const result = tryOut(account, binaries, directory)
+  const failures: string[] = []
+  for (const { name, account } of candidateAccounts(binaries, directory)) {
+    const result = probe(account, binaries, directory)
     if (result.status === 0) return account
-    complaints.push(`${name}: ${lastLines(result.error?.message ?? result.stderr, 2) || 'no access'}`)
+    failures.push(`${name}: ${lastLines(result.error?.message ?? result.stderr, 2) || 'no access'}`)
   }
-  throw new LocalPostgresError(`${adviceFor(binaries, directory)}\n${complaints.join('\n')}`)
+  throw new LocalPostgresError(`${adviceFor(binaries, directory)}\n${failures.join('\n')}`)
 }
 
 function adviceFor(binaries: Binaries, directory: string): string {
@@ -70,16 +70,16 @@ function adviceFor(binaries: Binaries, directory: string): string {
   if (!user) {
     return `The embedded Postgres in ${programs} does not run for this user. Fix the problems below, ${useAnotherPostgres}.`
   }
-  const closed = closedTo(user, [programs, directory])
-  const mend =
+  const closed = inaccessibleParents(user, [programs, directory])
+  const fix =
     closed.length === 0 ? 'to a directory that every user can enter' : `or run chmod o+x ${closed.join(' ')}`
   return (
     `Postgres cannot run here, because it refuses to run as root and no other user can reach both ${programs} ` +
-    `and ${directory}. Start keyledger as an ordinary user, move it ${mend}, ${useAnotherPostgres}.`
+    `and ${directory}. Start keyledger as an ordinary user, move it ${fix}, ${useAnotherPostgres}.`
   )
 }
 
-function waysToRun(binaries: Binaries, directory: string): { name: string; account: Account }[] {
+function candidateAccounts(binaries: Binaries, directory: string): { name: string; account: Account }[] {
   const user = serverUser()
   if (!user) {
     return [
@@ -122,7 +122,7 @@ exec setpriv --reuid="$user" --regid="$group" --clear-groups --inh-caps=-all --b
       args: [
         ...['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh'],
         ...[programs, directory, String(owner.uid), String(owner.gid)],
-        ...[...closedTo(owner, [programs, directory]), '--', program, ...args],
+        ...[...inaccessibleParents(owner, [programs, directory]), '--', program, ...args],
       ],
       identity: {},
     }),
@@ -130,7 +130,7 @@ exec setpriv --reuid="$user" --regid="$group" --clear-groups --inh-caps=-all --b
 }
 
 /** On the way to each path, the first directory that a user may not enter. */
-function closedTo(user: Owner, paths: readonly string[]): string[] {
+function inaccessibleParents(user: Owner, paths: readonly string[]): string[] {
   const found = paths.flatMap((path) => {
     const steps = dirname(path).split('/').filter(Boolean)
     const parents = ['/', ...steps.map((_, index) => `/${steps.slice(0, index + 1).join('/')}`)]
@@ -157,7 +157,7 @@ function namespaced(uid: number): Account {
 }
 
 /** Whether the account can enter the directory's parent and run Postgres' programs, which look for each other. */
-function tryOut(account: Account, binaries: Binaries, directory: string): SpawnSyncReturns<string> {
+function probe(account: Account, binaries: Binaries, directory: string): SpawnSyncReturns<string> {
   const script = 'test -x "$1" && exec "$2" --show -D "$3"'
   const args = ['-c', script, 'sh', dirname(directory), binaries.initdb, join(directory, 'data')]
   const command = account.command('/bin/sh', args)
@@ -179,7 +179,7 @@ export function serverEnvironment(): NodeJS.ProcessEnv {
  * Makes everything in a directory belong to the account, when root started it in another way before. The
  * directory itself comes last, so that an interrupted change is done again.
  */
-export function giveTo(account: Account, directory: string): void {
+export function changeOwner(account: Account, directory: string): void {
   const { owner } = account
   if (!owner || lstatSync(directory).uid === owner.uid) return
   for (const entry of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {

@@ -1,7 +1,7 @@
 import { connect, type NetConnectOpts } from 'node:net'
 
 /** Who takes the connection and says nothing for so long is busy or halted, and not gone. */
-const patience_ms = 1000
+const silenceTimeoutMs = 1000
 
 /**
  * Whether a program answers behind a socket. One that has just been killed still stands in the table of processes for a
@@ -9,13 +9,16 @@ const patience_ms = 1000
  *
  * @param question what it has an answer to, unless it is the first to speak
  */
-export async function answers(address: NetConnectOpts, question: Uint8Array = Buffer.of()): Promise<boolean> {
+export async function isResponding(
+  address: NetConnectOpts,
+  question: Uint8Array = Buffer.of(),
+): Promise<boolean> {
   const socket = connect(address)
   const { promise, resolve } = Promise.withResolvers<boolean>()
   socket.on('data', () => resolve(true))
   socket.on('error', () => undefined)
   socket.on('close', () => resolve(false))
-  socket.setTimeout(patience_ms, () => resolve(true))
+  socket.setTimeout(silenceTimeoutMs, () => resolve(true))
   socket.write(question)
   try {
     return await promise

@@ -27,7 +27,7 @@ export interface ClusterPlan {
   readonly logFile: string
 }
 
-const unfinished = /^data\.making-(\d+)$/
+const draftName = /^data\.making-(\d+)$/
 
 /**
  * Makes the cluster in `<directory>/data`, with an empty database `keyledger`, unless it is there already. It
@@ -38,14 +38,14 @@ const unfinished = /^data\.making-(\d+)$/
 export async function ensureCluster(plan: ClusterPlan): Promise<void> {
   const data = join(plan.directory, 'data')
   if (isCluster(data, plan.binaries)) return
-  removeUnfinished(plan.directory)
-  const making = join(plan.directory, `data.making-${process.pid}`)
+  removeAbandonedDrafts(plan.directory)
+  const draft = join(plan.directory, `data.making-${process.pid}`)
   try {
-    await initialize(plan, making)
-    await createDatabase(plan, making)
-    publish(making, data)
+    await initialize(plan, draft)
+    await createDatabase(plan, draft)
+    publish(draft, data)
   } finally {
-    rmSync(making, { recursive: true, force: true })
+    rmSync(draft, { recursive: true, force: true })
   }
 }
 
@@ -68,9 +68,9 @@ function isCluster(data: string, { majorVersion }: Binaries): boolean {
 }
 
 /** Removes what killed processes left; whoever else is at work here at this moment keeps theirs. */
-function removeUnfinished(directory: string): void {
+function removeAbandonedDrafts(directory: string): void {
   for (const name of readdirSync(directory)) {
-    const maker = unfinished.exec(name)?.[1]
+    const maker = draftName.exec(name)?.[1]
     if (maker === undefined || (Number(maker) !== process.pid && isAlive(Number(maker)))) continue
     rmSync(join(directory, name), { recursive: true, force: true, maxRetries: 3 })
   }

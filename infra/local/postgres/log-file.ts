@@ -9,7 +9,7 @@ import {
   truncateSync,
 } from 'node:fs'
 
-const largest_bytes = 4 * 1024 * 1024
+const maxBytes = 4 * 1024 * 1024
 
 /**
  * Opens a log file for a child process to append to. A file that has grown too large becomes `<path>.1`,
@@ -18,7 +18,7 @@ const largest_bytes = 4 * 1024 * 1024
  * @returns a file descriptor that the caller closes once the child has it
  */
 export function openLogFile(path: string): number {
-  if (sizeOf(path) > largest_bytes) renameSync(path, `${path}.1`)
+  if (sizeOf(path) > maxBytes) renameSync(path, `${path}.1`)
   return openSync(path, 'a', 0o600)
 }
 
@@ -27,7 +27,7 @@ export function openLogFile(path: string): number {
  * and emptied rather than renamed; lines written in between may be lost.
  */
 export function boundLogFile(path: string): void {
-  if (sizeOf(path) <= largest_bytes) return
+  if (sizeOf(path) <= maxBytes) return
   copyFileSync(path, `${path}.1`)
   truncateSync(path)
 }

@@ -3,8 +3,8 @@ import { accessSync, closeSync, constants, mkdirSync, realpathSync } from 'node:
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeSocketDirectory, NoSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
-import { type Account, chooseAccount, giveTo, serverEnvironment } from './account.ts'
-import { answers } from './answers.ts'
+import { type Account, changeOwner, chooseAccount, serverEnvironment } from './account.ts'
+import { isResponding } from './answers.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { advice, ClusterInUse, type ClusterPlan, ensureCluster, runStatements } from './cluster.ts'
 import { LocalPostgresError } from './error.ts'
@@ -41,19 +41,19 @@ export interface LocalPostgresOptions {
   readonly log?: (message: string) => void
 }
 
-interface Place {
+interface ClusterFiles {
   readonly directory: string
   readonly data: string
   readonly logFile: string
 }
 
 /** A crash of a large database is repaired from its log before it is ready. */
-const longestRecovery_ms = 10 * 60_000
-const longestShutdown_ms = 60_000
+const recoveryTimeoutMs = 10 * 60_000
+const shutdownTimeoutMs = 60_000
 /** A tenth of a second each. */
-const mostAttempts = 600
+const maxAttempts = 600
 /** Within this time clients that are just disconnecting have gone. */
-const farewell_ms = 300
+const disconnectGraceMs = 300
 
 /**
  * Starts the embedded Postgres on a directory, or adopts the one that already runs there. Calls may race, also
@@ -79,27 +79,27 @@ export async function startPostgres(options: LocalPostgresOptions): Promise<Loca
 
 async function adoptOrStart(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const { log = () => undefined, durability = 'full' } = options
-  const place = placeOf(makeDirectory(options.directory))
-  const { directory } = place
+  const files = filesIn(makeDirectory(options.directory))
+  const { directory } = files
   for (let attempt = 1; ; attempt += 1) {
-    const running = await awaitRunning(place)
-    if (running && isSecured(directory)) return handle(place, running, true)
+    const running = await awaitRunning(files)
+    if (running && isSecured(directory)) return handle(files, running, true)
     if (running) {
       log('Restarting Postgres, because it accepted every local connection')
-      await handle(place, running, true).stop()
+      await handle(files, running, true).stop()
     }
     const binaries = findBinaries()
     const account = chooseAccount(binaries, directory)
-    giveTo(account, directory)
-    const plan = { directory, binaries, account, durability, logFile: place.logFile }
+    changeOwner(account, directory)
+    const plan = { directory, binaries, account, durability, logFile: files.logFile }
     try {
       await ensureCluster(plan)
-      await ensureSecured(plan, place)
+      await ensureSecured(plan, files)
     } catch (error) {
       if (!(error instanceof ClusterInUse)) throw error
-      if (attempt === mostAttempts) {
+      if (attempt === maxAttempts) {
         throw new LocalPostgresError(
-          `The cluster in ${place.data} is in use by the process in its file postmaster.pid. Stop that process, and start again.`,
+          `The cluster in ${files.data} is in use by the process in its file postmaster.pid. Stop that process, and start again.`,
         )
       }
       // It prepares or starts the cluster at this moment.
@@ -107,12 +107,12 @@ async function adoptOrStart(options: LocalPostgresOptions): Promise<LocalPostgre
       continue
     }
     const socketDirectory = makeSocketDirectory(directory, socketName, account.owner)
-    const args = ['-D', place.data, ...serverSettings(socketDirectory, durability)]
-    return await launch(place, binaries, account, args, log)
+    const args = ['-D', files.data, ...serverSettings(socketDirectory, durability)]
+    return await launch(files, binaries, account, args, log)
   }
 }
 
-async function ensureSecured(plan: ClusterPlan, { directory, data }: Place): Promise<void> {
+async function ensureSecured(plan: ClusterPlan, { directory, data }: ClusterFiles): Promise<void> {
   if (isSecured(directory)) return
   removeMisleadingPidFile(data)
   await secure(directory, plan.account, (statements) => runStatements(plan, data, 'keyledger', statements))
@@ -120,12 +120,12 @@ async function ensureSecured(plan: ClusterPlan, { directory, data }: Place): Pro
 
 /** The server that runs on a directory, for whoever wants to stop it without starting it, or undefined. */
 export function findLocalPostgres(directory: string): LocalPostgres | undefined {
-  const place = placeOf(directory)
-  const found = findPostmaster(place.data)
-  return found && handle(place, found, true)
+  const files = filesIn(directory)
+  const found = findPostmaster(files.data)
+  return found && handle(files, found, true)
 }
 
-function placeOf(directory: string): Place {
+function filesIn(directory: string): ClusterFiles {
   return { directory, data: join(directory, 'data'), logFile: join(directory, 'postgres.log') }
 }
 
@@ -136,14 +136,14 @@ function makeDirectory(path: string): string {
 }
 
 /** The server on this cluster once it is ready, or undefined when none runs or the last one is just stopping. */
-async function awaitRunning(place: Place): Promise<Postmaster | undefined> {
-  let found = findPostmaster(place.data)
+async function awaitRunning(files: ClusterFiles): Promise<Postmaster | undefined> {
+  let found = findPostmaster(files.data)
   await waitUntil(
     async () => {
-      found = findPostmaster(place.data)
-      return found === undefined || (found.status === 'ready' && (await isThere(found)))
+      found = findPostmaster(files.data)
+      return found === undefined || (found.status === 'ready' && (await isServing(found)))
     },
-    { within_ms: longestRecovery_ms },
+    { within_ms: recoveryTimeoutMs },
   )
   return found
 }
@@ -152,11 +152,11 @@ async function awaitRunning(place: Place): Promise<Postmaster | undefined> {
  * Asks whether it encrypts, which is the first question of the protocol and needs no user.
  * @see https://www.postgresql.org/docs/current/protocol-message-formats.html SSLRequest
  */
-const isThere = ({ socketDirectory }: Postmaster): Promise<boolean> =>
-  answers({ path: join(socketDirectory, socketName) }, Buffer.of(0, 0, 0, 8, 4, 210, 22, 47))
+const isServing = ({ socketDirectory }: Postmaster): Promise<boolean> =>
+  isResponding({ path: join(socketDirectory, socketName) }, Buffer.of(0, 0, 0, 8, 4, 210, 22, 47))
 
 async function launch(
-  place: Place,
+  files: ClusterFiles,
   binaries: Binaries,
   account: Account,
   args: string[],
@@ -164,25 +164,25 @@ async function launch(
 ): Promise<LocalPostgres> {
   // A server that was killed leaves workers behind which end by themselves; until then no other may start.
   for (let attempt = 1; ; attempt += 1) {
-    removeMisleadingPidFile(place.data)
-    const from_bytes = sizeOf(place.logFile)
-    const pid = spawnServer(place, account.command(binaries.postgres, args))
-    const ready = await awaitStart(place, pid, log)
-    if (ready) return handle(place, ready, ready.pid !== pid)
-    const tail = tailOfLogFile(place.logFile, from_bytes)
+    removeMisleadingPidFile(files.data)
+    const from_bytes = sizeOf(files.logFile)
+    const pid = spawnServer(files, account.command(binaries.postgres, args))
+    const ready = await awaitStart(files, pid, log)
+    if (ready) return handle(files, ready, ready.pid !== pid)
+    const tail = tailOfLogFile(files.logFile, from_bytes)
     if (attempt < 40 && /is still in use|lock file .* already exists/.test(tail)) {
       await sleep(250)
       continue
     }
     throw new LocalPostgresError(
-      `Postgres did not start on ${place.data}. ${advice(tail)}Its log is ${place.logFile} and ends with:\n${tail}`,
+      `Postgres did not start on ${files.data}. ${advice(tail)}Its log is ${files.logFile} and ends with:\n${tail}`,
     )
   }
 }
 
 /** In a process group of its own, so that Ctrl-C in the terminal does not end it before the application. */
-function spawnServer(place: Place, command: ReturnType<Account['command']>): number | undefined {
-  const logFile = openLogFile(place.logFile)
+function spawnServer(files: ClusterFiles, command: ReturnType<Account['command']>): number | undefined {
+  const logFile = openLogFile(files.logFile)
   try {
     const child = spawn(command.file, command.args, {
       ...command.identity,
@@ -201,7 +201,7 @@ function spawnServer(place: Place, command: ReturnType<Account['command']>): num
 
 /** Waits until our server is ready or, when it gave way to another one on the same cluster, until that one is. */
 async function awaitStart(
-  place: Place,
+  files: ClusterFiles,
   pid: number | undefined,
   log: (message: string) => void,
 ): Promise<Postmaster | undefined> {
@@ -211,46 +211,46 @@ async function awaitStart(
     5_000,
   )
   try {
-    const isReady = () => findPostmaster(place.data)?.status === 'ready'
-    await waitUntil(() => isReady() || !isAlive(pid), { within_ms: longestRecovery_ms })
-    return await awaitRunning(place)
+    const isReady = () => findPostmaster(files.data)?.status === 'ready'
+    await waitUntil(() => isReady() || !isAlive(pid), { within_ms: recoveryTimeoutMs })
+    return await awaitRunning(files)
   } finally {
     clearTimeout(slow)
   }
 }
 
-function handle(place: Place, { pid, socketDirectory }: Postmaster, adopted: boolean): LocalPostgres {
-  const isRunning = () => findPostmaster(place.data)?.pid === pid
+function handle(files: ClusterFiles, { pid, socketDirectory }: Postmaster, adopted: boolean): LocalPostgres {
+  const isRunning = () => findPostmaster(files.data)?.pid === pid
   return {
     get url() {
-      return databaseUrl(socketDirectory, appRole, passwordsOf(place).app)
+      return databaseUrl(socketDirectory, appRole, passwordsOf(files).app)
     },
     get migrationUrl() {
-      return databaseUrl(socketDirectory, schemaRole, passwordsOf(place).schema)
+      return databaseUrl(socketDirectory, schemaRole, passwordsOf(files).schema)
     },
     pid,
     adopted,
     isRunning,
-    boundLog: () => boundLogFile(place.logFile),
+    boundLog: () => boundLogFile(files.logFile),
     async stop() {
       if (!isRunning()) return
       // First a moment in which connections that are being closed may finish that: one that the server ends
       // instead would be an error in a client that expects none any more.
       signal(pid, 'SIGTERM')
-      if (await waitUntil(() => !isAlive(pid), { within_ms: farewell_ms }))
+      if (await waitUntil(() => !isAlive(pid), { within_ms: disconnectGraceMs }))
         return removeSocketDirectory(socketDirectory)
       signal(pid, 'SIGINT')
-      if (!(await waitUntil(() => !isAlive(pid), { within_ms: longestShutdown_ms }))) {
+      if (!(await waitUntil(() => !isAlive(pid), { within_ms: shutdownTimeoutMs }))) {
         // Harmless: what was committed is in the write-ahead log, and the next start applies it.
         signal(pid, 'SIGQUIT')
-        await waitUntil(() => !isAlive(pid), { within_ms: longestShutdown_ms })
+        await waitUntil(() => !isAlive(pid), { within_ms: shutdownTimeoutMs })
       }
       removeSocketDirectory(socketDirectory)
     },
   }
 }
 
-function passwordsOf({ directory }: Place): Passwords {
+function passwordsOf({ directory }: ClusterFiles): Passwords {
   const passwords = readPasswords(directory)
   if (passwords) return passwords
   throw new LocalPostgresError(

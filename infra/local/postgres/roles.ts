@@ -83,14 +83,14 @@ function statementsFor({ app, schema }: Passwords): string {
     `${defaults} grant usage on schemas to ${appRole}`,
     `${defaults} grant select, insert, update, delete on tables to ${appRole}`,
     `${defaults} grant usage, select on sequences to ${appRole}`,
-    handOver,
+    transferOwnership,
   ]
     .map((statement) => `${statement};\n\n`)
     .join('')
 }
 
 /** Gives what the superuser of earlier versions made to the roles. A sequence of a column follows its table. */
-const handOver = `do $$
+const transferOwnership = `do $$
 declare
   space record;
   item record;

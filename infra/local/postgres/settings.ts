@@ -5,8 +5,8 @@ export type Durability = 'full' | 'none'
 
 export const port = 5432
 
-const leastBuffersMiB = 128
-const mostBuffersMiB = 2048
+const minBuffersMiB = 128
+const maxBuffersMiB = 2048
 
 /**
  * What Postgres keeps of its tables in its own memory: a quarter of the machine's, as its manual advises, or of what the
@@ -17,7 +17,7 @@ function sharedBuffersMiB(): number {
   // Without a limit of the process's own, this is 0 or more than there is.
   const allowed = process.constrainedMemory() || Infinity
   const quarter = Math.floor(Math.min(totalmem(), allowed) / 4 / 2 ** 20)
-  return Math.max(leastBuffersMiB, Math.min(quarter, mostBuffersMiB))
+  return Math.max(minBuffersMiB, Math.min(quarter, maxBuffersMiB))
 }
 
 /** The settings of the server. They are arguments, not a file, so that an existing cluster gets new ones. */
@@ -31,7 +31,7 @@ export function serverSettings(socketDirectory: string, durability: Durability):
     fsync: durable,
     synchronous_commit: durable,
     full_page_writes: durable,
-    shared_buffers: `${durability === 'full' ? sharedBuffersMiB() : leastBuffersMiB}MB`,
+    shared_buffers: `${durability === 'full' ? sharedBuffersMiB() : minBuffersMiB}MB`,
     max_connections: 100,
     // Containers often have a /dev/shm of 64 MB, and what lies there outlives a killed server.
     dynamic_shared_memory_type: 'mmap',

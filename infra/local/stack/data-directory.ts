@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { LocalStackError } from './error.ts'
-import { closeToOthers, isOpenToAll } from './exposure.ts'
+import { isWritableByAll, restrictAccess } from './exposure.ts'
 
 /** What stands where in the data directory. */
 export interface DataDirectory {
@@ -26,8 +26,8 @@ export function openDataDirectory(
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     const root = realpathSync(path)
-    for (const { problem } of closeToOthers(root)) log(problem)
-    if (holdsData && isOpenToAll(root)) throw new OpenToAll()
+    for (const { problem } of restrictAccess(root)) log(problem)
+    if (holdsData && isWritableByAll(root)) throw new WritableByAll()
     const directories = {
       postgres: join(root, 'postgres'),
       eventStore: join(root, 'eventstore'),
@@ -45,10 +45,10 @@ export function openDataDirectory(
   }
 }
 
-class OpenToAll extends Error {}
+class WritableByAll extends Error {}
 
 function explain(path: string, error: unknown): string {
-  if (error instanceof OpenToAll) {
+  if (error instanceof WritableByAll) {
     return (
       `every user of this machine can write to it, and keyledger cannot restrict it because it contains other files. Choose ` +
       `a separate directory with KEYLEDGER_DATA_DIR, for example one inside it.`

@@ -4,7 +4,7 @@ import type { NetConnectOpts } from 'node:net'
 import { extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { answers } from '../postgres/answers.ts'
+import { isResponding } from '../postgres/answers.ts'
 import { boundLogFile, openLogFile, sizeOf, tailOfLogFile } from '../postgres/log-file.ts'
 import { commandLineOf, isAlive, signal, waitUntil } from '../postgres/process-table.ts'
 import type { DataDirectory } from './data-directory.ts'
@@ -30,8 +30,8 @@ export interface EventStoreOptions {
 /** TypeScript in a clone, JavaScript in the npm package, as this file is itself. */
 const eventStoreProgram = join(import.meta.dirname, `../eventstore/main${extname(import.meta.filename)}`)
 /** Its event log is checked when it opens, which takes a moment for millions of events. */
-const longestStart_ms = 5 * 60_000
-const longestStop_ms = 30_000
+const startTimeoutMs = 5 * 60_000
+const stopTimeoutMs = 30_000
 /** How the event store ends when another process holds its directory. */
 const directoryLocked = 2
 
@@ -82,8 +82,8 @@ export async function findEventStore(directories: DataDirectory): Promise<LocalE
   const endpoint = readEndpoint(directories)
   if (!endpoint || !isEventStore(endpoint.pid, directories)) return undefined
   // It writes its endpoint when it listens, so silence means that it is ending. HTTP/2 servers speak first.
-  if (!(await answers(addressOf(endpoint)))) {
-    await waitUntil(() => !isAlive(endpoint.pid), { within_ms: longestStop_ms })
+  if (!(await isResponding(addressOf(endpoint)))) {
+    await waitUntil(() => !isAlive(endpoint.pid), { within_ms: stopTimeoutMs })
     return undefined
   }
   return handle(directories, endpoint)
@@ -104,10 +104,10 @@ function handle(directories: DataDirectory, { pid, url }: Endpoint): LocalEventS
     async stop() {
       if (!isEventStore(pid, directories)) return
       signal(pid, 'SIGTERM')
-      if (await waitUntil(() => !isAlive(pid), { within_ms: longestStop_ms })) return
+      if (await waitUntil(() => !isAlive(pid), { within_ms: stopTimeoutMs })) return
       // Harmless: what it has acknowledged is on disk.
       signal(pid, 'SIGKILL')
-      await waitUntil(() => !isAlive(pid), { within_ms: longestStop_ms })
+      await waitUntil(() => !isAlive(pid), { within_ms: stopTimeoutMs })
     },
   }
 }
@@ -140,7 +140,7 @@ async function launch(options: EventStoreOptions): Promise<number | string | und
     ended = code ?? signalName ?? 'an unknown cause'
   })
   const isReady = () => readEndpoint(directories)?.pid === child.pid
-  await waitUntil(() => isReady() || ended !== undefined, { within_ms: longestStart_ms })
+  await waitUntil(() => isReady() || ended !== undefined, { within_ms: startTimeoutMs })
   return ended ?? (isReady() ? undefined : 'no sign that it is ready')
 }
 

@@ -24,7 +24,7 @@ const ownEntries = /^(?:eventstore|postgres|run|mailbox|welcomed|master\.key(?:\
  *
  * @returns what was open and is closed now
  */
-export function closeToOthers(root: string): Exposure[] {
+export function restrictAccess(root: string): Exposure[] {
   const found = lstatSync(root)
   if (found.uid !== process.getuid?.() || !readdirSync(root).every((name) => ownEntries.test(name))) return []
   const closed = [...openPaths(root)].filter(
@@ -42,7 +42,7 @@ export function closeToOthers(root: string): Exposure[] {
 }
 
 /** Whether every user may write in a directory that is not ours to close. */
-export function isOpenToAll(root: string): boolean {
+export function isWritableByAll(root: string): boolean {
   return (lstatSync(root).mode & others & write) !== 0
 }
 
@@ -57,16 +57,16 @@ export function findExposures(dataDirectory: string): Exposure[] {
   } catch {
     return []
   }
-  const findings = [...openPaths(root)].map(({ path, stats }) => ({
+  const exposures = [...openPaths(root)].map(({ path, stats }) => ({
     path,
     problem: `Other users can ${rights(stats)} ${path}: run chmod go= ${path}`,
   }))
   const key = join(root, 'master.key')
   const stats = lstatSync(key, { throwIfNoEntry: false })
-  if (stats && isOpen(stats) && !findings.some(({ path }) => path === key)) {
-    findings.push({ path: key, problem: `Other users can access the master key: run chmod go= ${key}` })
+  if (stats && isOpen(stats) && !exposures.some(({ path }) => path === key)) {
+    exposures.push({ path: key, problem: `Other users can access the master key: run chmod go= ${key}` })
   }
-  return [...findings, ...foreignOwners(root), ...openParents(root)]
+  return [...exposures, ...foreignOwners(root), ...openParents(root)]
 }
 
 function foreignOwners(root: string): Exposure[] {

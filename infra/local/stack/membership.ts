@@ -26,10 +26,10 @@ export class Membership {
    */
   async decide<Result>(work: () => Promise<Result>, onSlow: () => void): Promise<Result> {
     const since = performance.now()
-    let told = false
+    let reported = false
     while (!acquire(this.#start, 'begin exclusive')) {
-      if (!told && performance.now() - since > 5_000) {
-        told = true
+      if (!reported && performance.now() - since > 5_000) {
+        reported = true
         onSlow()
       }
       await sleep(20)

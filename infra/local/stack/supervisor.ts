@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Part, RunningPart } from './parts.ts'
 
-const look_every_ms = 250
-const longestPause_ms = 10_000
+const pollIntervalMs = 250
+const maxPauseMs = 10_000
 
 export interface Watched {
   readonly part: Part
@@ -21,19 +21,19 @@ export async function supervise(
   log: (message: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let pause_ms = look_every_ms
+  let pause_ms = pollIntervalMs
   while (await waited(pause_ms, signal)) {
     try {
-      for (const entry of watched) await look(entry, decide, log, signal)
-      pause_ms = look_every_ms
+      for (const entry of watched) await checkPart(entry, decide, log, signal)
+      pause_ms = pollIntervalMs
     } catch (error) {
       log((error as Error).message)
-      pause_ms = Math.min(pause_ms * 2, longestPause_ms)
+      pause_ms = Math.min(pause_ms * 2, maxPauseMs)
     }
   }
 }
 
-async function look(
+async function checkPart(
   entry: Watched,
   decide: (work: () => Promise<void>) => Promise<void>,
   log: (message: string) => void,

@@ -13,7 +13,7 @@ import { notFound, unavailable } from '../../http/problem.ts'
 import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
-import { isNews } from '../../usage/device-telemetry.ts'
+import { hasChanged } from '../../usage/device-telemetry.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor, requireLeases } from './lease.ts'
@@ -75,8 +75,8 @@ export function activateRoute(
       const now = momentOf(services)
       if (installId !== null) services.installs.convert({ tenantId, productId, instanceId: installId })
       services.usage.count(tenantId, productId, 'activations')
-      if (isNews(telemetry, undefined, services.now())) {
-        services.telemetry.note({ instanceId, licenseId: found.license.licenseId }, telemetry)
+      if (hasChanged(telemetry, undefined, services.now())) {
+        services.telemetry.record({ instanceId, licenseId: found.license.licenseId }, telemetry)
       }
       const { expiresAt } = found.license
       const status = statusAt(found.license, now)

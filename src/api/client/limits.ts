@@ -3,7 +3,7 @@ import { Problem, rateLimited } from '../../http/problem.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { LimitName, Limits } from '../../limits/limits.ts'
-import type { LimitHits, LimitOfTenant } from '../../usage/limit-hits.ts'
+import type { LimitHits, TenantLimit } from '../../usage/limit-hits.ts'
 import type { Client, ClientRoute } from './client.ts'
 
 /** Where a client call may be found to be one too many. Each answers at once or later, and throws Problem 429. */
@@ -33,7 +33,7 @@ type Scope = (typeof scopes)[number]
 const minutesOf: Record<Scope, number> = { ip: 1, tenant: 1, instance: 1, new_instances: 60 }
 
 export function createClientLimits(limits: Limits, hits: LimitHits): ClientLimits {
-  const spendOf = (tenantId: string, name: LimitOfTenant, scope: Scope, key = tenantId) =>
+  const spendOf = (tenantId: string, name: TenantLimit, scope: Scope, key = tenantId) =>
     spend(limits[name], scope, key, () => hits.count(tenantId, name))
   return {
     arriving: (route, request) => spend(limits[byRoute[route]], 'ip', callerOf(request.ip)),

@@ -8,7 +8,7 @@ import { notFound, Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
-import { isNews } from '../../usage/device-telemetry.ts'
+import { hasChanged } from '../../usage/device-telemetry.ts'
 import {
   admitClient,
   admitClientAs,
@@ -79,8 +79,8 @@ export function validateRoute(
       const { status, found } = verdict
       const instanceId = request.body.instance_id
       const telemetry = telemetryFrom(request.body)
-      if (isNews(telemetry, found.telemetry, services.now())) {
-        services.telemetry.note({ instanceId, licenseId: found.licenseId }, telemetry)
+      if (hasChanged(telemetry, found.telemetry, services.now())) {
+        services.telemetry.record({ instanceId, licenseId: found.licenseId }, telemetry)
       }
       const lease = await leaseFor(services, asking, found, { keyHash, instanceId, status }, now)
       const valid = status === 'active'

@@ -8,7 +8,7 @@ import { Problem } from '../../http/problem.ts'
 import { answer, errors, inUtc, momentIn, momentOut } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
-import { mostPoints, type UsageRange, usageRange } from '../../usage/range.ts'
+import { maxPoints, type UsageRange, usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
 import { requireProduct } from './products/products.ts'
 
@@ -64,7 +64,7 @@ export function usageRoutes(app: ZodApp, services: Ports<'db' | 'findProduct' | 
         tags: ['Usage'],
         summary: 'Count activations and validations by hour or day, in UTC',
         description:
-          `Whole hours or days, at most ${mostPoints} points; defaults to the last 30 days, or the last 24 hours. ` +
+          `Whole hours or days, at most ${maxPoints} points; defaults to the last 30 days, or the last 24 hours. ` +
           'Counts of the last second from another process may be missing.',
         querystring: usageQuery,
         response: {
@@ -113,5 +113,5 @@ function rangeOf({ from, to, granularity: by }: z.infer<typeof usageQuery>, now:
 const whyNot = {
   empty: 'from must lie before to, and not ahead of now',
   'too early': 'from must not lie before 1970',
-  'too long': `the range has more than ${mostPoints} points; choose a shorter range or a coarser granularity`,
+  'too long': `the range has more than ${maxPoints} points; choose a shorter range or a coarser granularity`,
 }

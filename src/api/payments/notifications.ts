@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { withinTime } from '../../async/within-time.ts'
+import { withTimeout } from '../../async/timeout.ts'
 import { type Provider, SigningMarketplace } from '../../domain/integrations/provider.ts'
 import { invalid, Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
@@ -17,7 +17,7 @@ import {
   trustSigned,
   trustStripe,
 } from '../../sales/verify-notification.ts'
-import { noteIgnoredTest } from '../../usage/ignored-tests.ts'
+import { recordIgnoredTest } from '../../usage/ignored-tests.ts'
 
 const received = z.object({
   received: z.literal(true),
@@ -235,7 +235,7 @@ async function take(
   request: FastifyRequest,
 ): Promise<ReceivedOutcome | undefined> {
   const work = trusting().then((trusted) => takeIn(services, provider, trusted, request))
-  return withinTime(work, answerWithinMs)
+  return withTimeout(work, answerWithinMs)
 }
 
 async function takeIn(
@@ -268,7 +268,7 @@ const noteTest = (
   provider: Provider,
   notificationId: string,
 ) =>
-  noteIgnoredTest(
+  recordIgnoredTest(
     db,
     tenantId,
     { provider, notificationId, kind: 'test', reason: 'gumroad_test', detail: null },

@@ -8,7 +8,7 @@ import { findMasterKey, requireMasterKey } from '../../app/master-key-file.ts'
 import { ownVersion } from '../../app/own-version.ts'
 import { createBackup } from '../../backup/backup.ts'
 import { logInFile } from '../../backup/log-in-file.ts'
-import { createPace, fullSpeed, yieldToOthers } from '../../backup/pace.ts'
+import { createPace, fullSpeed, lowerPriority } from '../../backup/pace.ts'
 import { checkMasterKeyOf } from '../../backup/restore.ts'
 import { type Config, parseConfig } from '../../config.ts'
 import { compareLogs } from '../../ledger/compare-logs.ts'
@@ -30,14 +30,14 @@ export async function makeBackup(given: string, options: MakeOptions): Promise<v
   const file = resolve(given)
   const lock = await lockOf(options)
   refuseNothing(config)
-  if (!options.fullSpeed) yieldToOthers()
+  if (!options.fullSpeed) lowerPriority()
   const { manifest, bytes } = await withBareStores(config, async ({ log, migrationUrl }) => {
     const progress = showProgress('Backing up')
     const made = await createBackup(
       file,
       { log, databaseUrl: migrationUrl },
       {
-        lock,
+        key: lock,
         version: ownVersion(),
         now: new Date(),
         pace: options.fullSpeed ? fullSpeed : createPace(restShare),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { refuseNoRecipient } from '../../app/backup-recipients.ts'
-import { checkIdentity, type Key, type Lock } from '../../backup/encryption.ts'
+import { checkIdentity, type DecryptionKey, type EncryptionKey } from '../../backup/encryption.ts'
 import { ConfigError } from '../../config.ts'
 import { type PassphraseOptions, readPassphrase } from './passphrase.ts'
 
@@ -8,7 +8,7 @@ export type LockOptions = PassphraseOptions & { recipient?: string[] }
 export type KeyOptions = PassphraseOptions & { identity?: string }
 
 /** @throws ConfigError */
-export async function lockOf(options: LockOptions): Promise<Lock> {
+export async function lockOf(options: LockOptions): Promise<EncryptionKey> {
   const passphrase = await readPassphrase(options, true)
   const { recipient: recipients } = options
   for (const recipient of recipients ?? []) refuseNoRecipient(recipient)
@@ -19,7 +19,7 @@ export async function lockOf(options: LockOptions): Promise<Lock> {
 }
 
 /** @throws ConfigError */
-export async function keyOf(options: KeyOptions): Promise<Key> {
+export async function keyOf(options: KeyOptions): Promise<DecryptionKey> {
   const { identity } = options
   if (identity !== undefined) return { identities: identitiesIn(identity) }
   const passphrase = await readPassphrase(options, false)

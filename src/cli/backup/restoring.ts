@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { createPool } from '../../../projections/database/pool.ts'
 import { prepareReadModels } from '../../../projections/runner/prepare.ts'
 import { rebuild } from '../../../projections/runner/rebuild.ts'
-import type { Key } from '../../backup/encryption.ts'
+import type { DecryptionKey } from '../../backup/encryption.ts'
 import type { CheckedBackup } from '../../backup/restore.ts'
 import { checkBackup, finishRestore, restore } from '../../backup/restore.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -12,8 +12,8 @@ import { printToStderr } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import type { BareStores } from './stores.ts'
 
-/** Reads a whole file and compares it with its digests. @throws BackupTrouble */
-export async function checkFile(file: string, key: Key): Promise<CheckedBackup> {
+/** Reads a whole file and compares it with its digests. @throws BackupError */
+export async function checkFile(file: string, key: DecryptionKey): Promise<CheckedBackup> {
   const head = BigInt(statSync(file, { throwIfNoEntry: false })?.size ?? 0)
   const progress = showProgress('Checking the file', { unit: 'bytes' })
   let read = 0
@@ -28,7 +28,7 @@ export async function checkFile(file: string, key: Key): Promise<CheckedBackup> 
 /**
  * Fills empty stores from a backup, and makes the read models.
  * @param after what is done with the restored ledger before the restore counts as finished
- * @throws TargetNotEmpty, BackupTrouble, and what the stores throw
+ * @throws TargetNotEmpty, BackupError, and what the stores throw
  */
 export async function restoreInto<T>(
   backup: CheckedBackup,

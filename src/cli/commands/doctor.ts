@@ -8,7 +8,7 @@ import { exitCode, failureOf } from '../../app/exit.ts'
 import { createLog } from '../../app/log.ts'
 import { createReadiness } from '../../app/readiness.ts'
 import { openStores, type Stores } from '../../app/stores.ts'
-import { NotInTime, withinTime } from '../../async/within-time.ts'
+import { TimeoutError, withTimeout } from '../../async/timeout.ts'
 import { type Config, ConfigError, parseConfig } from '../../config.ts'
 import type { Provider } from '../../domain/integrations/provider.ts'
 import { EmailAddress } from '../../domain/values.ts'
@@ -116,14 +116,14 @@ async function checkStores(config: Config): Promise<StoresReport> {
   const log = createLog(process.env.KEYLEDGER_LOG_LEVEL === undefined ? 'warn' : config.logLevel)
   let stores: Stores
   try {
-    stores = await withinTime(openStores(config, log), openingMs)
+    stores = await withTimeout(openStores(config, log), openingMs)
   } catch (error) {
     return notOpened(config, error)
   }
   try {
     return await checkOpenStores(config, stores)
   } finally {
-    await withinTime(stores.close(), closingMs).catch(() => undefined)
+    await withTimeout(stores.close(), closingMs).catch(() => undefined)
   }
 }
 
@@ -134,7 +134,7 @@ async function notOpened(config: Config, error: unknown): Promise<StoresReport> 
     ...providerChecks(known, reached),
     clocks(reached, async () => []),
   ])
-  if (error instanceof NotInTime) {
+  if (error instanceof TimeoutError) {
     const detail = `not open after ${openingMs / 1000} s`
     const remedy =
       'the read models may be rebuilding: run doctor again later, and check the log of the server'
@@ -177,7 +177,7 @@ async function checkOpenStores(
       ...(feed && { nats: natsResult(feed) }),
       ...found,
     }
-    const projection = await withinTime(projectionStatus(db, ledger), queryMs).catch(() => null)
+    const projection = await withTimeout(projectionStatus(db, ledger), queryMs).catch(() => null)
     return { parts, ended, projection }
   } finally {
     await feed?.close()
@@ -187,7 +187,7 @@ async function checkOpenStores(
 /** The platform's own card provider, and whatever a tenant is connected to. */
 async function providersInUse(config: Config, connected: () => Promise<Provider[]>): Promise<Provider[]> {
   const platform: Provider[] = config.payments.stripeSecretKey === undefined ? [] : ['stripe']
-  return [...new Set([...platform, ...(await withinTime(connected(), queryMs).catch(() => []))])]
+  return [...new Set([...platform, ...(await withTimeout(connected(), queryMs).catch(() => []))])]
 }
 
 function clocks(reached: Promise<readonly Reached[]>, ofStores: () => Promise<OtherClock[]>): Check {

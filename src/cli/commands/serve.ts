@@ -12,7 +12,7 @@ import { type Role, roles } from '../../app/roles.ts'
 import { openStores, type Stores } from '../../app/stores.ts'
 import { defaultWorkers } from '../../app/workers/count.ts'
 import type { Workers } from '../../app/workers/workers.ts'
-import { type Config, mostWorkers, parseConfig } from '../../config.ts'
+import { type Config, maxWorkers, parseConfig } from '../../config.ts'
 import { readFreeze } from '../../freeze/freeze.ts'
 import type { WrongLog } from '../../ledger/log-check.ts'
 import { printToStderr } from '../../terminal/output.ts'
@@ -35,9 +35,9 @@ export function serveCommand(program: Command): void {
 
 function parseWorkers(text: string): number {
   const workers = Number(text)
-  if (Number.isInteger(workers) && workers >= 1 && workers <= mostWorkers) return workers
+  if (Number.isInteger(workers) && workers >= 1 && workers <= maxWorkers) return workers
   throw new InvalidArgumentError(
-    `${text} is not a valid number of workers; choose one from 1 to ${mostWorkers}`,
+    `${text} is not a valid number of workers; choose one from 1 to ${maxWorkers}`,
   )
 }
 

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { type BackupHistory, readBackupHistory, troubleWithBackups } from '../../backup/history.ts'
+import { type BackupHistory, backupProblem, readBackupHistory } from '../../backup/history.ts'
 import type { Schedule } from '../../backup/schedule.ts'
 import type { Check, CheckResult } from './check.ts'
 
@@ -11,7 +11,7 @@ export const backupsCheck = (db: Pool, schedule: Schedule): Check => ({
 
 /** What the history of the backups means. Requests are served without backups, too. */
 function judgeBackups(history: BackupHistory, now: Date, intervalMs: number): CheckResult {
-  const trouble = troubleWithBackups(history, now, intervalMs)
+  const trouble = backupProblem(history, now, intervalMs)
   const { last, lastGood } = history
   if (trouble === undefined) {
     const detail = lastGood ? `last backup: ${lastGood.startedAt}` : 'no backup yet'

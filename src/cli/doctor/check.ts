@@ -1,4 +1,4 @@
-import { NotInTime, withinTime } from '../../async/within-time.ts'
+import { TimeoutError, withTimeout } from '../../async/timeout.ts'
 
 /** What a check came to. Detail and remedy are sentences for the operator; a healthy part may have a remedy, too. */
 export type CheckResult = {
@@ -37,10 +37,10 @@ export async function runChecks(checks: readonly Check[]): Promise<{ found: Chec
 async function runOne({ name, limitMs = usualLimitMs, run }: Check) {
   const over = new AbortController()
   try {
-    const finding = await withinTime(run(over.signal), limitMs)
+    const finding = await withTimeout(run(over.signal), limitMs)
     return { name, finding, ended: true }
   } catch (error) {
-    const late = error instanceof NotInTime
+    const late = error instanceof TimeoutError
     const detail = late ? `did not finish within ${limitMs / 1000} s` : messageOf(error)
     return { name, finding: { ok: false, required: true, detail }, ended: !late }
   } finally {

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import type { Provider } from '../../domain/integrations/provider.ts'
-import { clockOfAnswer, type OtherClock } from '../../ledger/clock-difference.ts'
+import { clockOfResponse, type OtherClock } from '../../ledger/clock-difference.ts'
 import { type Check, type CheckResult, codeOf } from './check.ts'
 
 const answerMs = 10_000
@@ -41,7 +41,7 @@ async function reach(provider: Provider, address: string): Promise<Reached> {
     return {
       provider,
       result: { ok: true, required: false, detail: `${host} responds in ${after - before} ms` },
-      clocks: clockOfAnswer(host, answer.headers.get('date'), before, after),
+      clocks: clockOfResponse(host, answer.headers.get('date'), before, after),
     }
   } catch (error) {
     return { provider, result: { ok: false, required: false, ...whyNot(host, error) }, clocks: [] }

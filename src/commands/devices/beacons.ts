@@ -15,7 +15,7 @@ import {
 } from '../../domain/trials/trial.ts'
 import { LedgerUnavailable } from '../../ledger/unavailable.ts'
 import type { Ports } from '../../ports.ts'
-import type { Sighting } from '../../usage/installs.ts'
+import type { InstallReport } from '../../usage/installs.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /** What an install without a license reports. */
@@ -58,7 +58,7 @@ export function createBeaconReceiver(
 
   return async (beacon: Beacon, origin: Origin): Promise<TrialStatus | undefined> => {
     if (running >= mostRunning) {
-      services.installs.note(sightingOf(services, beacon, null), false)
+      services.installs.record(sightingOf(services, beacon, null), false)
       return undefined
     }
     running++
@@ -67,7 +67,7 @@ export function createBeaconReceiver(
       .catch((error: unknown) => {
         if (!isTrouble(error)) throw error
         onTrouble(error)
-        services.installs.note(sightingOf(services, beacon, null), false)
+        services.installs.record(sightingOf(services, beacon, null), false)
         return undefined
       })
       .finally(() => {
@@ -92,7 +92,7 @@ async function report(
   const found = await services.findInstall({ tenantId, productId, instanceId, machine })
   if (!found.known && !services.installs.isPending(beacon)) await admitNew(tenantId)
   const sighting = sightingOf(services, beacon, machine)
-  if (machine === null || found.onMachine) services.installs.note(sighting, true)
+  if (machine === null || found.onMachine) services.installs.record(sighting, true)
   if (machine === null) return undefined
   const installs = found.onMachine ? found.installs : await services.installs.settle({ ...sighting, machine })
   if (found.uncertain) return undefined
@@ -102,7 +102,7 @@ async function report(
   return trialStatusOf(trial, beacon.trialDays, at)
 }
 
-const sightingOf = (services: Ports<'now'>, beacon: Beacon, machine: string | null): Sighting => {
+const sightingOf = (services: Ports<'now'>, beacon: Beacon, machine: string | null): InstallReport => {
   const { tenantId, productId, instanceId, state, telemetry } = beacon
   return { tenantId, productId, instanceId, state, machine, telemetry, at: services.now() }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { askForNewPasskey, checkNewPasskey } from '../../access/passkey-ceremony.ts'
+import { checkNewPasskey, registrationOptions } from '../../access/passkey-ceremony.ts'
 import { endSessionOf, endSessionsOf, listSessionsOf } from '../../access/sessions.ts'
 import { totpUri } from '../../access/totp.ts'
 import {
@@ -144,7 +144,7 @@ function passkeyRoutes(app: FastifyInstance, { services, party, show }: PageCont
     const { memberId, email } = settingUpOf(request)
     const { tenantName } = principalOf(request)
     const { passkeys } = await waysIn(services, memberId)
-    const options = await askForNewPasskey(
+    const options = await registrationOptions(
       party,
       { memberId, email, label: `${email} (${tenantName})` },
       passkeys,

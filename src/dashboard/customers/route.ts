@@ -4,7 +4,7 @@ import { findCustomer, listCustomers } from '../../../projections/customers/quer
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { isId } from '../../credentials/id.ts'
 import { notFound } from '../../http/problem.ts'
-import { nobody } from '../../vault/subjects.ts'
+import { unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../frame/forms.ts'
 import { queryOf } from '../frame/lists.ts'
 import { shownLicenses } from '../licenses/route.ts'
@@ -52,7 +52,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
       tenantId,
       items.map(({ customer }) => customer),
     )
-    const customers = items.map((entry, index) => ({ ...entry, person: people[index] ?? nobody }))
+    const customers = items.map((entry, index) => ({ ...entry, person: people[index] ?? unknownPerson }))
     return show(reply, {
       title: 'Customers',
       nav: 'customers',
@@ -87,7 +87,7 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
     const { id } = request.params
     const entry = isId('cus', id) ? await findCustomer(services.db, tenantId, id) : undefined
     if (!entry) throw notFound('customer')
-    const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.customer])
+    const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [entry.customer])
     const found = await Promise.all(
       entry.licenseIds
         .slice(0, mostOfCustomer)

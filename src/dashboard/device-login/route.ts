@@ -6,7 +6,7 @@ import {
   type LoginRequest,
   userCodeLetters,
 } from '../../access/login-requests.ts'
-import { giveBackCodeTry, mostWrongCodes, takeCodeTry } from '../../access/sessions.ts'
+import { maxWrongCodes, returnCodeAttempt, takeCodeAttempt } from '../../access/sessions.ts'
 import { approveLogin, denyLogin } from '../../commands/logins.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -51,7 +51,7 @@ export function devicePages(app: FastifyInstance, context: PageContext): void {
     const { sessionHash, memberId } = principalOf(request)
     const bucket = `codes of ${memberId}`
     const allowed = await services.attempts.take([{ bucket, allowance: perMember }])
-    if (!allowed.allowed || !(await takeCodeTry(services.db, sessionHash))) {
+    if (!allowed.allowed || !(await takeCodeAttempt(services.db, sessionHash))) {
       return codePage(reply, '', 'Too many wrong codes. Sign out and try again in a few minutes.', 429)
     }
     const letters = userCodeLetters(code)
@@ -61,11 +61,11 @@ export function devicePages(app: FastifyInstance, context: PageContext): void {
       return codePage(
         reply,
         code,
-        `No device is waiting with this code. Codes expire after ten minutes. After ${mostWrongCodes} wrong codes, a session accepts no more.`,
+        `No device is waiting with this code. Codes expire after ten minutes. After ${maxWrongCodes} wrong codes, a session accepts no more.`,
         422,
       )
     }
-    await giveBackCodeTry(db, sessionHash)
+    await returnCodeAttempt(db, sessionHash)
     await services.attempts.giveBack(bucket, perMember)
     request.session.login = found.deviceCodeHash
     return reply.redirect(`${path}/review`, 303)

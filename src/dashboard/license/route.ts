@@ -16,7 +16,7 @@ import { deviceView, licenseView as licenseOf } from '../../http/license.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
-import { nobody } from '../../vault/subjects.ts'
+import { unknownPerson } from '../../vault/subjects.ts'
 import { explain } from '../../verdicts/explain.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
@@ -152,7 +152,7 @@ async function shownOf(
   telemetry: Awaited<ReturnType<typeof readTelemetry>>,
 ) {
   const { tenantId, holder } = entry.license
-  const [person = nobody] = await services.subjects.openPeople(tenantId, [holder])
+  const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [holder])
   return { license: licenseOf(entry, person, at), devices: seats.map(deviceView(telemetry)) }
 }
 

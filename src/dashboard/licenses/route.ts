@@ -5,7 +5,7 @@ import { momentOf } from '../../commands/origin.ts'
 import { Slug } from '../../domain/values.ts'
 import { licenseView as licenseOf } from '../../http/license.ts'
 import type { Ports } from '../../ports.ts'
-import { nobody } from '../../vault/subjects.ts'
+import { unknownPerson } from '../../vault/subjects.ts'
 import { productChoices, queryOf } from '../frame/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
@@ -23,7 +23,7 @@ export async function shownLicenses(
   const now = momentOf(services)
   const holders = entries.map(({ license }) => license.holder)
   const people = await services.subjects.openPeople(tenantId, holders)
-  return entries.map((entry, index) => licenseOf(entry, people[index] ?? nobody, now))
+  return entries.map((entry, index) => licenseOf(entry, people[index] ?? unknownPerson, now))
 }
 
 /** All licenses, to look at: programs change them. */

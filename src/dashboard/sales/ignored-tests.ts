@@ -1,6 +1,6 @@
 import { providerNames } from '../../domain/integrations/provider.ts'
 import { type Content, html } from '../../html.ts'
-import { ignoredWords, type listIgnoredTests } from '../../usage/ignored-tests.ts'
+import { describeIgnoredTest, type listIgnoredTests } from '../../usage/ignored-tests.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { section, table } from '../frame/parts.ts'
@@ -25,7 +25,7 @@ export function ignoredTestsPart(view: View, tests: IgnoredTests): Content {
           html`<span
             >${providerNames[test.provider]}, ${test.kind}<span class="sub"><code>${test.notificationId}</code></span></span
           >`,
-          sentence(ignoredWords(test)),
+          sentence(describeIgnoredTest(test)),
           String(test.times),
           ago(test.receivedAt, view.now),
         ]),

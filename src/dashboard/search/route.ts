@@ -5,7 +5,7 @@ import { momentOf } from '../../commands/origin.ts'
 import type { Ports } from '../../ports.ts'
 import { type Found, search } from '../../search/search.ts'
 import type { Subjects } from '../../vault/subjects.ts'
-import { nobody } from '../../vault/subjects.ts'
+import { unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../frame/forms.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
@@ -76,7 +76,7 @@ async function peopleIn(
   { licenses, sales, customers }: Found,
 ) {
   const open = async (people: Parameters<Subjects['openPeople']>[1]) =>
-    (await services.subjects.openPeople(tenantId, people)).map((person) => person ?? nobody)
+    (await services.subjects.openPeople(tenantId, people)).map((person) => person ?? unknownPerson)
   const [ofLicenses, ofSales, ofCustomers] = await Promise.all([
     open(licenses.map(({ license }) => license.holder)),
     open(sales.map(({ sale }) => sale.customer)),

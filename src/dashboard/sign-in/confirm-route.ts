@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { askForPasskey } from '../../access/passkey-ceremony.ts'
+import { authenticationOptions } from '../../access/passkey-ceremony.ts'
 import { waysIn } from '../../commands/members/set-up.ts'
 import { proveWithPasskey, proveWithPassword, type SignIn } from '../../commands/members/sign-in.ts'
 import { momentOf } from '../../commands/origin.ts'
@@ -70,7 +70,7 @@ export function confirmRoutes(app: FastifyInstance, context: PageContext): void 
   if (!party) return
   app.post('/confirm/challenge', member, async (request, reply) => {
     const { passkeys } = await waysIn(services, principalOf(request).memberId)
-    const options = await askForPasskey(party, passkeys)
+    const options = await authenticationOptions(party, passkeys)
     await giveChallenge(request, services, 'confirm', options.challenge)
     return reply.send(options)
   })

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { KnownMember } from '../../../projections/members/queries.ts'
 import { isKnownDevice } from '../../access/known-devices.ts'
-import { askForPasskey } from '../../access/passkey-ceremony.ts'
+import { authenticationOptions } from '../../access/passkey-ceremony.ts'
 import {
   type Caller,
   type SignIn,
@@ -105,7 +105,7 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
   if (!party) return
   app.post('/sign-in/challenge', open, async (request, reply) => {
     await limitChallenges(services, callerOf(request))
-    const options = await askForPasskey(party)
+    const options = await authenticationOptions(party)
     await giveChallenge(request, services, 'sign in', options.challenge)
     return reply.send(options)
   })

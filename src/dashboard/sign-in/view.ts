@@ -1,4 +1,4 @@
-import { longestPassword, shortestPassword } from '../../access/password.ts'
+import { maxPasswordLength, minPasswordLength } from '../../access/password.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { field, notice, tokenField } from '../frame/parts.ts'
 
@@ -148,8 +148,8 @@ export function passwordSetUp({ token, action, email, secret, qr, problem, butto
       label: 'New password',
       type: 'password',
       autocomplete: 'new-password',
-      maxlength: longestPassword,
-      hint: `At least ${shortestPassword} characters. Several random words are easy to remember.`,
+      maxlength: maxPasswordLength,
+      hint: `At least ${minPasswordLength} characters. Several random words are easy to remember.`,
       error: problem?.field === 'password' ? problem.message : undefined,
     })}
     <div class="stack-tight">

@@ -11,10 +11,10 @@ import { listSignIns } from '../../access/sessions.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { may } from '../../domain/members/roles.ts'
 import { actorNames } from '../../history/actors.ts'
-import { type AskedLimit, readSpent } from '../../limits/spent.ts'
+import { type LimitKey, readLimitUse } from '../../limits/limit-use.ts'
 import type { Ports } from '../../ports.ts'
 import { readLimitHits } from '../../usage/limit-hits.ts'
-import { momentsIn, type UsageRange, usageRange } from '../../usage/range.ts'
+import { pointsIn, type UsageRange, usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
 import type { PageContext } from '../page-context.ts'
 import { type Principal, principalOf } from '../session/principal.ts'
@@ -106,7 +106,7 @@ async function deliveriesOf(services: Ports<'db' | 'now'>, tenantId: string) {
     countDeliveriesByHour(services.db, tenantId, range),
   ])
   const found = new Map(byHour.map((hour) => [hour.at, hour]))
-  const hours = momentsIn(range).map((at) => found.get(at) ?? { at, delivered: 0, pending: 0, abandoned: 0 })
+  const hours = pointsIn(range).map((at) => found.get(at) ?? { at, delivered: 0, pending: 0, abandoned: 0 })
   return { waiting, hours }
 }
 
@@ -131,11 +131,11 @@ async function limitsOf({ services, limits }: PageContext, tenantId: string): Pr
   )
   const names = new Map(items.map(({ token }) => [token.tokenId, token.name]))
   const ofTenant = (['runtime', 'clientTenant', 'clientNewInstances', 'checkout'] as const).map(
-    (name): AskedLimit => ({ name, key: tenantId }),
+    (name): LimitKey => ({ name, key: tenantId }),
   )
-  const ofTokens = [...names.keys()].map((key): AskedLimit => ({ name: 'management', key }))
+  const ofTokens = [...names.keys()].map((key): LimitKey => ({ name: 'management', key }))
   // Limits go by the clock of the machine, which processes share.
-  const spent = await readSpent(services.db, limits, [...ofTenant, ...ofTokens], Date.now())
+  const spent = await readLimitUse(services.db, limits, [...ofTenant, ...ofTokens], Date.now())
   return spent
     .filter(({ name, share }) => name !== 'management' || share > 0)
     .map((one) => ({ ...one, who: names.get(one.key) ?? 'the workspace' }))

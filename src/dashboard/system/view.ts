@@ -6,8 +6,8 @@ import type { KeyState } from '../../domain/signing/signing.ts'
 import { counted } from '../../gate/words.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { PartHealth } from '../../http/health.ts'
+import type { LimitUse } from '../../limits/limit-use.ts'
 import type { LimitName } from '../../limits/limits.ts'
-import type { SpentLimit } from '../../limits/spent.ts'
 import type { HitsOfHour } from '../../usage/limit-hits.ts'
 import type { UsageSeries } from '../../usage/read.ts'
 import { ago, agoWords } from '../frame/moments.ts'
@@ -27,7 +27,7 @@ export type ReadModelsShown = {
   lastRebuild: LastRebuild | undefined
 }
 
-export type NamedLimit = SpentLimit & { who: string }
+export type NamedLimit = LimitUse & { who: string }
 
 export type SignInShown = {
   who: string

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { askForNewPasskey, checkNewPasskey, type RelyingParty } from '../../access/passkey-ceremony.ts'
+import { checkNewPasskey, type RelyingParty, registrationOptions } from '../../access/passkey-ceremony.ts'
 import { totpUri } from '../../access/totp.ts'
 import { findLinkHolder, type LinkHolder } from '../../commands/members/members.ts'
 import {
@@ -92,7 +92,7 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
     '/welcome/:secret/challenge',
     open,
     holding(async (request, reply, { email, tenantName, member: { memberId }, link }) => {
-      const options = await askForNewPasskey(
+      const options = await registrationOptions(
         party,
         { memberId, email, label: `${email} (${tenantName})` },
         [],

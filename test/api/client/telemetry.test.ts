@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sdkOf } from '../../../src/domain/telemetry.ts'
-import { isNews } from '../../../src/usage/device-telemetry.ts'
+import { hasChanged } from '../../../src/usage/device-telemetry.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { beginning } from '../../harness/ledger.ts'
 import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
@@ -75,12 +75,12 @@ test('only what is new, or a day old, is written down', () => {
   const said = { appVersion: '1', sdkVersion: null, platform: 'web', sdk: 'js' }
   const known = { ...said, seenAt: '2026-03-01T12:00:00.000Z' }
   const at = (moment: string) => new Date(moment)
-  expect(isNews(said, undefined, at(beginning))).toBe(true)
-  expect(isNews(said, known, at('2026-03-02T11:59:59.999Z'))).toBe(false)
-  expect(isNews(said, known, at('2026-03-02T12:00:00.000Z'))).toBe(true)
-  expect(isNews({ ...said, appVersion: '2' }, known, at(beginning))).toBe(true)
+  expect(hasChanged(said, undefined, at(beginning))).toBe(true)
+  expect(hasChanged(said, known, at('2026-03-02T11:59:59.999Z'))).toBe(false)
+  expect(hasChanged(said, known, at('2026-03-02T12:00:00.000Z'))).toBe(true)
+  expect(hasChanged({ ...said, appVersion: '2' }, known, at(beginning))).toBe(true)
   const nothing = { appVersion: null, sdkVersion: null, platform: null, sdk: null }
-  expect(isNews(nothing, undefined, at(beginning))).toBe(false)
+  expect(hasChanged(nothing, undefined, at(beginning))).toBe(false)
 })
 
 test('calls are counted', async () => {

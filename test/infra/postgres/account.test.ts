@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { chooseAccount, giveTo } from '../../../infra/local/postgres/account.ts'
+import { changeOwner, chooseAccount } from '../../../infra/local/postgres/account.ts'
 import { findBinaries } from '../../../infra/local/postgres/binaries.ts'
 import { temporaryDirectory } from '../temporary.ts'
 import { holdPostgres } from './hold-postgres.ts'
@@ -75,7 +75,7 @@ test.runIf(isRoot)('root takes the account with the least rights, and gives it t
     const directory = join(parent, 'postgres')
     mkdirSync(join(directory, 'data'), { recursive: true })
     const account = chooseAccount(findBinaries(), directory)
-    giveTo(account, directory)
+    changeOwner(account, directory)
     const owners = [directory, ...readdirSync(directory).map((name) => join(directory, name))]
     expect(owners.map((path) => lstatSync(path).uid)).toStrictEqual(owners.map(() => account.owner?.uid))
     return account.command('postgres', []).file

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, symlinkSync, writeFileSync 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openDataDirectory } from '../../../infra/local/stack/data-directory.ts'
-import { closeToOthers, findExposures } from '../../../infra/local/stack/exposure.ts'
+import { findExposures, restrictAccess } from '../../../infra/local/stack/exposure.ts'
 import { isRoot, nobody } from '../postgres/other-user.ts'
 import { temporaryDirectory } from '../temporary.ts'
 
@@ -45,7 +45,7 @@ test('all that is open is found, closed by a start, and then found no more', () 
   expect(told).toContain(`Other users could read ${root}/master.key; keyledger has removed their access.`)
   expect(open.map((path) => modeOf(path) & 0o067)).toStrictEqual(open.map(() => 0))
   expect(findExposures(root)).toStrictEqual([])
-  expect(closeToOthers(root)).toStrictEqual([])
+  expect(restrictAccess(root)).toStrictEqual([])
 })
 
 test('what a closed directory hides is no exposure, but an open master key is one', () => {
@@ -57,7 +57,7 @@ test('what a closed directory hides is no exposure, but an open master key is on
 test('a directory that holds what is not of keyledger is left as it is', () => {
   const root = openDirectory()
   writeFileSync(join(root, 'letter.txt'), 'dear')
-  expect(closeToOthers(root)).toStrictEqual([])
+  expect(restrictAccess(root)).toStrictEqual([])
   expect(modeOf(root)).toBe(0o755)
 })
 
@@ -88,7 +88,7 @@ test('a parent in which others may replace the data directory is told of', () =>
 
 test.runIf(isRoot)('what belongs to another user is told of', () => {
   const root = openDirectory()
-  closeToOthers(root)
+  restrictAccess(root)
   chownSync(join(root, 'master.key'), nobody.uid, nobody.gid)
   expect(pathsIn(findExposures(root))).toStrictEqual([`${root}/master.key`])
 })

@@ -48,15 +48,15 @@ export class EventStore {
     return this.#group.submit(() => this.#writer.append(stream, expected, events))
   }
 
-  /** @param isBrokenOff asked right before the write, an event-loop turn or more after this call */
+  /** @param isCancelled asked right before the write, an event-loop turn or more after this call */
   appendUnless(
-    isBrokenOff: () => boolean,
+    isCancelled: () => boolean,
     stream: string,
     expected: ExpectedVersion,
     events: readonly ProposedEvent[],
   ): Promise<WriteOutcome | { kind: 'broken_off' }> {
     return this.#group.submit(() =>
-      isBrokenOff() ? { kind: 'broken_off' } : this.#writer.append(stream, expected, events),
+      isCancelled() ? { kind: 'broken_off' } : this.#writer.append(stream, expected, events),
     )
   }
 

@@ -14,7 +14,7 @@ export interface CheckedStream {
   recentRevision(id: string): number | undefined
 }
 
-export type Verdict =
+export type VersionCheckResult =
   | { kind: 'write' }
   /** Exactly these events are there already: `revision` is that of the last of them. */
   | { kind: 'repeated'; revision: number }
@@ -37,7 +37,7 @@ export function checkVersion(
   expected: ExpectedVersion,
   ids: readonly string[],
   stream: CheckedStream,
-): Verdict {
+): VersionCheckResult {
   if (stream.head === DELETED_REVISION) return { kind: 'deleted' }
   if (expected === 'stream_exists') {
     if (stream.softDeleted) return { kind: 'deleted' }
@@ -47,7 +47,11 @@ export function checkVersion(
   return checkExact(expected, ids, stream)
 }
 
-function checkExact(expected: number | 'no_stream', ids: readonly string[], stream: CheckedStream): Verdict {
+function checkExact(
+  expected: number | 'no_stream',
+  ids: readonly string[],
+  stream: CheckedStream,
+): VersionCheckResult {
   const after = expected === 'no_stream' ? NO_REVISION : expected
   if (after === stream.head) return { kind: 'write' }
   if (after > stream.head) return { kind: 'wrong_version' }
@@ -58,7 +62,7 @@ function checkExact(expected: number | 'no_stream', ids: readonly string[], stre
   return { kind: 'wrong_version' }
 }
 
-function checkRecentIds(ids: readonly string[], stream: CheckedStream): Verdict {
+function checkRecentIds(ids: readonly string[], stream: CheckedStream): VersionCheckResult {
   let last: number | undefined
   for (const [index, id] of ids.entries()) {
     const revision = stream.recentRevision(id)

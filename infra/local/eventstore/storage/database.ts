@@ -19,9 +19,9 @@ export class DirectoryInUse extends Error {
 
 /** Events that were acknowledged are missing. The message says what to do. */
 class EventsMissing extends Error {
-  constructor(directory: string, finding: string) {
+  constructor(directory: string, problem: string) {
     super(
-      `${finding} Restore all of ${directory} from one backup. Without a backup, copy it away, create the empty file ` +
+      `${problem} Restore all of ${directory} from one backup. Without a backup, copy it away, create the empty file ` +
         `${join(directory, ACCEPT_LOSS)}, and start again to continue without the missing events.`,
     )
   }

@@ -6,7 +6,7 @@ import type { EventStore } from '../engine/event-store.ts'
 import type { ExpectedVersion } from '../engine/version-check.ts'
 import { NO_REVISION, type ProposedEvent } from '../storage/event.ts'
 import {
-  brokenOff,
+  callCancelled,
   invalidArgument,
   maximumAppendSizeExceeded,
   streamDeleted,
@@ -43,7 +43,7 @@ async function serve(store: EventStore, call: Call): Promise<streams.AppendResp>
     case 'deleted':
       throw streamDeleted(stream)
     case 'broken_off':
-      throw brokenOff()
+      throw callCancelled()
   }
 }
 

@@ -63,7 +63,7 @@ export function invalidPosition(): RpcError {
 }
 
 /** Nobody hears it. */
-export function brokenOff(): RpcError {
+export function callCancelled(): RpcError {
   return new RpcError(status.CANCELLED, 'The call was broken off')
 }
 

@@ -19,7 +19,7 @@ import { answer, errors, inUtc, pageOf, pageQuery } from '../../../http/schemas.
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { readTelemetry } from '../../../usage/device-telemetry.ts'
-import { nobody } from '../../../vault/subjects.ts'
+import { unknownPerson } from '../../../vault/subjects.ts'
 import { answerPage } from '../page.ts'
 import { requireProduct } from '../products/products.ts'
 import { licenseIn, mintedOut } from './schemas.ts'
@@ -68,7 +68,7 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now' | 'subjects'>, curs
         async (entries) => {
           const holders = entries.map(({ license }) => license.holder)
           const people = await services.subjects.openPeople(tenantId, holders)
-          return entries.map((entry, index) => licenseView(entry, people[index] ?? nobody, now))
+          return entries.map((entry, index) => licenseView(entry, people[index] ?? unknownPerson, now))
         },
       )
     },
@@ -103,7 +103,7 @@ function mintRoute(
       const origin = runOriginOf(request)
       const { license, keyType, licenseKey } = await mintLicense(own, product, terms, origin)
       // Minted by a request before this one of the same run, it may have lost its holder since.
-      const [person = nobody] = origin.run?.resumed
+      const [person = unknownPerson] = origin.run?.resumed
         ? await services.subjects.openPeople(tenantId, [license.holder])
         : [{ email: asked.email ?? null, name: asked.name ?? null }]
       const view = licenseView({ license, revision: 0, ...keyType, overrides }, person, momentOf(own))
@@ -145,7 +145,7 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subje
       const entry = await findLicense(services.db, tenantId, licenseId)
       if (!entry) throw notFound('license')
       const devices = await listDevices(services.db, entry.license.licenseId)
-      const [person = nobody] = await services.subjects.openPeople(tenantId, [entry.license.holder])
+      const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [entry.license.holder])
       const view = licenseView(entry, person, momentOf(services))
       const said = await readTelemetry(services.db, entry.license.licenseId)
       return { license: { ...view, devices: devices.map(deviceView(said)) } }
@@ -156,7 +156,7 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subje
 /** As {@link readRoute} shows the present. */
 async function shownThen(services: Ports<'subjects'>, then: LicenseThen) {
   const { license, at } = then
-  const [person = nobody] = await services.subjects.openPeople(license.tenantId, [license.holder])
+  const [person = unknownPerson] = await services.subjects.openPeople(license.tenantId, [license.holder])
   const devices = seatsInOrder(license).map(deviceView(new Map()))
   return { license: { ...licenseView(then, person, at), devices } }
 }
@@ -172,7 +172,7 @@ function revokeRoute(app: ZodApp, services: ApprovalPorts): void {
     },
     reply: async (entry) => {
       const { tenantId, holder } = entry.license
-      const [person = nobody] = await services.subjects.openPeople(tenantId, [holder])
+      const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [holder])
       return { license: licenseView(entry, person, momentOf(services)) }
     },
   })

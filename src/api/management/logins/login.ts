@@ -4,9 +4,9 @@ import type { Allowance } from '../../../access/attempts.ts'
 import {
   isDeviceCode,
   loginLifetimeSeconds,
-  notePoll,
   openLoginRequest,
   pollIntervalSeconds,
+  recordPoll,
 } from '../../../access/login-requests.ts'
 import { redeemLogin } from '../../../commands/logins.ts'
 import { revokeToken } from '../../../commands/tokens.ts'
@@ -193,7 +193,7 @@ function pollRoute(
       checkGrant(request, grantType)
       if (!isDeviceCode(deviceCode)) throw new OAuthError('invalid_grant', 'this is not a device_code')
       const deviceCodeHash = sha256(deviceCode)
-      const poll = await notePoll(services.db, deviceCodeHash, services.now())
+      const poll = await recordPoll(services.db, deviceCodeHash, services.now())
       if (!poll) return reply.code(400).send({ error: 'expired_token' })
       if (poll.tooSoon) return reply.code(400).send({ error: 'slow_down' })
       const redemption = await redeemLogin(services, deviceCodeHash, request.id)

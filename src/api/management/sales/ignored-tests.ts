@@ -5,7 +5,7 @@ import type { Cursors } from '../../../http/cursor.ts'
 import { answer, errors, momentOut, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
-import { ignoredReasons, ignoredWords, listIgnoredTests } from '../../../usage/ignored-tests.ts'
+import { describeIgnoredTest, ignoredReasons, listIgnoredTests } from '../../../usage/ignored-tests.ts'
 import { answerPage } from '../page.ts'
 
 const ignoredTestOut = z
@@ -46,7 +46,10 @@ export function ignoredTestsRoute(app: ZodApp, services: Ports<'db'>, cursors: C
         request.query,
         (keyset) => listIgnoredTests(services.db, tenantId, keyset),
         (tests) =>
-          tests.map(({ detail, ...test }) => ({ ...test, message: ignoredWords({ ...test, detail }) })),
+          tests.map(({ detail, ...test }) => ({
+            ...test,
+            message: describeIgnoredTest({ ...test, detail }),
+          })),
       )
     },
   )

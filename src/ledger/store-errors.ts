@@ -1,10 +1,10 @@
 import { convertToCommandError, ErrorType, isCommandError } from '@eventstore/db-client'
 import { status } from '@grpc/grpc-js'
-import { NotInTime } from '../async/within-time.ts'
+import { TimeoutError } from '../async/timeout.ts'
 import { LedgerUnavailable, type UnavailableReason } from './unavailable.ts'
 
 /** What an error of the client means for the one who called it. */
-export type Trouble =
+export type StoreError =
   /** The append was refused: the stream is at another revision. Nothing was written. */
   | { kind: 'wrong_revision' }
   /** There is no such stream. */
@@ -18,9 +18,9 @@ export type Trouble =
  * The one place that knows the errors of the client: its own classes, and the gRPC errors and plain errors that it
  * throws as well. Everything but a fault of the call itself may work later.
  */
-export function troubleOf(error: unknown): Trouble {
+export function classifyError(error: unknown): StoreError {
   if (error instanceof LedgerUnavailable) return unavailable(error.reason ?? 'failed')
-  if (error instanceof NotInTime) return unavailable('no_answer')
+  if (error instanceof TimeoutError) return unavailable('no_answer')
   const converted = commandErrorOf(error)
   if (converted instanceof LedgerUnavailable) return unavailable('failed')
   if (converted && isCommandError(converted))
@@ -30,12 +30,12 @@ export function troubleOf(error: unknown): Trouble {
 
 /** The error that a failed call is thrown as. Errors of our own making stay what they are. */
 export function failureOf(what: string, error: unknown): unknown {
-  const trouble = troubleOf(error)
+  const trouble = classifyError(error)
   if (trouble.kind !== 'unavailable' || error instanceof LedgerUnavailable) return error
-  return new LedgerUnavailable(`${what}: ${sentences[trouble.reason]}`, error, trouble.reason)
+  return new LedgerUnavailable(`${what}: ${descriptions[trouble.reason]}`, error, trouble.reason)
 }
 
-const sentences: Record<UnavailableReason, string> = {
+const descriptions: Record<UnavailableReason, string> = {
   no_node: 'no node of the event store responds or accepts writes',
   unreachable: 'the event store cannot be reached',
   certificate: 'the certificate of the event store is not trusted',
@@ -47,7 +47,7 @@ const sentences: Record<UnavailableReason, string> = {
   failed: 'the event store ended the call with an error',
 }
 
-const unavailable = (reason: UnavailableReason): Trouble => ({ kind: 'unavailable', reason })
+const unavailable = (reason: UnavailableReason): StoreError => ({ kind: 'unavailable', reason })
 
 /** As the client would convert it, which it does not always do. It fails where a trailer is missing. */
 function commandErrorOf(error: unknown): Error | undefined {
@@ -59,7 +59,7 @@ function commandErrorOf(error: unknown): Error | undefined {
   }
 }
 
-function byType(type: ErrorType, code: number, message: string): Trouble {
+function byType(type: ErrorType, code: number, message: string): StoreError {
   switch (type) {
     case ErrorType.WRONG_EXPECTED_VERSION:
       return { kind: 'wrong_revision' }
@@ -86,7 +86,7 @@ function byType(type: ErrorType, code: number, message: string): Trouble {
 }
 
 /** What the client only calls unknown. */
-function byCode(code: number, message: string): Trouble {
+function byCode(code: number, message: string): StoreError {
   if (code === status.INVALID_ARGUMENT) return { kind: 'fault' }
   if (code === status.PERMISSION_DENIED) return unavailable('denied')
   if (invalidPosition.test(message)) return { kind: 'fault' }

@@ -4,18 +4,18 @@ import type { LimitName, Limits } from './limits.ts'
 import { readTats } from './shared-buckets.ts'
 
 /** Whose share of a limit is asked about. */
-export type AskedLimit = { name: LimitName; key: string }
+export type LimitKey = { name: LimitName; key: string }
 
 /** How much of a limit is spent at this moment, as the processes have told each other: 0 nothing, 1 all of it. */
-export type SpentLimit = AskedLimit & { rate: Rate; share: number }
+export type LimitUse = LimitKey & { rate: Rate; share: number }
 
 /** Of those asked about, the ones that are in force, in the order given. */
-export async function readSpent(
+export async function readLimitUse(
   db: Pool,
   limits: Limits,
-  asked: readonly AskedLimit[],
+  asked: readonly LimitKey[],
   now: number,
-): Promise<SpentLimit[]> {
+): Promise<LimitUse[]> {
   const inForce = asked.flatMap(({ name, key }) => {
     const limiter = limits[name]
     return limiter ? [{ name, key, rate: limiter.rate }] : []

@@ -1,8 +1,8 @@
 /** A backup cannot be written, or a file cannot be restored. The message says why, and what to do. */
-export class BackupTrouble extends Error {
+export class BackupError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })
-    this.name = 'BackupTrouble'
+    this.name = 'BackupError'
   }
 }
 
