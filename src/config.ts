@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import type { Schedule } from './backup/schedule.ts'
+import { type ConnectionBounds, defaultBounds } from './config/connections.ts'
 import { shownValue } from './config/shown.ts'
 import { parseTracing, type TracingSettings } from './config/tracing.ts'
 import { unknownVariables } from './config/unknown.ts'
@@ -17,7 +18,6 @@ import {
   url,
   wholeNumber,
 } from './config/values.ts'
-import { type ConnectionBounds, defaultBounds } from './http/connections.ts'
 import type { Rates } from './limits/limits.ts'
 
 /** More processes than any machine has use for; each has connections of its own to the stores. */

@@ -11,8 +11,8 @@ import {
 } from '../domain/test-purchases/test-purchase.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
-import { loadSale } from '../sales/streams.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
+import { loadSale } from './sales.ts'
 
 /**
  * Starts to play a purchase through. Its stages are run by a reaction, which goes on after a crash.

@@ -1,34 +1,13 @@
 import type { Server } from 'node:http'
 import { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance, onRequestHookHandler } from 'fastify'
+import type { ConnectionBounds } from '../config/connections.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The body may take as long as it needs, while bytes of it arrive. */
     slowBody?: boolean
   }
-}
-
-/** How long a connection may keep this process waiting, and how many there may be. */
-export type ConnectionBounds = {
-  /** From the first byte of a request, or from connecting, to the end of its headers. */
-  headersMs: number
-  /** From the first byte of a request to the last byte of its body, except on a route with a slow body. */
-  requestMs: number
-  /** Between two bytes of a slow body. */
-  stallMs: number
-  /** Without a byte in either direction, also between two requests. */
-  idleMs: number
-  /** Open at the same time; a connection above that is closed at once. */
-  most: number
-}
-
-export const defaultBounds: ConnectionBounds = {
-  headersMs: 10_000,
-  requestMs: 30_000,
-  stallMs: 10_000,
-  idleMs: 75_000,
-  most: 10_000,
 }
 
 /** Node looks this often for requests that are late; its own default is 30 seconds. */

@@ -2,12 +2,12 @@ import { findIntegration } from '../../projections/integrations/queries.ts'
 import { listMembers } from '../../projections/members/queries.ts'
 import { cardAccessOf } from '../commands/checkout/prices.ts'
 import { emailOf } from '../commands/members/members.ts'
+import { loadSale } from '../commands/sales.ts'
 import { type Mapping, soldIds } from '../domain/integrations/mapping.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import type { KnownTestPurchase } from '../domain/test-purchases/test-purchase.ts'
 import { type SignedNotification, type TestSale, testNotification } from '../payments/test-notification.ts'
 import type { Ports } from '../ports.ts'
-import { loadSale } from '../sales/streams.ts'
 import type { StageOutcome, TestPurchaseDriver } from './test-purchases.ts'
 
 /** Sends a notification to where the provider sends its own. Undefined when nobody answers there. */

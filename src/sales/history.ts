@@ -1,6 +1,6 @@
+import { type SalePlace, saleStreamOf } from '../commands/sales.ts'
 import type { SaleEvent } from '../domain/sales/events.ts'
 import type { Ports } from '../ports.ts'
-import { type SalePlace, saleStreamOf } from './streams.ts'
 
 /** One thing that happened to a sale. */
 export type SaleHistoryEntry = {

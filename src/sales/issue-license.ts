@@ -1,6 +1,7 @@
 import { usingKeyType } from '../commands/cross-stream/key-type-use.ts'
 import { issuedAs } from '../commands/licenses/stream.ts'
 import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
+import { changeSale } from '../commands/sales.ts'
 import { foreignKey, newLicenseKey } from '../credentials/license-key.ts'
 import type { LicenseTerms } from '../domain/licenses/events.ts'
 import { termsPaidFor } from '../domain/licenses/issue.ts'
@@ -14,7 +15,6 @@ import type { Ports } from '../ports.ts'
 import { unlessKeyTypeGone } from './key-type-gone.ts'
 import { bindLinks } from './links.ts'
 import type { AdvancePorts } from './ports.ts'
-import { changeSale } from './streams.ts'
 
 /** A license that was issued here and now, with its raw key. */
 export type Issued = { license: IssuedLicense; licenseKey: string }

@@ -2,6 +2,7 @@ import { findIntegration, listPricedProducts } from '../../projections/integrati
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
 import type { Origin } from '../commands/origin.ts'
+import { changeSale } from '../commands/sales.ts'
 import { keyTypeSoldAs } from '../domain/integrations/mapping.ts'
 import type { Provider } from '../domain/integrations/provider.ts'
 import { mostSold } from '../domain/licenses/issue.ts'
@@ -11,7 +12,6 @@ import type { ParkedReason, SoldItem } from '../domain/sales/events.ts'
 import type { KnownSale, Resolution, SaleCommand } from '../domain/sales/sale.ts'
 import type { Loaded } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
-import { changeSale } from './streams.ts'
 
 type Bought = { tenantId: string; provider: Provider; sold: SoldItem; quantity: number }
 

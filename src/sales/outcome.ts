@@ -1,4 +1,5 @@
 import type { Origin } from '../commands/origin.ts'
+import { changeSale } from '../commands/sales.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason } from '../domain/sales/events.ts'
@@ -8,7 +9,6 @@ import type { IgnoredReason } from '../usage/ignored-tests.ts'
 import { advanceSale } from './advance.ts'
 import { bindLinks } from './links.ts'
 import type { AdvancePorts } from './ports.ts'
-import { changeSale } from './streams.ts'
 
 /** What came of a notification, when it was taken in. */
 export type ReceivedOutcome =

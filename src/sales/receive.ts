@@ -2,6 +2,7 @@ import { hasTestMode } from '../../projections/products/test-mode.ts'
 import { findTestPurchase } from '../../projections/test-purchases/queries.ts'
 import { waitOnce } from '../commands/cross-stream/wait-once.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
+import { changeSale, loadSale } from '../commands/sales.ts'
 import { isId } from '../credentials/id.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
@@ -14,7 +15,6 @@ import { mapAgain, resolveSale } from './mapping.ts'
 import { advanceToOutcome, type ReceivedOutcome } from './outcome.ts'
 import type { AdvancePorts, SalePorts } from './ports.ts'
 import { boughtIn, keepPayload, linksOf, receivedFrom, type SoldNotification } from './received.ts'
-import { changeSale, loadSale } from './streams.ts'
 
 /**
  * Takes in what a payment provider tells, of a sale or of what became of it. The same may be told any number of times,

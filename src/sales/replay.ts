@@ -1,6 +1,7 @@
 import { findSale } from '../../projections/sales/queries.ts'
 import { waitOnce } from '../commands/cross-stream/wait-once.ts'
 import type { Origin } from '../commands/origin.ts'
+import { changeSale, loadSale } from '../commands/sales.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
 import type { Loaded } from '../ledger/load.ts'
@@ -9,7 +10,6 @@ import { advanceSale } from './advance.ts'
 import { mapAgain } from './mapping.ts'
 import { advanceToOutcome } from './outcome.ts'
 import type { AdvancePorts } from './ports.ts'
-import { changeSale, loadSale } from './streams.ts'
 
 /**
  * Tries a parked sale once more, or brings the license to what its subscription was changed to.

@@ -1,6 +1,7 @@
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { usingKeyType } from '../commands/cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
+import { changeSale } from '../commands/sales.ts'
 import type { SaleTerms } from '../domain/licenses/following.ts'
 import { licenses } from '../domain/licenses/license.ts'
 import { type KnownSale, type SaleCommand, salePaymentStatus } from '../domain/sales/sale.ts'
@@ -9,7 +10,6 @@ import type { Ports } from '../ports.ts'
 import { unlessKeyTypeGone } from './key-type-gone.ts'
 import { bindLinks } from './links.ts'
 import { termsOfPlan } from './plan.ts'
-import { changeSale } from './streams.ts'
 
 /** Applies the recorded notifications to the license, and records that it did. */
 export async function settle(

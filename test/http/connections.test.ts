@@ -9,7 +9,7 @@ import { runInNewContext } from 'node:vm'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { projectionLock } from '../../projections/database/advisory-locks.ts'
-import { type ConnectionBounds, defaultBounds } from '../../src/http/connections.ts'
+import { type ConnectionBounds, defaultBounds } from '../../src/config/connections.ts'
 import { makeTenant, openTestApi, type TestApi } from '../harness/api.ts'
 import { makeProduct } from './samples.ts'
 

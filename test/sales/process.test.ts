@@ -3,6 +3,7 @@
  * license, and what nobody can license yet is kept.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { changeSale } from '../../src/commands/sales.ts'
 import { closeTenant, reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
@@ -10,7 +11,6 @@ import { statusAt } from '../../src/domain/licenses/license.ts'
 import { saleKeyName } from '../../src/domain/sales/key.ts'
 import { licenseStream, linkStream, saleStream } from '../../src/domain/streams.ts'
 import { replaySale } from '../../src/sales/replay.ts'
-import { changeSale } from '../../src/sales/streams.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { beginning, eventsIn, origin } from '../harness/ledger.ts'
 import { makeProduct } from '../http/samples.ts'

@@ -8,8 +8,8 @@ import { subjectKey } from '../../domain/streams.ts'
 import type { Erased } from '../../domain/subjects/events.ts'
 import { type SubjectCommand, subjects } from '../../domain/subjects/subject.ts'
 import type { Ports } from '../../ports.ts'
-import { saleStreamOf } from '../../sales/streams.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { saleStreamOf } from '../sales.ts'
 
 /**
  * Makes a person of a tenant unreadable everywhere, for good. That it was begun is recorded first, so that whoever

@@ -1,11 +1,11 @@
 import { listOpenSales } from '../../projections/sales/queries.ts'
+import { loadSale } from '../commands/sales.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
-import { graceAt } from '../processes/grace.ts'
-import type { Process } from '../processes/process.ts'
-import { originOfProcess, processOf, type Trouble } from '../processes/process-manager.ts'
-import { advanceSale } from './advance.ts'
-import { loadSale } from './streams.ts'
+import { advanceSale } from '../sales/advance.ts'
+import { graceAt } from './grace.ts'
+import type { Process } from './process.ts'
+import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
   /** How long whoever received a sale is left to advance it. */

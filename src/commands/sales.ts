@@ -1,4 +1,3 @@
-import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import type { Provider } from '../domain/integrations/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -6,6 +5,7 @@ import { type KnownSale, type Sale, type SaleCommand, sales } from '../domain/sa
 import { saleKey, streamName } from '../domain/streams.ts'
 import { type Loaded, loadFromLog } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
 
 /** What names a sale: the provider that told of it, and the provider's own id of it. */
 export type SalePlace = { tenantId: string; provider: Provider; saleId: string }
