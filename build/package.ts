@@ -1,6 +1,6 @@
 /**
- * Makes `dist`, which the npm package runs: everything that runs in a clone as TypeScript, as the JavaScript that
- * it would be stripped to, and beside it the files that are read at run time. Types are checked by `npm run check`.
+ * Builds `dist`, which the npm package runs: the sources stripped to JavaScript, and the files that they read at
+ * run time. `npm run check` checks the types, so this build does not.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 
-// A file that has been removed since would still be packed.
+// Otherwise files deleted from the sources would still be packed.
 rmSync(dist, { recursive: true, force: true })
 for (const project of ['tsconfig.build.json', 'tsconfig.sdk.json']) {
   execFileSync(process.execPath, [compiler, '--project', join(root, project)], { stdio: 'inherit' })

@@ -3,13 +3,16 @@ import { type ComponentChildren, options, type VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { withoutInvisible } from './domain/plain-text.ts'
 
-/** A part of a page. Whatever text it holds is escaped when it is rendered. */
+/** A part of a page. All text in it is escaped when it is rendered. */
 export type Html = VNode
 
-/** What may stand between tags. */
+/** Everything that may be placed between tags. */
 export type Content = Html | string | number | null | undefined | false | readonly Content[]
 
-/** Of every element's text; attributes stay as they are, and so does what goes back from a text area. */
+/**
+ * Removes invisible characters from the text of every element. Attributes and text areas are unchanged, because
+ * forms send them back.
+ */
 options.vnode = ({ type, props }) => {
   if (type !== 'textarea') props.children = shown(props.children)
 }
@@ -20,8 +23,8 @@ function shown(content: ComponentChildren): ComponentChildren {
 }
 
 /**
- * Tagged templates of one element each. Only text, numbers, other parts and attribute values can be filled in. Text is
- * shown without characters that nobody sees, or that turn the direction of writing.
+ * A tagged template for one element. Holes take text, numbers, parts of a page and attribute values. Invisible
+ * characters, and characters that change the writing direction, are removed from text.
  */
 export function html(strings: TemplateStringsArray, ...holes: readonly (Content | boolean)[]): Html {
   return htm(strings, ...holes)

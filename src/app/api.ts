@@ -13,8 +13,8 @@ import { createReadiness } from './readiness.ts'
 import type { Stores } from './stores.ts'
 
 /**
- * Serves the role `api` on stores that are open.
- * @param metrics undefined: of this process alone
+ * Serves the role `api` on open stores.
+ * @param metrics undefined measures this process alone
  * @throws CommandRefused when it cannot listen
  */
 export async function serveApi(

@@ -11,15 +11,15 @@ const program = join(import.meta.dirname, '../cli', `keyledger${extname(import.m
 
 const Made = z.looseObject({ bytes: z.int(), events: z.int() })
 
-/** Refuses recipients that nothing can be encrypted for, before anything is begun. @throws ConfigError */
+/** Checks the backup recipients at the start. @throws ConfigError for a recipient that is not an age public key */
 export async function checkRecipients({ backups }: Config): Promise<void> {
   if (backups === undefined || backups.recipients.length === 0) return
-  // Loaded only where it is used.
+  // Loaded lazily: most installations have no recipients.
   const { refuseNoRecipient } = await import('./backup-recipients.ts')
   for (const recipient of backups.recipients) refuseNoRecipient(recipient)
 }
 
-/** Makes the backups that are due, if the configuration asks for any, until the signal aborts. */
+/** Makes the due backups until the signal aborts; does nothing when the configuration has no backups. */
 export async function makeBackups(config: Config, db: Pool, log: Logger, signal: AbortSignal): Promise<void> {
   const { backups } = config
   if (backups === undefined) return
@@ -32,7 +32,7 @@ export async function makeBackups(config: Config, db: Pool, log: Logger, signal:
   })
 }
 
-/** A process of its own, which yields to this one on a busy processor. */
+/** Runs the backup in a process of its own, so that the system can share the processor between the two. */
 async function runCommand(file: string, recipients: readonly string[], signal: AbortSignal) {
   const options = recipients.flatMap((recipient) => ['--recipient', recipient])
   const child = spawn(process.execPath, [program, 'backup', '--json', ...options, file], {

@@ -1,7 +1,7 @@
 import { checkRecipient } from '../backup/encryption.ts'
 import { ConfigError } from '../config.ts'
 
-/** @throws ConfigError */
+/** @throws ConfigError when the recipient is not an age public key */
 export function refuseNoRecipient(recipient: string): void {
   try {
     checkRecipient(recipient)

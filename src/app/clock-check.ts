@@ -6,13 +6,16 @@ import {
   reportedDifferenceMs,
 } from '../ledger/clock-difference.ts'
 
-/** Beyond it the event store takes no appends. */
+/** The event store rejects appends when clocks differ by more than this. */
 const failAboveMs = 60_000
 
-/** What the clocks came to. Detail and remedy are sentences for the operator. */
+/** The result of the clock check. `detail` and `remedy` are sentences for the operator. */
 type ClockResult = { ok: boolean; required: boolean; detail: string; remedy?: string }
 
-/** Says of each clock how far it is off: a few seconds are a warning, more than a minute is an error. One that may be off only because the answer took long counts as right. */
+/**
+ * Judges how far each clock is off: a few seconds are a warning, more than a minute is an error. A difference that
+ * the duration of the measurement can explain is ignored.
+ */
 export function judgeClocks(others: readonly OtherClock[]): ClockResult {
   if (others.length === 0) {
     return { ok: true, required: true, detail: 'no other clock could be reached' }
@@ -30,9 +33,9 @@ export function judgeClocks(others: readonly OtherClock[]): ClockResult {
   }
 }
 
-/** What Postgres takes for now, against the middle of the time that it took to ask. */
+/** Compares the time in Postgres with the middle of the interval in which it was read. */
 export async function clockOfPostgres(db: Pool): Promise<OtherClock> {
-  // The first answer may have to wait for a connection.
+  // The first query may wait for a connection, which would distort the measurement.
   await db.query('select 1')
   const before = Date.now()
   const { rows } = await db.query<{ ms: number }>(

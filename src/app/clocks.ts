@@ -5,11 +5,11 @@ import { clockOfEventStore, type OtherClock } from '../ledger/clock-difference.t
 import { clockOfPostgres, judgeClocks } from './clock-check.ts'
 
 export type Clocks = {
-  /** The clocks of the stores, asked at this moment; those that do not say are left out. */
+  /** Reads the clocks of the stores now; stores that do not answer are left out. */
   read(): Promise<OtherClock[]>
   /**
-   * The same as the health of a part, asked at most once a minute: not ok from the difference on that is an error, with
-   * words from the one on that is a warning. Not required: what is read is answered whatever the clocks say.
+   * The result as the health of a part, cached for a minute. From the warning threshold on it has a detail, from
+   * the error threshold on it is not ok. It is never required, because reads work whatever the clocks show.
    */
   health(): Promise<PartHealth>
 }
@@ -17,7 +17,7 @@ export type Clocks = {
 const timeLimitMs = 2000
 const cacheMs = 60_000
 
-/** The clocks of the event store and of Postgres, against this machine's. */
+/** Compares the clocks of the event store and of Postgres with this machine's. */
 export const clocksOf = (eventstoreUrl: string, db: Pool): Clocks =>
   createClocks([() => clockOfEventStore(eventstoreUrl), async () => [await clockOfPostgres(db)]])
 

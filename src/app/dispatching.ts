@@ -21,13 +21,13 @@ import type { Stores } from './stores.ts'
 
 export type Dispatching = {
   onEntry(entry: LogEntry): void
-  /** Resolves when the signal has aborted and the tries that were being made have ended. */
+  /** Resolves once the signal has aborted and the running attempts have ended. */
   finished: Promise<unknown>
 }
 
 /**
- * Makes the deliveries that are due. With NATS any number of processes share the work; without it one of them does it
- * all, and another takes over when it ends.
+ * Makes the due deliveries. With NATS, any number of processes share the work; without it, one process does all of
+ * it, and another takes over when that one ends.
  */
 export function startDispatching(
   config: Config,
@@ -51,7 +51,7 @@ export function startDispatching(
   const attempts = createAttempts(services, channels, ({ delivery, error: err }) =>
     log.warn({ err, delivery }, 'delivery.not_attempted'),
   )
-  // A try that could not be recorded would be made again, so while the ledger is frozen none is made.
+  // While the ledger is frozen, no attempt is made: it could not be recorded and would be repeated.
   const whenOpen: Handler = async (job) => {
     await appendGate.untilOpen(signal)
     if (signal.aborted) throw new Error('the dispatcher is stopping')
@@ -70,7 +70,7 @@ export function startDispatching(
   return { onEntry, finished: closeAfter(webhook, finished, signal) }
 }
 
-/** Ledgers that share a NATS have streams of their own, named by what only one ledger has. */
+/** Ledgers that share a NATS server use separate streams, named by a hash of the ledger's own key. */
 function feedThrough(nats: Feed, log: Logger, { derivedIds }: MasterKey): DispatchFeed {
   const own = createHmac('sha256', derivedIds).update('nats stream').digest('hex').slice(0, 12)
   return createNatsFeed(nats.connection, `keyledger_${own}`, {
@@ -78,10 +78,10 @@ function feedThrough(nats: Feed, log: Logger, { derivedIds }: MasterKey): Dispat
   })
 }
 
-/** So long tries that are being made may take to end; one that is cut off is made again by the next dispatcher. */
+/** Running attempts may take this long to end. The next dispatcher repeats an attempt that was cut off. */
 const drainMs = 2000
 
-/** Closing the channel cuts off the tries that take longer than that. */
+/** Closing the channel cuts off attempts that take longer than {@link drainMs}. */
 async function closeAfter(
   channel: { close(): Promise<void> },
   tries: Promise<void>,
@@ -100,7 +100,7 @@ async function drained(signal: AbortSignal): Promise<void> {
 
 const lockRetryMs = 1000
 
-/** Works while this process holds the lock, which ends with its connection. */
+/** Works while this process holds the lock. The lock ends with its connection. */
 async function oneAtATime(
   db: Pool,
   signal: AbortSignal,
@@ -129,7 +129,7 @@ async function whileLocked(
     if (rows[0]?.locked) await work(AbortSignal.any([signal, lost.signal]))
   } finally {
     connection.off('error', onError)
-    // Ending the connection lets go of the lock whatever state it is in.
+    // Closing the connection releases the lock in any state.
     connection.release(true)
   }
 }

@@ -19,23 +19,28 @@ import { printToStderr } from '../terminal/output.ts'
 import { WrongMasterKey } from '../vault/check.ts'
 import { StateUnreadable } from '../verdicts/trouble.ts'
 
-/** How the command ends; described in docs/reference/cli.md, and as stable as the interfaces. */
+/** The exit codes of the command, documented in docs/reference/cli.md. They are part of the stable interface. */
 export const exitCode = { done: 0, refused: 1, usage: 2, unavailable: 3, internal: 70 } as const
 
-/** The command cannot do what was asked, and says why; nothing was changed. */
+/** The command cannot do the request; the message says why. Nothing was changed. */
 export class CommandRefused extends Error {}
 
-/** The command could not be done at this moment; the same may work later. */
+/** The command cannot run now; it may succeed later. */
 export class CommandUnavailable extends Error {}
 
-/** Says on stderr what is wrong and how to mend it, without a stack trace unless it is our own fault. */
+/**
+ * Prints to stderr what is wrong and how to fix it. Only internal errors include a stack trace.
+ * @returns the exit code
+ */
 export function reportFailure(error: unknown): number {
   const { message, code } = failureOf(error)
   if (message !== undefined) printToStderr(message)
   return code
 }
 
-/** What went wrong, in words for the operator, and how the command ends. What commander refuses it has said itself. */
+/**
+ * The message for the operator, and the exit code. Commander prints its own errors, so those have no message here.
+ */
 export function failureOf(error: unknown): { message: string | undefined; code: number } {
   if (error instanceof CommanderError)
     return { message: undefined, code: error.exitCode === 0 ? exitCode.done : exitCode.usage }
@@ -75,7 +80,7 @@ const isRefused = (error: unknown): error is Error =>
   error instanceof TargetNotEmpty ||
   error instanceof RestoreUnfinished
 
-/** 503 and 429 are "try again"; whatever else is refused will be refused again. */
+/** 503 and 429 mean "try again"; every other refusal would be repeated. */
 const ofProblem = ({ status, message }: Problem) => ({
   message,
   code: status === 503 || status === 429 ? exitCode.unavailable : exitCode.refused,

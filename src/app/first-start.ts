@@ -22,9 +22,9 @@ const ownerEmail = 'owner@demo.example'
 const markerName = 'welcomed'
 
 /**
- * On an embedded ledger that has never greeted anybody: makes the tenant `demo` and prints how to use it. The
- * marker is written last, so a start that is killed half-way is finished by the next one; only the token and the
- * owner's link, which perhaps nobody has seen then, are made once more. Of several starts at once one greets.
+ * On the first start of an embedded ledger, creates the tenant `demo` and prints how to use it. The marker file is
+ * written last, so the next start completes one that was killed; it then creates a new token and a new link,
+ * because the first ones may never have been shown. A lock makes sure that only one of several processes does this.
  */
 export async function greet(
   config: Config,
@@ -48,14 +48,17 @@ export async function greet(
   }
 }
 
-/** For a ledger that is not new although it has never been started here. */
+/**
+ * Marks a ledger as welcomed that is not new although this installation has never started it, such as a restored
+ * one.
+ */
 export function markWelcomed({ dataDirectory, eventstoreUrl }: Config): void {
   if (eventstoreUrl === undefined) writeFileSync(join(dataDirectory, markerName), '', { mode: 0o600 })
 }
 
 type Seeded = { token: string; linkSecret: string }
 
-/** @returns a token and the owner's link of the tenant `demo`, or undefined on a ledger that has tenants of its own */
+/** @returns a token and the owner's link of the tenant `demo`, or undefined when the ledger has other tenants */
 async function seed(
   services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'planCapacity' | 'randomBytes' | 'subjects'>,
 ): Promise<Seeded | undefined> {

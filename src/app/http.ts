@@ -42,45 +42,46 @@ export type AppOptions = {
   services: AllPorts
   cursors: Cursors
   readiness: () => Promise<Readiness>
-  /** How the addresses that are handed out begin. */
+  /** The base of all URLs that keyledger hands out. */
   baseUrl: string
   limits: Limits
-  /** Proxies whose word on a caller's address is taken; undefined: nobody's, it is the socket's. */
+  /** Proxies whose X-Forwarded-For is trusted; undefined trusts none and uses the socket's address. */
   trustProxy?: string[] | undefined
-  /** What the dashboard's cookies are made with. */
+  /** Key material for the cookies of the dashboard. */
   cookieKey: KeyObject
-  /** A loop that is later than this refuses with 503 until it has caught up; 0 never refuses. */
+  /** Requests get 503 while the event loop is later than this; 0 never refuses. */
   maxEventLoopDelayMs?: number
-  /** After which a request that waits for a store is answered 503. */
+  /** A request that waits longer than this for a store gets 503. */
   requestLimitMs?: number
-  /** What a monitor shows to read the metrics; undefined: nobody reads them. */
+  /** The token that a monitor needs to read the metrics; undefined closes the route. */
   metricsToken?: string | undefined
-  /** What is measured; this process alone unless given. */
+  /** The metrics to serve; undefined measures this process alone. */
   metrics?: Metrics | undefined
-  /** Shows requests in traces; undefined: traces are off. */
+  /** Records requests in traces; undefined when traces are off. */
   tracing?: Tracing | undefined
-  /** How long a connection may stall, and how many there may be. */
+  /** Limits on the number of connections and on how long each may stall. */
   connections?: ConnectionBounds
   log: FastifyBaseLogger
 }
 
-/** Composes every edge into one application. It does not listen. */
+/** Composes all routes into one application. It does not listen. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { services, readiness, connections = defaultBounds } = options
   const app = Fastify({
     ...serverOptions(connections),
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
-    // Lines name the request themselves; a logger for each would cost more than most requests do.
+    // The log lines name the request themselves; a child logger per request would cost more than most requests.
     childLoggerFactory: (logger) => logger,
     genReqId: () => newId('req'),
     bodyLimit: 1_048_576,
-    // What still comes in on an open connection while the application drains is answered, and the connection ended.
+    // While the application drains, requests on open connections are still answered, and each connection is then
+    // closed.
     return503OnClosing: false,
     trustProxy: options.trustProxy ?? false,
-    // As long as an address may be: each route says itself, and as described, that there is no such thing.
+    // As long as a URL may be, so that the route itself answers an overlong id with its documented 404.
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 16_384 },
-    // What Fastify refuses before it has found a route.
+    // Requests that Fastify rejects before it has found a route.
     frameworkErrors: (error, request, reply) => {
       void sendProblem(request, reply.headers(commonHeaders(request)), invalid(error.message))
     },
@@ -140,14 +141,17 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app
 }
 
-/** What every answer says, unless its route says otherwise: most are about one caller, and none is to be guessed at. */
+/**
+ * Headers of every response, unless the route sets others. Most responses belong to one caller, so none may be
+ * cached.
+ */
 const commonHeaders = ({ id }: FastifyRequest) => ({
   'request-id': id,
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 })
 
-/** To the same routes as over the network, so that nothing of a notification is taken on trust. */
+/** Sends a notification to the same routes as a request over the network, so that it passes the same checks. */
 export function sendInProcess(app: FastifyInstance): SendNotification {
   return async ({ path, headers, body }) => {
     const answer = await app.inject({ method: 'POST', url: path, headers, payload: body })
@@ -155,7 +159,7 @@ export function sendInProcess(app: FastifyInstance): SendNotification {
   }
 }
 
-/** Successes are counted in the metrics; what failed is worth a line with the id that the caller was given. */
+/** Logs failed requests with the id that the caller received. Successful ones are only counted in the metrics. */
 function logFailures(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
     if (reply.statusCode >= 500) {

@@ -17,16 +17,18 @@ import { showProgress } from '../terminal/progress.ts'
 
 export type OpenOptions = {
   /**
-   * For a process that lives long: an embedded part that dies is started again, and the log is compared with the read
-   * models each time that the connection to it is made anew. `onWrongLog` is told when they do not belong together.
+   * For long-running processes: embedded parts that die are restarted, and the log is compared with the read models
+   * after each reconnect. `onWrongLog` is called when they do not belong together.
    */
   supervise?: { onWrongLog: (error: WrongLog) => void } | undefined
-  /** The read models are about to be built from whatever log there is: that it is another one is no refusal, but told. */
+  /**
+   * The caller is about to rebuild the read models from this log, so a different log is reported and not refused.
+   */
   toRebuild?: boolean
 }
 
 /**
- * Connects to the event store and finds out whether every read model can be folded from it.
+ * Connects to the event store and checks that `$all` can be read.
  * @throws EventStoreRefused, LedgerUnavailable
  */
 export async function reachLedger(url: string, gate: Gate): Promise<Ledger> {
@@ -48,7 +50,7 @@ function connect(url: string, gate: Gate): Ledger {
   }
 }
 
-/** `connected` is the ledger without what holds its appends up while it is frozen. */
+/** `connected` is the ledger without the gate that holds appends back during a freeze. */
 type Parts = {
   connected: Ledger
   ledger: Ledger
@@ -59,8 +61,8 @@ type Parts = {
 }
 
 /**
- * Compares the log with the read models, gives it an identity when it has none, and brings the read models up to it.
- * Nothing is written to either before they are known to belong together.
+ * Compares the log with the read models, gives the log an identity if it has none, and brings the read models up to
+ * date. Nothing is written to either until they are known to belong together.
  * @throws WrongLog, EventStoreRefused, LedgerUnavailable
  */
 export async function prepareLog(
@@ -70,7 +72,7 @@ export async function prepareLog(
   const compared = checkLog(ledger, await readKnownLog(db))
   await (toRebuild ? compared.catch(printAdoption) : compared)
   if (toRebuild) await makeMissingTables(projectionDb)
-  // A log with an identity takes no other, so this also tells whether the user may write, and writes nothing.
+  // A log that has an identity rejects another one, so this checks the write permission without writing.
   if ((await ledger.identity()) === undefined) await identifyLog(ledger, url)
   else if (supervise) await identifyLog(connected, url)
   if (toRebuild) return
@@ -79,7 +81,7 @@ export async function prepareLog(
   progress.done()
 }
 
-/** A rebuild takes the log that is there, and says so when the read models were built from another one. */
+/** A rebuild accepts another log, and prints that the read models were built from a different one. */
 function printAdoption(error: unknown): void {
   if (!(error instanceof WrongLog)) throw error
   printToStderr(
@@ -92,13 +94,13 @@ async function identifyLog(ledger: Ledger, url: string): Promise<void> {
   try {
     await identify(ledger, causeOf(origin, new Date().toISOString()))
   } catch (error) {
-    // Nothing is added to a log that is being copied; the start after the freeze does it.
+    // Nothing may be appended during a freeze, because the log is being copied. The next start adds the identity.
     if (error instanceof LedgerFrozen) return
     throw await explainRefusal(error, url, 'write to its streams')
   }
 }
 
-/** Compares the two again with each new connection. @returns how to end that */
+/** Compares the log with the read models after each new connection. @returns a function that stops it */
 export function watchLogConnection(
   { ledger, gate, db, log }: { ledger: Ledger; gate: Gate; db: Pool; log: Logger },
   { onWrongLog }: NonNullable<OpenOptions['supervise']>,

@@ -2,7 +2,7 @@ import { destination, type Logger, pino, stdSerializers } from 'pino'
 import pretty from 'pino-pretty'
 import type { Config } from '../config.ts'
 
-/** Whatever carries a credential or a key, should it ever get into a line. */
+/** Fields that may carry a credential or a key; they are redacted. */
 const secret = [
   'token',
   'licenseKey',
@@ -18,16 +18,16 @@ const secret = [
   '*.headers.authorization',
 ]
 
-/** A database error's detail can quote the row, so only its kind is logged. */
+/** The detail of a database error can quote the row, so only its type, message and code are logged. */
 function errorLine(error: Error & { code?: string }) {
   const { type, message, stack } = stdSerializers.err(error)
   return { type, message, code: error.code, stack }
 }
 
 /**
- * JSON, or readable lines at a terminal. All on stderr: data alone is on stdout.
- * @param buffered for a process that lives long: lines may come half a second late, and cost a good deal less
- * @param worker the process id of one of several that serve together, which then stands in each line
+ * Logs JSON, or readable lines at a terminal, always to stderr: stdout is for data.
+ * @param buffered for long-running processes: lines may appear half a second late, and cost far less
+ * @param worker the process id of a worker, added to each of its lines
  */
 export function createLog(
   level: Config['logLevel'],
@@ -46,7 +46,7 @@ export function createLog(
       pretty({ destination: 2, sync: true, ignore: 'pid,hostname,name', translateTime: 'HH:MM:ss' }),
     )
   }
-  // What several processes write at the same moment stays apart line by line up to 4096 bytes, the system's PIPE_BUF.
+  // Writes of several processes do not interleave up to 4096 bytes, the system's PIPE_BUF.
   const buffer = { sync: false, minLength: worker === undefined ? 4096 : 1024, periodicFlush: 500 }
   return pino(options, destination({ dest: 2, ...(buffered && buffer) }))
 }

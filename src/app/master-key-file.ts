@@ -6,9 +6,9 @@ import { type MasterKey, newMasterKey, parseMasterKey } from '../vault/master-ke
 const fileName = 'master.key'
 
 /**
- * The master key from the environment, else from the data directory. Only where Postgres is embedded, and so lies
- * beside it, is a missing one made.
- * @throws ConfigError when there is none, or it is no key
+ * Reads the master key from the environment, else from the data directory. A missing key is created only when
+ * Postgres is embedded, because then the data lies beside it.
+ * @throws ConfigError when the key is missing or malformed
  */
 export function readMasterKey(config: Config): MasterKey {
   try {
@@ -21,15 +21,15 @@ export function readMasterKey(config: Config): MasterKey {
 }
 
 /**
- * The master key that is there; none is made.
- * @throws ConfigError when it is no key
+ * Reads the existing master key and never creates one.
+ * @throws ConfigError when the key is malformed
  */
 export function findMasterKey(config: Config): MasterKey | undefined {
   const isThere = config.masterKey !== undefined || existsSync(join(config.dataDirectory, fileName))
   return isThere ? readMasterKey(config) : undefined
 }
 
-/** As {@link findMasterKey}. @throws ConfigError when there is none */
+/** As {@link findMasterKey}. @throws ConfigError when the key is missing or malformed */
 export function requireMasterKey(config: Config): MasterKey {
   const found = findMasterKey(config)
   if (found) return found
@@ -51,7 +51,10 @@ function keyInFile(config: Config): string {
   return readFileSync(path, 'utf8').trim()
 }
 
-/** Of two processes that start at once one makes the key; the file is whole as soon as it is there. */
+/**
+ * Written to a draft file first and then linked: the file is complete as soon as it exists, and of two processes
+ * that start together only one creates the key.
+ */
 function makeKeyFile(directory: string, path: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const draft = `${path}.${process.pid}`

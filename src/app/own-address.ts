@@ -6,12 +6,12 @@ import { CommandRefused } from './exit.ts'
 
 const answerMs = 15_000
 
-/** How the addresses begin that are handed out, and that providers send to. */
+/** The base of the URLs that keyledger hands out and that payment providers call. */
 export const baseUrlOf = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>): string =>
   baseUrl ?? `http://localhost:${port}`
 
 /**
- * Port 0 means any that is free. Which one is found out before anything is handed out that it is part of.
+ * Replaces port 0 by a free port, before any URL with the port is handed out.
  * @throws CommandRefused when the host cannot be listened on
  */
 export async function withRealPort(config: Config): Promise<Config> {
@@ -31,7 +31,7 @@ export async function withRealPort(config: Config): Promise<Config> {
 
 const Port = z.object({ port: z.int() })
 
-/** Sends to where providers send, from a process that may serve nothing itself. */
+/** Sends a notification to the public URL, for processes that do not serve HTTP themselves. */
 export function sendOverHttp(baseUrl: string): SendNotification {
   return async ({ path, headers, body }) => {
     const signal = AbortSignal.timeout(answerMs)
@@ -45,13 +45,13 @@ export function sendOverHttp(baseUrl: string): SendNotification {
       })
       return { status: answer.status, body: await answer.text() }
     } catch {
-      // What an error of a connection says may repeat the address, which gumroad's token is part of.
+      // The message of a connection error may quote the URL, which contains Gumroad's token.
       return undefined
     }
   }
 }
 
-/** What keeps a server from listening, and what to do about it. */
+/** The reason why a server cannot listen, and what to do about it. */
 export function whyNotListening(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   switch (code) {

@@ -15,12 +15,12 @@ import { baseUrlOf, sendOverHttp } from './own-address.ts'
 import type { Stores } from './stores.ts'
 
 export type RunningProcesses = {
-  /** Takes every entry of the log as it comes, so that deliveries are scheduled at once. */
+  /** Receives each new entry of the log, so that deliveries are scheduled immediately. */
   onEntry(entry: LogEntry): void
   finished: Promise<void>
 }
 
-/** Runs all that has to follow from what is recorded, until the signal aborts. */
+/** Runs all process managers until the signal aborts. */
 export function startProcesses(
   config: Config,
   { services, appendGate }: Stores,
@@ -28,7 +28,7 @@ export function startProcesses(
   signal: AbortSignal,
 ): RunningProcesses {
   const baseUrl = baseUrlOf(config)
-  /** A line for what could not be done, which names it by what it is. */
+  /** Logs a failed item under its code, with its id in the given field. */
   const onTrouble =
     (code: string, field: string) =>
     ({ id, error: err }: Trouble) =>

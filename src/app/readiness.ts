@@ -13,8 +13,8 @@ import type { Clocks } from './clocks.ts'
 const timeLimitMs = 2000
 
 /**
- * Asks every part at once, each for no longer than two seconds. Streams that are set aside are counted and keep nothing
- * from being ready: each is one tenant's, and all the others are served as ever.
+ * Checks every part concurrently, each for at most two seconds. Parked streams are counted but do not affect
+ * readiness, because all others are still served.
  */
 export function createReadiness(
   services: Ports<'db' | 'ledger' | 'now'>,
@@ -48,7 +48,7 @@ export function createReadiness(
   }
 }
 
-/** Requests are served without backups, too. What failed is for operators alone, who ask `keyledger doctor`. */
+/** Backups are not required to serve requests. The error itself is only for operators, in `keyledger doctor`. */
 function healthOfBackups(history: BackupHistory, now: Date, { intervalMs }: Schedule): PartHealth {
   const trouble = backupProblem(history, now, intervalMs)
   const detail =
@@ -65,7 +65,7 @@ async function health(answer: Promise<unknown>): Promise<PartHealth> {
   }
 }
 
-/** For people, wherever the state of the ledger is shown. */
+/** One sentence about the freeze, shown on pages, in health and by commands. */
 export const frozenSince = ({ beganAt, holdsSince, actor }: Freeze): string =>
   `${holdsSince === null ? 'freezing' : 'frozen'} by ${actor} since ${holdsSince ?? beganAt}: writes get 503; ` +
   'to end the freeze: keyledger unfreeze'

@@ -12,13 +12,13 @@ import type { Role } from './roles.ts'
 import type { Stores } from './stores.ts'
 
 export type RunningServer = {
-  /** Where it listens; undefined without the role `api`. */
+  /** The URL it listens on; undefined without the role `api`. */
   address: string | undefined
-  /** Takes no new requests, ends the running ones, and stops every role. The stores stay open. */
+  /** Takes no new requests, finishes the running ones and stops every role. The stores stay open. */
   stop(): Promise<void>
 }
 
-/** Runs the roles on stores that are already open. @throws CommandRefused when it cannot listen */
+/** Runs the roles on open stores. @throws CommandRefused when it cannot listen */
 export async function startServer(
   given: Config,
   stores: Stores,
@@ -60,7 +60,7 @@ export async function startServer(
       undo.push(() => listening)
     }
     if (!roles.includes('api')) return { address: undefined, stop }
-    // Only here: a process that leaves HTTP to others need not load it.
+    // Loaded lazily: a process without the role `api` does not need the HTTP code.
     const { serveApi } = await import('./api.ts')
     const { address, close } = await serveApi(config, stores, log, feed)
     undo.push(close)
@@ -77,7 +77,7 @@ export function connectNats({ natsUrl }: Config, log: Logger): Feed | undefined 
     : connectFeed(natsUrl, (err) => log.warn({ err }, 'nats.connect_failed'))
 }
 
-/** Is handed every entry of the log as it comes. What was recorded before, or is missed, is found in the read models. */
+/** Receives each new entry of the log. Earlier or missed entries are found through the read models. */
 type Subscriber = (entry: LogEntry) => void
 
 async function* passedTo(
@@ -90,7 +90,10 @@ async function* passedTo(
   }
 }
 
-/** For a process without the projector. What it pushes the read models to itself they then need not read again. */
+/**
+ * Follows the log in a process without the projector. The followed entries also feed the tail, which saves the read
+ * models from reading them again.
+ */
 async function listen(
   { tail }: Stores,
   log: Logger,

@@ -44,52 +44,52 @@ import { type OpenOptions, prepareLog, reachLedger, watchLogConnection } from '.
 import { readMasterKey } from './master-key-file.ts'
 import { startTraces } from './traces.ts'
 
-/** A person waits for what a payment provider says. */
+/** Short, because a person waits for the provider's answer. */
 const providerTimeLimitMs = 10_000
 
-/** What was recorded is to be visible in this time, or whoever recorded it is told that it is not yet. */
+/** A command waits this long for its events to be visible, and otherwise reports that they are not visible yet. */
 const readModelsTimeLimitMs = 8000
 
-/** Everything that is connected to the stores, and how to let go of it again. */
+/** The connected stores with all services, and how to close them. */
 export type Stores = {
   services: AllPorts
   readModels: ReadModels
-  /** What the read models read of the log; following it spares them most of the reading. */
+  /** The recent entries of the log; the read models take them from here and rarely read the log itself. */
   tail: Tail
   masterKey: MasterKey
   db: Pool
-  /** What every append of this process passes. */
+  /** Every append of this process passes this gate, which closes during a freeze. */
   appendGate: AppendGate
   locks: SharedLocks
   addresses: StoreAddresses
-  /** Undefined: traces are off. */
+  /** Undefined when traces are off. */
   tracing: Tracing | undefined
   clocks: Clocks
   close(): Promise<void>
 }
 
-/** Where the stores of a process are reached, the embedded ones included. */
+/** The URLs of the stores that a process uses, embedded or external. */
 export type StoreAddresses = { databaseUrl: string; eventstoreUrl: string }
 
-/** How the stores are used. A worker uses those that its parent process has opened and prepared. */
+/** How the stores are used. A worker uses stores that its parent process has opened and prepared. */
 export type StoreUse = OpenOptions & {
-  /** Connections to Postgres at most, by what they are for. */
+  /** The pool sizes; undefined takes those of a process that does everything. */
   connections?: ConnectionCounts
-  /** Makes sure that the read models are there and this version's. */
+  /** Creates missing read models and migrates them to this version. */
   prepare: boolean
-  /** Wraps the read models that this process can advance itself, for example to have another process do it. */
+  /** Wraps the process's own read models, for example to let the parent process advance them. */
   advancing?: (own: ReadModels, log: LogReader) => ReadModels
 }
 
 export type ConnectionCounts = { db: number; hotDb: number; projectionDb: number; locksDb: number }
 
-/** Of a process that does everything. */
+/** The pool sizes of a process that does everything. */
 const allConnections: ConnectionCounts = { db: 10, hotDb: 3, projectionDb: 2, locksDb: 3 }
 
 /**
- * Starts or joins the embedded parts that are not replaced by an address, brings the schemas to this version and
- * connects.
- * @throws ConfigError, LocalStackError, WrongMasterKey, EventStoreRefused, WrongLog, or what the stores say when they cannot be reached
+ * Starts or joins the embedded parts for which no URL is set, migrates the schemas and connects.
+ * @throws ConfigError, LocalStackError, WrongMasterKey, EventStoreRefused, WrongLog, or the connection errors of
+ *   the stores
  */
 export async function openStores(config: Config, log: Logger, options: OpenOptions = {}): Promise<Stores> {
   const stack = await joinLocalStack({
@@ -125,9 +125,8 @@ export async function openStores(config: Config, log: Logger, options: OpenOptio
 }
 
 /**
- * Connects to stores that run and whose schemas are this version's. The only place where the clients of the stores are
- * built.
- * @throws WrongMasterKey, RestoreUnfinished, EventStoreRefused, WrongLog, or what the stores say when they cannot be reached
+ * Connects to running stores whose schemas have this version. The clients of the stores are built only here.
+ * @throws WrongMasterKey, RestoreUnfinished, EventStoreRefused, WrongLog, or the connection errors of the stores
  */
 export async function connectStores(
   config: Config,
@@ -205,7 +204,7 @@ export async function connectStores(
   }
 }
 
-/** What the master key opens, or what follows from it. */
+/** The services that need the master key. */
 function createKeyed(db: Pool, masterKey: MasterKey, now: () => Date) {
   const secrets = createSecrets(db, masterKey)
   const signer = createSigner(secrets)
@@ -230,18 +229,18 @@ function createPools(
   const onError = (err: Error) => log.warn({ err }, 'database.connection_lost')
   const pools = {
     db: createPool(databaseUrl, { size: counts.db, onError }),
-    // Validates wait for nothing else: their look-ups have connections of their own.
+    // Separate connections, so that the lookups of validates never wait for other queries.
     hotDb: createPool(databaseUrl, { size: counts.hotDb, planOnce: true, onError }),
-    // Read models are folded by key, from nothing to whatever they grow to.
+    // Plans are cached: the tables grow from empty to large, and every statement goes by key.
     projectionDb: createPool(databaseUrl, { size: counts.projectionDb, planOnce: true, onError }),
-    // Whoever waits for a turn takes no connection from those who have theirs.
+    // Separate connections, so that requests waiting for a lock do not block the one that holds it.
     locksDb: createPool(databaseUrl, { size: counts.locksDb, onError }),
   }
   for (const pool of Object.values(pools)) undo.push(() => pool.end())
   return pools
 }
 
-/** What is counted in memory and written down now and then. */
+/** Counters that are kept in memory and flushed periodically. */
 function createCounters(db: Pool, now: () => Date, log: Logger) {
   const onFailure = (err: unknown) => log.warn({ err }, 'usage.flush_failed')
   return {

@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Tail } from '../ledger/tail.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 
-/** What shows the work on the stores in traces. Where these are off, everything stays as it is. */
+/** Wraps the parts whose work is recorded in traces. When traces are off, each is returned unchanged. */
 export type Traces = {
   tracing: Tracing | undefined
   ledger(ledger: Ledger): Ledger
@@ -23,7 +23,7 @@ const off: Traces = {
   batches: (log) => ({ log, onBatch: undefined }),
 }
 
-/** Starts what takes traces, which is loaded only where they are on. @param undo is given what ends it */
+/** Starts tracing; its code is loaded only when it is on. @param undo receives the function that stops it */
 export async function startTraces(
   { tracing: settings }: Config,
   log: Logger,

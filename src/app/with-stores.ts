@@ -7,8 +7,8 @@ import type { OpenOptions } from './log-at-start.ts'
 import { openStores, type Stores } from './stores.ts'
 
 /**
- * Runs one command against the stores, beside a running server or without one, and lets go of them again.
- * @throws as openStores does
+ * Opens the stores, runs one command and closes them. A server may run beside it.
+ * @throws as {@link openStores} does
  */
 export async function withStores(
   work: (stores: Stores, origin: Origin) => Promise<void>,
@@ -26,7 +26,7 @@ export async function withStores(
   }
 }
 
-/** Whoever is logged in on the host: it stands as the actor of what they do. */
+/** The origin of a command: the actor is the user who is logged in on the host. */
 export function operator(): Origin {
   return { requestId: newId('req'), actor: `operator:${userName()}` }
 }
@@ -35,7 +35,7 @@ function userName(): string {
   try {
     return userInfo().username
   } catch {
-    // A user id without a name, as containers have them.
+    // Containers often run under a user id without a name.
     return String(process.getuid?.() ?? 'unknown')
   }
 }

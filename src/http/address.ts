@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import { plainAddress } from '../limits/address.ts'
 
-/** Where a request comes from, in the one form in which addresses are shown, recorded and counted. */
+/** The client address of a request, in the one form in which addresses are shown, recorded and counted. */
 export const addressOf = ({ ip }: FastifyRequest): string => plainAddress(ip)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AsOf } from '../history/moment.ts'
 import { inUtc, momentIn } from './schemas.ts'
 
-/** A moment that has passed: right after an event, by its sequence, or a time. */
+/** A past moment: a time, or the sequence of an event, which means right after that event. */
 export const asOf = z
   .union([z.string().regex(/^\d{1,9}$/), momentIn])
   .optional()
@@ -15,7 +15,7 @@ export const asOf = z
 
 export const asOfQuery = z.strictObject({ asOf })
 
-/** Undefined when the present is asked for. */
+/** @returns undefined for the present */
 export function asOfFrom(text: string | undefined): AsOf | undefined {
   if (text === undefined) return undefined
   return /^\d+$/.test(text) ? { sequence: Number(text) } : { time: inUtc(text) }

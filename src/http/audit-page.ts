@@ -9,8 +9,8 @@ import type { Ports } from '../ports.ts'
 import { invalid } from './problem.ts'
 
 /**
- * A page of the audit log, which is listed in the order of the log.
- * @throws Problem 400 for a cursor that was made before the log was moved or restored
+ * A page of the audit log, in the order of the log.
+ * @throws Problem 400 for a cursor from before the log was moved or restored
  */
 export async function auditPageOf(
   { db }: Ports<'db'>,

@@ -9,10 +9,10 @@ import type { Limits } from '../limits/limits.ts'
 import type { Ports } from '../ports.ts'
 import { Problem, rateLimited, unavailable } from './problem.ts'
 
-/** Who is asking: a token that was live when the request came in. */
+/** The token that authenticated a request. */
 export type Caller = KnownToken['token'] &
   Pick<KnownToken, 'plan' | 'tenantStatus'> & {
-    /** What the token was made with, which its member may no longer give. */
+    /** Scopes of the token that the role of its member no longer allows. */
     lostScopes: readonly Scope[]
   }
 
@@ -21,18 +21,18 @@ declare module 'fastify' {
     caller: Caller | undefined
   }
   interface FastifyContextConfig {
-    /** The scope, or all the scopes, that a token needs here; `any` for whichever valid token. */
+    /** The scope, or all the scopes, that a token needs here; `any` accepts every valid token. */
     scope?: Scope | readonly Scope[] | 'any'
-    /** Refused while the tenant is suspended: it issues or activates. */
+    /** The route issues or activates: it is refused while the tenant is suspended. */
     issues?: boolean
-    /** The route looks its token up together with what it is asked for, and calls {@link admitAs} itself. */
+    /** The route looks its token up in the same query as its data, and calls {@link admitAs} itself. */
     admitsItself?: boolean
   }
 }
 
 /**
- * Checks the bearer token, and how often it is used, before the body is even read, so that 401, 429 and 403 come
- * before every other refusal. A route that {@link FastifyContextConfig.admitsItself} is passed over.
+ * Checks the bearer token and its rate limit before the body is read, so that 401, 429 and 403 come before every
+ * other refusal. A route with {@link FastifyContextConfig.admitsItself} is skipped.
  */
 export function authenticate(authority: Authority): onRequestHookHandler {
   return (request, _reply, done) => {
@@ -42,10 +42,10 @@ export function authenticate(authority: Authority): onRequestHookHandler {
   }
 }
 
-/** What decides over who may ask, and how often. */
+/** What authentication and rate limits need. */
 export type Authority = Ports<'findToken' | 'tokenUse' | 'limitHits' | 'now'> & { limits: Limits }
 
-/** Finds the token and lets it in. @throws Problem 401, 429, 403 */
+/** Authenticates the request by its bearer token. @throws Problem 401, 429, 403 */
 export async function admit(authority: Authority, request: FastifyRequest): Promise<void> {
   const tokenHash = tokenHashIn(request)
   await admitAs(authority, request, tokenHash, await authority.findToken(tokenHash), momentOf(authority))
@@ -62,8 +62,8 @@ export function tokenHashIn(request: FastifyRequest): string {
 }
 
 /**
- * Makes the owner of the token the request's caller, if this token may ask this route now.
- * @param known what a look-up by the hash has found
+ * Makes the token the request's caller, if it may call this route now.
+ * @param known the result of the lookup by hash
  * @throws Problem 401, 429, 403
  */
 export async function admitAs(
@@ -78,7 +78,7 @@ export async function admitAs(
   const { runtime, management } = authority.limits
   const taken =
     scope === 'licenses:runtime' ? runtime?.take(caller.tenantId) : management?.take(caller.tokenId)
-  // Nearly always the answer is there at once, and one turn of the loop less matters here.
+  // Usually the result is available synchronously, and avoiding an await matters on this path.
   const waitMs = typeof taken === 'object' ? await taken : taken
   if (waitMs) {
     authority.limitHits.count(caller.tenantId, scope === 'licenses:runtime' ? 'runtime' : 'management')
@@ -107,7 +107,7 @@ function lackingScope({ scopes }: Caller, needed: FastifyContextConfig['scope'])
 }
 
 function callerFrom(tokenHash: string, known: KnownToken | undefined, now: string): Caller {
-  // The look-up goes by hash already; comparing once more in constant time costs nothing and leaves no doubt.
+  // The lookup is by hash already; the second comparison takes constant time.
   if (!known || !sameDigest(known.token.tokenHash, tokenHash)) throw unauthorized('the token is not valid')
   if (known.uncertain) throw unavailable('the state of this token cannot be read right now; try again')
   const { token, tenantStatus, plan, memberRole } = known
@@ -124,13 +124,13 @@ function callerFrom(tokenHash: string, known: KnownToken | undefined, now: strin
 const unauthorized = (message: string): Problem =>
   new Problem(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' })
 
-/** The caller of a route that asked for a scope. */
+/** The caller of a route that requires a scope. @throws Problem 401 without one */
 export function callerIn(request: FastifyRequest): Caller {
   if (!request.caller) throw new Problem(401, 'unauthorized', 'this route requires a token')
   return request.caller
 }
 
-/** Stands in the metadata of every event that the request causes. */
+/** The origin in the metadata of every event that the request causes. */
 export const originOf = (request: FastifyRequest): Origin => ({
   requestId: request.id,
   actor: `token:${callerIn(request).tokenId}`,

@@ -5,18 +5,24 @@ import type { ConnectionBounds } from '../config/connections.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body may take as long as it needs, while bytes of it arrive. */
+    /** The body may take any time, as long as bytes keep arriving. */
     slowBody?: boolean
   }
 }
 
-/** Node looks this often for requests that are late; its own default is 30 seconds. */
+/** Limits on the number of connections and on how long each may stall. */
+  /** From the first byte of a request, or from the connect, to the end of its headers. */
+  /** From the first byte of a request to the last byte of its body, except on a route with a slow body. */
+  /** Between two reads of a slow body. */
+  /** Without traffic in either direction, also between two requests. */
+  /** The maximum number of open connections; more are closed immediately. */
+/** How often Node checks for late requests; its default is 30 seconds. */
 const mostBetweenChecksMs = 1000
 
-/** Sockets on which a slow body arrives: the time of the whole request does not end these. */
+/** Sockets with a slow body, to which the time limit of the whole request does not apply. */
 const slow = new WeakSet<object>()
 
-/** @returns what the HTTP server is made with, so that a connection that stalls is ended and its memory freed */
+/** @returns server options that close stalled connections and so free their memory */
 export function serverOptions(bounds: ConnectionBounds): FastifyHttpOptions<Server> {
   const { headersMs, requestMs, idleMs } = bounds
   return {
@@ -35,18 +41,18 @@ export function serverOptions(bounds: ConnectionBounds): FastifyHttpOptions<Serv
   }
 }
 
-/** Bounds the number of connections, and the pauses within slow bodies. Routes are to be registered after this. */
+/** Limits the number of connections and the pauses within slow bodies. Register routes after this. */
 export function boundConnections(app: FastifyInstance, { stallMs, idleMs, most }: ConnectionBounds): void {
   app.server.maxConnections = most
   const allowSlowBody: onRequestHookHandler = ({ raw }, reply, done) => {
-    // A request that is injected comes over no socket.
+    // An injected request has no socket.
     if (raw.socket instanceof Socket) {
       const { socket } = raw
       slow.add(socket)
       raw.setTimeout(stallMs, () => {
         if (!raw.complete) end(socket, late)
       })
-      // What is done with a body that is there may take longer without a byte, as an import of many licenses does.
+      // Processing a complete body may take longer without traffic, as an import of many licenses does.
       reply.raw.once('timeout', () => {
         if (raw.complete) socket.setTimeout(idleMs)
       })
@@ -63,7 +69,7 @@ const late = ['408 Request Timeout', 'the request did not arrive in time; retry 
 const tooLong = ['431 Request Header Fields Too Large', 'the headers are too long; send fewer'] as const
 const unreadable = ['400 Bad Request', 'the request is not valid HTTP/1.1'] as const
 
-/** Answers where no request is known that could be answered, and closes the connection. */
+/** Answers on a raw socket when there is no request to answer, and closes the connection. */
 function end(socket: Socket, [status, message]: readonly [status: string, message: string]): void {
   if (socket.writable) {
     const body = JSON.stringify({ error: message })

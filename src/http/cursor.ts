@@ -4,13 +4,13 @@ import type { PageStart } from '../../projections/page.ts'
 import { invalid } from './problem.ts'
 
 /**
- * Cursors are opaque and authenticated, and bound to what they were made for, so that one of another tenant, list
- * or filter is refused instead of answered with a page of nonsense.
+ * Cursors are opaque, authenticated and bound to one tenant, list and filter. A cursor of another list is refused;
+ * it would otherwise return a wrong page.
  */
 export type Cursors = {
   /** @param boundTo the tenant, the list and its filters */
   write(boundTo: readonly unknown[], after: PageStart | undefined): string | null
-  /** @throws Problem 400 for a cursor that was not made by {@link write} for the same thing */
+  /** @throws Problem 400 for a cursor that {@link write} did not make for the same list */
   read(boundTo: readonly unknown[], cursor: string | undefined): PageStart | undefined
 }
 

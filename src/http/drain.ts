@@ -2,17 +2,17 @@ import type { FastifyInstance } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Whether each answer from now on ends its connection. */
+    /** Whether each response from now on closes its connection. */
     endConnections: boolean
   }
 }
 
-/** After this a request that is still running is cut off. */
+/** A request that still runs after this time is cut off. */
 const timeoutMs = 10_000
 
 /**
- * While the application closes, requests are finished and their connections ended as they fall idle: those of
- * clients that keep them open would otherwise be waited for.
+ * While the application closes, finishes the running requests and closes idle connections. Otherwise it would wait
+ * for clients that keep their connections open.
  */
 export function drainOnClose(app: FastifyInstance): void {
   app.decorate('endConnections', false)
@@ -23,7 +23,7 @@ export function drainOnClose(app: FastifyInstance): void {
       clearInterval(falling)
       clearTimeout(late)
     })
-    // An application that never listened has no server to close.
+    // An application that does not listen has no server to close.
     if (!app.server.listening) {
       clearInterval(falling)
       clearTimeout(late)

@@ -18,9 +18,9 @@ const frozen = 'the ledger is frozen: it accepts reads but no writes; nothing wa
 const frozenRetrySeconds = 5
 
 /**
- * Answers every failure with the contract's status and a message that says what to do; never a stack trace.
- * @param admit refuses whoever may not ask at all: where a route admits its callers itself, the input may be refused
- *   before it came to that, and whoever may not ask is not to be told what was wrong with it
+ * Answers every failure with the contract's status and a message that says what to do, never with a stack trace.
+ * @param admit refuses callers that may not call the route. A route that admits its callers itself may reject the
+ *   input first; then the caller is checked here, so that an unauthorized caller learns nothing about its input.
  */
 export function answerErrors(app: FastifyInstance, admit: (request: FastifyRequest) => Promise<void>): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
@@ -48,7 +48,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
     .send(body)
 }
 
-/** What a failure is answered as. */
+/** Maps an error to a problem. */
 export function problemOf(error: FastifyError): Problem {
   if (error instanceof Problem) return error
   if (error instanceof Refusal) return problemOfRefusal(error.code)
@@ -66,7 +66,7 @@ export function problemOf(error: FastifyError): Problem {
   if (error instanceof OutOfTime)
     return unavailable('the request timed out and may still complete; it is safe to retry')
   if (isDatabaseTrouble(error)) return unavailable('the database does not respond; retry')
-  // What is not Fastify's may have a number for a code, as gRPC's errors do.
+  // Errors of other libraries may have a numeric code, as gRPC's do.
   if (String(error.code).startsWith('FST_ERR_CTP_')) return invalid(`the body must be JSON: ${error.message}`)
   if (error.statusCode === 400) return invalid(error.message)
   return new Problem(500, 'internal', 'internal error; quote the Request-Id to support')

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Evidence } from '../evidence/evidence.ts'
 
-/** The archive as it is made. */
+/** Streams the archive while it is written. */
 export const sendArchive = (reply: FastifyReply, licenseId: string, { archive }: Evidence): FastifyReply =>
   reply
     .type('application/zip')

@@ -13,11 +13,11 @@ import type { ZodApp } from './zod-app.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** How the addresses that are handed out begin. */
+    /** The base of all URLs that keyledger hands out. */
     baseUrl: string
   }
   interface FastifyRequest {
-    /** What a gated call sent, before its schemas have changed it. */
+    /** The input of a gated call as sent, before its schemas transform it. */
     gatedInput: RequestInput | undefined
   }
 }
@@ -45,23 +45,25 @@ const forbidden =
   'The token lacks a scope, or the confirmation does not allow this request: it is pending, denied, expired or already used, ' +
   'belongs to another token, or is for a request with other parameters'
 
-/** How a gated operation is answered, and described. */
+/** The responses and the description of a gated operation. */
 export type GatedRoute<Result> = {
   operationId: string
   tags: [string]
   summary: string
   description?: string
-  /** The answers of its own; 202, 400, 401 and 403 are every gated operation's. */
+  /** The operation's own responses; every gated operation also has 202, 400, 401 and 403. */
   response: Record<string, object>
-  /** Refused while the tenant is suspended. */
+  /** The operation is refused while the tenant is suspended. */
   issues?: boolean
-  /** Its answer is sent piece by piece, for as long as that takes. */
+  /** The response is streamed and has no time limit. */
   streams?: boolean
-  /** The answer once it has been executed: a body, or the reply itself when it was sent here, as streams are. */
+  /** The response after execution: a body, or the reply itself when it was already sent, as streams are. */
   reply: (result: Result, context: { request: FastifyRequest; reply: FastifyReply }) => unknown
 }
 
-/** Registers the route of a gated operation. Everything about the gate is here; the route only says its answer. */
+/**
+ * Registers the route of a gated operation. The confirmation is handled here; the route only gives its response.
+ */
 export function gatedRoute<Result>(
   app: ZodApp,
   services: ApprovalPorts,
@@ -73,11 +75,11 @@ export function gatedRoute<Result>(
   app.route({
     method: operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    // It would use up a confirmation and answer nothing.
+    // A HEAD request would use up a confirmation and return nothing.
     exposeHeadRoute: false,
     config: {
       scope: [operation.scope, 'danger'],
-      // A kept answer would hand out a secret again, with nobody approving that.
+      // A stored response would return a secret again without an approval.
       idempotencyKey: 'ignored',
       ...(route.issues && { issues: true }),
       ...(route.streams && { ownTime: true }),
@@ -141,17 +143,17 @@ function pass<Result>(services: ApprovalPorts, operation: GatedOperation<Result>
 
 const Parameters = z.record(z.string(), z.string())
 
-/** Before validation, which leaves in its place what the schemas make of it. */
+/** The input before validation, which replaces it by the output of the schemas. */
 const inputOf = ({ params, query, body }: FastifyRequest): RequestInput => ({
   parameters: Parameters.parse(params),
   query,
   body: body ?? null,
 })
 
-/** Deeper than any schema reaches. */
+/** Deeper than any schema. */
 const deepest = 64
 
-/** Whether a value has an RFC 8785 form, which half of a surrogate pair and a number beyond all doubles have not. */
+/** Whether a value has a canonical form by RFC 8785. Lone surrogates and numbers beyond doubles have none. */
 function isCanonical(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value === 'number') return Number.isFinite(value)

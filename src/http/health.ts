@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { answer } from './schemas.ts'
 import type { ZodApp } from './zod-app.ts'
 
-/** A part that is not required may be down while requests are served, as the dispatcher's feed may. */
+/** Requests are served without a part that is not `required`, such as the dispatcher's feed. */
 export type PartHealth = { ok: boolean; required: boolean; detail?: string | undefined }
 export type Readiness = {
   parts: Record<string, PartHealth>
@@ -23,7 +23,7 @@ const readiness = z.object({
   }),
 })
 
-/** Whether this process lives, and whether it can do its work: with each part that it depends on. */
+/** Registers the liveness and readiness probes. Readiness lists every part that the process depends on. */
 export function healthRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>): void {
   app.get(
     '/livez',

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** The file of keyledger's mark, an SVG. */
+/** The path of keyledger's icon, an SVG. */
 export const iconFile = fileURLToPath(new URL('./icon.svg', import.meta.url))
 
-/** @returns keyledger's mark, an SVG */
+/** @returns keyledger's icon, an SVG */
 export const readIcon = (): Buffer => readFileSync(iconFile)

@@ -13,18 +13,18 @@ declare module 'fastify' {
     keyed: Keyed | undefined
   }
   interface FastifyContextConfig {
-    /** For a POST that runs, or must see the present, each time it is sent: it passes the header over. */
+    /** The header is ignored: the POST must run, or see the present, each time it is sent. */
     idempotencyKey?: 'ignored'
   }
 }
 
-/** A request with an Idempotency-Key: its body as it was sent, and the run once it has been reserved. */
+/** A request with an Idempotency-Key: its body as sent, and its run once reserved. */
 type Keyed = { key: string; body: unknown; reserved?: { run: Run; end: Ending } | undefined }
 
 /**
- * Lets every POST with a token take an Idempotency-Key, but for those that ignore it. The run is reserved when the request has been found well-formed
- * and allowed, right before its handler; its answer is kept before it is sent. A request without the header costs two
- * looks at its headers.
+ * Accepts an Idempotency-Key on every POST with a token, except on routes that ignore it. The run is reserved after
+ * validation and authorization, right before the handler. The response is stored before it is sent. A request
+ * without the header costs two header lookups.
  */
 export function honourIdempotencyKeys(app: FastifyInstance, idempotency: Idempotency): void {
   app.decorateRequest('keyed', undefined)
@@ -38,20 +38,20 @@ export function honourIdempotencyKeys(app: FastifyInstance, idempotency: Idempot
   })
 }
 
-/** @throws Problem 400 for a key that cannot be one */
+/** @throws Problem 400 for a malformed key */
 function noteKey(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const key = request.headers['idempotency-key']
   if (key !== undefined) {
     if (typeof key !== 'string' || !isIdempotencyKey(key)) {
       throw invalid('headers Idempotency-Key: must be 1 to 255 visible ASCII characters, sent once')
     }
-    // Before validation fills in what was left out, and drops what nobody knows.
+    // Before validation, which adds defaults and drops unknown fields.
     request.keyed = { key, body: request.body }
   }
   done()
 }
 
-/** @throws Problem 409 while the first request is running, 422 when the key was used for another one */
+/** @throws Problem 409 while the first request is running, 422 when the key was used for another request */
 function reserveRun(idempotency: Idempotency): preHandlerAsyncHookHandler {
   return async (request, reply) => {
     const { keyed } = request
@@ -59,7 +59,7 @@ function reserveRun(idempotency: Idempotency): preHandlerAsyncHookHandler {
     const reservation = await idempotency.reserve(keyedRequest(request, keyed), request.id).catch(refuse)
     switch (reservation.state) {
       case 'run':
-        // Answered that its time is over while this was on its way: nothing runs that would end the run.
+        // The request timed out while the run was being reserved, so no handler will end it.
         if (reply.sent)
           await (reservation.run.resumed ? reservation.end.leaveOpen() : reservation.end.forget())
         else keyed.reserved = reservation
@@ -96,7 +96,7 @@ function refuse(error: unknown): never {
   throw error instanceof NotCanonical ? invalid(`body: ${error.message}`) : error
 }
 
-/** What becomes of a reservation once its answer is known. */
+/** Stores the response of a reserved run, or releases the reservation. */
 async function storeResponse(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -105,7 +105,7 @@ async function storeResponse(
   const { keyed } = request
   const { reserved } = keyed ?? {}
   if (!keyed || !reserved) return payload
-  // An answer that fails to be sent is turned into an error, which comes by here again.
+  // A response that fails to be sent becomes an error response, which passes this hook again.
   keyed.reserved = undefined
   const { run, end } = reserved
   const { statusCode: status } = reply
@@ -116,25 +116,25 @@ async function storeResponse(
       reply.code(stored.status).header('content-type', stored.contentType)
       return stored.body
     }
-    // Whether anything was recorded before a failure is unknown; before a 403 nothing was.
+    // Before another failure, events may have been recorded; before a 403 none were.
     const nothingDone = status === 403 && !run.resumed
     await (nothingDone ? end.forget() : end.leaveOpen())
   } catch (err) {
-    // The next request makes the same answer again, from what was reserved.
+    // The next request executes the same run again and gets the same response.
     request.log.warn({ err, request_id: request.id }, 'idempotency.response_not_stored')
   }
   return payload
 }
 
 /**
- * Whether an answer is what the operation came to, and would be again: success, or a refusal by its rules. Who may
- * not ask, who asks too often and what broke are other questions at another time.
+ * Whether a response is final: success, or a refusal by a rule. Authorization, rate limits and failures may turn
+ * out differently next time.
  */
 function isOutcome(status: number): boolean {
   return status < 500 && ![401, 403, 429].includes(status)
 }
 
-/** The services as the request's run must use them: with its own moment, ids and randomness. */
+/** The services for the request's run, with its own time, ids and randomness. */
 export function servicesFor<S extends Ports<'newId' | 'now' | 'randomBytes'>>(
   request: FastifyRequest,
   services: S,
@@ -146,8 +146,7 @@ export function servicesFor<S extends Ports<'newId' | 'now' | 'randomBytes'>>(
 }
 
 /**
- * As {@link originOf}, for commands that are told of their run, so that they record nothing that a request before this
- * one has recorded.
+ * As {@link originOf}, with the run, so that a command does not repeat what an earlier request of the run recorded.
  */
 export function runOriginOf(request: FastifyRequest): Origin {
   const origin = originOf(request)

@@ -56,7 +56,7 @@ export const licenseDetailOut = License.extend({
   ),
 }).meta({ id: 'LicenseDetail' })
 
-/** A license in public terms at this moment. */
+/** The public form of a license at this time. */
 export function licenseView(entry: LicenseEntry, person: Person, now: string): z.infer<typeof licenseOut> {
   const { license } = entry
   const status = statusAt(license, now)
@@ -84,7 +84,7 @@ export function licenseView(entry: LicenseEntry, person: Person, now: string): z
 
 type DeviceView = z.infer<typeof licenseDetailOut>['devices'][number]
 
-/** @param telemetry what the license's devices have said of themselves, by instance id */
+/** @param telemetry what the license's devices last reported, by instance id */
 export const deviceView =
   (telemetry: ReadonlyMap<string, NonNullable<DeviceView['telemetry']>>) =>
   ({ installId: _, ...seat }: Seat): DeviceView => ({

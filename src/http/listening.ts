@@ -7,24 +7,24 @@ import type { FastifyInstance } from 'fastify'
 export type Listening = {
   address: string
   /**
-   * Takes no new connections, and ends each open one with its next answer, or when it has been idle for as long as its
-   * clients were promised. So no client meets a closed connection that it may still use.
-   * @param patienceMs after this, connections that are idle are ended too
+   * Takes no new connections. Closes each open one with its next response, or after the idle time that its client
+   * was promised, so that no client sends a request on a closed connection.
+   * @param patienceMs idle connections are closed after this time at the latest
    */
   drain(patienceMs: number): Promise<void>
   /** Takes no new connections, finishes the running requests and closes the application. */
   close(): Promise<void>
 }
 
-/** How often open connections are looked at while they are waited for. */
+/** How often the number of open connections is polled. */
 const pollMs = 50
-/** After this a request that is still running is cut off. */
+/** A request that still runs after this time is cut off. */
 const longestRequestMs = 10_000
 
 /**
- * Listens on a host: on each of its addresses where it is `localhost`, as clients choose either. All connections are
- * those of the application's one server, so that its time limits hold for each of them.
- * @throws what listening on the first address throws
+ * Listens on a host; for `localhost` on each of its addresses, because clients may choose any. All connections
+ * belong to the application's one server, so that its time limits apply to each.
+ * @throws the error of listening on the first address
  */
 export async function listen(
   app: FastifyInstance,
@@ -36,7 +36,7 @@ export async function listen(
   for (const other of others) servers.push(...(await alsoListen(app, other, port)))
 
   const stopAccepting = () => {
-    // Without this detour an HTTP server would end its idle connections, on one of which a request may be on its way.
+    // `http.Server.close` would also close idle connections, on which a request may be on its way.
     for (const server of servers) if (server.listening) Server.prototype.close.call(server)
   }
   return {
@@ -67,7 +67,7 @@ async function addressesOf(host: string): Promise<string[]> {
   return [...new Set(found.map(({ address }) => address))]
 }
 
-/** @returns nothing where the address is not there or taken: the first one is enough */
+/** @returns no server when the address does not exist or is taken: the first address is enough */
 async function alsoListen(app: FastifyInstance, host: string, port: number): Promise<Server[]> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
     app.server.emit('connection', socket),

@@ -4,12 +4,15 @@ import { unavailable } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Asked by whoever watches the process, who would kill it when it is needed most: answered however late it is. */
+    /**
+     * A probe of the process, which is answered under any load. A refusal could get the process killed when it is
+     * needed most.
+     */
     probe?: boolean
   }
 }
 
-/** So often it is looked how late the loop is. */
+/** How often the delay of the event loop is measured. */
 const sampleMs = 1000
 
 /**
@@ -19,7 +22,7 @@ const sampleMs = 1000
 export async function refuseWhenLate(app: FastifyInstance, maxDelayMs: number): Promise<void> {
   let from = Number.POSITIVE_INFINITY
   app.addHook('onListen', (done) => {
-    // The first sample tells how long it took to start, which is over, and counts until the second one.
+    // The first sample measures the start itself, and counts until the second one.
     from = performance.now() + 2 * sampleMs
     done()
   })

@@ -1,7 +1,7 @@
 import type { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
 import { Problem, unavailable } from './problem.ts'
 
-/** What a caller is told when a payment provider says no, or nothing. Nothing has been changed. */
+/** The response when a payment provider refuses or does not respond. Nothing was changed. */
 export function problemOfProvider(error: ProviderRefused | ProviderUnavailable): Problem {
   const { provider } = error
   if ('retryAfterSeconds' in error) {

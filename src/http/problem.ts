@@ -12,12 +12,12 @@ export type ErrorCode =
   | 'unavailable'
   | 'internal'
 
-/** An answer other than success: what the caller is told, and nothing of how it came about. */
+/** A response other than success: what the caller may know, without internals. */
 export class Problem extends Error {
   readonly status: number
   readonly code: ErrorCode
   readonly headers: Readonly<Record<string, string>>
-  /** What stands in the body beside the error. */
+  /** Further fields of the body, beside the error. */
   readonly details: object
 
   constructor(
@@ -42,14 +42,14 @@ export const noSuchPath = (): Problem => new Problem(404, 'invalid_request', 'th
 export const unavailable = (message: string, retryAfterSeconds = 1): Problem =>
   new Problem(503, 'unavailable', message, { 'retry-after': String(retryAfterSeconds) })
 
-/** @param waitMs until it is worth trying again */
+/** @param waitMs how long to wait before a retry */
 export const rateLimited = (waitMs: number): Problem => {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
   const message = `too many requests; try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`
   return new Problem(429, 'rate_limited', message, { 'retry-after': String(seconds) })
 }
 
-/** Every refusal of the domain as an answer. A code without one does not compile. */
+/** The response for each refusal of the domain. A missing code does not compile. */
 const refusals: Record<RefusalCode, [status: number, message: string]> = {
   tenant_exists: [409, 'a tenant with this id already exists; choose another tenantId'],
   tenant_id_reserved: [422, 'this tenant id is reserved; choose another'],

@@ -3,19 +3,19 @@ import { isPlain, isStorable, Metadata } from '../domain/values.ts'
 
 export { keyText, text } from '../domain/values.ts'
 
-/** Up to fifty pairs of text, for the caller's own purposes. */
+/** Up to 50 key-value pairs of text, for the caller's own use. */
 export const metadataIn = Metadata.refine(
   (pairs) => Object.entries(pairs).every(([key, value]) => isPlain(key) && isStorable(value)),
   'must be well-formed text without NUL, with keys without control characters',
 )
 
-/** The log writes four-digit years; some days that look like days, as 30 February, are none. */
+/** The log writes four-digit years, and some strings that match the format are not days, such as 30 February. */
 function isInYearRange(value: string): boolean {
   const moment = new Date(value)
   return !Number.isNaN(moment.getTime()) && /^\d{4}-/.test(moment.toISOString())
 }
 
-/** A moment in any offset, whole or with a fraction; a four-digit year even in UTC. */
+/** A time in any offset, with or without a fraction, whose year in UTC has four digits. */
 export const momentIn = z.iso
   .datetime({ offset: true })
   .refine(isInYearRange, 'must be a valid time between the years 0000 and 9999')
@@ -25,7 +25,7 @@ export const momentOut = z
   .string()
   .meta({ example: '2026-11-21T09:30:00.000Z', description: 'ISO 8601 in UTC, with milliseconds' })
 
-/** The same moment as the log writes it. */
+/** The same time in the format of the log. */
 export const inUtc = (moment: string): string => new Date(moment).toISOString()
 
 export const errorBody = z
@@ -75,10 +75,10 @@ function errorAnswer(status: ErrorStatus, body: z.ZodType): Answer {
   return status === 429 || status === 503 ? { ...described, headers: retryAfter } : described
 }
 
-/** For an operation that is not asked for much else than too often. */
+/** The error responses of an operation that can only refuse too many requests. */
 export const limited = () => ({ 429: errorAnswer(429, errorBody) })
 
-/** The error answers of an operation, each with its meaning and the body that its interface uses. */
+/** The error responses of an operation, each with its meaning and the error body of its interface. */
 export function errorsWith(body: z.ZodType, ...statuses: ErrorStatus[]): Record<string, Answer> {
   const all: ErrorStatus[] = [...statuses, 429, 500, 503]
   return Object.fromEntries(all.map((status) => [status, errorAnswer(status, body)]))

@@ -1,8 +1,8 @@
 import { serializerCompiler } from 'fastify-zod-openapi'
 
 /**
- * Compiles the serializer of an answer when it is first given. Most processes give few of the hundreds that are
- * described, and compiling all of them would be a quarter of a start.
+ * Compiles the serializer of a response on first use. Most processes use few of the hundreds, and compiling all of
+ * them would take a quarter of the start.
  */
 export const compileWhenFirstUsed: typeof serializerCompiler = (route) => {
   let serialize: ReturnType<typeof serializerCompiler> | undefined

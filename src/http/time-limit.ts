@@ -3,24 +3,25 @@ import type { FastifyInstance } from 'fastify'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * For an answer that streams, a route that waits for a payment provider, and one that asks the read models alone,
-     * whose statements have a limit: no other limit is set.
+     * The route has its own limit: it streams, waits for a payment provider, or only queries read models, whose
+     * statements have a limit.
      */
     ownTime?: boolean
   }
 }
 
-/** Nobody who waits for a store waits longer than 10 seconds. */
+/** No request that waits for a store takes longer than 10 seconds. */
 const defaultLimitMs = 9500
 
-/** A request has not come to its end in time. */
+/** A request has not finished in time. */
 export class OutOfTime extends Error {}
 
 /**
- * Answers 503 when a request has not come to its end in time. What it has begun goes on behind the answer, within the
- * limits of its stores; sending the request again is harmless.
+ * Answers 503 when a request has not finished in time. Its work continues in the background, within the limits of
+ * its stores; repeating the request is harmless.
  *
- * Fastify's own `handlerTimeout` is of no use here: it ends when the request closes, which is as soon as its body is read.
+ * Fastify's own `handlerTimeout` does not work here: it ends when the request closes, which is as soon as its body
+ * has been read.
  */
 export function limitRequests(app: FastifyInstance, limitMs = defaultLimitMs): void {
   app.addHook('onRequest', (request, reply, done) => {

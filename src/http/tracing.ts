@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Tracing } from '../tracing/tracing.ts'
 
 /**
- * Shows each request as the beginning of a trace, in which everything goes on that it leads to. Probes are not shown.
- * To be added before every other hook.
+ * Starts a trace for each request; all work that it causes belongs to it. Probes are not traced. Add this hook
+ * before every other one.
  */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   const ends = new WeakMap<FastifyRequest, (status: number) => void>()

@@ -5,15 +5,15 @@ import { noSuchPath, Problem } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Registered only so that another route's template does not catch this path. */
+    /** Registered only so that another route's template does not match this path. */
     wrongMethod?: boolean
   }
 }
 
-/** A first path segment of the service's own is no tenant. */
+/** Reserved first path segments are not tenants. */
 const tenant = `(?!(?:${[...reservedTenantIds].join('|').replaceAll('.', '\\.')})/)[^/]+`
 
-/** Answers a path that exists, asked with another method, with 405 and `Allow`; anything else unknown with 404. */
+/** Answers an unsupported method on a known path with 405 and `Allow`, and every unknown path with 404. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routes: { methods: string[]; path: RegExp; template: boolean }[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -39,7 +39,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
   })
 }
 
-/** Keeps a method on a concrete path, which does not answer it, from being taken for a template's id. */
+/** Registers a method that a path does not support, so that a template does not match the path as an id. */
 function refuse(app: FastifyInstance, method: 'GET' | 'HEAD', url: string): void {
   app.route({
     method,
@@ -51,11 +51,11 @@ function refuse(app: FastifyInstance, method: 'GET' | 'HEAD', url: string): void
   })
 }
 
-/** For a path that only answers POST. */
+/** For a path that supports only POST. */
 export function refuseGet(app: FastifyInstance, path: string): void {
   refuse(app, 'GET', path)
   refuse(app, 'HEAD', path)
 }
 
-/** For a path that answers GET, but has nothing to say without its body. */
+/** For a path whose GET is useless without its body. */
 export const refuseHead = (app: FastifyInstance, path: string): void => refuse(app, 'HEAD', path)

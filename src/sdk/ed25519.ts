@@ -1,17 +1,21 @@
 import { hashes, verify } from '@noble/ed25519'
 import { sha512 } from '@noble/hashes/sha2.js'
 
-// So that nothing has to be waited for, and pages that have no WebCrypto can verify too.
+// A synchronous hash, so that verifying is synchronous and works on pages without WebCrypto.
 hashes.sha512 = sha512
 
-/** As RFC 8032 says, strictly: one signature for one text, and no key of low order. Never throws. */
+/**
+ * Verifies strictly by RFC 8032: non-canonical signatures and keys of low order are rejected. Never throws.
+ * @param signature base64, 64 bytes
+ * @param publicKey base64, 32 bytes
+ */
 export function verifyText(text: string, signature: string, publicKey: string): boolean {
   const signed = bytesOf(signature, 64)
   const key = bytesOf(publicKey, 32)
   return signed !== undefined && key !== undefined && verifyBytes(new TextEncoder().encode(text), signed, key)
 }
 
-/** Never throws: what is no signature or no key signs nothing. */
+/** Never throws: returns false for a malformed signature or key. */
 export function verifyBytes(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean {
   try {
     return verify(signature, message, publicKey, { zip215: false })
@@ -20,7 +24,7 @@ export function verifyBytes(message: Uint8Array, signature: Uint8Array, publicKe
   }
 }
 
-/** Base64 in its one canonical spelling, since another one of the same bytes is not what was sent. */
+/** Accepts only canonical base64: another spelling of the same bytes is not what was sent. */
 function bytesOf(base64: string, length: number): Uint8Array | undefined {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length !== Math.ceil(length / 3) * 4) return undefined
   try {

@@ -1,6 +1,6 @@
 /**
- * Checks offline what keyledger has signed for an app: leases and product settings. It runs in browsers, Node and
- * workers, asks nobody and keeps nothing.
+ * Verifies offline what keyledger has signed for an app: leases and product settings. It runs in browsers, Node and
+ * workers, makes no requests and stores nothing.
  */
 
 export type { Keyset, Place } from './keyset.ts'

@@ -7,18 +7,21 @@ export type Lease = {
   instanceId: string
   issuedAt: number
   expiresAt: number
-  /** `active`, `fallback` or `expired`; only an active license is whole. */
+  /** `active`, `fallback` or `expired`; only `active` grants everything. */
   status: string
   entitlements: readonly string[]
   signature: string
 }
 
-/** Whose lease it must be: the key as {@link import('./license-key.ts').licenseKeyHash} hashes it. */
+/**
+ * The expected holder: the hash of the license key by {@link import('./license-key.ts').licenseKeyHash}, and the
+ * instance.
+ */
 export type Holder = { licenseKeyHash: string; instanceId: string }
 
 /**
- * Why a lease is not to be gone by. `unknown_key` is worth fetching the keyset once more. `over` means genuine, and no
- * longer good: validate again.
+ * Why a lease must not be used. After `unknown_key`, fetch the keyset again. `over` means genuine but expired:
+ * validate again.
  */
 export type LeaseRefusal =
   | 'malformed'
@@ -31,10 +34,10 @@ export type LeaseRefusal =
 const entitlement = /^[a-z0-9][a-z0-9._:-]{0,63}$/
 
 /**
- * Checks a lease: that its key is known, that every field is what was signed, that it was made for this tenant,
- * product, license key and instance, and that `now` is at or before its end.
+ * Verifies a lease: its key is known, its fields are the signed ones, it was made for this tenant, product, license
+ * key and instance, and `now` is not after its end.
  *
- * The lease of a license that has expired for good ends with the license, so it is genuine and `over`.
+ * The lease of a license that has expired without a fallback ends with the license, so it is genuine and `over`.
  * @param now Unix seconds
  */
 export function verifyLease(
@@ -66,7 +69,7 @@ export function verifyLease(
   return { ok: true, lease }
 }
 
-/** A lease whose fields cannot be taken for others in the signed string. */
+/** A lease whose fields are unambiguous in the signed string. */
 function leaseFrom(value: unknown): Lease | undefined {
   if (!isRecord(value)) return undefined
   const { kid, licenseKeyHash, instanceId, issuedAt, expiresAt, status, entitlements, signature } = value

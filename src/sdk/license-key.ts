@@ -5,8 +5,8 @@ const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const ownForm = /^[A-Z0-9]{2,8}[0-9A-HJKMNP-TV-Z]{26}$/
 
 /**
- * What of a typed license key counts: NFKC, upper case, no white space or hyphens. In a key that keyledger has made,
- * which its check character tells, O is read as 0, I and L as 1.
+ * Normalises a typed license key: NFKC, upper case, without white space and hyphens. In a key that keyledger
+ * minted, which its check character shows, O becomes 0, and I and L become 1.
  */
 export function normaliseLicenseKey(typed: string): string {
   const text = typed.normalize('NFKC').toUpperCase().replace(/[\s-]/g, '')
@@ -18,7 +18,7 @@ export function normaliseLicenseKey(typed: string): string {
 export const licenseKeyHash = (typed: string): string =>
   bytesToHex(sha256(utf8ToBytes(normaliseLicenseKey(typed))))
 
-/** Luhn mod 32 over all characters, the check character included, comes to nothing. */
+/** The Luhn mod 32 sum over all characters, the check character included, is zero. */
 function hasCheckCharacter(text: string): boolean {
   const sum = [...text].reverse().reduce((total, character, index) => {
     const value = alphabet.indexOf(character) * (index % 2 === 0 ? 1 : 2)

@@ -1,33 +1,33 @@
 import { verifyText } from './ed25519.ts'
 import { isField, isRecord, isSeconds, type Keyset, keyIn, type Place } from './keyset.ts'
 
-/** What an app may go by. An absent trial length was never configured, which is not 0: trials are off. */
+/** The verified settings. An absent trial length was never configured; 0 means that trials are off. */
 export type Settings = { freeTierEnabled: boolean; trialDurationDays?: number }
 
 /**
- * Why a trial length is not to be gone by: an app keeps the one that it has verified before. `unknown_key` is worth
- * fetching the keyset once more, `over` the settings.
+ * Why a trial length must not be used; the app keeps the one it verified before. After `unknown_key`, fetch the
+ * keyset again; after `over`, the settings.
  */
 export type SettingsRefusal = 'malformed' | 'unsigned' | 'unknown_key' | 'bad_signature' | 'over'
 
-/** What stands in an envelope beside the settings, and only in one that is signed. */
+/** Fields that only signed settings have. */
 const signedWith = ['kid', 'issued_at', 'expires_at', 'signature'] as const
 
 /**
- * Checks the settings of an answer to validate, keyless or config.
+ * Verifies the settings in a response to validate, keyless or config.
  *
- * 1. A trial length must be signed, or it is refused; unsigned settings say no more than the free tier. An answer that
- *    still has a part of its signature, but no trial length, has lost it on the way and is refused.
- * 2. The signature is the one of the key that `kid` names in the keyset.
- * 3. `now` is at or before `expires_at`.
- * 4. Tenant and product are the expected ones: they are not taken from the answer.
- * 5. Without a trial length `settings` has none, and with 0 it has 0.
+ * 1. A trial length must be signed, or it is refused; unsigned settings only carry the free tier. A response with a
+ * part of its signature but without a trial length has lost the trial length on the way, and is refused.
+ * 2. The signature must match the key that `kid` names in the keyset.
+ * 3. `now` must not be after `expires_at`.
+ * 4. Tenant and product are the expected ones, not those in the response.
+ * 5. The result has a trial length only if the response has one; 0 stays 0.
  *
- * Of an answer from which everything that is signed was taken, nobody can tell that a trial length is configured. An
- * app whose product has one says so with `enforce`; for a product without one, that refuses every answer.
- * @param answer the parsed JSON body, of which other fields are passed over
+ * If all signed fields were removed from a response, it cannot be seen that a trial length is configured. An app
+ * whose product has one therefore sets `enforce`; for a product without one, that refuses every response.
+ * @param answer the parsed JSON body; other fields are ignored
  * @param now Unix seconds
- * @param options `enforce` refuses what is not signed; off by default
+ * @param options `enforce` refuses unsigned settings; off by default
  */
 export function verifySettings(
   answer: unknown,

@@ -1,26 +1,26 @@
 import { withEscapedInvisible, withoutInvisible } from '../domain/plain-text.ts'
 
-/** What `--json` changes: data for programs on stdout, one JSON value a command. */
+/** With `--json`, a command prints its data to stdout as one JSON value. */
 export type OutputOptions = { json?: boolean }
 
 /**
- * Data goes to stdout, as JSON when asked for, else as lines for people. Names and the like come from callers, and
- * terminals obey what is in them: no control, bidirectional or invisible character is printed, and no line is two.
+ * Prints data to stdout, as JSON with `--json`, else as lines. Names come from callers and terminals execute escape
+ * sequences, so control, bidirectional and invisible characters are removed, and each line stays one line.
  */
 export function print(options: OutputOptions, data: unknown, lines: () => string[]): void {
   const text = options.json ? inJson(data, 2) : lines().map(asLine).join('\n')
   if (text !== '') process.stdout.write(`${text}\n`)
 }
 
-/** Messages go to stderr, and are as harmless as what {@link print} prints. */
+/** Prints a message to stderr, cleaned in the same way as by {@link print}. */
 export function printToStderr(message: string): void {
   process.stderr.write(`${message.split('\n').map(asLine).join('\n')}\n`)
 }
 
-/** A line for people, whatever is in it. */
+/** Text as one safe line. */
 export const asLine = (line: string): string => withoutInvisible(line.replace(/[\r\n\u2028\u2029]+/g, ' '))
 
-/** A value for programs; what a terminal would obey is escaped, which means the same. */
+/** A value as JSON, in which characters that control a terminal are escaped. */
 export const inJson = (value: unknown, indent?: number): string =>
   withEscapedInvisible(JSON.stringify(value, null, indent))
 
@@ -36,7 +36,7 @@ export function table(given: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** One line a field; what is nested follows indented. */
+/** One line per field; nested fields follow indented. */
 export function fields(view: object, indent = ''): string[] {
   return Object.entries(view).flatMap(([name, value]: [string, unknown]) =>
     Array.isArray(value) && value.some((item) => typeof item === 'object')

@@ -3,8 +3,8 @@ import type { Progress } from '../../projections/runner/replay.ts'
 const width = 30
 
 /**
- * A bar on stderr for long work: drawn in place at a terminal, a line now and then elsewhere, and a summary at the
- * end. Shows nothing for work that is over before anybody would look.
+ * A progress bar on stderr for long work: redrawn in place at a terminal, an occasional line elsewhere, and a
+ * summary at the end. Short work shows nothing.
  */
 export function showProgress(
   title: string,
@@ -14,7 +14,7 @@ export function showProgress(
   const showAfterMs = 500
   let lastShown = started
   let last: Progress | undefined
-  /** Where the work began, which may be anywhere when it goes on with what an earlier run has left. */
+  /** Where the work began; it may continue what an earlier run left. */
   let first: { at: number; share: number } | undefined
 
   function line(progress: Progress): string {
@@ -57,7 +57,7 @@ export function showProgress(
 const shareOf = ({ position, head }: Progress): number =>
   head > 0n ? Number((position * 1000n) / head) / 1000 : 1
 
-/** Rounded up, since more may come meanwhile. */
+/** Rounded up, because more work may arrive meanwhile. */
 function inWords(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
   const minutes = Math.ceil(seconds / 60)

@@ -1,7 +1,7 @@
 import type { LogReader } from '../../../projections/runner/log.ts'
 import type { ReadModels } from '../../../projections/runner/read-models.ts'
 
-/** A parent that has not answered by then is stuck, and the worker advances the read models itself. */
+/** When the parent does not answer within this time, the worker advances the read models itself. */
 const timeoutMs = 1000
 
 type Waiter = {
@@ -12,15 +12,15 @@ type Waiter = {
 }
 
 export type DelegatedReadModels = ReadModels & {
-  /** To be called with what the parent says. */
+  /** Call it with each position that the parent reports. */
   onAdvanced(position: bigint): void
 }
 
 /**
- * Read models that the parent process advances for all of its workers: commands of different workers then share one
- * round, and the log is pushed to one process.
- * @param request tells the parent a position that the read models are to reach
- * @param own advances them in this process, for when the parent does not answer
+ * Read models that the parent process advances for all of its workers, so that commands of different workers share
+ * one batch and only one process follows the log.
+ * @param request asks the parent to advance to a position
+ * @param own advances in this process, when the parent does not answer
  */
 export function delegateAdvancing(
   own: ReadModels,

@@ -2,5 +2,5 @@ import { availableParallelism } from 'node:os'
 
 const mostByDefault = 8
 
-/** One worker a core that this process may use, as the system or its container says. */
+/** One worker per core that the system or the container allows this process. */
 export const defaultWorkers = (): number => Math.min(mostByDefault, availableParallelism())

@@ -1,7 +1,7 @@
 import { AggregatorRegistry, type Registry } from 'prom-client'
 import { Measured } from './messages.ts'
 
-/** A worker that does not answer by then is counted as it was when it last did. */
+/** A worker that does not answer within this time is counted with its last known values. */
 const timeoutMs = 1000
 
 /** The metrics of all processes of one server. */
@@ -12,11 +12,11 @@ export type Measurements = {
 }
 
 /**
- * Adds the metrics of this process and of its workers up. What a worker had counted when it was last asked goes on being
- * counted after its end, since a sum that falls looks like a restart to Prometheus, and would be added once more.
- * @param own of this process
- * @param workers those that can be asked, at this moment
- * @param request tells a worker to send its metrics under an id
+ * Sums the metrics of this process and of its workers. The last counts of a worker stay in the sum after it ends:
+ * Prometheus would take a falling counter for a restart and count it again.
+ * @param own the metrics of this process
+ * @param workers the ids of the running workers
+ * @param request asks a worker to send its metrics under an id
  */
 export function createMeasurements(
   own: Registry,
@@ -68,7 +68,7 @@ export function createMeasurements(
   }
 }
 
-/** The processes have started at different times; the server with the first of them. */
+/** The processes start at different times; the server started with the first of them. */
 const aggregators: Readonly<Record<string, string>> = { process_start_time_seconds: 'min' }
 
 function sum(all: readonly Measured[]): Registry {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 const position = z.string().regex(/^\d+$/).transform(BigInt)
 
 const measuredValue = z.looseObject({
-  // What is no number yet, such as a lag that was never sampled, arrives as null.
+  // A value that is not a number, such as a lag that was never sampled, arrives as null.
   value: z
     .number()
     .nullable()
@@ -13,7 +13,7 @@ const measuredValue = z.looseObject({
   metricName: z.string().optional(),
 })
 
-/** Metrics of a process as prom-client writes them down. */
+/** The metrics of a process, as prom-client serializes them. */
 export const Measured = z.array(
   z.looseObject({
     name: z.string(),
@@ -24,41 +24,41 @@ export const Measured = z.array(
 )
 export type Measured = z.infer<typeof Measured>
 
-/** What a worker tells its parent. */
+/** Messages from a worker to its parent. */
 export const FromWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('listening'), address: z.string() }),
-  /** It cannot serve; the message is for the person who has started keyledger. */
+  /** The worker cannot serve; the message is for the person who started keyledger. */
   z.object({ kind: z.literal('refused'), message: z.string() }),
-  /** The read models are to hold everything up to here. */
+  /** A request to advance the read models to this position. */
   z.object({ kind: z.literal('advance'), position }),
   z.object({ kind: z.literal('measured'), id: z.int(), metrics: Measured }),
-  /** Asks for the metrics of all processes. */
+  /** A request for the metrics of all processes. */
   z.object({ kind: z.literal('read-metrics'), id: z.int() }),
 ])
 
-/** What a worker needs to know before it can serve. It reads everything else from the environment, as its parent does. */
+/** What a worker needs before it can serve. It reads everything else from the environment, as its parent does. */
 export const Start = z.object({
   kind: z.literal('start'),
   workers: z.int(),
   /** The version of the read models that the parent advances. */
   fingerprint: z.string(),
-  /** The real one, where any free one was asked for. */
+  /** The actual port, also when any free port was configured. */
   port: z.int(),
   databaseUrl: z.string(),
   eventstoreUrl: z.string(),
 })
 export type Start = z.infer<typeof Start>
 
-/** What the parent tells a worker. */
+/** Messages from the parent to a worker. */
 export const ToWorker = z.discriminatedUnion('kind', [
   Start,
-  /** The read models hold everything up to here. */
+  /** The read models have reached this position. */
   z.object({ kind: z.literal('advanced'), position }),
   z.object({ kind: z.literal('measure'), id: z.int() }),
   z.object({ kind: z.literal('metrics'), id: z.int(), text: z.string() }),
-  /** Another worker takes over: end as soon as no client needs this one any more. */
+  /** Another worker takes over: end as soon as no client is connected. */
   z.object({ kind: z.literal('drain') }),
-  /** Finish the running requests, and end. */
+  /** Finish the running requests and end. */
   z.object({ kind: z.literal('stop') }),
 ])
 

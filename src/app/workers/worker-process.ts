@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { extname, join } from 'node:path'
 import { FromWorker, type ToWorker } from './messages.ts'
 
-/** TypeScript in a clone, JavaScript in the npm package, as this file is itself. */
+/** TypeScript in a clone, JavaScript in the npm package, like this file. */
 const program = join(import.meta.dirname, `worker${extname(import.meta.filename)}`)
 
 export type Message = ReturnType<(typeof FromWorker)['parse']>
@@ -11,24 +11,24 @@ export type Message = ReturnType<(typeof FromWorker)['parse']>
 export type WorkerProcess = {
   readonly id: number
   readonly pid: number | undefined
-  /** Resolves with its address. Rejects when it ends before. */
+  /** Resolves with its URL. Rejects when the worker ends first. */
   readonly listening: Promise<string>
-  /** Resolves with the signal or the exit code that it ended with. */
+  /** Resolves with the signal or the exit code. */
   readonly ended: Promise<string | number>
-  /** It drains, since another one takes over. */
+  /** It is draining, because another worker takes over. */
   isLeaving: boolean
   send(message: ToWorker): void
   kill(): void
 }
 
-/** Starts a worker. It loads its code and waits to be told where the stores are. */
+/** Starts a worker. It loads its code and waits for the message with the URLs of the stores. */
 export function forkWorker(
   onMessage: (workerProcess: WorkerProcess, message: Message) => void,
 ): WorkerProcess {
   cluster.setupPrimary({ exec: program, args: [] })
   const forked = cluster.fork()
   const listening = Promise.withResolvers<string>()
-  // Not everybody who has a worker waits for it.
+  // The promise may have no other handler.
   listening.promise.catch(() => undefined)
   const ended = Promise.withResolvers<string | number>()
   const worker: WorkerProcess = {
@@ -38,7 +38,7 @@ export function forkWorker(
     ended: ended.promise,
     isLeaving: false,
     send(message) {
-      // One that is just ending is not told any more.
+      // A worker that is ending receives no more messages.
       if (forked.isConnected()) forked.send(message, () => undefined)
     },
     kill: () => void forked.process.kill('SIGKILL'),
@@ -48,7 +48,7 @@ export function forkWorker(
     if (received.kind === 'listening') listening.resolve(received.address)
     onMessage(worker, received)
   })
-  // What cannot be sent to it any more is told by its end.
+  // A message that cannot be sent any more is followed by `exit`.
   forked.on('error', () => undefined)
   forked.on('exit', (code: number, signal: string) => {
     const how = signal || code

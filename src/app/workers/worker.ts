@@ -1,5 +1,6 @@
-// A process that answers HTTP beside others like it. Its parent starts it, gives it the addresses of the stores, and
-// advances the read models for it. Without the parent it ends at once: the stores may be gone, and nobody would replace it.
+// A process that answers HTTP, one of several. Its parent starts it, sends it the URLs of the stores and advances
+// the read models for it. When the parent dies, the worker ends at once: the stores may be gone, and no process
+// would replace it.
 import { once } from 'node:events'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
@@ -18,7 +19,7 @@ import { type DelegatedReadModels, delegateAdvancing } from './advancing.ts'
 import { connectionsOfWorker } from './connections.ts'
 import { type FromWorker, Measured, type Start, ToWorker } from './messages.ts'
 
-/** How long running requests may take to end; the parent waits a little longer. */
+/** How long running requests may take to finish; the parent waits slightly longer. */
 const drainMs = 13_000
 
 type Worker = { drain(): Promise<void>; stop(): Promise<void> }
@@ -29,7 +30,7 @@ const log = createLog(config.logLevel, { buffered: true, worker: process.pid })
 const start = await startMessage()
 const starting = work(config, start, log)
 const grace = closeWithGrace(
-  // The parent says when it is over: a terminal sends its Ctrl-C and its end to every process.
+  // Only the parent ends a worker: a terminal sends Ctrl-C and SIGHUP to every process.
   { delay: drainMs, logger: false, skip: ['SIGINT', 'SIGHUP'] },
   async ({ err }) => {
     if (err) log.fatal({ err }, 'process.failed')
@@ -48,11 +49,11 @@ async function startMessage(): Promise<Start> {
   const messages: unknown[] = await once(process, 'message')
   const asked = ToWorker.parse(messages[0])
   if (asked.kind === 'start') return asked
-  // It is stopped before it was begun.
+  // It is stopped before it has started.
   process.exit(0)
 }
 
-/** @returns when it is on its way, so that this process may end */
+/** @returns once the message is sent, so that this process may end */
 function send(message: FromWorker): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()))
 }
@@ -68,7 +69,7 @@ async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
   const stores = await connectStores(config, readMasterKey(given), { databaseUrl, eventstoreUrl }, log, {
     connections: connectionsOfWorker(workers),
     prepare: false,
-    // The parent finds the same out, tells it, and ends all of them; until then nothing passes here.
+    // The parent detects the same and ends all workers; until then the ledger rejects every call.
     supervise: { onWrongLog: (error) => log.fatal({ err: error }, 'log.wrong') },
     advancing: (own, ledger) => {
       readModels = delegateAdvancing(
@@ -112,12 +113,12 @@ async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
 }
 
 type SharedMetrics = Metrics & {
-  /** Tells the parent what this process has measured. */
+  /** Sends the metrics of this process to the parent. */
   send(id: number): Promise<void>
   onText(id: number, text: string): void
 }
 
-/** The parent adds up what all processes have measured. */
+/** Measures this process, and reads the sum over all processes from the parent. */
 function measureWithOthers(): SharedMetrics {
   const registry = new Registry()
   const asked = new Map<number, (text: string) => void>()

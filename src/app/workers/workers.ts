@@ -9,27 +9,27 @@ import type { Start } from './messages.ts'
 import { restartDelayMs, youngDeathsAfter } from './restarts.ts'
 import { forkWorker, type Message, type WorkerProcess } from './worker-process.ts'
 
-/** Running requests of a worker get less than this to end. */
+/** The workers' own limit for running requests is shorter than this. */
 const longestStopMs = 14_000
-/** A worker that still has clients by then drains beside the next one that is replaced. */
+/** A worker that still has clients after this time continues to drain while the next one is replaced. */
 const longestDrainMs = 10_000
 
 export type Workers = {
   /**
-   * Gives the workers what they need to serve.
-   * @returns the address, once the first of them listens
-   * @throws CommandRefused when none can
+   * Sends the workers what they need to serve.
+   * @returns the URL, once the first of them listens
+   * @throws CommandRefused when none can listen
    */
   begin(start: Omit<Start, 'kind' | 'workers' | 'fingerprint'>, readModels: ReadModels): Promise<string>
-  /** Replaces each worker by a new one that listens before the old one drains. One at a time. */
+  /** Replaces the workers one at a time: each new one listens before the old one drains. */
   replaceAll(): Promise<void>
-  /** Ends all of them, once their running requests are finished. */
+  /** Ends all workers after their running requests have finished. */
   stop(): Promise<void>
 }
 
 /**
- * Starts processes that answer HTTP on one port, and keeps as many running. They load their code at once, and serve when
- * they are told where the stores are.
+ * Starts `count` processes that answer HTTP on one port, and restarts those that die. They load their code at once,
+ * and serve after {@link Workers.begin}.
  */
 export function startWorkers(count: number, log: Logger): Workers {
   const refused = Promise.withResolvers<never>()
@@ -66,7 +66,7 @@ type WorkerHandlers = {
   onEnded(member: WorkerProcess): void
 }
 
-/** Does what workers ask for. */
+/** Handles the messages of the workers. */
 function createWorkerHandlers(
   log: Logger,
   members: () => readonly WorkerProcess[],
@@ -91,7 +91,7 @@ function createWorkerHandlers(
           hasServed = true
           return
         case 'refused':
-          // At the start it is said as the end of the command.
+          // Before that, the command ends with this message.
           if (hasServed) log.error({ pid: member.pid, problem: message.message }, 'worker.refused')
           return onRefused(message.message)
         case 'advance': {
@@ -99,7 +99,7 @@ function createWorkerHandlers(
           readModels()
             ?.advanceTo(position)
             .then(() => member.send({ kind: 'advanced', position: String(position) }))
-            // The worker tries it itself, and says what is wrong.
+            // The worker then advances the read models itself, and reports the error.
             .catch(() => undefined)
           return
         }
@@ -119,7 +119,7 @@ type WorkerPool = {
   stop(): Promise<void>
 }
 
-/** Keeps so many workers running, and tells each of its beginning. */
+/** Keeps `count` workers running, and calls `onForked` for each new one. */
 function createWorkerPool(
   count: number,
   log: Logger,
@@ -152,7 +152,7 @@ function createWorkerPool(
     pending++
     setTimeout(() => {
       pending--
-      // While workers are replaced, one that did not come to listen is not needed: the old one still serves.
+      // A replacement that died before it listened is not restarted: the old worker still serves.
       if (!stopping && serving().length + pending < count) fork()
     }, delayMs)
   }

@@ -6,15 +6,15 @@ import { rateLimited } from '../problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Read by anybody, and large: limited by address. */
+    /** A large public document: rate limited by address. */
     document?: boolean
   }
 }
 
-/** Under which the page to read the description on is served, with everything that it loads. */
+/** The path of the API reference and its assets. */
 export const docsPath = '/docs'
 
-/** Limits how often one address may read documents. Routes are to be registered after this. */
+/** Limits how often one address may read documents. Register routes after this. */
 export function limitDocuments(app: FastifyInstance, limiter: Limiter | undefined): void {
   if (!limiter) return
   const admit = async ({ ip }: FastifyRequest): Promise<void> => {
@@ -31,8 +31,8 @@ export function limitDocuments(app: FastifyInstance, limiter: Limiter | undefine
 }
 
 /**
- * Serves a document that stays the same for as long as the process runs: it is made once, when it is first asked for.
- * @returns what answers with it, or with 304 when the caller has it already
+ * Serves a document that does not change while the process runs. It is built on first use.
+ * @returns a handler that answers 304 when the caller has the document
  */
 export function cachedDocument(
   type: string,

@@ -16,10 +16,10 @@ const requestId = {
 const retryAfter = { description: 'Seconds to wait', schema: { type: 'integer' } }
 const allow = { description: 'The methods that this path supports', schema: { type: 'string' } }
 
-/** Statuses after which it is worth trying again; of 409 only while the first request of a key is still running. */
+/** Statuses that a retry may resolve; 409 only while the first request of a key is still running. */
 const passing = new Set(['409', '429', '503'])
 
-/** Says of every operation what any of them may be answered: another method's 405, and the headers of all answers. */
+/** Adds to every operation the responses and headers that all of them share, such as 405. */
 export function withEveryAnswer(transform: SwaggerTransformObject): SwaggerTransformObject {
   return (source) => {
     const description = transform(source)

@@ -3,7 +3,7 @@ import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import { errorsWith } from '../schemas.ts'
 
-/** Marks an operation in the description until {@link withIdempotencyKeys} has made the real thing of it. */
+/** Marks an operation in the OpenAPI document until {@link withIdempotencyKeys} replaces the mark. */
 const mark = 'x-takes-idempotency-key'
 
 declare module 'fastify' {
@@ -15,7 +15,7 @@ declare module 'fastify' {
 const Content = z.looseObject({ 'application/json': z.looseObject({ schema: z.instanceof(z.ZodType) }) })
 const Responses = z.looseObject({ 400: z.looseObject({ content: Content }).optional() })
 
-/** The answers that a request with an Idempotency-Key may get besides an operation's own, in its own envelope. */
+/** Adds the responses that an Idempotency-Key can cause, with the operation's own error body. */
 export function withKeyAnswers(schema: FastifySchema): FastifySchema {
   const own = Responses.safeParse(schema.response)
   const envelope = own.success ? own.data[400]?.content['application/json'].schema : undefined
@@ -48,7 +48,7 @@ const Operation = z.looseObject({
 
 const Paths = z.record(z.string(), z.record(z.string(), z.unknown()))
 
-/** Says of every operation that takes the header that it does, and what a replay looks like. */
+/** Documents the header, and the header of a replay, on every operation that accepts it. */
 export function withIdempotencyKeys(transform: SwaggerTransformObject): SwaggerTransformObject {
   return (source) => {
     const description = transform(source)
@@ -62,7 +62,7 @@ function withKey(operation: unknown): unknown {
   if (!taking.success) return operation
   const { [mark]: _, parameters, responses, ...rest } = taking.data
   const answers = mapValues(responses, (response, status) =>
-    // Refusals may be replayed as well; callers look at the successes.
+    // Refusals may be replayed as well, but only successes are documented.
     Number(status) < 300
       ? { ...response, headers: { ...response.headers, 'Idempotent-Replay': replayHeader } }
       : response,

@@ -12,12 +12,12 @@ import { withIdempotencyKeys } from './idempotency-keys.ts'
 import { withOptionalBodies } from './optional-bodies.ts'
 import { describedWebhooks } from './webhooks.ts'
 
-/** Describes every route that is registered after it, and serves the description and a page to read it on. */
+/** Documents every route that is registered after it, and serves the OpenAPI document and the API reference. */
 export async function describeApi(app: FastifyInstance, baseUrl: string): Promise<void> {
   describeScopes(app)
   await app.register(fastifyZodOpenApiPlugin, {
     documentOpts: {
-      // Answers may grow fields: a client that refuses what it does not know would break then.
+      // Responses may gain fields, so clients must not reject unknown ones.
       override: ({ jsonSchema, io }) => {
         if (io === 'output' && jsonSchema.additionalProperties === false)
           delete jsonSchema.additionalProperties
@@ -98,7 +98,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
     routePrefix: docsPath,
     staticCSP: true,
     uiHooks: {
-      // It would be written out anew for each request.
+      // The plugin would serialize it for each request.
       onRequest: (request, reply, next) => {
         const answer = cached.get(request.routeOptions.url ?? '')
         if (answer) void answer(request, reply)
@@ -114,7 +114,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
   })
 }
 
-/** Each operation says which scopes its token needs, as it declares them where it checks them. */
+/** Documents the scopes that an operation requires, from the same config that enforces them. */
 function describeScopes(app: FastifyInstance): void {
   app.addHook('onRoute', ({ config, schema }) => {
     const scope = config?.scope

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 
 /**
- * Takes an empty body for none, whatever the request says of its type: many clients send the type with every POST.
- * Where a body is needed, its absence is refused for what it is.
+ * Treats an empty body as no body, whatever its content type: many clients send the type with every POST. A missing
+ * body is then refused by the schema.
  */
 export function acceptEmptyBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -14,7 +14,7 @@ export function acceptEmptyBodies(app: FastifyInstance): void {
   })
 }
 
-/** What the plugin leaves on the schema of a body that may be left out. */
+/** The plugin's mark on the schema of an optional body. */
 const marker = 'x-fastify-zod-openapi-optional'
 
 const Methods = z.record(z.string(), z.unknown())
@@ -26,7 +26,7 @@ const Operation = z.looseObject({
   }),
 })
 
-/** Says of a body that may be left out that it may: the description would otherwise require every body. */
+/** Marks optional bodies as such; the plugin marks every body as required. */
 export function withOptionalBodies(transform: SwaggerTransformObject): SwaggerTransformObject {
   return (document) => {
     const described = transform(document)

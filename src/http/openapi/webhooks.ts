@@ -43,7 +43,7 @@ const headers = [
   ),
 ]
 
-/** What is sent to the address of `PUT /v1/webhook`, as the `webhooks` of an OpenAPI 3.1 description. */
+/** The requests sent to the URL of `PUT /v1/webhook`, as the `webhooks` of an OpenAPI 3.1 document. */
 export function describedWebhooks(): Webhooks {
   const webhooks = Object.fromEntries(
     payloads.map(({ event, payload }) => {
@@ -66,7 +66,7 @@ export function describedWebhooks(): Webhooks {
       ]
     }),
   )
-  // Both sides mean JSON Schema, and their types only write it differently.
+  // Both types describe JSON Schema, but TypeScript cannot match them.
   return webhooks as Webhooks
 }
 
