@@ -57,13 +57,13 @@ type Options = {
     | 'usage'
   >
   cursors: Cursors
-  /** How the addresses that are handed out begin. */
+  /** The base of all URLs that keyledger hands out. */
   baseUrl: string
   limits: Limits
   runTestPurchase: RunTestPurchase
 }
 
-/** What vendors' programs call, and what providers and customers call beside it; in the order of the description. */
+/** The management interface, and the routes of providers and customers, in the order of the OpenAPI document. */
 export function managementRoutes(
   routes: ZodApp,
   { services, cursors, baseUrl, limits, runTestPurchase }: Options,

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { ConfigError } from '../config.ts'
 
-/** Parses what somebody typed. @throws ConfigError with a message that names it */
+/** Parses an argument. @throws ConfigError with a message that names it */
 export function parsed<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -12,7 +12,7 @@ export function parsed<S extends z.ZodType>(schema: S, value: unknown, what: str
 
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** `30d`, `12h`, `15m`, `90s` from a moment on. @throws ConfigError */
+/** The time after `30d`, `12h`, `15m` or `90s`. @throws ConfigError for another format */
 export function momentAfter(now: Date, duration: string): string {
   const match = /^(\d{1,6})([smhd])$/.exec(duration)
   const unit = match?.[2]

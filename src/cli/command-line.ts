@@ -24,8 +24,8 @@ import { tokenCommands } from './commands/token.ts'
 import { webhookCommands } from './commands/webhook.ts'
 
 /**
- * Does what the words after `keyledger` ask for, with what this process has as environment and outputs.
- * How it ended is the process's exit code; what went wrong has been said on stderr.
+ * Runs the command given by the words after `keyledger`, in this process. The exit code is the process's own;
+ * errors are printed to stderr.
  */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   try {

@@ -9,8 +9,8 @@ import type { AsOf } from '../history/moment.ts'
 import type { Ports } from '../ports.ts'
 
 /**
- * A license as it was at a revision or a time, folded by the same `evolve` that built the present.
- * @param moment a revision, or an ISO 8601 time; what was recorded at that very moment counts
+ * A license at a past revision or time, computed by the same `evolve` that computes the present.
+ * @param moment a revision, or an ISO 8601 time; events recorded exactly then are included
  * @throws ConfigError when it is neither, CommandRefused when the license did not exist yet
  */
 export async function licenseAt(services: Ports<'db' | 'ledger' | 'now'>, licenseId: string, moment: string) {
@@ -29,7 +29,7 @@ export async function licenseAt(services: Ports<'db' | 'ledger' | 'now'>, licens
   return { revision: then.revision, at, ...terms, status, devices: seatsInOrder(then.license) }
 }
 
-/** A revision or a time as somebody typed it; a time to come means now. @throws ConfigError for anything else */
+/** Parses a revision or a time; a future time means now. @throws ConfigError for anything else */
 export function asOfTyped(moment: string, now: string): AsOf {
   if (/^\d{1,9}$/.test(moment)) return { sequence: Number(moment) }
   const date = new Date(moment)

@@ -6,15 +6,15 @@ import { printToStderr } from '../terminal/output.ts'
 
 export type SecretOptions = { secret?: string; secretFile?: string }
 
-/** Adds the two ways in which a command is told a signing secret. */
+/** Adds the two options for a signing secret. */
 export const secretOption = (command: Command): Command =>
   command
     .option('--secret-file <path>', 'file with the signing secret; - reads it from the first line of stdin')
     .option('--secret <whsec_…>', 'insecure: other users of this machine can read it; use --secret-file')
 
 /**
- * The secret that the command was told, and what else came on stdin where it was read from there.
- * @throws ConfigError when there is none or it is not usable; never with the secret in it
+ * Reads the signing secret, and returns the rest of stdin when the secret was its first line.
+ * @throws ConfigError when it is missing or unusable; never with the secret in it
  */
 export async function readSecret({
   secret,

@@ -3,11 +3,11 @@ import { ConfigError } from '../config.ts'
 import { openRawLog, type RawLog } from '../ledger/raw-log.ts'
 import { printToStderr } from '../terminal/output.ts'
 
-/** Where an operator says that something is. */
+/** The location of a store, as an operator gives it. */
 type StoreLocation = {
-  /** An address, or the path of a data directory, whose embedded part is then started or joined. */
+  /** A URL, or the path of a data directory, whose embedded part is then started or joined. */
   urlOrDirectory: string
-  /** The variable that takes the address when it holds a password. Left out: it does not come from an argument. */
+  /** The variable to use for a URL with a password. Undefined when the URL is not an argument. */
   secretVariable?: string
 }
 
@@ -27,7 +27,7 @@ export async function openLogAt(location: StoreLocation): Promise<{ log: RawLog;
 }
 
 /**
- * @returns the database's address, and the one under which its schemas are changed
+ * @returns the URL of the database, and the URL of the role that migrates its schemas
  * @throws ConfigError, LocalStackError
  */
 export async function openDatabaseAt(

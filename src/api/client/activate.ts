@@ -23,7 +23,7 @@ import { telemetryFrom } from './telemetry.ts'
 
 const path = '/:tenantId/:productId/activate'
 
-/** An app takes a seat of a license for the device that it runs on. */
+/** An app activates its device, which takes a seat of the license. */
 export function activateRoute(
   app: ZodApp,
   services: Ports<
@@ -90,7 +90,7 @@ export function activateRoute(
   )
 }
 
-/** @throws Problem 404 for an unknown key, 422 for one that was replaced, 503 when nobody knows */
+/** @throws Problem 404 for an unknown key, 422 for a reminted one, 503 when its license cannot be read */
 export async function requireLicense(
   services: Ports<'findInstance'>,
   question: InstanceLookupParams,

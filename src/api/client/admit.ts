@@ -15,12 +15,12 @@ declare module 'fastify' {
   }
 }
 
-/** What decides over which apps may ask, and how often. */
+/** What authentication and rate limits of apps need. */
 export type ClientAuthority = Ports<'findClient' | 'now'> & { clientLimits: ClientLimits }
 
 type Place = { tenantId: string; productId: string }
 
-/** Looks up tenant, key and product, and lets the app in. @throws Problem 401, 403, 404, 429 */
+/** Looks up tenant, key and product, and authenticates the app. @throws Problem 401, 403, 404, 429 */
 export async function admitClient(authority: ClientAuthority, request: FastifyRequest): Promise<Client> {
   const keyHash = sdkKeyHashIn(request)
   const place = placeOf(request)
@@ -28,15 +28,15 @@ export async function admitClient(authority: ClientAuthority, request: FastifyRe
   return admitClientAs(authority, request, place, keyHash, known)
 }
 
-/** @returns the tenant and product of the path. @throws Problem 404 for what cannot be the name of either */
+/** @returns the tenant and product in the path. @throws Problem 404 for a malformed tenant id */
 export function placeOf(request: FastifyRequest): Place {
   const { tenantId, productId } = request.params as Record<keyof Place, string>
   if (!isSlug(tenantId)) throw notFound('tenant')
-  // An id that none can have is looked up as one that none has.
+  // A malformed product id is looked up as one that no product has.
   return { tenantId, productId: isSlug(productId) ? productId : '' }
 }
 
-/** @returns the hash of the SDK key. @throws Problem 401 when there is none, or its form or checksum is wrong */
+/** @returns the hash of the SDK key. @throws Problem 401 when it is missing or malformed */
 export function sdkKeyHashIn(request: FastifyRequest): string {
   const key = request.headers['x-service-sdk-key']
   if (typeof key !== 'string') throw unauthorized('send the SDK key: X-Service-SDK-Key: <SDK key>')
@@ -46,8 +46,8 @@ export function sdkKeyHashIn(request: FastifyRequest): string {
 }
 
 /**
- * Makes the app the request's client, if it may ask this route now.
- * @param known what a look-up by the path has found
+ * Makes the app the request's client, if it may call this route now.
+ * @param known the result of the lookup by path
  * @throws Problem 401, 403, 404, 429
  */
 export async function admitClientAs(
@@ -77,13 +77,13 @@ export async function admitClientAs(
 
 const unauthorized = (message: string): Problem => new Problem(401, 'unauthorized', message)
 
-/** The app of a client route that does not admit its callers itself. */
+/** The client of a route that does not admit its callers itself. */
 export function clientIn(request: FastifyRequest): Client {
   if (!request.client) throw unauthorized('this route requires an SDK key')
   return request.client
 }
 
-/** Stands in the metadata of every event that the request causes. */
+/** The origin in the metadata of every event that the request causes. */
 export const clientOriginOf = (request: FastifyRequest): Origin => ({
   requestId: request.id,
   actor: `client:${clientIn(request).productId}`,

@@ -45,7 +45,7 @@ const keylessOut = z.object({
   }),
 })
 
-/** What installs without a license report. The only 403 is that of a closed tenant. */
+/** Reports of installations without a license. They return 403 only for a closed tenant. */
 export function beaconRoutes(
   app: ZodApp,
   services: Ports<

@@ -1,9 +1,9 @@
 import type { ClientProduct, KnownClient } from '../../../projections/clients/queries.ts'
 
-/** The calls of the client interface, by the last part of their paths. */
+/** The calls of the client interface, named by the last segment of their paths. */
 export type ClientRoute = 'activate' | 'validate' | 'deactivate' | 'free-tier' | 'keyless' | 'config'
 
-/** An app that has shown its tenant's SDK key. */
+/** An app that sent its tenant's SDK key. */
 export type Client = Pick<KnownClient, 'tenantStatus' | 'plan' | 'signing'> & {
   tenantId: string
   productId: string

@@ -12,7 +12,7 @@ import { type Settings, settingsOf } from './settings.ts'
 
 const path = '/:tenantId/:productId/config'
 
-/** The settings alone, for an app that has nothing else to ask. */
+/** Returns only the settings, for an app that makes no other call. */
 export function configRoute(
   app: ZodApp,
   services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'>,
@@ -46,7 +46,7 @@ export function configRoute(
   )
 }
 
-/** For the one who asked alone: a shared cache would answer those who have no key. */
+/** Private, because a shared cache would also answer callers without a key. */
 function cacheControl(settings: Settings, configured: boolean, now: string): string {
   if ('issued_at' in settings) {
     const renewsAt = settings.issued_at + renewalSeconds

@@ -12,7 +12,7 @@ import { clientErrors, clientPlace, deactivateIn, deactivateOut } from './schema
 
 const path = '/:tenantId/:productId/deactivate'
 
-/** An app gives its seat back, for another device to take. */
+/** An app deactivates its device, which frees the seat. */
 export function deactivateRoute(
   app: ZodApp,
   services: Ports<'execute' | 'findInstance' | 'now' | 'usage'>,

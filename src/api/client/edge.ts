@@ -6,11 +6,11 @@ import type { ClientRoute } from './client.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Called by apps, with an SDK key: under `/:tenantId/:productId/`. Unless the route
-     * {@link FastifyContextConfig.admitsItself}, `request.client` is set before the body is read.
+     * The route is called by apps with an SDK key, under `/:tenantId/:productId/`. `request.client` is set before
+     * the body is read, unless the route {@link FastifyContextConfig.admitsItself}.
      */
     client?: ClientRoute
-    /** Pages of any origin may read the answer, refusals included. */
+    /** Pages of any origin may read the response, refusals included. */
     anyOrigin?: boolean
   }
 }
@@ -30,8 +30,8 @@ const preflight = {
 }
 
 /**
- * Says of answers that any origin may read them, before anything can refuse the request: a page that may not read a
- * refusal cannot tell it from a broken connection.
+ * Sets the CORS header before the request can be refused: a page that may not read a refusal cannot tell it from a
+ * network error.
  */
 export const allowAnyOrigin: onRequestHookHandler = (request, reply, done) => {
   if (request.routeOptions.config.anyOrigin && !isReserved(request)) {
@@ -41,8 +41,8 @@ export const allowAnyOrigin: onRequestHookHandler = (request, reply, done) => {
 }
 
 /**
- * What every client route has in common, by what it declares: limits before all else, then the SDK key, the tenant's
- * state and the product; a preflight; and a first path segment of the service's own is never taken for a tenant.
+ * Adds what all client routes share: rate limits first, then the check of SDK key, tenant and product; preflight
+ * responses; and 404 for a reserved first path segment.
  */
 export function clientEdge(app: FastifyInstance, authority: ClientAuthority): void {
   app.decorateRequest('client', undefined)
@@ -63,7 +63,10 @@ export function clientEdge(app: FastifyInstance, authority: ClientAuthority): vo
 const isReserved = ({ params }: FastifyRequest): boolean =>
   reservedTenantIds.has((params as { tenantId?: string }).tenantId ?? '')
 
-/** The client interface stands at the root: `/v1/products/activate` fits its templates, and is none of it. */
+/**
+ * Excludes reserved first segments from the client routes: their templates would also match
+ * `/v1/products/activate`.
+ */
 export const passOverReserved: onRequestHookHandler = (request, reply, done) => {
   if (isReserved(request)) reply.callNotFound()
   else done()
@@ -83,7 +86,7 @@ const admitting =
     admitClient(authority, request).then(() => done(), done)
   }
 
-/** Answers what a browser asks before it sends a page's request to another origin. */
+/** Answers the CORS preflight of a browser. */
 export function answerPreflight(app: FastifyInstance, url: string): void {
   app.route({
     method: 'OPTIONS',

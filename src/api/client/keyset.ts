@@ -21,7 +21,7 @@ const keyset = z.object({
   }),
 })
 
-/** The public keys by which anybody can check what was signed for a tenant. */
+/** The public keys that verify a tenant's signatures. */
 export function keysetRoute(
   app: ZodApp,
   services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'secrets'>,
@@ -58,7 +58,7 @@ export function keysetRoute(
   )
 }
 
-/** A tenant that has never signed gets its first key now, so that no keyset without it is ever kept. */
+/** A tenant without a signing key gets its first one now, so that no cache keeps an empty keyset. */
 async function publishedKeys(
   services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,

@@ -11,7 +11,7 @@ type Leased = Entitling & { license: Pick<IssuedLicense, 'productId' | 'expiresA
 type Held = { keyHash: string; instanceId: string; status: LicenseStatus }
 
 /**
- * Makes sure that leases can be signed for the client's tenant, before anything is done that needs one.
+ * Makes sure that leases can be signed for the client's tenant, before anything is recorded that needs one.
  * @throws Problem 500 when the tenant's signing key cannot be used
  */
 export async function requireLeases(
@@ -26,7 +26,7 @@ export async function requireLeases(
 }
 
 /**
- * Signs the lease of an app at a moment.
+ * Signs a lease for an app.
  * @throws Problem 500 when the tenant's signing key cannot be used
  */
 export async function leaseFor(

@@ -6,15 +6,17 @@ import type { LimitName, Limits } from '../../limits/limits.ts'
 import type { LimitHits, TenantLimit } from '../../usage/limit-hits.ts'
 import type { Client, ClientRoute } from './client.ts'
 
-/** Where a client call may be found to be one too many. Each answers at once or later, and throws Problem 429. */
+/**
+ * The points at which a client call is rate limited. Each answers synchronously or later, and throws Problem 429.
+ */
 export type ClientLimits = {
-  /** Before anything is looked up: all that is known is the route and the caller's address. */
+  /** Before any lookup: only the route and the caller's address are known. */
   arriving(route: ClientRoute, request: FastifyRequest): void | Promise<void>
-  /** Once the SDK key has been found to be the tenant's. */
+  /** After the SDK key was recognized as the tenant's. */
   admitted(tenantId: string): void | Promise<void>
-  /** Once the body is read: an app asks about one license on one instance. */
+  /** After the body was read: limited by license and instance. */
   asking(client: Client, license: { keyHash: string; instanceId: string }): void | Promise<void>
-  /** Once an anonymous instance is found to be new. */
+  /** After an anonymous instance was found to be new. */
   creating(tenantId: string): void | Promise<void>
 }
 
@@ -27,7 +29,7 @@ const byRoute: Record<ClientRoute, LimitName> = {
   config: 'clientConfig',
 }
 
-/** What a refusal names: whose calls are too many, and how many of them are admitted steadily in a minute or an hour. */
+/** The limit that a refusal names; `x-service-limit` gives its steady rate, per minute or per hour. */
 export const scopes = ['ip', 'tenant', 'instance', 'new_instances'] as const
 type Scope = (typeof scopes)[number]
 const minutesOf: Record<Scope, number> = { ip: 1, tenant: 1, instance: 1, new_instances: 60 }
@@ -39,7 +41,7 @@ export function createClientLimits(limits: Limits, hits: LimitHits): ClientLimit
     arriving: (route, request) => spend(limits[byRoute[route]], 'ip', callerOf(request.ip)),
     admitted: (tenantId) => spendOf(tenantId, 'clientTenant', 'tenant'),
     asking: ({ tenantId }, { keyHash, instanceId }) => {
-      // Cut, since anybody may send any length: those that are made here are shorter.
+      // Truncated, because callers may send ids of any length; genuine ids are shorter.
       const key = `${tenantId}.${keyHash}.${instanceId.slice(0, 64)}`
       return spendOf(tenantId, 'clientInstance', 'instance', key)
     },
@@ -69,7 +71,7 @@ function tooMany(scope: Scope, { rate }: Limiter, waitMs: number): Problem {
     ...headers,
     'x-service-limit-scope': scope,
     'x-service-limit': String(Math.round(rate.perMinute * minutesOf[scope])),
-    // Whoever has a unit left is not refused.
+    // A caller with a unit left would not be refused.
     'x-service-remaining': '0',
   })
 }

@@ -1,7 +1,7 @@
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import { Problem } from '../../http/problem.ts'
 
-/** What apps are told when the rules do not allow an activation. The contract gives them statuses of their own. */
+/** The responses to refused activations. The client contract has its own statuses. */
 const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> = {
   license_revoked: [422, 'license revoked'],
   license_expired: [422, 'license expired'],
@@ -15,7 +15,7 @@ export function clientProblemOf(code: RefusalCode): Problem | undefined {
   return answer && new Problem(answer[0], 'invalid_request', answer[1])
 }
 
-/** @throws Problem for a refusal that apps have a status for, and whatever else it was */
+/** @throws Problem for a refusal in the client contract; rethrows every other error */
 export function refuse(error: unknown): never {
   throw (error instanceof Refusal && clientProblemOf(error.code)) || error
 }

@@ -8,7 +8,7 @@ import { deactivateRoute } from './deactivate.ts'
 import { keysetRoute } from './keyset.ts'
 import { validateRoute } from './validate.ts'
 
-/** The client interface: called by apps on their users' machines, with the SDK key that they were shipped with. */
+/** The client interface: called by apps on users' machines with the SDK key that they ship with. */
 export function clientRoutes(
   app: ZodApp,
   services: Ports<

@@ -3,13 +3,13 @@ import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } f
 import { scopes } from './limits.ts'
 import { telemetryShape } from './telemetry.ts'
 
-/** The tenant and product that every client call names in its path. */
+/** The tenant and product in the path of every client call. */
 export const clientPlace = z.object({
   tenantId: z.string().meta({ example: 'acme' }),
   productId: z.string().meta({ example: 'acme-editor' }),
 })
 
-/** The settings of a product as apps get them, the same on every call that carries them. */
+/** The settings of a product, the same in every response that carries them. */
 export const settingsShape = {
   trial_duration_days: z.int().optional().meta({
     description:
@@ -39,7 +39,7 @@ const limitHeaders = {
   'X-Service-Remaining': { type: 'integer', description: '0' },
 } as const
 
-/** Says of the refusals of a client call what is told of a limit. */
+/** Documents the rate limit headers on the 429 of a client call. */
 export function withLimits(answers: Record<string, Answer>): Record<string, Answer> {
   const { 429: refused } = answers
   return refused
@@ -48,12 +48,12 @@ export function withLimits(answers: Record<string, Answer>): Record<string, Answ
 }
 
 /**
- * For routes that carry the settings: written in the order in which they stand, so that they are the same bytes on each. The
- * serializer that is made of a schema would put required fields before the others.
+ * For routes that return settings: serializes fields in their given order, so that the settings are the same bytes
+ * in each response. A compiled serializer would put required fields first.
  */
 export const asItStands = { serializerCompiler: () => (answered: unknown) => JSON.stringify(answered) }
 
-/** What any client call may be refused with, besides its own statuses. */
+/** The errors of every client call, in addition to the given statuses. */
 export const clientErrors = (...statuses: ErrorStatus[]) =>
   withLimits(errorsWith(errorBody, 401, 403, 404, ...statuses))
 
@@ -63,7 +63,7 @@ const instanceId = text(256).meta({
   example: 'ins_01k9m3v5q7e8ra9c1d3f5g7h9j',
 })
 
-/** Old and new apps send what they know; a field that means nothing here is passed over. */
+/** Unknown fields are ignored, because apps of all versions send what they know. */
 export const activateIn = z.object({
   license_key: licenseKey,
   instance_name: text(200).meta({ description: 'A label for the device', example: 'MacBook' }),
@@ -118,7 +118,7 @@ export const validateOut = z.object({
   ...settingsShape,
 })
 
-/** Whoever has no license is told the settings too: they decide over a trial or a free tier. */
+/** Callers without a license also get the settings, which decide over a trial or a free tier. */
 export const validateRefusal = errorBody
   .extend({ ...settingsShape, free_tier_enabled: z.boolean().optional() })
   .meta({ id: 'ClientValidateRefusal', example: { error: 'license revoked', free_tier_enabled: false } })

@@ -6,16 +6,16 @@ import type { Envelope } from '../../signing/settings.ts'
 import type { ActiveKey } from '../../signing/signer.ts'
 import type { Client } from './client.ts'
 
-/** The settings of a product as apps get them: signed whenever a trial length is configured and can be signed. */
+/** The settings of a product for apps. They are signed when a trial length is configured and the key can sign. */
 export type Settings = Envelope | { free_tier_enabled: boolean }
 
-/** Who asks, and where what goes wrong is told. */
+/** The client, the origin of events, and the log for failures. */
 export type SettingsRequest = { client: Client; origin: Origin; log: FastifyBaseLogger }
 
 /**
- * The settings of the product that an app asks about, to be spread into the answer. Without a trial length there is
- * nothing to sign; where signing fails they are unsigned, and the trial length is left out, since an app would have
- * to ignore it.
+ * The settings of the product that an app calls for, to be spread into the response. Without a trial length nothing
+ * needs a signature. When signing fails, the settings are unsigned and omit the trial length, which an app would
+ * have to ignore.
  */
 export async function settingsOf(
   services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'>,
@@ -40,7 +40,7 @@ export async function settingsOf(
   }
 }
 
-/** The key that signs for the client's tenant, which is made now when it has none yet. */
+/** The key that signs for the client's tenant; creates one when there is none. */
 export const activeKeyFor = (
   services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
   { client: { tenantId, signing }, origin }: SettingsRequest,

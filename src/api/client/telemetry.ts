@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { text } from '../../http/schemas.ts'
 
-/** What cannot be used of it is passed over: no app is to be kept from its license by what it says of itself. */
+/** Invalid values are ignored, so that telemetry never keeps an app from its license. */
 export const telemetryShape = {
   app_version: text(64).optional().catch(undefined),
   sdk_version: text(64).optional().catch(undefined),

@@ -27,7 +27,7 @@ import { telemetryFrom } from './telemetry.ts'
 
 const path = '/:tenantId/:productId/validate'
 
-/** An app asks whether its license is good on the device that it runs on, and takes a lease along. */
+/** An app validates its license on its device, and gets a lease. */
 export function validateRoute(
   app: ZodApp,
   services: Ports<
@@ -99,7 +99,7 @@ export function validateRoute(
 
 type Found = { client: Client; keyHash: string; standing: InstanceKeyResult }
 
-/** Admits the app, and finds out what its key stands for, both with one look-up. */
+/** Authenticates the app and finds the license of its key in one lookup. */
 async function find(
   services: Ports<'findForInstanceValidate'>,
   authority: ClientAuthority,
@@ -120,7 +120,7 @@ async function find(
   return { client, keyHash, standing: found.standing }
 }
 
-/** Only an instance with a seat gets a lease: a lease names it, and what it names is what was issued here. */
+/** Only an instance with a seat gets a lease, because the lease names the instance. */
 function verdictOn(
   standing: InstanceKeyResult,
   now: string,

@@ -47,7 +47,7 @@ const listQuery = z.strictObject({
   target: text(200).optional().meta({ description: 'The id of the target' }),
 })
 
-/** Who looked at what, took what away and decided over what. */
+/** The audit log: who viewed, exported and decided what. */
 export function auditRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
   app.get(
     '/v1/audit',

@@ -21,7 +21,7 @@ const eventsOut = z.object({
   }),
 })
 
-/** What webhooks are sent, to be fetched instead. */
+/** The events that webhooks receive, for polling. */
 export function eventRoutes(
   app: ZodApp,
   services: Ports<'db' | 'deriveId' | 'subjects'>,
@@ -60,8 +60,8 @@ export function eventRoutes(
 }
 
 /**
- * Each event with the cursor that leads on from it.
- * @throws Problem 400 for a cursor of anything else, or behind an event that the log does not have
+ * Reads public events, each with the cursor that continues after it.
+ * @throws Problem 400 for a foreign cursor, or one after the end of the log
  */
 export async function readFeed(
   services: Ports<'db' | 'deriveId' | 'subjects'>,
@@ -80,7 +80,7 @@ export async function readFeed(
   return { items: items.map(({ event, place }) => ({ event, cursor: cursorAt(place) })), more }
 }
 
-/** Earlier versions wrote the position itself, which is the event's only in the log that it was written for. */
+/** Cursors of earlier versions contain the log position, which is only valid in the log they were made for. */
 async function positionOf(
   { db }: Ports<'db'>,
   tenantId: string,

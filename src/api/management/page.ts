@@ -4,10 +4,11 @@ import type { Cursors } from '../../http/cursor.ts'
 type Page<View> = { items: View[]; nextCursor: string | null }
 
 /**
- * Answers a list: reads the cursor, which is good for this list alone, and says where the next page begins.
+ * Answers a list request: reads the cursor, which is valid only for this list, and returns the cursor of the next
+ * page.
  * @param boundTo the tenant, the list and its filters
- * @param view puts the rows of one page in public terms, in their order
- * @throws Problem 400 for a cursor of anything else
+ * @param view converts the rows of one page to their public form, in order
+ * @throws Problem 400 for a cursor of another list
  */
 export async function answerPage<Row, View>(
   cursors: Cursors,

@@ -10,7 +10,7 @@ const shown = z.object({
   sdkKey: z.string().meta({ example: 'kl_sdk_4fT9…', description: 'The whole key' }),
 })
 
-/** A GET is what caches keep unless told otherwise. */
+/** Explicitly not cached: caches store responses to GET by default. */
 const sendKey = (sdkKey: string, { reply }: { reply: FastifyReply }) => reply.send({ sdkKey })
 
 export function sdkKeyRoutes(app: ZodApp, services: ApprovalPorts): void {

@@ -12,7 +12,7 @@ import { maxPoints, type UsageRange, usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
 import { requireProduct } from './products/products.ts'
 
-/** Often enough for a picture that moves; a client that asks again sooner is answered all the same. */
+/** How often a live chart should poll. Faster polling is not refused. */
 const askAgainSeconds = 10
 
 const counts = {
@@ -103,7 +103,7 @@ export function usageRoutes(app: ZodApp, services: Ports<'db' | 'findProduct' | 
   )
 }
 
-/** @throws Problem 422 for a range that nothing can be told of */
+/** @throws Problem 422 for an invalid or too large range */
 function rangeOf({ from, to, granularity: by }: z.infer<typeof usageQuery>, now: string): UsageRange {
   const range = usageRange({ from: from && inUtc(from), to: to && inUtc(to), granularity: by }, now)
   if (typeof range === 'string') throw new Problem(422, 'invalid_request', whyNot[range])

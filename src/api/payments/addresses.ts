@@ -1,10 +1,10 @@
 import type { SigningMarketplace } from '../../domain/integrations/provider.ts'
 
-/** What gumroad calls for each sale; the token is all that it proves itself with. */
+/** The URL that Gumroad calls for each sale. The token in it is the only authentication. */
 export const pingUrlOf = (baseUrl: string, tenantId: string, token: string): string =>
   `${baseUrl}/webhooks/gumroad/${tenantId}?token=${encodeURIComponent(token)}`
 
-/** What gumroad is to be subscribed with, through its API, for refunds, disputes and endings. */
+/** The URL for Gumroad's resource subscriptions: refunds, disputes and cancellations. */
 export const resourcesUrlOf = (baseUrl: string, tenantId: string, token: string): string =>
   `${baseUrl}/webhooks/gumroad/${tenantId}/resources?token=${encodeURIComponent(token)}`
 

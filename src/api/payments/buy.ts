@@ -22,8 +22,8 @@ const common = { onRequest: passOverReserved, schema: { hide: true } }
 type Shown = { status: number; title: string; text: string }
 
 /**
- * A link that a vendor can put anywhere: a page with one button, which leads to the card provider. Opening the page
- * does nothing, so that whatever looks at links ahead of people buys nothing.
+ * A purchase link that a vendor can publish: a page with one button, which leads to the card provider. Opening the
+ * page has no effect, so that link previews buy nothing.
  */
 export function buyPages(
   app: ZodApp,
@@ -69,7 +69,7 @@ ${keyType.sellInMultiples ? seats : ''}
   }
 }
 
-/** @returns the address at which it is paid for */
+/** @returns the URL of the payment page */
 async function bought(
   services: Ports<'db' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
   request: FastifyRequest,
@@ -112,7 +112,7 @@ const thanks = {
   text: '<p>We email you the license key as soon as the payment is complete.</p>',
 }
 
-/** What people are told is a page, also when it is a refusal. */
+/** People get a page, also for a refusal. */
 async function shown(reply: FastifyReply, work: () => Promise<string | Shown>): Promise<FastifyReply> {
   try {
     const result = await work()
@@ -134,7 +134,7 @@ function page(reply: FastifyReply, { status, title, text }: Shown): FastifyReply
     .code(status)
     .headers({
       'content-type': 'text/html; charset=utf-8',
-      // The form's answer leads to the card provider, which form-action has to allow.
+      // The form redirects to the card provider, which form-action has to allow.
       'content-security-policy': "default-src 'none'; form-action 'self' https:; frame-ancestors 'none'",
       'referrer-policy': 'no-referrer',
       ...((status === 503 || status === 429) && { 'retry-after': '60' }),

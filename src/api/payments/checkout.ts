@@ -12,7 +12,7 @@ import type { Ports } from '../../ports.ts'
 import { requireProduct } from '../management/products/products.ts'
 import { knownClientKey } from './client-key.ts'
 
-/** Where a customer is sent back to. Stripe fills in `{CHECKOUT_SESSION_ID}`. */
+/** The URL to return the customer to. Stripe fills in `{CHECKOUT_SESSION_ID}`. */
 const backUrl = z
   .string()
   .max(2000)
@@ -34,7 +34,7 @@ const checkoutIn = z.object({
     .meta({ description: 'The number of seats, for key types that are sold in multiples' }),
 })
 
-/** A vendor's own server sends a customer to pay. */
+/** Creates a checkout session; called by a vendor's own server. */
 export function checkoutRoute(
   app: ZodApp,
   services: Ports<'db' | 'findProduct' | 'limitHits' | 'now' | 'providers' | 'secrets'>,
@@ -79,7 +79,7 @@ export function checkoutRoute(
   )
 }
 
-/** The key is checked before the body is read; then how often it was used, and what the tenant may do. */
+/** Checks the key before the body is read, then its rate limit and the state of the tenant. */
 function admitting(
   { db, limitHits }: Ports<'db' | 'limitHits'>,
   limiter: Limiter | undefined,
@@ -107,7 +107,7 @@ function admitting(
   }
 }
 
-/** @throws Problem 403 where no licenses are sold */
+/** @throws Problem 403 when the tenant is suspended or closed */
 export function refuseInactive(status: 'active' | 'suspended' | 'closed'): void {
   if (status === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
   if (status === 'suspended')

@@ -3,8 +3,8 @@ import { sameDigest } from '../../credentials/sha256.ts'
 import { tokenHashOf } from '../../credentials/token.ts'
 
 /**
- * The tenant whose live SDK key or checkout key was presented; undefined for anything else. A key whose checksum
- * is wrong is refused without a look-up.
+ * The tenant of a live SDK key or checkout key; undefined for anything else. A key with a wrong checksum is refused
+ * without a lookup.
  */
 export async function knownClientKey(
   find: FindClientKey,
@@ -13,6 +13,6 @@ export async function knownClientKey(
 ): Promise<KnownClientKey | undefined> {
   const hash = tokenHashOf(presented, kind)
   const known = hash === undefined ? undefined : await find(hash)
-  // The look-up goes by hash already; comparing once more in constant time costs nothing and leaves no doubt.
+  // The lookup is by hash already; the second comparison takes constant time.
   return hash !== undefined && known?.kind === kind && sameDigest(known.keyHash, hash) ? known : undefined
 }

@@ -36,14 +36,14 @@ const issued = received.extend({
 })
 
 const common = { tags: ['Notifications'], security: [] }
-/** A provider on a slow line is waited for as long as it sends. */
+/** A provider on a slow connection may take its time, as long as bytes arrive. */
 const config = { slowBody: true }
 const nothing = { description: 'The notification has no effect' }
 const tenantPath = z.object({ tenantId: z.string().meta({ example: 'acme' }) })
 
 /**
- * Where payment providers tell of sales, and of what becomes of them. Bodies are taken as the bytes that they are,
- * since signatures are over those.
+ * The webhook endpoints of the payment providers. Bodies are taken as raw bytes, because the signatures cover
+ * those.
  */
 export function notificationRoutes(app: ZodApp, services: SalePorts & Ports<'providers'>): void {
   void app.register(async (bare: ZodApp) => {
@@ -98,7 +98,7 @@ function gumroadRoutes(app: ZodApp, services: SalePorts): void {
     '/webhooks/gumroad/:tenantId',
     {
       config,
-      // Whatever is wrong with a token is answered alike.
+      // Every malformed token gets the same response.
       attachValidation: true,
       schema: {
         ...shown,
@@ -220,13 +220,13 @@ function incomingOf({ body, headers }: FastifyRequest): Incoming {
   return { raw: Buffer.isBuffer(body) ? body : Buffer.alloc(0), header }
 }
 
-/** Before the least patient of the providers hangs up, after five seconds: whoever was answered comes again. */
+/** The least patient provider gives up after five seconds. After a 503 a provider retries. */
 const answerWithinMs = 4000
 
 /**
- * Also while a store does not answer at all. What is still going on then may come to its end, which is as harmless as
- * the notification that is sent again.
- * @returns undefined for what is not acted on
+ * Answers in time even while a store is down. The work may still complete; then the repeated notification has no
+ * effect.
+ * @returns undefined for notifications that have no effect
  */
 async function take(
   services: SalePorts,
@@ -261,7 +261,7 @@ async function takeIn(
   }
 }
 
-/** Only gumroad marks tests that have no effect whatever is in test mode. */
+/** Only Gumroad marks tests that have no effect, whatever the test mode of the tenant. */
 const noteTest = (
   { db, now }: Ports<'db' | 'now'>,
   tenantId: string,
@@ -275,7 +275,7 @@ const noteTest = (
     now(),
   )
 
-/** The key is in no answer but gumroad's: providers keep answers in their logs. */
+/** Only Gumroad's response contains the license key: other providers log responses. */
 function acknowledge(reply: FastifyReply, outcome: ReceivedOutcome | undefined) {
   if (outcome === undefined || outcome.outcome === 'ignored') return reply.code(204).send()
   return {

@@ -15,7 +15,7 @@ import type { Ports } from '../../ports.ts'
 
 const path = (tenantId: string, what: 'return' | 'refresh') => `/api/stripe/connect/${tenantId}/${what}`
 
-/** Where stripe sends a person back to, with the state by which we know that we sent them. */
+/** The URLs to which Stripe returns a person, with the state that shows that keyledger sent them. */
 export const onboardingAddresses =
   (baseUrl: string, tenantId: string): ReturnAddresses =>
   (state) => ({
@@ -25,7 +25,7 @@ export const onboardingAddresses =
 
 const Comeback = z.object({ tenantId: Slug, state: z.string().min(1).max(200) })
 
-/** Pages for people who come back from stripe's onboarding. They carry no token: the state in the address is enough. */
+/** Pages for people who return from Stripe's onboarding. The state in the URL authenticates them. */
 export function onboardingPages(
   app: ZodApp,
   services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
@@ -56,7 +56,7 @@ export function onboardingPages(
 
 const originOf = (request: FastifyRequest): Origin => ({ requestId: request.id, actor: 'provider:stripe' })
 
-/** Undefined for what can be no comeback, and for a tenant that is closed. */
+/** @returns undefined for a malformed or unknown state, and for a closed tenant */
 async function comebackOf(services: Ports<'db'>, request: FastifyRequest) {
   const { params, query } = request
   const comeback = Comeback.safeParse({ ...Object(params), ...Object(query) })
@@ -65,7 +65,7 @@ async function comebackOf(services: Ports<'db'>, request: FastifyRequest) {
   return tenant && tenant.status !== 'closed' ? comeback.data : undefined
 }
 
-/** What cannot be done now is shown as a page, like everything here. */
+/** A temporary failure is shown as a page, too. */
 async function tried<T>(work: () => Promise<T>): Promise<T | 'later'> {
   try {
     return await work()

@@ -40,7 +40,7 @@ const pricing = z.object({
   ),
 })
 
-/** What can be bought of a product, for whoever wants to know. */
+/** The public prices of a product. */
 export function pricingRoute(
   app: ZodApp,
   services: Ports<'db' | 'findProduct' | 'secrets'>,
@@ -85,7 +85,7 @@ export function pricingRoute(
   )
 }
 
-/** @throws Problem 404 for what is not there, 403 for what is of a closed tenant */
+/** @throws Problem 404 for an unknown product, 403 for one of a closed tenant */
 export async function publicProduct(
   services: Ports<'db' | 'findProduct'>,
   tenantId: string,

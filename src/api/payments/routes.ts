@@ -8,7 +8,7 @@ import { notificationRoutes } from './notifications.ts'
 import { onboardingPages } from './onboarding.ts'
 import { pricingRoute } from './pricing.ts'
 
-/** Everything between customers, payment providers and the vendors who sell. */
+/** The routes for customers who pay, payment providers, and the servers of vendors. */
 export function paymentRoutes(
   app: ZodApp,
   services: SalePorts & Ports<'limitHits' | 'providers'>,

@@ -28,7 +28,9 @@ import {
   validateOut,
 } from './schemas.ts'
 
-/** The token interface: a vendor's own server asks about its customers' keys. A rejected license is still 200. */
+/**
+ * The runtime interface: a vendor's own server validates its customers' keys. A rejected license is still a 200.
+ */
 export function runtimeRoutes(
   app: ZodApp,
   services: Ports<
@@ -52,7 +54,7 @@ export function runtimeRoutes(
 
 type Asked = { product_id: string; license_key: string; device_id?: string | undefined }
 
-/** Undefined when the key's own check character says that it was never issued. */
+/** @returns undefined without a lookup when the check character shows that the key was never issued */
 async function find(services: Ports<'findForRuntime'>, caller: Caller, asked: Asked) {
   const keyHash = keyHashOf(asked.license_key)
   if (keyHash === undefined) return undefined
@@ -93,7 +95,7 @@ function validateRoute(
   )
 }
 
-/** Admits the caller, and finds out what the key is good for. */
+/** Authenticates the caller and finds the status of the key. */
 async function verdictFor(
   services: Ports<'findForValidate' | 'findToken' | 'now' | 'usage'>,
   authority: Authority,
@@ -141,7 +143,7 @@ function activateRoute(
       const own = servicesFor(request, services)
       const now = momentOf(own)
       const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
-      // A revoked license is answered as fast as one that never was: nothing more is asked about it.
+      // A revoked license is answered as fast as an unknown one, without further checks.
       const refused =
         found && isSeating(verdict.status)
           ? await refusalOf(found.finding, async (license) => {
@@ -159,7 +161,7 @@ function activateRoute(
   )
 }
 
-/** A license that was revoked or reminted at this very moment shows no more than one found so. */
+/** A license that was revoked or reminted during this request shows no more than one that was found so. */
 function withoutTerms<V extends { expires_at: number | null }>(verdict: V, status: RuntimeStatus): V {
   return status === 'revoked' || status === 'reminted' ? { ...verdict, expires_at: null } : verdict
 }
@@ -200,7 +202,7 @@ function deactivateRoute(
   )
 }
 
-/** Runs the command on the license that was found, if one was; a refusal of the rules is an answer, not an error. */
+/** Runs the command on the license, if one was found. A refusal becomes a status, not an error. */
 async function refusalOf(
   finding: RuntimeLookupResult,
   command: (license: Extract<RuntimeLookupResult, { found: 'license' }>) => Promise<void>,

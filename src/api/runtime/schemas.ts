@@ -3,7 +3,7 @@ import { errorsWith, keyText, text } from '../../http/schemas.ts'
 
 const deviceId = text(256).meta({ description: 'A stable id, chosen by the caller', example: 'machine-7f3a' })
 
-/** Old and new callers send what they know; a field that means nothing here is passed over. */
+/** Unknown fields are ignored, because callers of all versions send what they know. */
 const keyOfProduct = z.object({
   product_id: text(200).meta({ example: 'acme-editor' }),
   license_key: keyText.meta({ example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' }),
@@ -71,5 +71,5 @@ const runtimeError = z
     },
   })
 
-/** Made anew for each operation: the description shows answers that several operations share in one of them only. */
+/** Created per operation: the OpenAPI document would show shared responses in only one of them. */
 export const runtimeErrors = () => errorsWith(runtimeError, 400, 401, 403, 404)

@@ -3,8 +3,8 @@ import { Gauge, type Registry } from 'prom-client'
 import { readBackupHistory } from '../../backup/history.ts'
 
 /**
- * Adds the figures of the scheduled backups to a registry.
- * @returns takes the figures anew; without the database they stay as they were
+ * Adds the metrics of the scheduled backups to a registry.
+ * @returns a function that updates them; without the database they keep their last values
  */
 export function measureBackups(db: Pool, registry: Registry): () => Promise<void> {
   const lastGood = new Gauge({

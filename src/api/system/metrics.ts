@@ -12,23 +12,23 @@ import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { measureBackups } from './backup-metrics.ts'
 
-/** What is measured of the processes that serve together. */
+/** The metrics of all processes that serve together. */
 export type Metrics = {
-  /** Of this process. */
+  /** The metrics of this process. */
   registry: Registry
-  /** All of it as Prometheus reads it, the processes beside this one included. */
+  /** The metrics of all processes, in Prometheus' text format. */
   read(): Promise<string>
 }
 
-/** For a process that serves alone. */
+/** For a server that is a single process. */
 export function measureThisProcess(): Metrics {
   const registry = new Registry()
   return { registry, read: () => registry.metrics() }
 }
 
 /**
- * Prometheus metrics: requests by route and status, and how far what follows the log is behind.
- * @param token what a monitor shows; without one nobody is shown the metrics
+ * Prometheus metrics: requests by route and status, and the lag of the projector and the process managers.
+ * @param token the token that a monitor sends; undefined closes the route
  */
 export function metricsRoutes(
   app: ZodApp,
@@ -38,7 +38,7 @@ export function metricsRoutes(
   token: string | undefined,
 ): void {
   collectDefaultMetrics({ register: registry })
-  // The same whichever process is asked, so they are no part of what is added up over processes.
+  // Values of the whole installation, so they are not summed over processes.
   const installation = new Registry()
   const duration = new Histogram({
     name: 'keyledger_request_duration_seconds',
@@ -96,7 +96,7 @@ export function metricsRoutes(
     async (_request, reply) => {
       const [{ projection }, waitedMs, machines] = await Promise.all([
         readinessOf(),
-        // Without the database the others are told all the same, and these as they were.
+        // Without the database, these keep their last values and the others are still served.
         expiryLagMs(services.db, momentOf(services)).catch(() => undefined),
         countSharedMachines(services.db).catch(() => undefined),
         takeBackups(),

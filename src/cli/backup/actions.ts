@@ -21,7 +21,7 @@ import { type BareStores, refuseNothing, withBareStores } from './stores.ts'
 export type MakeOptions = OutputOptions & LockOptions & { fullSpeed?: boolean }
 export type OpenOptions = OutputOptions & KeyOptions
 
-/** A rest of twice the work: a third of what the stores could give. */
+/** A pause of twice the working time, so that a backup takes a third of the stores' capacity. */
 const restShare = 2
 
 /** `keyledger backup <file>` */
@@ -114,7 +114,7 @@ export async function verifyBackup(given: string, options: OpenOptions): Promise
   if (all.length > 0) process.exitCode = exitCode.refused
 }
 
-/** Runs work on embedded stores of its own, which are gone afterwards, also when it is interrupted. */
+/** Runs work on temporary embedded stores, which are removed afterwards, also on an interrupt. */
 async function inTemporaryStores<T>(config: Config, work: (stores: BareStores) => Promise<T>): Promise<T> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'keyledger-verify-'))
   const own = {

@@ -26,7 +26,7 @@ export async function keyOf(options: KeyOptions): Promise<DecryptionKey> {
   return passphrase === undefined ? undefined : { passphrase }
 }
 
-/** A file as age-keygen writes it: a key a line, and comments. */
+/** The keys in a file as age-keygen writes it: one key per line, and comments. */
 function identitiesIn(path: string): string[] {
   let lines: string[]
   try {

@@ -5,8 +5,8 @@ import { ConfigError } from '../../config.ts'
 export type PassphraseOptions = { passphrase?: boolean; passphraseFile?: string }
 
 /**
- * The passphrase that a command was told to use, from a file or typed at the terminal; undefined when it was told none.
- * @param isNew for one that is being chosen: it is typed twice
+ * Reads the passphrase from a file or from the terminal; undefined when the options name neither.
+ * @param isNew a new passphrase is typed twice
  * @throws ConfigError, never with the passphrase in it
  */
 export async function readPassphrase(
@@ -45,7 +45,7 @@ const enter = new Set(['\r', '\n', '\u0004'])
 const interrupt = '\u0003'
 const erase = new Set(['\u007f', '\b'])
 
-/** Reads a line that the terminal does not show. */
+/** Reads a line without echoing it. */
 async function typedHidden(prompt: string): Promise<string> {
   const { stdin } = process
   process.stderr.write(prompt)

@@ -12,7 +12,7 @@ import { printToStderr } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import type { BareStores } from './stores.ts'
 
-/** Reads a whole file and compares it with its digests. @throws BackupError */
+/** Reads a whole backup file and compares it with its digests. @throws BackupError */
 export async function checkFile(file: string, key: DecryptionKey): Promise<CheckedBackup> {
   const head = BigInt(statSync(file, { throwIfNoEntry: false })?.size ?? 0)
   const progress = showProgress('Checking the file', { unit: 'bytes' })
@@ -26,9 +26,9 @@ export async function checkFile(file: string, key: DecryptionKey): Promise<Check
 }
 
 /**
- * Fills empty stores from a backup, and makes the read models.
- * @param after what is done with the restored ledger before the restore counts as finished
- * @throws TargetNotEmpty, BackupError, and what the stores throw
+ * Fills empty stores from a backup and builds the read models.
+ * @param after runs on the restored ledger before the restore counts as finished
+ * @throws TargetNotEmpty, BackupError, and errors of the stores
  */
 export async function restoreInto<T>(
   backup: CheckedBackup,
@@ -63,7 +63,7 @@ const emptyLog = {
   readPage: () => Promise.resolve({ entries: [], through: undefined }),
 }
 
-/** Empty tables first, and then a rebuild beside them: that folds a whole log several times as fast. */
+/** Creates empty tables and then rebuilds beside them, which applies a whole log several times as fast. */
 async function makeReadModels(db: Pool, ledger: Ledger): Promise<void> {
   const onParked = ({ stream, problem }: { stream: string; problem: string }) =>
     printToStderr(`${stream} is parked: ${problem}`)

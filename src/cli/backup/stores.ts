@@ -6,18 +6,18 @@ import type { Config } from '../../config.ts'
 import { openRawLog, type RawLog } from '../../ledger/raw-log.ts'
 import { printToStderr } from '../../terminal/output.ts'
 
-/** The stores as a backup and a restore use them: nothing is migrated, made or rebuilt by opening them. */
+/** The stores for a backup or a restore: opening them migrates, creates and rebuilds nothing. */
 export type BareStores = {
   log: RawLog
   eventstoreUrl: string
-  /** As the application. */
+  /** The URL for the role of the application. */
   databaseUrl: string
-  /** As the role that owns the durable schemas. */
+  /** The URL for the role that owns the durable schemas. */
   migrationUrl: string
 }
 
 /**
- * Joins the embedded parts, or starts them, as far as they are used.
+ * Joins or starts the embedded parts that are used.
  * @throws LocalStackError
  */
 export async function withBareStores<T>(
@@ -48,7 +48,7 @@ export async function withBareStores<T>(
   }
 }
 
-/** @throws CommandRefused for an embedded ledger that was never started: there is nothing to back up */
+/** @throws CommandRefused for an embedded ledger that was never started, because there is nothing to back up */
 export function refuseNothing({ dataDirectory, databaseUrl, eventstoreUrl }: Config): void {
   const missing =
     (eventstoreUrl === undefined && !existsSync(join(dataDirectory, 'eventstore', 'events.sqlite'))) ||

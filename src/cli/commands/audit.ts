@@ -13,7 +13,7 @@ const Moment = z.iso
   .datetime({ offset: true, error: 'must be a time such as 2026-11-21T09:30:00Z' })
   .transform((moment) => new Date(moment).toISOString())
 
-/** `keyledger audit …`: whether what is shown is what was recorded. */
+/** `keyledger audit …`: compares the read models with the log. */
 export function auditCommands(program: Command): void {
   const audit = program.command('audit').description('Check the read models against the log')
 
@@ -49,7 +49,7 @@ export function auditCommands(program: Command): void {
           `${events} events replayed${until === undefined ? '' : ` until ${until}`} at ${eventsPerSecond} events/s, ` +
             `${rows} rows compared, ${differences.length} differences`,
         ])
-        // With a moment they are what has happened since, and no fault.
+        // With `until`, the differences are later events and not an error.
         if (until === undefined && differences.length > 0) process.exitCode = exitCode.refused
       })
     })
@@ -57,7 +57,7 @@ export function auditCommands(program: Command): void {
 
 type Difference = Awaited<ReturnType<typeof verify>>['differences'][number]
 
-/** How many rows of each table stand on one side alone, as far as they were gone through. */
+/** The number of rows on only one side, per table, as far as the tables were compared. */
 function counted(differences: readonly Difference[]) {
   const of = (rows: readonly Difference[], side: Difference['side']) =>
     rows.filter((row) => row.side === side).length

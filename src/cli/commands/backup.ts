@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { MakeOptions, OpenOptions } from '../backup/actions.ts'
 
-/** Only where they are used: they load what encrypts and packs. */
+/** Loaded lazily, with the code for encryption and compression. */
 const actions = () => import('../backup/actions.ts')
 
-/** `keyledger backup …` and `keyledger restore`: the log and the durable tables, in one file. */
+/** `keyledger backup …` and `keyledger restore`: the log and the durable tables in one file. */
 export function backupCommands(program: Command): void {
   const backup = program
     .command('backup')
@@ -22,7 +22,7 @@ export function backupCommands(program: Command): void {
     )
   keyOptions(verifying)
     .option('--json', 'print {file, id, createdAt, events, rows, masterKey, differences}')
-    // Options that `backup` has, too, are taken for its own.
+    // Commander assigns options that `backup` also has to `backup`.
     .action(async (file: string, _: object, command: Command) =>
       (await actions()).verifyBackup(file, command.optsWithGlobals<OpenOptions>()),
     )
@@ -35,7 +35,7 @@ export function backupCommands(program: Command): void {
     .action(async (file: string, options: OpenOptions) => (await actions()).restoreBackup(file, options))
 }
 
-/** Adds the ways in which a command is told how to encrypt. */
+/** Adds the options for encryption. */
 const lockOptions = (command: Command): Command =>
   command
     .option(
@@ -49,7 +49,7 @@ const lockOptions = (command: Command): Command =>
       'encrypt with the passphrase in the first line of the file, or of stdin for -',
     )
 
-/** Adds the ways in which a command is told how to decrypt. */
+/** Adds the options for decryption. */
 const keyOptions = (command: Command): Command =>
   command
     .option('--identity <path>', 'file with the age secret keys, AGE-SECRET-KEY-1…')

@@ -15,7 +15,7 @@ import { parsed } from '../arguments.ts'
 
 type DecisionOptions = OutputOptions & { as?: string }
 
-/** `keyledger confirmations …`: what waits for a person's approval, for hosts without a browser. */
+/** `keyledger confirmations …`: lists and approves confirmations on hosts without a browser. */
 export function confirmationCommands(program: Command): void {
   const confirmations = program
     .command('confirmations')

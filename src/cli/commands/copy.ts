@@ -15,7 +15,7 @@ import { openDatabaseAt, openLogAt } from '../store-location.ts'
 
 type CopyOptions = OutputOptions & { to?: string; databaseTo?: string; follow?: boolean; verify?: boolean }
 
-/** `keyledger copy`: the whole log, and the database that belongs to it, to another place. */
+/** `keyledger copy`: copies the whole log and its database to other stores. */
 export function copyCommand(program: Command): void {
   program
     .command('copy')
@@ -51,7 +51,7 @@ async function copy(options: CopyOptions): Promise<void> {
     })
     undo.push(target.close)
     const events = await copyWithProgress(source.log, target.log, options.follow ? database : undefined)
-    // After the log: what seals an event is always in the database before the event is in the log.
+    // The database is copied after the log: the key that seals an event is always stored before the event.
     const databaseRows =
       database && databaseTo !== undefined
         ? await copyDatabase(database, {
@@ -77,7 +77,9 @@ async function copy(options: CopyOptions): Promise<void> {
   }
 }
 
-/** @param following the database that says whether the ledger is frozen, when the copy is to go on until it is */
+/**
+ * @param following the database with the state of the freeze, when the copy continues until the ledger is frozen
+ */
 async function copyWithProgress(
   source: RawLog,
   target: RawLog,

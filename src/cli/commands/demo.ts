@@ -16,7 +16,7 @@ export function demoCommand(program: Command): void {
 
 async function demo(): Promise<void> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'keyledger-demo-'))
-  // Its own stores and a free port, whatever the environment says.
+  // Always its own stores and a free port, independent of the environment.
   const config = parseConfig({ KEYLEDGER_DATA_DIR: dataDirectory, KEYLEDGER_PORT: '0' })
   const log = createLog('warn')
   const { startServer } = await import('../../app/server.ts')

@@ -25,13 +25,13 @@ import { portCheck } from '../doctor/port.ts'
 import { providerChecks, type Reached, reachProviders } from '../doctor/providers.ts'
 import { databaseRightsCheck, natsResult, versionsCheck, withRemedy } from '../doctor/stores.ts'
 
-/** A rebuild of the read models may take longer; then the report does without what the stores would add. */
+/** A rebuild of the read models may take longer; the report then lacks the checks that need the stores. */
 const openingMs = 30_000
-/** Nobody waits longer for connections that do not close. */
+/** How long to wait for connections to close. */
 const closingMs = 10_000
-/** A store that does not answer is found by its check; nothing else waits for it. */
+/** Another check reports a store that does not respond, so these queries give up early. */
 const queryMs = 5000
-/** What a check that did not end in time still does is given up after that. */
+/** How long unfinished checks may delay the exit. */
 const leftoverMs = 500
 
 export function doctorCommand(program: Command): void {
@@ -49,7 +49,7 @@ type StoresReport = {
   parts: CheckResults
   ended: boolean
   projection: ProjectionStatus | null
-  /** How the command ends when the stores could not be opened. */
+  /** The exit code when the stores could not be opened. */
   code?: number
 }
 
@@ -62,7 +62,7 @@ async function doctor(options: OutputOptions & { sendTestMail?: string }): Promi
   if (testMailTo !== undefined && config.mail.smtpUrl === undefined)
     throw new ConfigError('--send-test-mail needs a mail server. Set KEYLEDGER_SMTP_URL.')
   const exposuresNow = () => (holdsData(config) ? findExposures(config.dataDirectory) : [])
-  // Opening the stores closes what it may.
+  // Opening the stores also restricts file permissions.
   const openBefore = exposuresNow()
   const [outside, stores] = await Promise.all([
     runChecks([portCheck(config), diskCheck(config.dataDirectory), mailCheck(config, testMailTo)]),
@@ -79,7 +79,7 @@ async function doctor(options: OutputOptions & { sendTestMail?: string }): Promi
     },
     ...outside.found,
   }
-  // A stream that is set aside is one tenant's trouble: it is told of, and the installation is well.
+  // Parked streams affect single tenants: they are reported, but the installation is healthy.
   const healthy = Object.values(parts).every(({ ok, required }) => ok || !required)
   const report = { healthy, parts, projection: stores.projection, exposures: { open, closed } }
   print(options, report, () => lines(parts, stores.projection, { open, closed }))
@@ -111,7 +111,7 @@ function lines(
   ]
 }
 
-/** Opens the stores and looks at what they show. That they cannot be opened is a finding, too. */
+/** Opens the stores and runs the checks that need them. A failure to open them is a result, too. */
 async function checkStores(config: Config): Promise<StoresReport> {
   const log = createLog(process.env.KEYLEDGER_LOG_LEVEL === undefined ? 'warn' : config.logLevel)
   let stores: Stores
@@ -142,7 +142,7 @@ async function notOpened(config: Config, error: unknown): Promise<StoresReport> 
     return { parts: { stores, ...found }, ended: false, projection: null }
   }
   const { message, code } = failureOf(error)
-  // A fault of our own is told with its stack trace.
+  // An internal error ends the command with its stack trace.
   if (message === undefined || code === exitCode.internal) throw error
   return {
     parts: { stores: { ok: false, required: true, detail: message }, ...found },
@@ -184,7 +184,7 @@ async function checkOpenStores(
   }
 }
 
-/** The platform's own card provider, and whatever a tenant is connected to. */
+/** The platform's own card provider, and every provider that a tenant has connected. */
 async function providersInUse(config: Config, connected: () => Promise<Provider[]>): Promise<Provider[]> {
   const platform: Provider[] = config.payments.stripeSecretKey === undefined ? [] : ['stripe']
   return [...new Set([...platform, ...(await withTimeout(connected(), queryMs).catch(() => []))])]
@@ -197,7 +197,7 @@ function clocks(reached: Promise<readonly Reached[]>, ofStores: () => Promise<Ot
   })
 }
 
-/** With stores and a key of its own elsewhere, the data directory holds only locks. */
+/** With external stores and an external master key, the data directory contains only locks. */
 function holdsData({ dataDirectory, databaseUrl, eventstoreUrl }: Config): boolean {
   const embedded = databaseUrl === undefined || eventstoreUrl === undefined
   return embedded || ['master.key', 'mailbox'].some((name) => existsSync(join(dataDirectory, name)))

@@ -15,7 +15,7 @@ type TailOptions = OutputOptions & { tenant: string; after?: string; follow: boo
 const pageSize = 100
 const pauseMs = 500
 
-/** `keyledger events …`: what webhooks are sent, read from the ledger. */
+/** `keyledger events …`: the events that webhooks receive, read from the ledger. */
 export function eventCommands(program: Command): void {
   const events = program.command('events').description("A tenant's license events")
 
@@ -40,7 +40,7 @@ async function tail({ tenant, after, follow, json = false }: TailOptions): Promi
     const cursors = createCursors(masterKey.cursors)
     let last = after
     while (!stopping.signal.aborted) {
-      // Nobody else may be there to bring what was recorded last to where it is read.
+      // No server may be running that would apply the last events.
       await readModels.catchUp()
       const { items, more } = await readFeed(services, cursors, tenant, { after: last, limit: pageSize })
       last = items.at(-1)?.cursor ?? last
@@ -53,7 +53,7 @@ async function tail({ tenant, after, follow, json = false }: TailOptions): Promi
   })
 }
 
-/** Waits for whoever reads slowly, so that no more than a page is in memory. */
+/** Waits while the reader of stdout is slow, so that at most one page is in memory. */
 async function write(lines: readonly string[]): Promise<void> {
   if (lines.length === 0 || process.stdout.write(`${lines.join('\n')}\n`)) return
   await once(process.stdout, 'drain')

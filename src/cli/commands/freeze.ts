@@ -11,7 +11,7 @@ const printWait = (milliseconds: number): void =>
       `Waiting ${Math.ceil(milliseconds / 1000)} s for writes that it may have sent.`,
   )
 
-/** `keyledger freeze` and `keyledger unfreeze`: nothing is recorded between the two, and everything can be read. */
+/** `keyledger freeze` and `keyledger unfreeze`: during a freeze nothing is recorded, and everything can be read. */
 export function freezeCommands(program: Command): void {
   program
     .command('freeze')

@@ -11,7 +11,7 @@ import { type OutputOptions, print } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
 import { linkAddress } from './member.ts'
 
-/** What an operator does once. */
+/** One-time commands for operators. */
 export function hostCommands(program: Command): void {
   program
     .command('init')
@@ -55,7 +55,7 @@ async function init(options: OutputOptions & { tenant?: string; owner?: string }
   })
 }
 
-/** Asked for again, the owner that is there gets a new link. */
+/** When the owner exists already, only a new link is issued. */
 async function ownerWithLink(
   services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'subjects'>,
   tenantId: string,

@@ -16,10 +16,10 @@ import { type OutputOptions, print } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
 
 type ConnectOptions = OutputOptions & { tenant: string; secrets?: boolean }
-/** What there is to do at the provider; secrets are in it once. */
+/** What to set up at the provider; it contains secrets that are shown only once. */
 type Revealed = Record<string, string>
 
-/** `keyledger integrations …`: the payment providers through which a tenant sells. */
+/** `keyledger integrations …`: a tenant's connections to payment providers. */
 export function integrationCommands(program: Command): void {
   program
     .command('integrations')
@@ -98,14 +98,14 @@ async function connectSigning(
   given: Secrets | undefined,
   origin: Origin,
 ): Promise<Revealed> {
-  // Lemon Squeezy takes no more than 40 characters.
+  // Lemon Squeezy accepts at most 40 characters.
   const made = { webhookSecret: Buffer.from(services.randomBytes(24)).toString('base64url') }
   const secrets = given ?? made
   await connectMarketplace(services, tenantId, { provider, ...secrets }, origin.requestId, origin)
   return { webhookUrl: webhookUrlOf(baseUrl, tenantId, provider), ...(!given && made) }
 }
 
-/** Not among the arguments, which everybody on the host can read. */
+/** Not as arguments, which every user of the host can read. */
 async function secretsOnStdin(): Promise<Secrets> {
   const [first = '', second = ''] = (await text(process.stdin)).split('\n').map((line) => line.trim())
   const webhookSecret = parsed(ProviderCredential, first, 'the webhook secret')

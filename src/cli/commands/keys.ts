@@ -12,7 +12,9 @@ import { type OutputOptions, print, table } from '../../terminal/output.ts'
 
 type TenantOptions = OutputOptions & { tenant: string }
 
-/** `keyledger keys …`, `sdk-key …`, `checkout-key …`: what a tenant signs with, and what its apps and servers are known by. */
+/**
+ * `keyledger keys …`, `sdk-key …`, `checkout-key …`: a tenant's signing keys, and the keys of its apps and servers.
+ */
 export function keyCommands(program: Command): void {
   const keys = program.command('keys').description('The keys that sign leases and settings')
 

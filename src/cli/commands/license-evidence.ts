@@ -12,7 +12,7 @@ import { type OutputOptions, print } from '../../terminal/output.ts'
 
 type EvidenceOptions = OutputOptions & { out: string }
 
-/** `keyledger license evidence`: the same archive as `GET /v1/licenses/{id}/evidence`, into a file. */
+/** `keyledger license evidence`: writes the archive of `GET /v1/licenses/{id}/evidence` to a file. */
 export function licenseEvidenceCommand(license: Command): void {
   license
     .command('evidence <id>')
@@ -37,13 +37,13 @@ export function licenseEvidenceCommand(license: Command): void {
     )
 }
 
-/** For its owner alone. Half an archive is none, and is taken away again. */
+/** Only the owner can read the file. An incomplete file is removed. */
 async function write(archive: AsyncIterable<Buffer>, file: string): Promise<void> {
   const out = createWriteStream(file, { flags: 'wx', mode: 0o600 })
   try {
     await pipeline(archive, out)
   } catch (error) {
-    // Of `out` it is known only now whether it could be opened at all.
+    // A write stream reports only now whether the file could be opened.
     if (isOf(file, error)) throw new CommandRefused(`Cannot write ${file}: ${error.message}`)
     await rm(file, { force: true })
     throw error

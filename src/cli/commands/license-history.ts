@@ -20,7 +20,7 @@ import { asOfTyped, licenseAt } from '../license-at.ts'
 
 type HistoryOptions = OutputOptions & { at?: string; watch?: boolean }
 
-/** What happened to a license, why it answers what it answers, and what became of it between two moments. */
+/** The history of a license, the explanation of its answers, and the differences between two moments. */
 export function licenseHistoryCommands(license: Command): void {
   license
     .command('history <id>')
@@ -76,7 +76,7 @@ const textOf = (asOf: AsOf): string => ('time' in asOf ? asOf.time : String(asOf
 
 type LicenseRef = { tenantId: string; licenseId: string }
 
-/** Finds the license, and records who looks at it before they are shown anything. */
+/** Finds the license, and records the view in the audit log before anything is printed. */
 async function viewLicense(
   services: Ports<'db' | 'execute' | 'newId' | 'now'>,
   licenseId: string,
@@ -119,7 +119,7 @@ async function* pagesAfter(
   } while (after !== undefined)
 }
 
-/** Tells what happens to a license from now on, each event once, until the command is interrupted. */
+/** Calls `onPage` for each new event of a license, once per event, until the command is interrupted. */
 async function watch(
   { services }: Stores,
   place: LicenseRef,
@@ -141,7 +141,7 @@ async function watch(
   }
 }
 
-/** As it was recorded, and beside it what it means. */
+/** The recorded events, each with its readable summary. */
 const withSummaries = ({ entries, recorded }: HistoryPage): object[] =>
   recorded.map(({ event: { type, data }, seatsUsed: _, ...place }, index) => {
     const { event, actor, summary, device, changes, links } = entries[index] ?? {}

@@ -15,7 +15,7 @@ import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { licenseEvidenceCommand } from './license-evidence.ts'
 import { licenseHistoryCommands } from './license-history.ts'
 
-/** `keyledger license …`: what support staff and auditors ask about one license. */
+/** `keyledger license …`: one license, for support staff and auditors. */
 export function licenseCommands(program: Command): void {
   const license = program.command('license').description('Show, explain and revoke a license')
 

@@ -24,7 +24,7 @@ import { parsed } from '../arguments.ts'
 
 type Options = OutputOptions & { tenant: string }
 
-/** `keyledger member …`: the people who may come into a tenant's dashboard. */
+/** `keyledger member …`: the members of a tenant. */
 export function memberCommands(program: Command): void {
   const member = program.command('member').description('Members of a tenant')
   addCommand(member)
@@ -131,7 +131,7 @@ async function requireMember(
   return found
 }
 
-/** Where a one-time link leads on this installation. */
+/** The URL of a one-time link on this installation. */
 export function linkAddress(secret: string): string {
   return `${baseUrlOf(parseConfig(process.env))}${welcomePath(secret)}`
 }

@@ -8,7 +8,7 @@ import { runRebuild } from '../../commands/rebuilds.ts'
 import { type OutputOptions, print, printToStderr, table } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 
-/** `keyledger projections …`: the read models, and whether they tell the same story as the log. */
+/** `keyledger projections …`: the state of the read models, and their rebuild. */
 export function projectionCommands(program: Command): void {
   const projections = program.command('projections').description('The read models, built from the log')
 
@@ -71,7 +71,7 @@ export function projectionCommands(program: Command): void {
     )
 }
 
-/** Names the log that the read models are of from now on, and the one before, which may have been another. */
+/** Prints the log that the read models belong to now, and the previous one if it was another. */
 function printRebuilt(
   options: OutputOptions,
   events: number,

@@ -14,10 +14,10 @@ import { fields, type OutputOptions, print, table } from '../../terminal/output.
 
 type ListOptions = OutputOptions & { tenant: string; parked?: boolean; needsHolder?: boolean }
 
-/** As many as stand on a screen or two; programs page through `GET /v1/sales`. */
+/** Fits on one or two screens; API clients page through `GET /v1/sales`. */
 const mostListed = 100
 
-/** `keyledger sales …`: what payment providers have told of as sold. */
+/** `keyledger sales …`: the sales that payment providers have reported. */
 export function saleCommands(program: Command): void {
   const sales = program.command('sales').description('Sales reported by payment providers')
 
@@ -88,7 +88,7 @@ export function saleCommands(program: Command): void {
     )
 }
 
-/** Why it is parked, or what else its vendor should know. */
+/** Why the sale is parked, or its other notes for the vendor. */
 function noteOn({ parked, needsHolder, notices }: ReturnType<typeof saleView>): string {
   if (parked) return `parked, ${parked.reason}: ${parked.detail}`
   return [needsHolder && 'needs a holder', ...notices.map(({ code }) => code)].filter(Boolean).join(', ')

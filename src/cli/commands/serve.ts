@@ -17,7 +17,7 @@ import { readFreeze } from '../../freeze/freeze.ts'
 import type { WrongLog } from '../../ledger/log-check.ts'
 import { printToStderr } from '../../terminal/output.ts'
 
-/** How long running requests may take to end after Ctrl-C. */
+/** How long running requests may take to finish after Ctrl-C. */
 const drainMs = 15_000
 
 export function serveCommand(program: Command): void {
@@ -54,7 +54,7 @@ async function serve(ownRoles: Role[], workersOption: number | undefined): Promi
   const config = parseConfig(process.env)
   const log = createLog(config.logLevel, { buffered: true })
   const count = ownRoles.includes('api') ? (workersOption ?? config.workers ?? defaultWorkers()) : 1
-  // From here on they load their code while the stores are opened.
+  // Started early: the workers load their code while the stores are opened.
   const workers =
     count > 1 ? (await import('../../app/workers/workers.ts')).startWorkers(count, log) : undefined
   const starting = start(config, log, ownRoles, workers, (error) => {
@@ -62,7 +62,7 @@ async function serve(ownRoles: Role[], workersOption: number | undefined): Promi
     printToStderr(error.message)
     void end(starting, grace, exitCode.unavailable)
   })
-  // From the first moment on: whoever stops a start half-way also wants the embedded parts to end.
+  // Registered before the start, so that an interrupted start also stops the embedded parts.
   const grace = closeWithGrace(
     { delay: drainMs, logger: false, skip: replaceOnHangUp(workers) },
     async ({ err, signal }) => {
@@ -81,7 +81,7 @@ async function serve(ownRoles: Role[], workersOption: number | undefined): Promi
 }
 
 /**
- * SIGHUP replaces the workers, unless it says that the terminal is gone in which keyledger was started.
+ * SIGHUP replaces the workers, unless the controlling terminal was closed.
  * @returns the signals that do not stop the server
  */
 function replaceOnHangUp(workers: Workers | undefined): 'SIGHUP'[] {
@@ -91,7 +91,7 @@ function replaceOnHangUp(workers: Workers | undefined): 'SIGHUP'[] {
   return ['SIGHUP']
 }
 
-/** Ends the process as soon as it has stopped, or could have. */
+/** Ends the process once it has stopped, or after its time limit. */
 async function end(
   starting: Promise<() => Promise<void>>,
   grace: { uninstall(): void },
@@ -103,13 +103,13 @@ async function end(
   process.exit(code)
 }
 
-/** Told beside the start, which waits for no clock. */
+/** Runs beside the start, which does not wait for clocks. */
 async function warnAboutClocks({ clocks }: Stores, log: Logger): Promise<void> {
   const { ok, detail } = await clocks.health()
   if (detail !== undefined) log[ok ? 'warn' : 'error']({ detail }, 'clocks.differ')
 }
 
-/** @returns how to stop it */
+/** @returns a function that stops the server */
 async function start(
   given: Config,
   log: Logger,
@@ -124,7 +124,7 @@ async function start(
   if (workers) undo.push(() => workers.stop())
   try {
     const config = ownRoles.includes('api') ? await withRealPort(given) : given
-    // Only here: all that HTTP needs takes longer to load than most other commands take to run.
+    // Loaded lazily: the HTTP code takes longer to load than most other commands take to run.
     const { startServer } = await import('../../app/server.ts')
     const stores = await openStores(config, log, { supervise: { onWrongLog } })
     void warnAboutClocks(stores, log)

@@ -10,7 +10,7 @@ import { type OutputOptions, print } from '../../terminal/output.ts'
 
 type Options = OutputOptions & { tenant: string }
 
-/** `keyledger subject …`: the people whom a tenant knows. */
+/** `keyledger subject …`: the people whose data a tenant stores. */
 export function subjectCommands(program: Command): void {
   const subject = program.command('subject').description('Personal data of customers')
 

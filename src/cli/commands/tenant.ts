@@ -8,7 +8,7 @@ import { Slug } from '../../domain/values.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
 
-/** `keyledger tenant …`: the vendors that this installation serves. */
+/** `keyledger tenant …`: the vendors on this installation. */
 export function tenantCommands(program: Command): void {
   const tenant = program.command('tenant').description('The vendors on this installation')
 

@@ -17,7 +17,7 @@ import { parsed } from '../arguments.ts'
 
 type Options = OutputOptions & { tenant: string; keyType?: string; provider?: string }
 
-/** `keyledger test-purchase`: plays a sale through against the running server. */
+/** `keyledger test-purchase`: runs a simulated sale against the running server. */
 export function testPurchaseCommand(program: Command): void {
   program
     .command('test-purchase <productId>')
@@ -51,8 +51,8 @@ export function testPurchaseCommand(program: Command): void {
 }
 
 /**
- * Says on stderr what each stage has come to, while the next one runs.
- * @param onPassing told of a stage that may go well another time
+ * Prints the outcome of each stage to stderr while the next one runs.
+ * @param onPassing called for a failed stage that may succeed later
  */
 function reportingStages(driver: TestPurchaseDriver, onPassing: () => void): TestPurchaseDriver {
   const telling = (stage: Stage) => async (purchase: KnownTestPurchase) => {

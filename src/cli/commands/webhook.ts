@@ -16,7 +16,7 @@ import { readSecret, type SecretOptions, secretOption } from '../secret-option.t
 
 type SetOptions = OutputOptions & { tenant: string; events?: string; rotateSecret?: boolean }
 
-/** `keyledger webhook …` for operators, and `keyledger webhooks …` for whoever writes a receiver. */
+/** `keyledger webhook …` for operators, and `keyledger webhooks …` for developers of a receiver. */
 export function webhookCommands(program: Command): void {
   const webhook = program.command('webhook').description("A tenant's webhook")
 
@@ -132,7 +132,7 @@ function inWords({ own, standard }: Verdict): string {
   return `X-Service-Signature ${word(own)}, webhook-signature ${word(standard)}`
 }
 
-/** As text when it is no JSON. */
+/** The body as text when it is not JSON. */
 function jsonIn(body: string): unknown {
   try {
     return JSON.parse(body) as unknown

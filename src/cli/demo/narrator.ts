@@ -13,7 +13,7 @@ const Answer = z.record(z.string(), z.unknown())
 
 const mostTries = 20
 
-/** A machine with much else to do may be told to come again; nothing has happened then. */
+/** Retries a 503: a busy machine may answer with one, and then nothing has happened. */
 async function fetchWithRetry(url: string, request: RequestInit): Promise<Response> {
   for (let tries = 1; ; tries++) {
     const response = await fetch(url, request)
@@ -26,7 +26,7 @@ async function fetchWithRetry(url: string, request: RequestInit): Promise<Respon
 
 export type Narrator = ReturnType<typeof createNarrator>
 
-/** Sends real requests to the demo's server and prints each with its answer and the events that it caused. */
+/** Sends real requests to the demo's server, and prints each with its response and the events that it caused. */
 export function createNarrator(services: Ports<'db' | 'ledger'>, address: string, token: string) {
   let step = 0
   let position: bigint | undefined
@@ -38,7 +38,7 @@ export function createNarrator(services: Ports<'db' | 'ledger'>, address: string
     say(bold(`${++step}. ${title}`))
   }
 
-  /** Prints what has been appended to the log since the last time. */
+  /** Prints the events that were appended since the last call. */
   async function events(): Promise<void> {
     const { entries, through } = await services.ledger.readPage(position, 1000)
     position = through ?? position
@@ -53,7 +53,7 @@ export function createNarrator(services: Ports<'db' | 'ledger'>, address: string
     say,
     heading,
     events,
-    /** @returns the parsed answer */
+    /** @returns the parsed response */
     async request(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
       say(`   ${method} ${path}${body ? ` ${dim(JSON.stringify(body))}` : ''}`)
       const response = await fetchWithRetry(address + path, {

@@ -15,7 +15,9 @@ const tenantId = 'acme'
 const productId = 'acme-editor'
 const Minted = z.object({ licenseKey: z.string(), license: z.object({ id: z.string() }) })
 
-/** One license from its product to its revocation, through real requests, and then the proof from the log. */
+/**
+ * Takes one license from its product to its revocation through real requests, and then rebuilds it from the log.
+ */
 export async function runDemo(stores: Stores, address: string): Promise<void> {
   const { services } = stores
   const origin = operator()

@@ -3,13 +3,13 @@ import { type BackupHistory, backupProblem, readBackupHistory } from '../../back
 import type { Schedule } from '../../backup/schedule.ts'
 import type { Check, CheckResult } from './check.ts'
 
-/** Whether the scheduled backups are made. */
+/** Checks that the scheduled backups are made. */
 export const backupsCheck = (db: Pool, schedule: Schedule): Check => ({
   name: 'backups',
   run: async () => judgeBackups(await readBackupHistory(db), new Date(), schedule.intervalMs),
 })
 
-/** What the history of the backups means. Requests are served without backups, too. */
+/** Judges the history of the backups. Requests are served without backups, so a failure is only a warning. */
 function judgeBackups(history: BackupHistory, now: Date, intervalMs: number): CheckResult {
   const trouble = backupProblem(history, now, intervalMs)
   const { last, lastGood } = history

@@ -1,20 +1,23 @@
 import { TimeoutError, withTimeout } from '../../async/timeout.ts'
 
-/** What a check came to. Detail and remedy are sentences for the operator; a healthy part may have a remedy, too. */
+/**
+ * The result of a check. `detail` and `remedy` are sentences for the operator; a healthy part may have a remedy,
+ * too.
+ */
 export type CheckResult = {
   ok: boolean
-  /** Whether keyledger is unhealthy without it; else it is a warning. */
+  /** Whether a failure makes the installation unhealthy; otherwise it is a warning. */
   required: boolean
   detail?: string
-  /** What to do about it. */
+  /** What to do about the failure. */
   remedy?: string
 }
 
 export type Check = {
   name: string
-  /** How long it may take, unless it is the usual time. */
+  /** How long the check may take, when it differs from the usual limit. */
   limitMs?: number
-  /** @param signal aborts when the time is over */
+  /** @param signal aborts after the time limit */
   run(signal: AbortSignal): Promise<CheckResult>
 }
 
@@ -23,8 +26,9 @@ export type CheckResults = Record<string, CheckResult>
 const usualLimitMs = 15_000
 
 /**
- * Runs all checks side by side, each within its time. One that takes longer or throws is a finding like any other.
- * @returns the findings in the order of the checks; whether all ended by themselves
+ * Runs all checks concurrently, each within its time limit. A check that times out or throws becomes a failed
+ * result.
+ * @returns the results in the order of the checks, and whether all checks ended by themselves
  */
 export async function runChecks(checks: readonly Check[]): Promise<{ found: CheckResults; ended: boolean }> {
   const results = await Promise.all(checks.map(runOne))
@@ -48,7 +52,7 @@ async function runOne({ name, limitMs = usualLimitMs, run }: Check) {
   }
 }
 
-/** What an error says, without its stack; what an attempt on several addresses came to is said for each. */
+/** The message of an error without its stack; for several attempted addresses, the message of each. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0)
     return [...new Set(error.errors.map(messageOf))].join('; ')
@@ -56,7 +60,7 @@ function messageOf(error: unknown): string {
   return error.message || error.name
 }
 
-/** `ENOENT` and the like; undefined for an error that has none. */
+/** An error code such as `ENOENT`; undefined when the error has none. */
 export function codeOf(error: unknown): string | undefined {
   if (error instanceof AggregateError) return codeOf(error.errors[0])
   if (!(error instanceof Error)) return undefined

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path'
 import { type Check, type CheckResult, codeOf } from './check.ts'
 
 const mega = 1024 ** 2
-/** With less, stores stop taking writes at any moment. */
+/** Below this, the stores may stop accepting writes at any moment. */
 const leastFree = 200 * mega
-/** With less, it is time to make room. */
+/** Below this, doctor warns. */
 const littleFree = 2048 * mega
 
-/** Whether the data directory has room, can be written, and a write reaches the disk. */
+/** Checks that the data directory has space, is writable, and that a write reaches the disk. */
 export const diskCheck = (dataDirectory: string): Check => ({
   name: 'disk',
   run: () => checkDisk(dataDirectory),
@@ -26,7 +26,7 @@ async function checkDisk(dataDirectory: string): Promise<CheckResult> {
   }
 }
 
-/** What free space means. @param hasFiles whether the file system can hold another file */
+/** Judges the free space. @param hasFiles whether the file system has free inodes */
 export function judgeSpace(found: {
   directory: string
   free: number
@@ -59,12 +59,12 @@ async function nearestThatExists(directory: string): Promise<string> {
   }
 }
 
-/** Writes a file through to the disk and removes it. @returns how long the write took, in milliseconds */
+/** Writes and syncs a file, and removes it. @returns the duration of the write, in milliseconds */
 async function writeThrough(directory: string): Promise<number> {
   const path = join(directory, `.doctor-${process.pid}`)
   const file = await open(path, 'w', 0o600)
   try {
-    // Gone with this process, whatever ends it.
+    // Unlinked while it is open, so that it disappears with this process in any case.
     await rm(path)
     const before = performance.now()
     await file.write('keyledger doctor')

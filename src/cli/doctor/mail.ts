@@ -7,7 +7,7 @@ import type { Check, CheckResult } from './check.ts'
 const answerMs = 10_000
 
 /**
- * Whether the mail server takes a connection and the credentials. No mail is sent, unless an address for one is given.
+ * Checks that the mail server accepts a connection and the credentials. A mail is only sent to `testMailTo`.
  * @param testMailTo the address for a test mail
  */
 export const mailCheck = ({ mail }: Pick<Config, 'mail'>, testMailTo: string | undefined): Check => ({

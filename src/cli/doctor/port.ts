@@ -5,7 +5,9 @@ import { whyNotListening } from '../../app/own-address.ts'
 import type { Config } from '../../config.ts'
 import { type Check, type CheckResult, codeOf } from './check.ts'
 
-/** Whether `serve` could listen; if not, who does. A running server of keyledger is as good. */
+/**
+ * Checks that `serve` could listen, or that a running keyledger uses the port; else names the process that does.
+ */
 export const portCheck = (config: Pick<Config, 'host' | 'port'>): Check => ({
   name: 'port',
   run: (signal) => checkPort(config, signal),
@@ -60,10 +62,7 @@ async function isKeyledger(host: string, port: number, signal: AbortSignal): Pro
 /** The state LISTEN in /proc/net/tcp. */
 const listening = '0A'
 
-/**
- * The process that listens on a port, as Linux shows it: another user's processes only to root, and on other systems
- * none.
- */
+/** The process that listens on a port. Linux shows other users' processes only to root; other systems show none. */
 async function listenerOf(port: number): Promise<{ pid: number; name: string } | undefined> {
   const sockets = new Set<string>()
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {

@@ -5,7 +5,7 @@ import { type Check, type CheckResult, codeOf } from './check.ts'
 
 const answerMs = 10_000
 
-/** Of those that keyledger asks; gumroad only sends. */
+/** The providers with an API that keyledger calls. Gumroad only sends notifications. */
 const addressOf: Partial<Record<Provider, (payments: Config['payments']) => string>> = {
   stripe: ({ stripeApiUrl }) => stripeApiUrl,
   lemonsqueezy: ({ lemonsqueezyApiUrl }) => lemonsqueezyApiUrl,
@@ -13,10 +13,10 @@ const addressOf: Partial<Record<Provider, (payments: Config['payments']) => stri
   polar: ({ polarApiUrl }) => polarApiUrl,
 }
 
-/** A provider's interface that was asked for nothing, to see whether it can be reached. */
+/** The result of a request to a provider's API, which only tests the connection. */
 export type Reached = { provider: Provider; result: CheckResult; clocks: readonly OtherClock[] }
 
-/** Asks each of the providers that has an interface, all at once. Any answer is a good one. */
+/** Sends a request to the API of each provider, concurrently. Any response counts as success. */
 export function reachProviders(
   providers: readonly Provider[],
   payments: Config['payments'],
@@ -48,7 +48,7 @@ async function reach(provider: Provider, address: string): Promise<Reached> {
   }
 }
 
-/** What is wrong between here and a provider. */
+/** The problem between this machine and a provider. */
 export function whyNot(host: string, error: unknown): Required<Pick<CheckResult, 'detail' | 'remedy'>> {
   const code = codeOf(error) ?? ''
   const proxy = unusedProxy(process.env)
@@ -74,7 +74,7 @@ export function whyNot(host: string, error: unknown): Required<Pick<CheckResult,
   }
 }
 
-/** Node takes the usual variables of a proxy into account only when it is told to. */
+/** Node ignores the usual proxy variables unless it is configured to use them. */
 function unusedProxy(environment: NodeJS.ProcessEnv): string {
   const isSet = ['HTTPS_PROXY', 'https_proxy'].some((name) => (environment[name] ?? '') !== '')
   return isSet && environment.NODE_USE_ENV_PROXY !== '1'
@@ -82,7 +82,7 @@ function unusedProxy(environment: NodeJS.ProcessEnv): string {
     : ''
 }
 
-/** The providers as parts of the report, one each. */
+/** One check per provider. */
 export const providerChecks = (
   providers: readonly Provider[],
   reached: Promise<readonly Reached[]>,

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { Feed } from '../../webhooks/nats.ts'
 import type { Check, CheckResult } from './check.ts'
 
-/** The versions that are at work. */
+/** Reports the versions of the stores. */
 export const versionsCheck = (db: Pool, feed: Feed | undefined): Check => ({
   name: 'versions',
   async run() {
@@ -17,7 +17,7 @@ export const versionsCheck = (db: Pool, feed: Feed | undefined): Check => ({
   },
 })
 
-/** Whether the application's role in Postgres may do what it has to, and how much more. */
+/** Checks that the application's role in Postgres has the rights it needs, and warns about more. */
 export const databaseRightsCheck = (db: Pool): Check => ({
   name: 'database_role',
   async run() {
@@ -35,7 +35,7 @@ export const databaseRightsCheck = (db: Pool): Check => ({
 
 const page = 'docs/operating/deploy.md#rights-in-postgres'
 
-/** What the rights of a role mean. */
+/** Judges the rights of a role. */
 export function judgeRole(role: { name: string; superuser: boolean; creates: boolean }): CheckResult {
   const { name, superuser, creates } = role
   if (!creates) {
@@ -55,7 +55,7 @@ export function judgeRole(role: { name: string; superuser: boolean; creates: boo
   }
 }
 
-/** Whether NATS is connected and keeps streams; undefined where none is configured. */
+/** Checks that NATS is connected and has streams enabled. */
 export function natsResult(feed: Feed): CheckResult {
   if (!feed.isConnected()) {
     const remedy = 'check KEYLEDGER_NATS_URL and that the server runs; deliveries to NATS wait until then'
@@ -78,7 +78,7 @@ const remedies: Record<string, string> = {
   read_models: 'their lag is unknown while a store does not respond',
 }
 
-/** The health of a part, with what to do where it is not well. */
+/** The health of a part, with a remedy when it is not ok. */
 export function withRemedy(
   name: string,
   health: { ok: boolean; required: boolean; detail?: string | undefined },

@@ -38,7 +38,7 @@ export function customerRoutes(
   eraseRoute(app, services)
 }
 
-/** Anything else cannot be a customer's, and is answered like one that is not there. */
+/** A malformed id gets the same 404 as an unknown one. */
 function requireCustomerId(id: string): string {
   if (!isId('cus', id)) throw notFound('customer')
   return id

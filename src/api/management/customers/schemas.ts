@@ -48,7 +48,7 @@ export const overridesIn = z.strictObject({ overrides: z.array(overrideIn).max(m
   example: { overrides: [{ entitlement: 'export', effect: 'grant', expiresAt: '2027-11-21T00:00:00.000Z' }] },
 })
 
-/** As the log writes them: moments in UTC, and absent what was not given. */
+/** The overrides in the format of the log: times in UTC, absent fields left out. */
 export function overridesFrom({ overrides }: z.infer<typeof overridesIn>): EntitlementOverride[] {
   return overrides.map(({ expiresAt, ...override }) => ({
     ...override,
@@ -56,7 +56,7 @@ export function overridesFrom({ overrides }: z.infer<typeof overridesIn>): Entit
   }))
 }
 
-/** A customer in public terms. */
+/** The public form of a customer. */
 export function customerView(
   { customer, licenseIds }: CustomerEntry,
   person: Person,

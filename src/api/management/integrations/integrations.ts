@@ -51,7 +51,7 @@ function shownOnce(baseUrl: string, tenantId: string, token: string | undefined)
   return token === undefined ? {} : { pingUrl: pingUrlOf(baseUrl, tenantId, token) }
 }
 
-/** The providers are always the same five and have no age: they keep the order of the contract. */
+/** The five providers are listed in the fixed order of the contract, so their cursors have a constant time. */
 const noAge = '1970-01-01T00:00:00.000Z'
 
 function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
@@ -94,7 +94,7 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
   )
 }
 
-/** The provider as it is now. */
+/** The current state of the integration. */
 async function readView(services: Ports<'db'>, tenantId: string, provider: Provider) {
   const [known, priced] = await Promise.all([
     findIntegration(services.db, tenantId, provider),
@@ -129,7 +129,7 @@ function connectRoute(
     async (request) => {
       const { tenantId } = callerIn(request)
       const provider = requireProvider(request.params.provider)
-      // The router leads to its own route instead.
+      // Stripe has its own connect route.
       if (provider === 'stripe') throw new Refusal('provider_not_found')
       const connection = connectionFrom(provider, request.body)
       const { pingToken } = await connectMarketplace(

@@ -18,7 +18,7 @@ import { momentOut, text } from '../../../http/schemas.ts'
 
 const ids = z.record(z.string(), z.string())
 
-/** One of these, by provider. */
+/** Exactly one field, depending on the provider. */
 const mappingOut = z
   .object({
     permalinks: z.array(z.string()).optional().meta({ description: 'gumroad' }),
@@ -45,7 +45,7 @@ export const pingUrlOut = z.string().optional().meta({
   example: 'https://licenses.example.com/webhooks/gumroad/acme?token=…',
 })
 
-/** @param priced what the card provider sells, which stands with the key types */
+/** @param priced the products of the card provider, whose prices are stored with the key types */
 export function integrationView(
   provider: Provider,
   known: KnownIntegration | undefined,
@@ -70,7 +70,7 @@ export const providerParam = z.strictObject({
   provider: z.string().meta({ description: Provider.options.join(', '), example: 'gumroad' }),
 })
 
-/** @throws Refusal `provider_not_found` for what is none of the five */
+/** @throws Refusal `provider_not_found` for an unknown provider */
 export function requireProvider(name: string): Provider {
   const provider = Provider.safeParse(name)
   if (!provider.success) throw new Refusal('provider_not_found')
@@ -91,7 +91,7 @@ export const connectIn = z
 
 /**
  * @throws Refusal `webhook_secret_wanted`, `webhook_secret_unwanted`
- * @throws Problem 400 when the body holds an API key that nobody asks with
+ * @throws Problem 400 when the body contains an API key that is not used
  */
 export function connectionFrom(provider: Marketplace, body: z.infer<typeof connectIn>): Connection {
   const { webhookSecret, apiKey } = body ?? {}
@@ -125,7 +125,7 @@ export const mappingIn = z
 
 type MappingIn = z.infer<typeof mappingIn>
 
-/** @throws Problem 400 when the body holds anything but the provider's own field */
+/** @throws Problem 400 when the body contains another provider's field */
 export function checkMappingField(provider: Provider, body: MappingIn): void {
   const field: keyof MappingIn = mappedBy[provider]
   const given = Object.keys(body)
@@ -134,7 +134,7 @@ export function checkMappingField(provider: Provider, body: MappingIn): void {
   }
 }
 
-/** What a body that {@link checkMappingField} has seen says, in one form. */
+/** Normalizes a body that has passed {@link checkMappingField}. */
 export function mappingFrom({ permalinks, variants, prices, products }: MappingIn): Mapping {
   if (permalinks) return { permalinks: [...new Set(permalinks)].sort() }
   if (variants) return { variants }

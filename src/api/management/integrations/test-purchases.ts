@@ -42,7 +42,7 @@ const pollLater = {
   'Retry-After': { type: 'integer', description: 'Seconds to wait before the next poll' },
 }
 
-/** How soon it is worth asking again. */
+/** Tells the client to poll again after one second. */
 const retryAfter = (reply: FastifyReply) => reply.header('retry-after', '1')
 
 export function testPurchaseRoutes(
@@ -91,7 +91,7 @@ function startRoute(
       const origin = originOf(request)
       const own = servicesFor(request, services)
       const purchase = await startTestPurchase(own, product, asked, runOriginOf(request))
-      // Nobody waits for it here; what fails is taken up again by the reaction.
+      // Not awaited: the process manager resumes a purchase that fails here.
       run(purchase.testPurchaseId, origin).catch((err: unknown) =>
         request.log.warn({ err, request_id: request.id }, 'test_purchase.interrupted'),
       )
@@ -132,7 +132,7 @@ function pollRoute(app: ZodApp, services: Ports<'db' | 'ledger'>): void {
   )
 }
 
-/** A test purchase as everybody is shown it. */
+/** The public form of a test purchase. */
 export function testPurchaseView(
   purchase: KnownTestPurchase,
   licenseId?: string,

@@ -12,7 +12,7 @@ import { type Cell, csvLine } from './csv.ts'
 
 type License = z.infer<typeof licenseOut>
 
-/** A column each, in this order; its name is the field's. Lists are separated by spaces, metadata is JSON. */
+/** The columns in this order, each named after its field. Lists are separated by spaces, metadata is JSON. */
 const columns: Record<string, (license: License) => Cell> = {
   id: ({ id }) => id,
   productId: ({ productId }) => productId,
@@ -81,7 +81,7 @@ export function licenseExportRoutes(app: ZodApp, services: ApprovalPorts): void 
   })
 }
 
-/** The text of the export, a page at a time, made as fast as it is read. */
+/** The text of the export, one page at a time, produced as fast as the client reads it. */
 async function* linesOf({ format, now, pages }: LicenseExport): AsyncIterable<string> {
   const { head, line } = formats[format]
   if (head !== '') yield head

@@ -128,7 +128,7 @@ const explanationOut = z
 
 const params = z.strictObject({ id: z.string() })
 
-/** What has happened to a license, and why it answers what it answers. */
+/** The history of a license, and the explanation of its current or past answers. */
 export function licenseHistoryRoutes(
   app: ZodApp,
   services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,

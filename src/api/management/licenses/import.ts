@@ -13,14 +13,16 @@ import { wellFormedMetadata } from './schemas.ts'
 
 const path = '/v1/licenses/import'
 
-/** A thousand rows with all that people put into them. */
+/** Enough for 1,000 rows with all fields. */
 const mostBytes = 8 * 1_048_576
 
-/** Of one row. With its devices it becomes one append, and the store takes 1 MiB an append. */
+/**
+ * The limit of one row. A row with its devices becomes one append, and the event store accepts 1 MiB per append.
+ */
 const mostRowBytes = 256 * 1024
 const mostDevices = 500
 
-/** Before this nobody sold licenses, and the stores tell time differently. */
+/** Times before 1970 are rejected: no license is that old, and the stores represent such times differently. */
 const momentOfSale = momentIn.refine((value) => Date.parse(value) >= 0, 'must not be before 1970')
 
 const rowIn = z
@@ -48,7 +50,10 @@ const rowIn = z
   })
   .refine((row) => Buffer.byteLength(JSON.stringify(row)) <= mostRowBytes, 'the row is larger than 256 KiB')
 
-/** Described as rows, and taken as anything: each is looked at by itself, so that a bad one loses no other. */
+/**
+ * Documented as rows but accepted as anything: each row is validated alone, so that one invalid row does not reject
+ * the others.
+ */
 const anyRow = z.unknown().meta({
   override: ({ jsonSchema }) => {
     Object.assign(jsonSchema, z.toJSONSchema(rowIn, { io: 'input', target: 'draft-2020-12' }))
@@ -133,7 +138,7 @@ export function licenseImportRoutes(
   )
 }
 
-/** The row as the command takes it, or what is wrong with it. */
+/** The row as the command takes it, or the reason why it is invalid. */
 function parsed(row: unknown): ForeignLicense | string {
   const read = rowIn.safeParse(row)
   if (!read.success) {

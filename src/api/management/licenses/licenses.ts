@@ -24,7 +24,7 @@ import { answerPage } from '../page.ts'
 import { requireProduct } from '../products/products.ts'
 import { licenseIn, mintedOut } from './schemas.ts'
 
-/** @throws Problem 404 for what cannot be a license's id, as for one that is not there */
+/** @throws Problem 404 for a malformed id, as for an unknown one */
 export function requireLicenseId(text: string): string {
   if (!isId('lic', text)) throw notFound('license')
   return text
@@ -102,7 +102,7 @@ function mintRoute(
       const own = servicesFor(request, services)
       const origin = runOriginOf(request)
       const { license, keyType, licenseKey } = await mintLicense(own, product, terms, origin)
-      // Minted by a request before this one of the same run, it may have lost its holder since.
+      // A license that an earlier request of the same run minted may have lost its holder since.
       const [person = unknownPerson] = origin.run?.resumed
         ? await services.subjects.openPeople(tenantId, [license.holder])
         : [{ email: asked.email ?? null, name: asked.name ?? null }]
@@ -112,7 +112,9 @@ function mintRoute(
   )
 }
 
-/** What a new license's customer is granted and revoked. @throws 404 when the tenant has no such customer */
+/**
+ * The entitlement overrides of a new license's customer. @throws Problem 404 when the tenant has no such customer
+ */
 async function overridesOf(services: Ports<'db'>, tenantId: string, customerId: string | undefined) {
   if (customerId === undefined) return []
   const { customer } = await requireCustomer(services, tenantId, customerId)
@@ -153,7 +155,7 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subje
   )
 }
 
-/** As {@link readRoute} shows the present. */
+/** The same view as {@link readRoute}, at a past moment. */
 async function shownThen(services: Ports<'subjects'>, then: LicenseThen) {
   const { license, at } = then
   const [person = unknownPerson] = await services.subjects.openPeople(license.tenantId, [license.holder])

@@ -11,7 +11,7 @@ import type { Ports } from '../../../ports.ts'
 
 const license = answer('The license', z.object({ license: licenseOut }))
 
-/** What was done to a license and can be made good: each by a new event, and by a person's approval. */
+/** Operations that undo a change of a license: each appends a new event, and each needs a person's approval. */
 export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'usage'>): void {
   const reply = async (entry: LicenseEntry) => {
     const { tenantId, holder } = entry.license

@@ -21,11 +21,11 @@ import { callerOf } from '../../../limits/address.ts'
 import type { Ports } from '../../../ports.ts'
 import { deviceGrant, form, OAuthError, oauthRefusal, speakOAuth } from './oauth.ts'
 
-/** Nobody has shown a token yet, so it is addresses that are counted: starting is rare, polling is not. */
+/** The caller has no token yet, so limits count addresses: starting is rare, polling is frequent. */
 const starting: Allowance = { burst: 20, intervalMs: 6000 }
 const polling: Allowance = { burst: 120, intervalMs: 500 }
 
-/** What a program that names no scopes asks for: all of the management interface. */
+/** The scopes of a client that requests none: the whole management interface. */
 const managementScopes = Scope.options.filter((scope) => scope !== 'licenses:runtime')
 
 const clientId = text(200).optional().meta({
@@ -84,7 +84,7 @@ const tokenOut = z
   })
   .meta({ id: 'DeviceLoginToken' })
 
-/** Signs in a program that has no browser: a person approves it in the dashboard (RFC 8628). */
+/** Authorizes a device without a browser: a person approves it in the dashboard (RFC 8628). */
 export function loginRoutes(
   app: ZodApp,
   services: Ports<'attempts' | 'db' | 'execute' | 'fingerprint' | 'now' | 'randomBytes'>,
@@ -222,7 +222,7 @@ function logoutRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>): vo
   app.post(
     '/v1/logout',
     {
-      // A token that is out is out; there is nobody left to replay an answer to.
+      // A revoked token cannot authenticate a replay.
       config: { scope: 'any', idempotencyKey: 'ignored' },
       schema: {
         operationId: 'logout',

@@ -3,12 +3,12 @@ import type { FastifyError, FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { problemOf } from '../../../http/errors.ts'
 
-/** What OAuth calls the grant of RFC 8628. */
+/** OAuth's name for the grant of RFC 8628. */
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
 export const form = 'application/x-www-form-urlencoded'
 
-/** A refusal whose code OAuth libraries know. */
+/** A refusal with a standard OAuth error code. */
 export class OAuthError extends Error {
   readonly code: 'invalid_request' | 'invalid_grant' | 'invalid_scope' | 'unsupported_grant_type'
 
@@ -19,7 +19,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** `error` is for programs, `error_description` for people. */
+/** `error` is for the client, `error_description` for people. */
 export const oauthRefusal = z
   .object({
     error: z.string().meta({
@@ -33,13 +33,13 @@ export const oauthRefusal = z
   .meta({ id: 'DeviceLoginError', example: { error: 'authorization_pending' } })
 
 /**
- * Makes routes that OAuth libraries can call: they take forms beside JSON, and refuse with OAuth's error codes.
- * @param fields what a form may hold; a field that means nothing here is passed over, as OAuth wants it
+ * Makes routes callable by OAuth libraries: they accept forms as well as JSON, and refuse with OAuth's error codes.
+ * @param fields the fields of a form; others are ignored, as OAuth requires
  */
 export function speakOAuth(app: FastifyInstance, fields: readonly string[]): void {
   app.addContentTypeParser<string>(form, { parseAs: 'string' }, (_request, body, done) => {
     const sent = parse(body)
-    // A parameter without a value counts as left out (RFC 6749, section 3.1).
+    // A parameter without a value counts as omitted (RFC 6749, section 3.1).
     const known = fields.filter((field) => sent[field] !== undefined && sent[field] !== '')
     done(null, Object.fromEntries(known.map((field) => [field, sent[field]])))
   })
@@ -49,7 +49,7 @@ export function speakOAuth(app: FastifyInstance, fields: readonly string[]): voi
   })
 }
 
-/** @throws whatever is no fault of the request, for the application to answer */
+/** @throws the error itself when the request did not cause it; the application answers it */
 function refusalOf(error: FastifyError): OAuthError {
   const problem = problemOf(error)
   if (problem.status !== 400) throw error

@@ -26,7 +26,7 @@ export function productView({
   return { ...product, keyTypes: [...product.keyTypes] }
 }
 
-/** @throws Problem 404 for an absent product and for another tenant's alike */
+/** @throws Problem 404 for an unknown product and for another tenant's */
 export async function requireProduct(
   services: Ports<'findProduct'>,
   tenantId: string,

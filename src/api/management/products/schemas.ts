@@ -61,14 +61,14 @@ export const keyTypeChange = keyTypeFields
   })
   .meta({ example: { deviceLimit: 5 } })
 
-/** @throws Problem 400 when the name gives no id and none was given */
+/** @throws Problem 400 when no id is given and the name yields none */
 export function keyTypeFrom({ keyTypeId, ...fields }: z.infer<typeof keyTypeIn>): KeyType {
   const id = keyTypeId ?? slugOf(fields.name)
   if (id === '') throw invalid('body keyTypeId: no id can be made from the name; send one')
   return { ...defaultKeyType, ...keyTypeChangeFrom(fields), name: fields.name, keyTypeId: id }
 }
 
-/** A price that somebody typed is not verified; a fresh one takes the place of what was verified before. */
+/** A price that was typed is unverified; it replaces the verified one. */
 export function keyTypeChangeFrom(
   fields: Omit<z.infer<typeof keyTypeChange>, 'keyTypeId'>,
 ): Partial<Omit<KeyType, 'keyTypeId'>> {
@@ -92,7 +92,7 @@ const sortedSet = (entries: readonly string[]): string[] => [...new Set(entries)
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
-/** Without the fields that are undefined, which would hide a default or an earlier value. */
+/** Removes undefined fields, which would override a default or an earlier value. */
 function defined<T extends object>(fields: T): Defined<T> {
   const kept: Defined<T> = { ...fields }
   for (const key of Object.keys(kept) as (keyof T)[]) if (kept[key] === undefined) delete kept[key]
@@ -153,7 +153,7 @@ export function settingsFrom(body: z.infer<typeof productChange>): SettingsChang
   return defined({ ...beside, ...settings })
 }
 
-/** `Acme Editor 2` becomes `ACMEEDIT`; a name without any usable letter gets a prefix that says nothing. */
+/** `Acme Editor 2` becomes `ACMEEDIT`; a name without usable letters gets a generic prefix. */
 export function keyPrefixOf(name: string): string {
   const letters = slugOf(name).replaceAll('-', '').toUpperCase().slice(0, 8)
   return letters.length >= 2 ? letters : 'KEY'

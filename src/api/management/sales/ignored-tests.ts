@@ -23,7 +23,7 @@ const ignoredTestOut = z
   })
   .meta({ id: 'IgnoredTest' })
 
-/** The test notifications of a tenant that had no effect. */
+/** A tenant's test notifications that had no effect. */
 export function ignoredTestsRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
   app.get(
     '/v1/sales/ignored',

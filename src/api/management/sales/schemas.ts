@@ -89,7 +89,7 @@ export const saleDetailOut = Sale.extend({
     .meta({ description: 'Everything that happened to it, oldest first' }),
 }).meta({ id: 'SaleDetail' })
 
-/** A sale in public terms. */
+/** The public form of a sale. */
 export function saleView(sale: KnownSale, { needsHolder, ...person }: Buyer): z.infer<typeof saleOut> {
   const { refunds, disputes } = sale.facts
   const outcomes = disputes.map(({ outcome }) => outcome)
@@ -120,7 +120,7 @@ export function saleView(sale: KnownSale, { needsHolder, ...person }: Buyer): z.
   }
 }
 
-/** A sale with all that was told of it. */
+/** The public form of a sale with its history. */
 export function saleDetailView(
   sale: KnownSale,
   buyer: Buyer,

@@ -140,7 +140,7 @@ function redeliverRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>):
   )
 }
 
-/** Mails are deliveries too, and none of the webhook's. */
+/** Mails are deliveries as well, but not of the webhook: they get 404. */
 async function requireDelivery(services: Ports<'db'>, tenantId: string, id: string): Promise<KnownDelivery> {
   const entry = isId('whd', id) ? await findDelivery(services.db, tenantId, id) : undefined
   if (entry?.delivery.channel !== 'webhook') throw notFound('delivery')

@@ -3,7 +3,7 @@ import { WebhookEventName } from '../../../domain/webhooks/events.ts'
 import type { WebhookEndpoint } from '../../../domain/webhooks/webhook.ts'
 import { momentOut } from '../../../http/schemas.ts'
 
-/** What payloads look like: told in each of them, and grown only by new fields until it changes. */
+/** The version of the payloads, sent in each of them. Within a version only new fields are added. */
 const payloadVersion = '2026-11-01'
 
 const settings = z
@@ -26,7 +26,7 @@ export const webhookSetOut = webhookOut.extend({
   }),
 })
 
-/** Settings in public terms. */
+/** The public form of the webhook settings. */
 export function webhookView(endpoint: WebhookEndpoint | null): z.infer<typeof webhookOut> {
   if (endpoint === null) return { webhook: null }
   const { url, events, secret, updatedAt } = endpoint
