@@ -24,7 +24,7 @@ const files = {
 
 export const assetsRoot = '/assets'
 
-/** A path of its own for every version of the files, so that browsers may keep what they have for ever. */
+/** The path contains a hash of the files, so that browsers may cache them indefinitely. */
 const prefix = `/${versionOf([style, ...Object.values(files).map((path) => readFileSync(path))])}/`
 
 function versionOf(contents: readonly (string | Buffer)[]): string {
@@ -35,7 +35,7 @@ function versionOf(contents: readonly (string | Buffer)[]): string {
 
 const stylePath = `${prefix}dashboard.css`
 
-/** Where each file is served. */
+/** The URL of each file. */
 export const assets = {
   style: assetsRoot + stylePath,
   ...(Object.fromEntries(
@@ -45,7 +45,7 @@ export const assets = {
 
 const served: ReadonlySet<string> = new Set(Object.values(files).map((path) => `/${basename(path)}`))
 
-/** Serves the files that pages refer to, and no others of the folders that they lie in. */
+/** Serves exactly the files that pages refer to. */
 export async function serveAssets(app: FastifyInstance): Promise<void> {
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFound('file')))
   app.get(stylePath, { schema: { hide: true } }, (_request, reply) =>

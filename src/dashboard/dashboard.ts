@@ -47,7 +47,7 @@ type DashboardOptions = Pick<PageContext, 'services' | 'cursors' | 'baseUrl' | '
 
 const sweepEveryMs = 3_600_000
 
-/** The pages for people. Everything that they need is registered for them alone, so that programs pay nothing for it. */
+/** The dashboard. Its plugins are registered only for its own pages, so that API requests do not pay for them. */
 export async function dashboard(app: FastifyInstance, options: DashboardOptions): Promise<void> {
   const { services, cursors, baseUrl, readiness, limits } = options
   const isHttps = baseUrl.startsWith('https:')
@@ -115,7 +115,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   accountRoutes(app, context)
 }
 
-/** What people type themselves: the bare address, for which programs have no use, and the one to enter a code at. */
+/** Short URLs that people type: the bare host, and the page for device codes. */
 function shortAddresses(app: FastifyInstance): void {
   app.get('/', { schema: { hide: true } }, async (request, reply) => {
     if (!request.headers.accept?.includes('text/html')) throw noSuchPath()
@@ -130,7 +130,7 @@ function shortAddresses(app: FastifyInstance): void {
   })
 }
 
-/** Removes what has run out, every hour. */
+/** Deletes expired sessions and similar rows every hour. */
 function sweepHourly(app: FastifyInstance, services: Ports<'db' | 'now'>): void {
   const tidy = () =>
     void sweep(services.db, services.now()).catch((err: unknown) =>

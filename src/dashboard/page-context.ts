@@ -7,7 +7,7 @@ import type { ShowPage, ShowPart } from './frame/page.ts'
 import type { EndSession } from './session/session.ts'
 import type { KnownBrowsers } from './sign-in/known-browsers.ts'
 
-/** What every page of the dashboard works with. */
+/** What every route of the dashboard uses. */
 export type PageContext = {
   services: Ports<
     | 'attempts'
@@ -34,7 +34,7 @@ export type PageContext = {
     | 'usage'
   >
   cursors: Cursors
-  /** Undefined where browsers allow no passkeys. */
+  /** Undefined when browsers do not allow passkeys on this origin. */
   party: RelyingParty | undefined
   show: ShowPage
   showPart: ShowPart

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The rules of each component stand beside it. Of two that are equally specific the later one wins, so order matters. */
+/** The rules of a component lie beside it. The order matters: of equally specific rules the later wins. */
 const files = [
   'frame/base.css',
   'frame/frame.css',

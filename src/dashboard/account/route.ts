@@ -36,20 +36,20 @@ const freshForm = { config: { page: 'member', freshMs: freshFormMs }, schema: { 
 
 const path = '/dashboard/account'
 
-/** Who changes how they sign in; a person who has been erased can no longer set anything up. */
+/** The member who changes a sign-in method. @throws Problem for a member whose data was erased */
 function settingUpOf(request: FastifyRequest): SettingUp {
   const { memberId, tenantId, email, sessionHash } = principalOf(request)
   if (email === null) throw new Problem(409, 'invalid_request', 'Your email address has been erased.')
   return { memberId, tenantId, email, sessionHash }
 }
 
-/** Ends with a message on the account's page. */
+/** Redirects to the account page with a message. */
 function done(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
   request.session.notice = { kind: 'done', text }
   return reply.redirect(path, 303)
 }
 
-/** A member's own page: how they sign in, and where they are signed in. */
+/** A member's own page: their sign-in methods and sessions. */
 export function accountRoutes(app: FastifyInstance, context: PageContext): void {
   const { services, party, show, browsers } = context
 

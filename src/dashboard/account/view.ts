@@ -65,7 +65,7 @@ function waysView(view: View, { password, passkeys }: Account['ways'], passkeysP
   </div>`
 }
 
-/** What a browser says of itself, as short as people say it. */
+/** A short name for the browser in a user agent. */
 export function browserName(userAgent: string | null): string {
   if (userAgent === null) return 'Unknown browser'
   const browser = /Edg\//.test(userAgent)

@@ -21,7 +21,7 @@ const decide = { config: { page: 'decide_confirmations' }, ...hidden } as const
 const countWaiting = { config: { page: 'decide_confirmations', background: true }, ...hidden } as const
 const decideFresh = { config: { page: 'decide_confirmations', freshMs }, ...hidden } as const
 
-/** What of an approval somebody has read, so that they approve that and nothing that has taken its place. */
+/** `seen` is a hash of what the member has read, so that they approve exactly that. */
 const ApproveForm = z.object({ seen: z.string().regex(/^[0-9a-f]{64}$/) })
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
@@ -59,7 +59,7 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
 
   app.get('/approvals/:id', member, (request: OneRequest, reply) => page(request, reply))
 
-  /** What the rules refuse is said on the page, which shows the state that was found. */
+  /** A refusal is shown on the page, together with the current state. */
   const settle = async (request: OneRequest, reply: FastifyReply, work: () => Promise<string>) => {
     try {
       request.session.notice = { kind: 'done', text: await work() }
@@ -123,7 +123,7 @@ function listPages(app: FastifyInstance, { services, show, showPart }: PageConte
   })
 }
 
-/** Whether htmx asks for what has changed on a page that is there already. */
+/** Whether htmx requests an update of a page that is already open. */
 const isPart = ({ headers }: FastifyRequest): boolean =>
   headers['hx-request'] === 'true' && headers['hx-boosted'] === undefined
 

@@ -36,7 +36,7 @@ export function approvalsView(view: View, approvals: readonly Approval[], mayDec
   </div>`
 }
 
-/** Brings itself up to date, where there is JavaScript. */
+/** Updates itself with JavaScript. */
 export function approvalsPart(view: View, approvals: readonly Approval[], mayDecide: boolean): Html {
   return html`<div id="approvals" hx-get="/dashboard/approvals" hx-trigger="every 5s" hx-swap="outerHTML">
     ${
@@ -73,15 +73,15 @@ function row(view: View, approval: Approval): Content[] {
 
 export type ShownApproval = {
   approval: Found
-  /** What of it is shown here, as a hash. */
+  /** A hash of what is shown here. */
   seen: string
-  /** By their role; to approve this one, the workspace's rule may want somebody else. */
+  /** Allowed by the member's role; the workspace's rule may still require another member for this one. */
   mayDecide: boolean
   mayApprove: boolean
   fresh: boolean
   decidedBy: string | null
   withdrawnBy: string | null
-  /** The member who asked, by themselves or with a token that they made. */
+  /** The member who requested it, directly or with a token. */
   askedBy: string | null
   problem: string | undefined
 }
@@ -97,7 +97,7 @@ export function approvalView(view: View, shown: ShownApproval): Html {
   </div>`
 }
 
-/** What changes while somebody looks at it: the state, what would happen, and what can be done. */
+/** The part that is updated while the page is open: the status, the effect and the actions. */
 export function approvalPart(view: View, shown: ShownApproval): Html {
   const { approval } = shown
   const { id, status, description, counted } = approval
@@ -144,7 +144,7 @@ function warnings({ status, changedSinceAsked, impossible }: Approval): Content 
   ]
 }
 
-/** The host by itself, as it is connected to: the rest of a URL can be made to look like another one. */
+/** Shows the host separately, because the rest of a URL can imitate another host. */
 const target = ({ host, url }: { host: string; url: string }): Html =>
   html`<div class="target">
     ${facts([
@@ -201,7 +201,7 @@ function withdrawForm(view: View, { mayDecide }: ShownApproval, at: string): Con
   </div>`
 }
 
-/** What the one who asks says of themselves is told from what is known of them. */
+/** Separates what the requester reports about itself from what keyledger knows. */
 function whoAsks({ approval, askedBy }: ShownApproval): Html {
   const { token, byMember, client, askedAt } = approval
   return facts([

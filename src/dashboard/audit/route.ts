@@ -8,7 +8,7 @@ import { auditView } from './view.ts'
 
 const pageSize = 50
 
-/** Who looked at what, took what away and decided over what; that somebody looks here stands here too. */
+/** The audit log: who viewed, exported and decided what. Viewing it is recorded as well. */
 export function auditPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/audit', auditedPage('audit'), async (request, reply) => {
     const { tenantId } = principalOf(request)

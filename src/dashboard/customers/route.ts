@@ -13,17 +13,17 @@ import { auditedPage, principalOf } from '../session/principal.ts'
 import { customersView, customerView } from './view.ts'
 
 const pageSize = 50
-/** More licenses of one customer than a page shows. */
+/** The page shows at most this many licenses of a customer. */
 const mostOfCustomer = 100
 
 const Status = z.enum(['present', 'erased'])
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-/** Longer than any address. */
+/** Longer than any email address. */
 const PersonForm = z.object({ email: z.string().max(400) })
 
-/** What stands in the address where an e-mail is nobody's: no id is like that. */
+/** The value of `person` in the URL when no person has the email address; no id has this form. */
 const noPerson = 'nobody'
 const PersonId = z
   .string()
@@ -31,7 +31,7 @@ const PersonId = z
   .optional()
   .catch(noPerson)
 
-/** The people that licenses are linked to: only to look at, since programs change them. */
+/** The people to whom licenses are linked, read only; they are changed through the API. */
 export function customerPages(app: FastifyInstance, context: PageContext): void {
   listPage(app, context)
   personForm(app, context)
@@ -68,8 +68,8 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
 }
 
 /**
- * An address is kept by browsers and proxies, so a person stands in it by the id that they go by, and never by their
- * e-mail. Addresses are kept sealed: only a whole one can be looked for.
+ * Browsers and proxies store URLs, so a URL contains a person's id and never their email address. Email addresses
+ * are stored sealed, so only a complete one can be searched for.
  */
 function personForm(app: FastifyInstance, { services }: PageContext): void {
   app.post('/customers', auditedPage('customers'), async (request, reply) => {

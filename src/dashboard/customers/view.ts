@@ -84,7 +84,7 @@ const noCustomers = (isFiltered: boolean): Html =>
 type OneCustomer = CustomerEntry & {
   person: Person
   licenses: readonly ShownLicense[]
-  /** How many more there are than are shown. */
+  /** How many licenses are not shown. */
   hidden: number
 }
 

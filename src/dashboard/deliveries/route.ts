@@ -25,7 +25,7 @@ type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 const Status = z.enum(['pending', 'delivered', 'abandoned'])
 
-/** What left, or is on its way: to the webhook, and to customers by mail. */
+/** Deliveries: to the webhook, and to customers by mail. */
 export function deliveryPages(app: FastifyInstance, context: PageContext): void {
   listPage(app, context)
   onePage(app, context)

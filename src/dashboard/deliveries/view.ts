@@ -92,9 +92,9 @@ function deliveriesTable(view: View, deliveries: readonly KnownDelivery[]): Html
 
 type OneDelivery = {
   delivery: KnownDelivery
-  /** What the webhook is sent, with the key masked; undefined for a mail. */
+  /** The payload with the key masked; undefined for a mail. */
   payload: object | undefined
-  /** Where the webhook is now. */
+  /** The current URL of the webhook. */
   url: string | undefined
   hasMailbox: boolean
   mayRedeliver: boolean
@@ -169,7 +169,7 @@ function attemptsTable(attempts: readonly Attempt[]): Html {
   })
 }
 
-/** One argument of a shell, whatever stands in it. */
+/** Text as one quoted shell argument. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 function curlOf(url: string, body: string): string {

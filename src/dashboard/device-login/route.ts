@@ -28,10 +28,10 @@ const member = { config: { page: 'member' }, schema: { hide: true } } as const
 
 const path = '/dashboard/device'
 
-/** How often a member may enter wrong codes, however many sessions they open for it. */
+/** How often a member may enter wrong codes, counted over all their sessions. */
 const perMember = { burst: 20, intervalMs: 180_000 }
 
-/** Where a person signs in a program: its code first, then what it asks for. */
+/** Authorizes a device: a member enters its code, then reviews the requested scopes. */
 export function devicePages(app: FastifyInstance, context: PageContext): void {
   const { services, show } = context
 
@@ -84,7 +84,7 @@ const nothingWaits = {
 }
 
 function reviewPages(app: FastifyInstance, { services, show }: PageContext): void {
-  /** The program whose code this session has entered, while it still waits. */
+  /** The pending device authorization whose code was entered in this session. */
   const waiting = async ({ session: { login } }: FastifyRequest): Promise<LoginRequest | undefined> =>
     login === undefined ? undefined : findByDeviceCodeHash(services.db, login, services.now())
 
@@ -129,7 +129,7 @@ function reviewPages(app: FastifyInstance, { services, show }: PageContext): voi
     if (!login) return gone(reply)
     const { scopes, lifetime } = formOf(ApproveForm, request)
     const principal = principalOf(request)
-    // Only here: whoever gives no more than ordinary access is not asked twice.
+    // Only `danger` needs a fresh sign-in.
     if (scopes.includes('danger') && !isFresh(services, principal))
       return reply.redirect(leadingTo('/dashboard/confirm', `${path}/review`), 303)
     if (scopes.length === 0)

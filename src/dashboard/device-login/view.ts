@@ -62,7 +62,7 @@ export function reviewView(view: View, { login, principal, problem }: Review): H
   </div>`
 }
 
-/** Everything that was asked for is ticked but for `danger`, which a person has to turn on. */
+/** All requested scopes are checked except `danger`, which a person has to check. */
 function grantForm(view: View, grantable: readonly LoginRequest['scopes'][number][]): Html {
   return html`<form class="part sheet stack" method="post" action="/dashboard/device/approve">
     ${tokenField(view.token)}

@@ -11,7 +11,7 @@ const pageSize = 50
 
 const Status = z.enum(['active', 'deactivated'])
 
-/** Every device of every license; each leads to its license, asked about that device. */
+/** The devices of all licenses. Each links to its license with that device selected. */
 export function deviceListPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/devices', auditedPage('devices'), async (request, reply) => {
     const { tenantId } = principalOf(request)

@@ -13,13 +13,13 @@ const titles: Record<number, string> = {
   429: 'Too many attempts',
 }
 
-/** Says what went wrong on a page of its own, in words for people, and never how it came about. */
+/** Shows errors as pages with a message for people, without internals. */
 export function answerFailures(app: FastifyInstance, show: ShowPage): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const problem = problemFor(error)
     const { status, message, headers } = problem
     if (status >= 500) request.log.error({ err: error, request_id: request.id }, 'request.failed')
-    // What is not there, or may not be seen, looks the same at any moment.
+    // A 404 looks the same whatever the reason, so it shows no freshness.
     request.freshness = undefined
     const title = titles[status] ?? 'Something went wrong'
     const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`

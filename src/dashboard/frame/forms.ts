@@ -5,10 +5,10 @@ import { z } from 'zod'
 import { isPlain } from '../../domain/values.ts'
 import { Problem } from '../../http/problem.ts'
 
-/** Fields of several lines have line breaks and tabs; nothing else that is invisible is typed into a form. */
+/** Text areas may contain line breaks and tabs; other invisible characters are not typed into forms. */
 const isTyped = (value: string): boolean => isPlain(value.replaceAll(/[\t\r\n]/g, ''))
 
-/** Reads forms. One whose fields hold what people cannot have typed is refused with 400. */
+/** Parses forms. A field with characters that people cannot type is refused with 400. */
 export async function readForms(app: FastifyInstance): Promise<void> {
   await app.register(formbody, {
     parser: (text) => {
@@ -24,16 +24,18 @@ export async function readForms(app: FastifyInstance): Promise<void> {
   })
 }
 
-/** What people type into a line: trimmed, and nothing that a store cannot hold. */
+/** A single line of text: trimmed, and without characters that a store cannot hold. */
 export const line = (most: number) => z.string().trim().max(most).refine(isPlain, 'cannot be used')
 
-/** Boxes of one name: none, one, or several of them. */
+/** Check boxes of one name: none, one or several. */
 export const boxes = z
   .union([z.string(), z.array(z.string())])
   .optional()
   .transform((value): string[] => (value === undefined ? [] : [value].flat()))
 
-/** A form whose fields the page itself made: whoever sends others did not use the page. @throws Problem 400 */
+/**
+ * Parses a form whose fields the page itself has set; other input does not come from the page. @throws Problem 400
+ */
 export function formOf<S extends z.ZodType>(schema: S, request: FastifyRequest): z.infer<S> {
   const { success, data } = schema.safeParse(request.body)
   if (!success)

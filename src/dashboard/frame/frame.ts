@@ -30,15 +30,15 @@ export type Frame = {
   nav: NavItem | undefined
   notice: FlashMessage | undefined
   principal: Principal | undefined
-  /** Whether mails are kept here instead of being sent. */
+  /** Whether mails are kept in the mailbox instead of being sent. */
   hasMailbox: boolean
   freshness: Freshness | undefined
-  /** How many requests wait for an approval; undefined for those who do not decide. */
+  /** The number of pending approvals; undefined for members who may not approve. */
   waiting: number | undefined
   token: string
 }
 
-/** No history in the browser's storage, no styles or code of its own making, no requests to elsewhere. */
+/** No history in the browser's storage, no generated styles or code, no requests to other origins. */
 const htmxConfig = JSON.stringify({
   includeIndicatorStyles: false,
   allowEval: false,
@@ -48,7 +48,7 @@ const htmxConfig = JSON.stringify({
   refreshOnHistoryMiss: true,
 })
 
-/** A whole page. Somebody who has not signed in sees only its content, in the middle. */
+/** A whole page. Without a signed-in member it is only the centered content. */
 export function frame(parts: Frame, content: Html): Html {
   const { title, nav, notice, principal, hasMailbox, freshness, waiting, token } = parts
   const shown = notice && noticeBox(notice.kind, notice.text)
@@ -106,7 +106,7 @@ const settingEntries: readonly (readonly [item: NavItem, label: string, href: st
   ['system', 'System', '/dashboard/system'],
 ]
 
-/** Kept up to date by the script, where there is JavaScript. */
+/** Updated by the script, with JavaScript. */
 const waitingBadge = (waiting: number): Html =>
   html`<span class="waiting" data-waiting="/dashboard/approvals/waiting" role="status">
     <span class="count">${waiting === 0 ? '' : waiting}</span><span class="unseen"> pending</span>

@@ -11,7 +11,7 @@ function ageWords(ageMs: number): string {
   return `${Math.floor(seconds / 86_400)} days ago`
 }
 
-/** What a page says at its end about how old it is. */
+/** The line at the end of a page that states its age. */
 export function freshnessLine({ position, ageMs, waiting }: Freshness): Html {
   const data =
     position < 0n

@@ -7,14 +7,19 @@ import type { Ports } from '../../ports.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How old what the page shows is at most; undefined where no whole page is asked for. */
+    /** The maximum age of the page's data; undefined for requests that do not load a whole page. */
     freshness: Freshness | undefined
-    /** How many requests wait for an approval, for those who decide; undefined for others and where no whole page is. */
+    /**
+     * The number of pending approvals; undefined for members who may not approve, and for requests that do not load
+     * a whole page.
+     */
     waiting: number | undefined
   }
 }
 
-/** Looks at where the read models stand before a page reads from them, so that what it says is never too fresh. */
+/**
+ * Reads the position of the read models before the page reads from them, so that the stated age is never too low.
+ */
 export function noteFreshness(app: FastifyInstance, services: Ports<'db' | 'ledger' | 'now'>): void {
   const { db, ledger } = services
   app.decorateRequest('freshness', undefined)

@@ -25,13 +25,13 @@ const Query = z.object({
   needs: one,
 })
 
-/** What a list's address says: the first one counts of what is said twice, and an empty filter filters nothing. */
+/** The query of a list: of a repeated parameter the first counts, and an empty filter is ignored. */
 export const queryOf = (request: FastifyRequest): z.infer<typeof Query> => Query.parse(request.query)
 
-/** More than anybody chooses from. */
+/** The maximum number of options in a filter. */
 const mostChoices = 200
 
-/** The products that a list may be narrowed down to. */
+/** The options of the product filter. */
 export async function productChoices({ db }: Ports<'db'>, tenantId: string): Promise<PresentProduct[]> {
   const { items } = await listProducts(db, tenantId, { after: undefined, limit: mostChoices })
   return items

@@ -14,7 +14,7 @@ export function moment(at: string): Html {
   return html`<time datetime=${at}>${day.format(date)}, ${clock.format(date)} UTC</time>`
 }
 
-/** `09:30 UTC` of a day that is said elsewhere. */
+/** `09:30 UTC`, for a day that is shown elsewhere. */
 export const clockOf = (at: string): Html =>
   html`<time datetime=${at}>${clock.format(new Date(at))} UTC</time>`
 
@@ -40,7 +40,7 @@ const units = [
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
-/** `3 minutes ago`, `in 2 days`; after a month the day itself. */
+/** `3 minutes ago`, `in 2 days`; after a month the date. */
 export function ago(at: string, now: Date): Html {
   if (Math.abs(Date.parse(at) - now.getTime()) > 30 * 86_400_000) return dayOf(at)
   return html`<time datetime=${at} title=${`${day.format(new Date(at))}, ${clock.format(new Date(at))} UTC`}
@@ -48,14 +48,14 @@ export function ago(at: string, now: Date): Html {
   >`
 }
 
-/** `3 minutes ago` in the middle of a sentence, however long ago. */
+/** `3 minutes ago` within a sentence, for any age. */
 export function agoWords(at: string, now: Date): string {
   const passed = Date.parse(at) - now.getTime()
   const [unit, length] = units.find(([, ms]) => Math.abs(passed) >= ms) ?? ['now', 1]
   return unit === 'now' ? 'just now' : relative.format(Math.trunc(passed / length), unit)
 }
 
-/** `9 min 34 s`: how long something can still be done. */
+/** `9 min 34 s`: the remaining time. */
 export function timeLeft(seconds: number): string {
   const minutes = Math.floor(seconds / 60)
   return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`

@@ -4,23 +4,23 @@ import type { Ports } from '../../ports.ts'
 import { formToken } from '../session/session.ts'
 import { type Frame, frame, type NavItem } from './frame.ts'
 
-/** What every view may need to know. */
+/** What every view receives. */
 export type View = {
-  /** Goes into every form. */
+  /** The form token; every form contains it. */
   token: string
   now: Date
-  /** How the addresses of the API begin. */
+  /** The base of the API's URLs. */
   baseUrl: string
 }
 
 type Page = {
   title: string
-  /** Which entry of the navigation it belongs to. */
+  /** The entry of the navigation that is highlighted. */
   nav?: NavItem | undefined
   content: (view: View) => Html
 }
 
-/** Sends a part of a page, to take the place of the one that is there. */
+/** Sends a part of a page, which htmx puts in place of the old one. */
 export type ShowPart = (reply: FastifyReply, content: (view: View) => Html) => FastifyReply
 
 export type ShowPage = (reply: FastifyReply, page: Page, status?: number) => FastifyReply
@@ -32,7 +32,7 @@ export function partsOf(services: Ports<'now'>, baseUrl: string): ShowPart {
       .send(partOf(content({ token: formToken(reply), now: services.now(), baseUrl })))
 }
 
-/** How pages are sent: in the frame of somebody who is signed in, or by themselves. */
+/** Returns the function that sends pages: within the frame for a signed-in member, otherwise without it. */
 export function pagesOf(services: Ports<'now' | 'mailing'>, baseUrl: string): ShowPage {
   const hasMailbox = services.mailing.mailbox !== undefined
   return (reply, { title, nav, content }, status = 200) => {

@@ -1,9 +1,9 @@
 import { type Content, type Html, html } from '../../html.ts'
 
-/** Goes into every form that changes anything. */
+/** Required in every form that changes anything. */
 export const tokenField = (token: string): Html => html`<input type="hidden" name="_csrf" value=${token} />`
 
-/** The head of a page: what it is, one sentence about it, and what can be done. */
+/** The head of a page: its title, one sentence about it, and its actions. */
 export function heading(title: Content, lead?: Content, actions?: Content): Html {
   return html`<div class="head">
     <div>
@@ -26,14 +26,14 @@ export function notice(kind: 'done' | 'wrong' | 'warn' | 'info', text: Content):
 
 type Column = {
   label: string
-  /** Left out on a phone, where its row leads to a page that shows it. */
+  /** Hidden on phones, where the row links to a page that shows it. */
   wide?: boolean
-  /** Numbers line up at their ends. */
+  /** Right-aligned. */
   number?: boolean
 }
 
 type Table = {
-  /** Says what the table holds to those who do not see it. */
+  /** Describes the table to screen readers. */
   caption: string
   columns: readonly Column[]
   rows: readonly (readonly Content[])[]
@@ -61,7 +61,7 @@ export function table({ caption, columns, rows }: Table): Html {
   </table>`
 }
 
-/** What stands where there is nothing yet: why, and what to do next. */
+/** Shown instead of an empty list: the reason, and what to do next. */
 export function empty(title: string, text: Content, action?: Content): Html {
   return html`<div class="empty">
     <h2>${title}</h2>
@@ -70,10 +70,10 @@ export function empty(title: string, text: Content, action?: Content): Html {
   </div>`
 }
 
-/** Names with their values. */
+/** A label and its value. */
 type Fact = readonly [name: string, value: Content]
 
-/** @param pairs those that are undefined or false are left out */
+/** @param pairs undefined and false ones are left out */
 export function facts(pairs: readonly (Fact | undefined | false)[]): Html {
   return html`<dl class="facts">
     ${pairs
@@ -109,7 +109,7 @@ type Field = {
   className?: string
 }
 
-/** A labelled input, with what it is for and what is wrong with it. */
+/** A labelled input, with its hint and its error. */
 export function field({ name, label, type = 'text', value, hint, error, className, ...rest }: Field): Html {
   const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ')
   return html`<div class="field">
@@ -148,7 +148,7 @@ export function select(name: string, label: string, choices: readonly Choice[], 
   </div>`
 }
 
-/** What a list may be narrowed to: everything, or one of the values, each with what it is called. */
+/** The options of a filter: all, or one of the values, each with its label. */
 export const choicesOf = (
   all: string,
   values: readonly (readonly [value: string, label: string])[],
@@ -158,7 +158,7 @@ export const choicesOf = (
   ...values.map(([value, label]) => ({ value, label, selected: value === chosen })),
 ]
 
-/** Values that are called by themselves. */
+/** Options whose labels are their values. */
 export const asNamed = (values: readonly string[]) => values.map((value) => [value, value] as const)
 
 export function productSelect(
@@ -169,7 +169,7 @@ export function productSelect(
   return select('product', 'Product', choicesOf('All products', named, chosen))
 }
 
-/** What narrows a list down. The choice stands in the address, and is taken at once where there is JavaScript. */
+/** The filters of a list. The choice is part of the URL, and is applied immediately with JavaScript. */
 export function filters(path: string, listId: string, fields: readonly Content[]): Html {
   return html`<form
     class="filters"
@@ -187,7 +187,7 @@ export function filters(path: string, listId: string, fields: readonly Content[]
   </form>`
 }
 
-/** A secret that is shown once, ready to be copied. */
+/** A secret that is shown once, with a button to copy it. */
 export function secretBox(label: string, secret: string): Html {
   return html`<div class="secret">
     <label for="secret">${label}</label>
@@ -198,7 +198,7 @@ export function secretBox(label: string, secret: string): Html {
   </div>`
 }
 
-/** The way to the pages of a list before and after this one. */
+/** Links to the first and the next page of a list. */
 export function pager(path: string, query: Record<string, string | undefined>, next: string | null): Content {
   const at = (cursor: string | undefined) => {
     const given = Object.entries({ ...query, cursor }).filter(

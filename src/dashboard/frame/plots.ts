@@ -1,21 +1,21 @@
 import { type Html, html } from '../../html.ts'
 import { dayOf, hourOf } from './moments.ts'
 
-/** What stands in one bar, from the bottom up: each kind has a class, which has a colour. */
+/** The values of one bar from bottom to top; each kind has a class with a color. */
 type Bar = { at: string; parts: readonly number[] }
 
 type Plot = {
-  /** Says what is plotted to those who do not see it, and below the bars. */
+  /** Shown below the bars, and read by screen readers. */
   label: string
   by: 'day' | 'hour'
   bars: readonly Bar[]
-  /** Of the parts of a bar, in their order. */
+  /** The parts of a bar, in order. */
   kinds: readonly { className: string; name: string }[]
 }
 
 const height = 100
 
-/** A bar a day or an hour, drawn to the highest one. */
+/** One bar per day or hour, scaled to the highest one. */
 export function barPlot({ label, by, bars, kinds }: Plot): Html {
   const sum = ({ parts }: Bar) => parts.reduce((total, part) => total + part, 0)
   const most = Math.max(1, ...bars.map(sum))

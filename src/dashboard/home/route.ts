@@ -15,10 +15,10 @@ import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { homeView } from './view.ts'
 
-/** Deliveries that were given up are shown for as long as somebody may still want to make them again. */
+/** Failed deliveries are listed for as long as a member may want to redeliver them. */
 const givenUpWithinMs = 7 * 86_400_000
 
-/** The first page: what waits for somebody, and how much is going on. */
+/** The home page: what needs attention, and recent activity. */
 export function homePage(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
     const { tenantId, role } = principalOf(request)

@@ -13,11 +13,11 @@ import { searchBox } from '../search/view.ts'
 type Waits = {
   deliveries: DeliveryCounts
   parkedSales: number
-  /** Licensed, and without anybody who holds the license. */
+  /** Sales with a license that has no holder. */
   salesNeedingHolder: number
-  /** Streams of this tenant that are set aside. */
+  /** Parked streams of this tenant. */
   parkedStreams: number
-  /** Events that the read models have not taken in. */
+  /** Events that the read models have not applied yet. */
   behind: number
 }
 
@@ -27,7 +27,7 @@ type Home = {
   waits: Waits
   usage: UsageSeries
   devices: number
-  /** Nothing has been set up yet. */
+  /** Nothing is set up yet. */
   isNew: boolean
   mayManageTokens: boolean
 }
@@ -68,7 +68,7 @@ const card = (label: string, number: number): Html => html`<div class="card">
   <dd class="card-number">${number.toLocaleString('en')}</dd>
 </div>`
 
-/** Validations, with what was rejected on top. */
+/** Validations, with the rejected ones on top. */
 export function validationsPlot(series: UsageSeries['series'], by: 'day' | 'hour'): Html {
   return barPlot({
     label:

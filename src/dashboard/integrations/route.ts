@@ -8,10 +8,13 @@ import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { integrationsView } from './view.ts'
 
-/** More products than a workspace has; what is mapped to one beyond them would be said to be gone. */
+/** More products than a workspace has; a mapping to a product beyond this limit would be shown as broken. */
 const mostProducts = 1000
 
-/** The payment providers, and what each still lacks. Connecting is for programs: what it reveals belongs to them. */
+/**
+ * The payment providers, and what each still lacks. They are connected through the API, because connecting returns
+ * secrets for the caller.
+ */
 export function integrationPages(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/integrations', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
     const { tenantId } = principalOf(request)

@@ -24,9 +24,9 @@ type Action = {
   name: string
   label: string
   operation: GatedOperation<unknown>
-  /** Done with one device of the license, not with all of it. */
+  /** The action concerns one device, not the whole license. */
   ofDevice: boolean
-  /** Whether it could be asked for, of the device that the page is asked about. */
+  /** Whether the action applies to the license, and to the selected device. */
   fits: (license: IssuedLicense, device: Pick<Seat, 'status'> | undefined) => boolean
   body: (filled: Filled) => unknown
 }
@@ -70,7 +70,7 @@ const actions: readonly Action[] = [
   },
 ]
 
-/** What somebody of a role may ask to be done with a license as it is, and with the device that is asked about. */
+/** The actions that a role may request for a license in its state, and for the selected device. */
 export const actionsFor = (
   role: Role,
   license: IssuedLicense,
@@ -88,8 +88,8 @@ const DeviceQuery = z.object({ device }).catch({ device: '' })
 type ActionRequest = FastifyRequest<{ Params: { id: string; action: string } }>
 
 /**
- * Asks for what a button of a license says. Nothing happens by it: the request waits as a program's does, and whoever
- * may approve it reads what will happen and proves who they are.
+ * Requests an action on a license. Nothing is executed yet: as with the API, the request is pending until a member
+ * who may approve has read its effect and has proved who they are.
  */
 export function licenseActions(app: FastifyInstance, { services, show }: PageContext): void {
   const found = async (request: ActionRequest) => {

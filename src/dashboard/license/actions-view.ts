@@ -5,12 +5,12 @@ type RequestedAction = {
   token: string
   license: { licenseId: string; displayKey: string }
   action: { name: string; label: string; operation: { title: string }; ofDevice: boolean }
-  /** The device that it is about; empty where it is about the license. */
+  /** The device of the action; empty for the whole license. */
   deviceId: string
   problem: string | undefined
 }
 
-/** Before something is asked for that an approver decides about. */
+/** The form before an action is requested, for which a member then has to approve. */
 export function actionView({ token, license, action, deviceId, problem }: RequestedAction): Html {
   const { licenseId, displayKey } = license
   const path = `/dashboard/licenses/${licenseId}`

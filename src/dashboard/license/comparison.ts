@@ -4,7 +4,7 @@ import { moment } from '../frame/moments.ts'
 import { table } from '../frame/parts.ts'
 import { arrow, changed } from './timeline.ts'
 
-/** What became of a license between two moments. */
+/** The differences of a license between two moments. */
 export function comparisonView(
   { from, to, changes, devices }: Comparison,
   addressOf: (sequence: number) => string,

@@ -9,7 +9,7 @@ import { originOfMember, principalOf } from '../session/principal.ts'
 
 const member = { config: { page: 'member' }, exposeHeadRoute: false, schema: { hide: true } } as const
 
-/** Everything that is known of a license as one signed archive: the same that programs are given. */
+/** The evidence archive of a license, the same as the API returns. */
 export function evidencePage(app: FastifyInstance, { services }: PageContext): void {
   app.get(
     '/licenses/:id/evidence',

@@ -1,18 +1,18 @@
 import { type Html, html } from '../../html.ts'
 
 export type Stops = {
-  /** The page of the license. */
+  /** The path of the license's page. */
   path: string
   /** The sequence of the license's last event. */
   last: number
-  /** The event that the page looks back to; undefined for the present. */
+  /** The event that the page shows the state after; undefined for the present. */
   chosen: number | undefined
-  /** The device that the page is asked about goes along. */
+  /** The selected device, kept in the URL. */
   device: string | undefined
   addressOf: (sequence: number) => string
 }
 
-/** One stop an event, by mouse, by finger and by the arrow keys; and any other moment by its time. */
+/** A slider with one stop per event, for mouse, touch and arrow keys, and an input for any other time. */
 export function momentSlider({ path, last, chosen, device, addressOf }: Stops): Html {
   const at = chosen ?? last
   const deviceField = device !== undefined && html`<input type="hidden" name="device" value=${device} />`

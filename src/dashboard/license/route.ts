@@ -24,7 +24,7 @@ import { actionsFor } from './actions-route.ts'
 import { licenseView } from './view.ts'
 
 const pageSize = 50
-/** More than anybody looks through beside a license; the list of deliveries has them all. */
+/** How many deliveries the license's page shows; the list of deliveries has all of them. */
 const mostDeliveries = 20
 
 const sequence = z.string().regex(/^\d{1,9}$/)
@@ -35,15 +35,15 @@ const Query = z.object({
     .max(256)
     .optional()
     .transform((device) => (device === '' ? undefined : device)),
-  /** The newest event of the part of the history that is shown. */
+  /** The newest event on this page of the history. */
   upTo: sequence.transform(Number).optional(),
   compare: z
     .string()
-    // Two moments as long as they can be; on longer text the pattern would take its time.
+    // The longest pair of moments; the pattern would be slow on longer text.
     .max(80, { abort: true })
     .regex(/^[\dTZ:.-]+?\.\.[\dTZ:.-]+$/)
     .optional(),
-  /** What the forms send, which the address says in another way. */
+  /** Fields of the forms, which are redirected to a URL in the canonical form. */
   at: z
     .string()
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/)
@@ -55,7 +55,7 @@ type Query = z.infer<typeof Query>
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-/** A license's whole story: what it answers and why, now or then, and what has happened to it. */
+/** A license: its present or past state, the explanation of its answers, and its history. */
 export function licensePage(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/licenses/:id', auditedPage('license'), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
@@ -108,7 +108,7 @@ function queryIn(request: FastifyRequest): Query {
   return data
 }
 
-/** The address that says what a form has asked for, so that it can be kept and sent on. */
+/** The canonical query of a form's input, so that the URL can be kept and shared. */
 function normalizedQuery({ at, from, to, device }: Query): string | undefined {
   const deviceParam = device === undefined ? {} : { device }
   if (at !== undefined) {
@@ -134,7 +134,7 @@ async function shownNow(services: Ports<'db' | 'now' | 'subjects'>, entry: Licen
   return shownOf(services, entry, momentOf(services), seats, telemetry)
 }
 
-/** What devices said of themselves is not recorded, so nobody knows what they said then. */
+/** Telemetry has no history, so past states do not show it. */
 async function shownThen(
   services: Ports<'db' | 'ledger' | 'now' | 'subjects'>,
   { tenantId, licenseId }: Place,

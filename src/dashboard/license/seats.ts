@@ -5,18 +5,21 @@ type Taken = { deviceId: string; name: string; platform: string | null; activate
 
 export type Seats = {
   used: number
-  /** null: as many as come. */
+  /** null: unlimited. */
   limit: number | null
-  /** Longest first; not all of them, where there are many. */
+  /** Longest active first; truncated when there are many. */
   taken: readonly Taken[]
-  /** The device that the page is asked about. */
+  /** The selected device. */
   asked: string | undefined
 }
 
-/** Free ones beyond these are only counted. */
+/** Further free seats are only counted. */
 const mostFree = 12
 
-/** Every seat as a place: with the device that sits there, or free. Each device leads to what it would be answered. */
+/**
+ * A picture of every seat, with its device or free. Each device links to what validate and activate would return
+ * for it.
+ */
 export function seatsPicture(
   { used, limit, taken, asked }: Seats,
   addressOf: (deviceId: string) => string,

@@ -7,16 +7,16 @@ import { clockOf, dayOf, moment } from '../frame/moments.ts'
 import { badge } from '../frame/parts.ts'
 
 export type Timeline = {
+  /** The same events as recorded. */
   entries: readonly LicenseHistoryEntry[]
-  /** The same events as they were recorded. */
   recorded: readonly HistoryEntry[]
-  /** The event that the page looks back to. */
+  /** The event that the page shows the state after. */
   chosen: number | undefined
-  /** The page as of an event. */
+  /** The URL of the page as of an event. */
   addressOf: (sequence: number) => string
 }
 
-/** What happened, a day after the other, newest first: in words, with what it changed, and as it stands in the log. */
+/** The history by day, newest first: each event with its summary, its changes and its recorded form. */
 export function timeline({ entries, recorded, chosen, addressOf }: Timeline): Html {
   const raw = new Map(recorded.map((entry) => [entry.revision, entry]))
   const days = Map.groupBy(entries, ({ time }) => time.slice(0, 10))
@@ -68,11 +68,11 @@ const fieldWords: Record<Change['field'], string> = {
 export const changed = ({ field, before, after }: Change): Html =>
   html`<li><span class="change-field">${fieldWords[field]}</span> ${arrow(shown(field, before), shown(field, after))}</li>`
 
-/** Of the first event, before which there was nothing. */
+/** A change by the first event, which has no value before it. */
 const begun = ({ field, after }: Change): Html =>
   html`<li><span class="change-field">${fieldWords[field]}</span> ${shown(field, after)}</li>`
 
-/** `before → after`, said as words too. */
+/** `before → after`, also in words for screen readers. */
 export const arrow = (before: Content, after: Content): Html =>
   html`<span>${before} <span aria-label="became">→</span> ${after}</span>`
 
@@ -85,7 +85,7 @@ function shown(field: Change['field'], value: string | number | null): Content {
 
 const deliveryTones = { pending: 'warn', delivered: 'good', abandoned: 'bad' } as const
 
-/** To what it is linked. */
+/** Links to related pages. */
 function linksOf({ links }: LicenseHistoryEntry): Content {
   const { saleId, customerId, confirmationId, deliveries } = links
   const all: Content[] = [

@@ -8,13 +8,13 @@ export type VerdictQuestion = {
   explanation: Explanation
   /** Undefined for the present. */
   asOf: string | undefined
-  /** The page of this license at the same moment, asked about a device or none. */
+  /** The URL of this license at the same moment, for a device or none. */
   addressOf: (deviceId: string | undefined) => string
-  /** Where an event stands on a page. */
+  /** The URL of an event in the history. */
   eventAddress: (sequence: number) => string
 }
 
-/** What a program would be answered at the moment, why, and by which events. */
+/** What validate and activate would return at the moment, why, and because of which events. */
 export function verdictView(asked: VerdictQuestion): Html {
   const { explanation, asOf } = asked
   const { validate, activate, deviceId } = explanation

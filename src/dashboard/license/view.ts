@@ -27,16 +27,16 @@ type Device = {
   telemetry: { appVersion: string | null; platform: string | null; seenAt: string } | null
 }
 
-/** Which moment, and which device, a page of a license is asked about. */
+/** The moment and the device in the URL of a license's page. */
 type Question = { asOf: string | undefined; device: string | undefined }
 
 export type OneLicense = {
   question: Question
-  /** As it is, or was. */
+  /** Its present or past state. */
   license: ShownLicense & { revokedAt?: string | undefined; saleId: string | null }
   devices: readonly Device[]
   explanation: Explanation
-  /** The event that the page looks back to, with what happened then; undefined for the present. */
+  /** The event that the page shows the state after, with its summary; undefined for the present. */
   stop: LicenseHistoryEntry | undefined
   /** The sequence of its last event. */
   last: number
@@ -44,7 +44,7 @@ export type OneLicense = {
   history: Pick<Timeline, 'entries' | 'recorded'> & { older: number | undefined; isFirst: boolean }
   sale: KnownSale | undefined
   deliveries: readonly KnownDelivery[]
-  /** What the role may do with it. */
+  /** The actions that the role may request. */
   actions: readonly { name: string; label: string; ofDevice: boolean }[]
 }
 
@@ -74,7 +74,7 @@ export function licenseView(view: View, one: OneLicense): Html {
   </div>`
 }
 
-/** The evidence can be taken by everybody; what changes something is only asked for. */
+/** Every member can download the evidence; changes can only be requested. */
 const actionsOf = ({ license, question, actions }: OneLicense): Content => [
   html`<a class="button second" href=${`${pathOf(license.id)}/evidence`} download>Download evidence</a>`,
   ...actions.map(({ name, label, ofDevice }) => {
@@ -83,7 +83,7 @@ const actionsOf = ({ license, question, actions }: OneLicense): Content => [
   }),
 ]
 
-/** What the slider changes, and `statePart` with it: what the license answers at one moment. */
+/** Updated by the slider together with `statePart`: the answers of the license at one moment. */
 function momentPart(one: OneLicense): Html {
   const { license, explanation, question } = one
   const { id } = license
@@ -99,7 +99,7 @@ function momentPart(one: OneLicense): Html {
   </div>`
 }
 
-/** The license at that moment. */
+/** The state of the license at that moment. */
 function statePart(view: View, one: OneLicense): Html {
   const { license, explanation, question } = one
   return html`<div id="state">
@@ -116,7 +116,7 @@ function statePart(view: View, one: OneLicense): Html {
   </div>`
 }
 
-/** Where it stands on this page, or on the page of the history that begins with it. */
+/** The event's anchor on this page, or on the page of the history that begins with it. */
 function eventAddress({ license, question, history }: OneLicense, sequence: number): string {
   const isHere = history.entries.some((entry) => entry.sequence === sequence)
   const page = isHere ? '' : address(license.id, { ...question, upTo: String(sequence) })
@@ -130,7 +130,7 @@ function thenWords({ license, explanation, stop, last }: OneLicense): Content {
   >`
 }
 
-/** Asks what one device would be answered. */
+/** Selects a device, to show what validate and activate would return for it. */
 function deviceQuestion({ license, question }: OneLicense): Html {
   return html`<form class="inline-form device-question" method="get" action=${pathOf(license.id)}>
     ${question.asOf !== undefined && html`<input type="hidden" name="asOf" value=${question.asOf} />`}
@@ -171,7 +171,7 @@ function factsView({ license }: OneLicense): Html {
 const sourceWords = (source: string): string =>
   ({ api: 'API', import: 'import', sale: 'sale', test: 'test purchase' })[source] ?? source
 
-/** Every device that was ever there, behind a line that opens: the picture shows those in seats. */
+/** All devices, also deactivated ones, collapsed: the picture shows the active ones. */
 function devicesPart(view: View, { license, question, devices }: OneLicense): Content {
   if (devices.length === 0) return null
   return html`<details class="part">

@@ -26,7 +26,7 @@ export async function shownLicenses(
   return entries.map((entry, index) => licenseOf(entry, people[index] ?? unknownPerson, now))
 }
 
-/** All licenses, to look at: programs change them. */
+/** All licenses, read only; they are changed through the API. */
 export function licensePages(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/licenses', auditedPage('licenses'), async (request, reply) => {
     const { tenantId } = principalOf(request)

@@ -16,7 +16,7 @@ import {
   table,
 } from '../frame/parts.ts'
 
-/** What a page shows of a license, as the interface for programs tells it. */
+/** The fields of a license that pages show, as in the API. */
 export type ShownLicense = {
   id: string
   productId: string

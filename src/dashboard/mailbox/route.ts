@@ -5,7 +5,7 @@ import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { mailboxView, mailView } from './view.ts'
 
-/** Mails hold keys, which nobody reads who could not also set up where they are sent. */
+/** Mails contain license keys, so only members who may configure mail can read them. */
 const manage = (auditedView: 'mail' | 'mails') =>
   ({ config: { page: 'manage_settings', look: auditedView }, schema: { hide: true } }) as const
 
@@ -13,11 +13,11 @@ const mostMails = 200
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-/** What a mail of somebody else may do in a browser: be looked at, with the styles that it brings. */
+/** The content security policy of a shown mail: only its own styles, nothing else. */
 const mailPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 
-/** The mails that no mail server takes. With a mail server there is nothing here. */
+/** The mails that are stored because no mail server is configured; 404 with a mail server. */
 export function mailboxPages(app: FastifyInstance, { services, show }: PageContext): void {
   const { mailbox } = services.mailing
 

@@ -107,7 +107,7 @@ export function memberPages(app: FastifyInstance, context: PageContext): void {
   oneMember(app, context, (request, reply) => showLink(request, reply, request.params.id, 'recovery'))
 }
 
-/** A member's page, and what an owner does there. */
+/** A member's page, with the actions of an owner. */
 function oneMember(
   app: FastifyInstance,
   { services, show }: PageContext,
@@ -125,7 +125,9 @@ function oneMember(
     request.session.notice = { kind: 'done', text }
     return reply.redirect(to, 303)
   }
-  /** Nobody locks themselves out by a slip: another owner has to do it. */
+  /**
+   * A member cannot change themselves here: another owner has to, so that no one locks themselves out by mistake.
+   */
   const another = async (request: MemberRequest): Promise<PresentMember> => {
     const member = await required(request)
     if (member.memberId !== principalOf(request).memberId) return member

@@ -98,12 +98,12 @@ type OneMember = {
   email: string | null
   ways: Awaited<ReturnType<typeof waysIn>>
   sessions: readonly ListedSession[]
-  /** The names of the tokens that they made and that still work. */
+  /** The names of the active tokens that they created. */
   tokens: readonly string[]
   isSelf: boolean
 }
 
-/** What of a member's tokens ends with them. */
+/** The sentence about tokens that stop working with the member. */
 const endingTokens = (names: readonly string[]): string =>
   names.length === 0
     ? 'They have no active API tokens.'

@@ -13,7 +13,7 @@ const pageSize = 50
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-/** The products and each one's key types, to look at: programs change them. */
+/** The products and their key types, read only; they are changed through the API. */
 export function productPages(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/products', member, async (request, reply) => {
     const { tenantId } = principalOf(request)

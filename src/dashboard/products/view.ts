@@ -120,7 +120,7 @@ function priceWords({ unitAmount, currency, interval, priceId }: NonNullable<Key
   return `${money(unitAmount, currency)}${interval === null ? '' : ` per ${interval}`}`
 }
 
-/** The largest unit that it is a whole number of. */
+/** A duration in the largest unit that divides it. */
 function seconds(count: number): string {
   const units = [
     [86_400, 'day'],

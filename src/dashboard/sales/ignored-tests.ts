@@ -7,7 +7,7 @@ import { section, table } from '../frame/parts.ts'
 
 export type IgnoredTests = Awaited<ReturnType<typeof listIgnoredTests>>['items']
 
-/** Test notifications that had no effect, with the reason; nothing where there are none. */
+/** Test notifications that had no effect, with the reason; nothing when there are none. */
 export function ignoredTestsPart(view: View, tests: IgnoredTests): Content {
   if (tests.length === 0) return null
   return section(

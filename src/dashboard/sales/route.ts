@@ -24,9 +24,9 @@ import { salesView, saleView } from './view.ts'
 const hidden = { schema: { hide: true } } as const
 
 const pageSize = 50
-/** The newest tests that had no effect, below the sales. */
+/** How many ignored tests are shown below the sales. */
 const mostIgnored = 20
-/** More deliveries than a license has before anybody looks into its sale. */
+/** The maximum number of deliveries on a sale's page. */
 const mostDeliveries = 100
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
@@ -34,7 +34,7 @@ type OneRequest = FastifyRequest<{ Params: { id: string } }>
 const Status = z.enum(['parked', 'received', 'licensed'])
 const Needs = z.enum(['holder'])
 
-/** What was sold, and everything that came of it; what is parked can be tried again. */
+/** Sales with everything that followed from them. A parked sale can be replayed. */
 export function salePages(app: FastifyInstance, context: PageContext): void {
   listPage(app, context)
   onePage(app, context)

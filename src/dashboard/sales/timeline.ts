@@ -8,7 +8,7 @@ import { badge } from '../frame/parts.ts'
 
 type Entry = { at: string; words: Content }
 
-/** What happened to a sale and to what followed from it, in one order. */
+/** The history of a sale, its license and its deliveries, in one order. */
 export function saleTimeline(events: readonly SaleEvent[], deliveries: readonly KnownDelivery[]): Html {
   const entries = [
     ...events.flatMap((event): Entry[] => {
@@ -31,7 +31,7 @@ export function saleTimeline(events: readonly SaleEvent[], deliveries: readonly 
 const entry = (title: string, more: Content): Html =>
   html`<span><strong>${title}</strong><span class="sub">${more}</span></span>`
 
-/** Null for what is bookkeeping. */
+/** The entry of an event; null for internal ones. */
 function eventWords(event: SaleEvent): Content {
   switch (event.type) {
     case 'SaleReceived':

@@ -55,7 +55,7 @@ const namedProviders = Provider.options.map((provider) => [provider, providerNam
 
 const noticeWords = { quantity_exceeded: 'quantity exceeded', plan_not_mapped: 'plan not mapped' } as const
 
-/** What a buyer is called in a list and at the head of a page. */
+/** The name of a buyer in lists and headings. */
 export const buyerWords = ({ customer }: KnownSale, email: string | null): string =>
   email ?? (customer === null ? 'No email address' : 'Erased customer')
 
@@ -120,7 +120,7 @@ function salesTable(view: View, sales: readonly Row[]): Html {
 type OneSale = {
   sale: KnownSale
   buyer: Buyer
-  /** Of its license, once there is one. */
+  /** The masked key of its license, once there is one. */
   displayKey: string | undefined
   history: readonly SaleEvent[]
   deliveries: readonly KnownDelivery[]
@@ -192,7 +192,7 @@ const replayForm = (token: string, sale: KnownSale): Html =>
     <button>Replay sale</button>
   </form>`
 
-/** The five steps of a sale, each as far as it has come. */
+/** The progress of a sale through its five stages. */
 function stages({ sale, displayKey, deliveries }: OneSale): Html {
   const mail = deliveries.find(({ channel }) => channel === 'mail')
   const webhook = deliveries.find(

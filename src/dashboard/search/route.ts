@@ -11,12 +11,12 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { foundView } from './view.ts'
 
-/** Longer than anything that can be found, and read without being kept. */
+/** Longer than anything that can be found. */
 const SearchForm = z.object({ text: z.string().max(1000) })
 
 /**
- * Finds what somebody on the phone names. It may be a license key, so it is sent as a form, stands in no address, and
- * is not shown again; one license that is found alone is shown at once.
+ * Finds licenses, sales, devices and customers. The text may be a license key, so it is sent as a form, is not part
+ * of a URL, and is not shown again. A single result opens at once.
  */
 export function searchPage(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/search', { config: { page: 'member' }, schema: { hide: true } }, async (_request, reply) =>
@@ -40,7 +40,7 @@ export function searchPage(app: FastifyInstance, { services, show }: PageContext
   })
 }
 
-/** By what was found, and never for what: that may be a key or a person. */
+/** Records the kind of search in the audit log, but not the text, which may be a key or name a person. */
 async function noteSearch(
   services: Ports<'execute' | 'newId' | 'now'>,
   request: FastifyRequest,
@@ -55,7 +55,7 @@ async function noteSearch(
   )
 }
 
-/** Where to go at once. */
+/** The path of the only result, if there is exactly one. */
 function onlyOne({ licenses, devices, sales, customers }: Found): string | undefined {
   const [license] = licenses
   const others = devices.length + sales.length + customers.length
@@ -69,7 +69,7 @@ function onlyOne({ licenses, devices, sales, customers }: Found): string | undef
   return undefined
 }
 
-/** Whom what was found is for: licenses, sales and customers, each in their order. */
+/** The people behind the results: of licenses, sales and customers, each in order. */
 async function peopleIn(
   services: Ports<'subjects'>,
   tenantId: string,

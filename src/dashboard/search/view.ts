@@ -8,10 +8,10 @@ import { badge, empty, heading, section, table, tokenField } from '../frame/part
 import { statusBadge } from '../licenses/view.ts'
 import { buyerWords } from '../sales/view.ts'
 
-/** What something was found by, in words. The audit log records `e-mail`. */
+/** The field that matched, in words. The audit log records `e-mail`. */
 export const foundByWords = (by: string): string => by.replace('e-mail', 'email').replace(/ id$/, ' ID')
 
-/** One box for whatever a customer names. */
+/** The search box. */
 export const searchBox = (token: string, autofocus = false): Html => html`<form
   class="search"
   method="post"

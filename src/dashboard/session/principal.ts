@@ -14,7 +14,7 @@ import type { Ports } from '../../ports.ts'
 import { leadingTo } from './return-path.ts'
 import { sessionHashOf } from './session.ts'
 
-/** The member who is signed in, as of this request: a role that was removed is gone with the next one. */
+/** The signed-in member, read anew for each request: a removed role has no effect on the next one. */
 export type Principal = {
   memberId: string
   tenantId: string
@@ -22,7 +22,7 @@ export type Principal = {
   tenantStatus: 'active' | 'suspended' | 'closed'
   plan: Plan
   role: Role
-  /** Null once the person has been erased. */
+  /** Null once the person's data was erased. */
   email: string | null
   sessionHash: string
   authenticatedAt: string
@@ -33,22 +33,22 @@ declare module 'fastify' {
     principal: Principal | undefined
   }
   interface FastifyContextConfig {
-    /** Who may come to a page: everybody, every member, or members with a permission. */
+    /** Who may open the page: everyone, every member, or members with a permission. */
     page?: 'open' | 'member' | Permission
-    /** What pages ask for by themselves, however often: it keeps no session alive. */
+    /** Requested by the page itself at intervals, which does not extend the session. */
     background?: true
     /** The member must have proved who they are within this time. */
     freshMs?: number
-    /** What a page shows of people and what they bought: that somebody looks at it is recorded before they see it. */
+    /** The page shows personal data: each view is recorded in the audit log before the page is returned. */
     auditedView?: AuditTarget['kind']
   }
 }
 
-/** How long a proof of who somebody is counts for something dangerous, and for sending a form begun in that time. */
+/** How long a sign-in counts as fresh for dangerous actions, and for sending a form opened in that time. */
 export const freshMs = 5 * 60_000
 export const freshFormMs = 15 * 60_000
 
-/** Finds out who is signed in, and lets nobody further than they may go. */
+/** Authenticates each request of the dashboard, and enforces its route's `page` permission. */
 export function guardRoutes(
   app: FastifyInstance,
   services: Ports<'db' | 'execute' | 'newId' | 'now' | 'subjects'>,
@@ -56,7 +56,7 @@ export function guardRoutes(
   app.decorateRequest('principal', undefined)
   app.addHook('onRequest', async (request, reply) => {
     request.principal = await signedIn(services, request)
-    // A page that brings itself up to date is no sign that somebody is still there.
+    // An automatic update does not show that the member is still there.
     const { background } = request.routeOptions.config
     if (request.principal && !background && request.headers['hx-trigger'] === undefined)
       await touchSession(services.db, request.principal.sessionHash, services.now())
@@ -74,7 +74,7 @@ export function guardRoutes(
   })
 }
 
-/** How a page for every member is declared whose looks are recorded. */
+/** The options of a route for every member whose views are recorded in the audit log. */
 export const auditedPage = (look: AuditTarget['kind']) =>
   ({ config: { page: 'member', look }, schema: { hide: true } }) as const
 
@@ -84,8 +84,8 @@ const ViewRequest = z.object({
 })
 
 /**
- * Whatever asks for it, and with whichever headers: what is shown counts. So no page that records looks brings itself up
- * to date. What can be nobody's id is not kept: it may be anything.
+ * Every response counts as a view, whatever the request's headers, so audited pages do not update themselves. A
+ * malformed id is not recorded, because it may contain anything.
  */
 async function recordView(
   services: Ports<'execute' | 'newId' | 'now'>,
@@ -105,11 +105,14 @@ async function recordView(
   )
 }
 
-/** Sends somebody to a page that leads back here; a form cannot be sent again by itself, so it leads to where it was. */
+/**
+ * Redirects to a page that leads back here afterwards. A form cannot be sent again automatically, so it leads back
+ * to the page of the form.
+ */
 async function leadTo(request: FastifyRequest, reply: FastifyReply, page: string): Promise<FastifyReply> {
   const path = request.method === 'GET' ? request.url : pathOfReferer(request)
   const location = leadingTo(page, path)
-  // A part of a page cannot be led elsewhere: htmx is told to take the whole page there.
+  // A part of a page cannot redirect; htmx is told to load the whole page.
   if (request.headers['hx-request'] !== undefined)
     return reply.code(204).header('hx-redirect', location).send()
   return reply.redirect(location, 303)
@@ -152,13 +155,13 @@ export function isFresh(
   return services.now().getTime() - Date.parse(authenticatedAt) < within
 }
 
-/** The member who requests a page that only members reach. */
+/** The member behind a request of a page that only members can open. */
 export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new Problem(401, 'unauthorized', 'Sign in first.')
   return request.principal
 }
 
-/** Stands in the metadata of every event that the request causes. */
+/** The origin in the metadata of every event that the request causes. */
 export const originOfMember = (request: FastifyRequest): Origin => ({
   requestId: request.id,
   actor: `member:${principalOf(request).memberId}`,

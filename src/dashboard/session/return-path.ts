@@ -1,10 +1,7 @@
-/** Where people are led when nothing else was asked for. */
+/** The default page after signing in. */
 export const home = '/dashboard'
 
-/**
- * The page that somebody first asked for, if it is one of the dashboard's: never another site, in whichever way an
- * address can be written.
- */
+/** The requested page if it belongs to the dashboard, in any notation of a URL; never a page of another site. */
 export function returnPath(asked: unknown): string {
   if (
     typeof asked !== 'string' ||
@@ -17,12 +14,12 @@ export function returnPath(asked: unknown): string {
   if (!url || url.origin !== origin) return home
   const inside =
     (url.pathname === home || url.pathname.startsWith(`${home}/`)) && !url.pathname.includes('//')
-  // Signing in leads on to a page, not back to signing in or to something that only forms are sent to.
+  // After signing in, never back to a sign-in page or to a route that only accepts forms.
   return inside && !/^\/dashboard\/(?:sign-in|sign-out|confirm)/.test(url.pathname)
     ? url.pathname + url.search
     : home
 }
 
-/** The address of a page that leads on to another one afterwards. */
+/** The URL of a page that redirects to another one afterwards. */
 export const leadingTo = (page: string, path: string): string =>
   path === home ? page : `${page}?return=${encodeURIComponent(path)}`

@@ -2,7 +2,7 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../../http/problem.ts'
 
-/** What browsers are told about every page: nothing from elsewhere, nothing inline, no frames around it. */
+/** Sets the security headers of every page: nothing from other origins, nothing inline, no frames around it. */
 export async function guardPages(app: FastifyInstance, isHttps: boolean): Promise<void> {
   const self = ["'self'"]
   await app.register(helmet, {
@@ -26,8 +26,8 @@ export async function guardPages(app: FastifyInstance, isHttps: boolean): Promis
 }
 
 /**
- * A form that another site has sent is not taken, whatever it carries: browsers say where one comes from. Programs that
- * are no browsers, and old ones, say nothing.
+ * Refuses a form that another site has sent, which browsers state in a header. Other clients and old browsers send
+ * no such header and pass.
  */
 export function refuseForeignForms(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {

@@ -12,7 +12,7 @@ import type { Ports } from '../../ports.ts'
 const FlashMessage = z.object({ kind: z.enum(['done', 'wrong']), text: z.string() })
 export type FlashMessage = z.infer<typeof FlashMessage>
 
-/** What a session says about who is signed in with it. */
+/** The signed-in member of a session. */
 const SessionMember = z.object({
   memberId: z.string(),
   tenantId: z.string(),
@@ -23,7 +23,7 @@ const SessionMember = z.object({
 })
 export type SessionMember = z.infer<typeof SessionMember>
 
-/** What is kept of a session, with nothing in it that would let anybody in. */
+/** The stored data of a session. It contains no credential. */
 const StoredSession = z.object({
   member: SessionMember.optional(),
   challengedAt: z.string().optional(),
@@ -33,27 +33,27 @@ const StoredSession = z.object({
 })
 type StoredSession = z.infer<typeof StoredSession>
 
-/** Whoever is signed in with a session, of what is kept of it. */
+/** The signed-in member in a session's stored data. */
 export const memberIn = (data: unknown): SessionMember | undefined =>
   StoredSession.safeParse(data).data?.member
 
 declare module 'fastify' {
   interface Session {
     member?: SessionMember | undefined
-    /** When a passkey was last asked for: a session of somebody unknown begins with that. */
+    /** When a passkey challenge was last issued, which starts a session for a person who is not signed in. */
     challengedAt?: string | undefined
     /** Shown once, on the next page. */
     notice?: FlashMessage | undefined
-    /** Tells this attempt to connect an authenticator app from others. */
+    /** Identifies one attempt to connect an authenticator app. */
     enrolment?: string | undefined
-    /** The hash of the device code of the program whose code was entered. */
+    /** The hash of the device code that belongs to the entered user code. */
     login?: string | undefined
   }
 }
 
 export const sessionHashOf = (request: FastifyRequest): string => sha256(request.session.sessionId)
 
-/** The cookies' names. With TLS, browsers take one that begins so from nobody but this very host. */
+/** The name of a cookie. With TLS it begins with `__Host-`, which binds it to this host. */
 export const cookieNameOf = (what: string, isHttps: boolean): string =>
   `${isHttps ? '__Host-' : ''}keyledger-${what}`
 
@@ -63,17 +63,17 @@ export const cookieOptions = (isHttps: boolean) =>
 
 type SessionOptions = { services: Ports<'db' | 'now'>; cookieKey: KeyObject; isHttps: boolean }
 
-/** Ends the session that a request came with, and has its browser forget it. */
+/** Ends the session of a request, and deletes its cookie. */
 export type EndSession = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
-/** Sessions in Postgres, and a token in every form that another site cannot know. */
+/** Stores sessions in Postgres, and puts a token into every form that another site cannot know. */
 export async function registerSessions(app: FastifyInstance, options: SessionOptions): Promise<EndSession> {
   const { services, cookieKey, isHttps } = options
   const secretFor = (purpose: string) => createHmac('sha256', cookieKey).update(purpose).digest('base64')
   const cookieName = cookieNameOf('session', isHttps)
   const cookie = cookieOptions(isHttps)
   await app.register(fastifyCookie, { secret: secretFor('form cookie') })
-  // Before the plugin's own hook, which saves nothing when TLS ends at a proxy and this process sees none.
+  // Before the plugin's own hook, which saves nothing when TLS ends at a proxy.
   app.addHook('onSend', async (request, _reply, payload) => {
     const session: FastifyRequest['session'] | null = request.session
     if (session?.isModified?.()) await session.save()
@@ -92,7 +92,7 @@ export async function registerSessions(app: FastifyInstance, options: SessionOpt
     cookieOpts: { ...cookie, signed: true },
     csrfOpts: { hmacKey: secretFor('form token'), userInfo: true },
     getUserInfo: formOwner,
-    // Anybody can send a bad form as often as they like; a line for each would bury the others.
+    // Logged at debug level: anyone can send bad forms, and their lines would bury the others.
     logLevel: 'debug',
   } as const
   await app.register(csrfProtection, forms)
@@ -106,23 +106,23 @@ export async function registerSessions(app: FastifyInstance, options: SessionOpt
   }
 }
 
-/** A form belongs to the session that it was shown in, or to somebody who has not signed in. */
+/** A form belongs to the session that it was shown in, or to visitors without a member. */
 const formOwner = ({ session }: FastifyRequest): string => (session?.member ? session.sessionId : 'nobody')
 
-/** The token that a page puts into its forms; none on the page of a failure that came before cookies were read. */
+/** The token for a page's forms; empty on error pages from before the cookies were read. */
 export function formToken(reply: FastifyReply): string {
   const cookies: unknown = reply.request.cookies
   return cookies ? reply.generateCsrf({ userInfo: formOwner(reply.request) }) : ''
 }
 
-/** Signs somebody in with a session that nobody had before; what the one before it was is forgotten. */
+/** Signs a member in with a new session id; the data of the earlier session is dropped. */
 export async function beginSession(request: FastifyRequest, member: SessionMember): Promise<void> {
   await request.session.regenerate()
   request.session.member = member
   await request.session.save()
 }
 
-/** What the plugin calls: by callbacks, and with the id that stands in the cookie, of which only a hash is kept. */
+/** The store for the session plugin, with callbacks. Only a hash of the id in the cookie is stored. */
 function storeIn(db: Pool, now: () => Date) {
   type Callback = (error?: unknown) => void
   const settle = (work: Promise<unknown>, callback: Callback) =>

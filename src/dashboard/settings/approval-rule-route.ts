@@ -16,7 +16,7 @@ const Form = z.object({ rule: z.enum(['anyone', 'another']) })
 
 const path = '/settings/approvals'
 
-/** Where owners say whether another member than the one who asks has to approve. */
+/** Where owners choose whether a member other than the requester has to approve. */
 export function approvalRulePages(app: FastifyInstance, { services, show }: PageContext): void {
   app.get(path, manage, async (request: FastifyRequest, reply: FastifyReply) => {
     const { tenantId } = principalOf(request)

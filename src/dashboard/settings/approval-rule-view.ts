@@ -10,7 +10,7 @@ const words = {
 
 const wordsFor = (anotherMember: boolean): string => words[anotherMember ? 'another' : 'anyone']
 
-/** On the page of all settings. */
+/** The section on the settings page. */
 export function approvalRuleSummary(anotherMember: boolean, mayManage: boolean): Html {
   return html`<div class="sheet stack">
     ${facts([['Approver', wordsFor(anotherMember)]])}

@@ -61,7 +61,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
   approvalRulePages(app, context)
 }
 
-/** Which key is replaced stands in the form, so that a form sent twice replaces one key, not two. */
+/** The form names the key to replace, so that sending it twice replaces one key only. */
 const CheckoutForm = z.object({ replaces: z.string().max(100) })
 
 function checkoutKeyPages(app: FastifyInstance, { services, show }: PageContext): void {
@@ -95,7 +95,7 @@ function checkoutKeyPages(app: FastifyInstance, { services, show }: PageContext)
 }
 
 const WebhookForm = z.object({
-  /** Made with the form: sent twice, it changes the settings once. */
+  /** Created with the form, so that sending it twice changes the settings once. */
   operation: z.string().refine((id) => isId('req', id)),
   url: line(2048),
   events: boxes.pipe(z.array(WebhookEventName)),
@@ -128,7 +128,7 @@ function webhookPages(app: FastifyInstance, { services, show }: PageContext): vo
     )
   }
 
-  /** The same rules, and the same execution, as when a program asks for it and a person approves. */
+  /** Executes an operation with the same rules as an approved API request. */
   const run = async (request: FastifyRequest, operation: string, body: object) => {
     const { tenantId } = principalOf(request)
     const input = { parameters: {}, query: {}, body }

@@ -11,7 +11,7 @@ import { rotateSigningKeyView } from './signing-keys-view.ts'
 const hidden = { schema: { hide: true } } as const
 const page = '/settings/signing-keys'
 
-/** Which key is the newest stands in the form, so that a form sent twice rotates once. */
+/** The form names the newest key, so that sending it twice rotates once. */
 const RotateForm = z.object({ replaces: z.string().max(100) })
 
 export function signingKeyPages(app: FastifyInstance, { services, show }: PageContext): void {

@@ -11,7 +11,7 @@ const statusWords: Record<KeyStatus, Content> = {
   retired: badge('plain', 'retired'),
 }
 
-/** The keys that are published; retired ones are of no more use to anybody. */
+/** The published keys; retired ones are not listed. */
 export function signingKeysSummary(view: View, keys: readonly KeyState[], mayManage: boolean): Html {
   const published = keys.filter(({ status }) => status !== 'retired')
   return html`<div class="sheet stack">

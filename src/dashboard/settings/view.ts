@@ -18,7 +18,7 @@ type Settings = {
   checkoutKey: MaskedKey
   signingKeys: readonly KeyState[]
   endpoint: WebhookEndpoint | null
-  /** Another member than the one who asks has to approve. */
+  /** A member other than the requester has to approve. */
   anotherMember: boolean
   mayManage: boolean
 }

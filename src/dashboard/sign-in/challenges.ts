@@ -4,7 +4,7 @@ import { momentOf } from '../../commands/origin.ts'
 import type { Ports } from '../../ports.ts'
 import { sessionHashOf } from '../session/session.ts'
 
-/** Remembers what a passkey has to sign in the request's session, which begins with it if there was none. */
+/** Stores the challenge that a passkey must sign in the request's session; starts a session when there is none. */
 export async function giveChallenge(
   request: FastifyRequest,
   services: Ports<'db' | 'now'>,
@@ -20,7 +20,7 @@ export async function giveChallenge(
   )
 }
 
-/** The challenge of the request's session, once: whether or not what signed it is good, it cannot be used again. */
+/** Takes the challenge out of the request's session, so that it can be used only once, successfully or not. */
 export function challengeIn(
   request: FastifyRequest,
   { db, now }: Ports<'db' | 'now'>,

@@ -22,7 +22,7 @@ const PasskeyForm = z.object({ credential: z.string().max(20_000), return: z.str
 
 const noMatch = 'Confirmation failed. Check the password and the code; each code works once.'
 
-/** Before something dangerous a member says once more who they are, in the session that they have. */
+/** Before a dangerous action, a member signs in again within their session. */
 export function confirmRoutes(app: FastifyInstance, context: PageContext): void {
   const { services, party, show } = context
   const member = { config: { page: 'member' }, schema: { hide: true } } as const

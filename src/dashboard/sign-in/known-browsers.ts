@@ -4,11 +4,11 @@ import { sha256 } from '../../credentials/sha256.ts'
 import type { Ports } from '../../ports.ts'
 import { cookieNameOf, cookieOptions } from '../session/session.ts'
 
-/** Browsers that are known because a member has signed in with them. Being known opens nothing. */
+/** Recognizes browsers in which a member has signed in. This grants no access. */
 export type KnownBrowsers = {
-  /** What a request's browser is known by, if it holds such a cookie. */
+  /** The hash of the cookie that identifies the browser, if it has one. */
   hashOf(request: FastifyRequest): string | undefined
-  /** Makes the browser one of the member's, who has just proved who they are, with a new cookie. */
+  /** Gives the browser a new cookie and stores it for the member who has just signed in. */
   remember(request: FastifyRequest, reply: FastifyReply, memberId: string): Promise<void>
 }
 

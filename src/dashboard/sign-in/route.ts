@@ -33,7 +33,7 @@ const SignInForm = z.object({
 
 const PasskeyForm = z.object({ credential: z.string().max(20_000), return: z.string().max(600).optional() })
 
-/** The same for everybody who does not get in, so that nobody learns who is a member. */
+/** The same message for every failed sign-in, so that it does not reveal who is a member. */
 const noMatch =
   'Sign-in failed. Check the email address, the password and the code; each code works once. If your address ' +
   'belongs to several workspaces, enter the workspace.'
@@ -96,7 +96,7 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
     const { email, password, code, workspace, return: path } = formOf(SignInForm, request)
     const named = workspace.trim()
     const tenant = Slug.safeParse(named.toLowerCase())
-    // A name that can be nobody's is looked for all the same: it costs what every other try costs.
+    // A malformed name is looked up as well, so that every attempt takes the same time.
     const tenantId = named === '' ? undefined : (tenant.data ?? '')
     const signIn = await signInWithPassword(services, { email, tenantId, password, code }, callerOf(request))
     return answer(request, reply, signIn, { returnTo: returnPath(path), email, workspace: named })
@@ -118,7 +118,7 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
   })
 }
 
-/** Each challenge for somebody unknown is a row in the database, so an address gets no more than it can use. */
+/** Each challenge for an unknown browser is a row in the database, so they are limited per address. */
 async function limitChallenges(
   services: Ports<'attempts' | 'db' | 'now'>,
   { address, deviceHash }: Caller,
@@ -131,7 +131,7 @@ async function limitChallenges(
   throw new Problem(429, 'rate_limited', 'Too many attempts. Wait a minute and try again.', headers)
 }
 
-/** Opens a new session for somebody who has just proved who they are, in a browser that is theirs from now on. */
+/** Opens a new session for a member who has just signed in, and remembers the browser. */
 export async function admit(
   { services, browsers }: Pick<PageContext, 'services' | 'browsers'>,
   request: FastifyRequest,
@@ -144,7 +144,7 @@ export async function admit(
   await beginSession(request, { memberId, tenantId, authenticatedAt, address: addressOf(request), userAgent })
 }
 
-/** What somebody is told who has tried too often. */
+/** The message after too many attempts; also sets Retry-After. */
 export function waitProblem(reply: FastifyReply, retryAfterSeconds: number): string {
   reply.header('retry-after', String(retryAfterSeconds))
   const minutes = Math.ceil(retryAfterSeconds / 60)
@@ -152,7 +152,7 @@ export function waitProblem(reply: FastifyReply, retryAfterSeconds: number): str
 }
 
 export function signOutRoute(app: FastifyInstance, { endSession }: PageContext): void {
-  // For whoever still holds the cookie of a session that has ended, too.
+  // Also for a cookie whose session has ended.
   app.post('/sign-out', { config: { page: 'open' }, schema: { hide: true } }, async (request, reply) => {
     await endSession(request, reply)
     return reply.redirect(`${home}/sign-in`, 303)

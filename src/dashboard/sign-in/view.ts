@@ -3,21 +3,21 @@ import { type Content, type Html, html } from '../../html.ts'
 import { field, notice, tokenField } from '../frame/parts.ts'
 
 type PasskeyForm = {
-  /** Where the challenge comes from, and where the passkey is sent. */
+  /** The URL that returns the challenge; `action` receives the passkey. */
   challenge: string
   action: string
   token: string
   label: string
-  /** Makes one instead of showing one. */
+  /** Creates a passkey instead of using one. */
   makes?: boolean
   returnTo?: string
   extra?: Content
   second?: boolean
-  /** Stands between it and another way, which is all that there is without it. */
+  /** A separator before another sign-in method; undefined when there is none. */
   or?: string
 }
 
-/** A form that only a browser with JavaScript and passkeys shows. */
+/** A form that is only shown by browsers with JavaScript and passkeys. */
 export function passkeyForm(form: PasskeyForm): Html {
   return html`<form
     class="stack-tight"
@@ -138,7 +138,7 @@ type PasswordSetUp = {
   button: string
 }
 
-/** Chooses a password and connects an authenticator app, in one form. */
+/** One form to choose a password and connect an authenticator app. */
 export function passwordSetUp({ token, action, email, secret, qr, problem, button }: PasswordSetUp): Html {
   return html`<form class="stack" method="post" action=${action}>
     ${tokenField(token)}
@@ -194,7 +194,7 @@ export function welcomeView({ email, tenantName, role, setUp, passkey, problem }
   </div>`
 }
 
-/** A page with a message and one way on. */
+/** A page with a message and one link. */
 export function messageView(title: string, text: Content, action?: Content): Html {
   return html`<div class="stack narrow">
     <h1>${title}</h1>

@@ -30,12 +30,12 @@ import {
 const hoursShown = 48
 const hoursOfHits = 7 * 24
 const mostSignIns = 20
-/** Tokens whose limits are looked at; the newest ones. */
+/** The limits of at most this many tokens are shown, the newest first. */
 const mostTokens = 50
-/** The event store may hang, and the page is looked at just then. */
+/** The page must load while the event store hangs. */
 const patienceMs = 2000
 
-/** How the service does: what is everybody's only as far as it concerns everybody, and the rest of this tenant alone. */
+/** The system page: the health of the installation, and the activity of this tenant alone. */
 export function systemPage(app: FastifyInstance, context: PageContext): void {
   const { services, readiness, show, showPart } = context
   app.get('/system', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
@@ -71,7 +71,7 @@ export function systemPage(app: FastifyInstance, context: PageContext): void {
   })
 }
 
-/** Where colleagues sign in from is for those who let them in, and for those who look into what happened. */
+/** Sign-ins of other members are shown to those who manage members, and to auditors. */
 const maySeeSignIns = ({ role }: Principal): boolean => may(role, 'manage_members') || role === 'auditor'
 
 async function readModelsOf(
@@ -88,7 +88,7 @@ async function readModelsOf(
     rebuildPosition(db),
   ])
   limit.abort()
-  // Asked for after it is known whether one is running: one that ends in between has an end then.
+  // Read after the running rebuild: a rebuild that ends in between is then found here.
   return { status, parked, own, rebuilding, lastRebuild: await findLastRebuild(db) }
 }
 
@@ -121,7 +121,7 @@ async function limitHitsOf(services: Ports<'db' | 'limitHits' | 'now'>, tenantId
   return readLimitHits(services.db, tenantId, lastHours(services, hoursOfHits))
 }
 
-/** Those that count for the whole tenant, and of the management interface the tokens that are using it now. */
+/** The limits of the whole tenant, and those of its recently used tokens. */
 async function limitsOf({ services, limits }: PageContext, tenantId: string): Promise<NamedLimit[]> {
   const { items } = await listTokens(
     services.db,
@@ -133,8 +133,8 @@ async function limitsOf({ services, limits }: PageContext, tenantId: string): Pr
   const ofTenant = (['runtime', 'clientTenant', 'clientNewInstances', 'checkout'] as const).map(
     (name): LimitKey => ({ name, key: tenantId }),
   )
+  // Limits use the machine's clock, which the processes share.
   const ofTokens = [...names.keys()].map((key): LimitKey => ({ name: 'management', key }))
-  // Limits go by the clock of the machine, which processes share.
   const spent = await readLimitUse(services.db, limits, [...ofTenant, ...ofTokens], Date.now())
   return spent
     .filter(({ name, share }) => name !== 'management' || share > 0)

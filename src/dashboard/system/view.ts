@@ -17,12 +17,12 @@ import { barPlot } from '../frame/plots.ts'
 import { validationsPlot } from '../home/view.ts'
 
 export type ReadModelsShown = {
-  /** Undefined when the event store does not answer. */
+  /** Undefined when the event store does not respond. */
   status: ProjectionStatus | undefined
-  /** Streams set aside, of all tenants, and which of them are this one's. */
+  /** The parked streams of all tenants, and those of this tenant. */
   parked: number
   own: TenantParkedStream[]
-  /** The position that a running rebuild has come to. */
+  /** The position that a running rebuild has reached. */
   rebuilding: bigint | undefined
   lastRebuild: LastRebuild | undefined
 }
@@ -48,7 +48,7 @@ type System = {
   signingKeys: readonly KeyState[]
   limits: readonly NamedLimit[]
   limitHits: readonly HitsOfHour[]
-  /** Undefined for those who may not see them. */
+  /** Undefined for members who may not see them. */
   signIns: readonly SignInShown[] | undefined
 }
 
@@ -86,11 +86,11 @@ const health = (name: string, { ok, required, detail }: PartHealth): Html => htm
   ${detail !== undefined && html`<span class="sub">${detail}</span>`}
 </li>`
 
-/** They always answer; what counts is how far they are apart. */
+/** The badge depends on the difference of the clocks, because a clock always responds. */
 const clocksBadge = (ok: boolean, detail: string | undefined): Html =>
   detail === undefined ? badge('good', 'in sync') : badge(ok ? 'warn' : 'bad', 'out of sync')
 
-/** Brings itself up to date while a rebuild runs, where there is JavaScript. */
+/** Updates itself during a rebuild, with JavaScript. */
 export function readModelsPart(view: View, shown: ReadModelsShown): Html {
   const { status, parked, own, rebuilding } = shown
   return html`<div

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const days = { '7': 7, '30': 30, '90': 90, '365': 365 } as const
 
-/** How long a token lives: a number of days, or for ever. */
+/** The lifetime of a token: a number of days, or unlimited. */
 export const Lifetime = z.enum(['7', '30', '90', '365', 'never'])
 export type Lifetime = z.infer<typeof Lifetime>
 

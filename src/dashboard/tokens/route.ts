@@ -17,7 +17,7 @@ import { expiryOf, Lifetime } from './lifetimes.ts'
 import { madeTokenView, newTokenView, tokensView, tokenView } from './view.ts'
 
 const NewToken = z.object({
-  /** Made with the form: sent twice, it makes one token. */
+  /** Created with the form, so that sending it twice creates one token. */
   tokenId: z.string().refine((id) => isId('tok', id)),
   name: line(200),
   scopes: boxes.pipe(z.array(Scope)),

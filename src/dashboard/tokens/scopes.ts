@@ -1,7 +1,7 @@
 import type { Scope } from '../../domain/tokens/scopes.ts'
 import { type Html, html } from '../../html.ts'
 
-/** What each scope lets a token do, in plain words. */
+/** What each scope allows. */
 const scopeWords: Record<Scope, string> = {
   'products:read': 'View products and key types',
   'products:write': 'Create and change products and key types',
@@ -22,7 +22,7 @@ export const scopeList = (scopes: readonly Scope[]): Html =>
     >${scopes.map((scope) => html`<code class=${`badge ${scope === 'danger' ? 'bad' : 'plain'}`}>${scope}</code>`)}</span
   >`
 
-/** In a line of a list, where reading and writing of one thing are said together. */
+/** The scopes in one line of a list, with read and write of a resource combined. */
 export function scopeSummary(scopes: readonly Scope[]): Html {
   const groups = new Map<string, string[]>()
   for (const scope of scopes) {
@@ -39,7 +39,7 @@ export function scopeSummary(scopes: readonly Scope[]): Html {
 
 type ScopeBox = { scope: Scope; checked: boolean }
 
-/** A box for each scope, `danger` apart from the others at the end. */
+/** A check box per scope, `danger` separately at the end. */
 export function scopeBoxes(legend: string, boxes: readonly ScopeBox[], error?: string): Html {
   const box = ({ scope, checked }: ScopeBox) =>
     html`<div class=${scope === 'danger' ? 'check danger' : 'check'}>

@@ -64,7 +64,7 @@ export function tokensView(view: View, { tokens, live, pages, role }: Tokens): H
   </div>`
 }
 
-/** Why a token no longer works, if it does not. */
+/** Why a token no longer works; empty while it does. */
 function stateOf({ token: { status, expiresAt }, endedWithMember }: ListedToken, now: Date): Html | null {
   if (status === 'revoked') return badge('bad', 'revoked')
   if (endedWithMember) return badge('bad', 'member removed')

@@ -1,2 +1,2 @@
-/** Where a one-time link leads; whoever makes one, in the dashboard or on the host, puts the base address before it. */
+/** The path of a one-time link; the caller puts the base URL before it. */
 export const welcomePath = (secret: string): string => `/dashboard/welcome/${secret}`

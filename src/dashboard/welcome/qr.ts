@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 
 const quietZone = 4
 
-/** A QR code as a drawing in the page, which needs neither an image nor anybody's service. */
+/** A QR code as inline SVG, made without another service. */
 export function qrCode(text: string, label: string): Html {
   const { modules } = create(text, { errorCorrectionLevel: 'L' })
   const side = modules.size + 2 * quietZone

@@ -39,12 +39,12 @@ const settingUp = ({ link, member: { memberId, tenantId }, email }: LinkHolder):
   linkHash: link.linkHash,
 })
 
-/** The same attempt each time the link is opened, so that what was scanned once still holds. */
+/** The same for each opening of a link, so that an authenticator app that was connected once stays valid. */
 const enrolmentOf = ({ link }: LinkHolder): string => link.linkHash.slice(0, 24)
 
 const open = { config: { page: 'open' }, schema: { hide: true } } as const
 
-/** Where a one-time link leads: a member chooses how they sign in, and is in. Opening it uses nothing up. */
+/** One-time links: a member chooses a sign-in method and is signed in. Opening a link does not use it up. */
 export function welcomeRoutes(app: FastifyInstance, context: PageContext): void {
   const { services, party, show } = context
   const gone = (reply: FastifyReply) => show(reply, gonePage, 404)
@@ -56,7 +56,7 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
     return show(reply, { title: `Welcome to ${holder.tenantName}`, content }, problem ? 422 : 200)
   }
 
-  /** Finds out whose link it is before anything else. */
+  /** Finds the member of the link before anything else. */
   const holding =
     (work: (request: LinkRequest, reply: FastifyReply, holder: LinkHolder) => Promise<FastifyReply>) =>
     async (request: LinkRequest, reply: FastifyReply) => {
