@@ -7,7 +7,7 @@ import { mailboxView, mailView } from './view.ts'
 
 /** Mails contain license keys, so only members who may configure mail can read them. */
 const manage = (auditedView: 'mail' | 'mails') =>
-  ({ config: { page: 'manage_settings', look: auditedView }, schema: { hide: true } }) as const
+  ({ config: { page: 'manage_settings', auditedView }, schema: { hide: true } }) as const
 
 const mostMails = 200
 

@@ -75,8 +75,8 @@ export function guardRoutes(
 }
 
 /** The options of a route for every member whose views are recorded in the audit log. */
-export const auditedPage = (look: AuditTarget['kind']) =>
-  ({ config: { page: 'member', look }, schema: { hide: true } }) as const
+export const auditedPage = (auditedView: AuditTarget['kind']) =>
+  ({ config: { page: 'member', auditedView }, schema: { hide: true } }) as const
 
 const ViewRequest = z.object({
   params: z.object({ id: z.string().optional() }).catch({}),
