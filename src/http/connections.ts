@@ -10,12 +10,6 @@ declare module 'fastify' {
   }
 }
 
-/** Limits on the number of connections and on how long each may stall. */
-  /** From the first byte of a request, or from the connect, to the end of its headers. */
-  /** From the first byte of a request to the last byte of its body, except on a route with a slow body. */
-  /** Between two reads of a slow body. */
-  /** Without traffic in either direction, also between two requests. */
-  /** The maximum number of open connections; more are closed immediately. */
 /** How often Node checks for late requests; its default is 30 seconds. */
 const mostBetweenChecksMs = 1000
 

@@ -79,7 +79,10 @@ export const actionsFor = (
   may(role, 'ask_for_changes') ? actions.filter(({ fits }) => fits(license, device)) : []
 
 const ask = { config: { page: 'ask_for_changes' }, schema: { hide: true } } as const
-const requestPage = { config: { page: 'ask_for_changes', auditedView: 'license' }, schema: { hide: true } } as const
+const requestPage = {
+  config: { page: 'ask_for_changes', auditedView: 'license' },
+  schema: { hide: true },
+} as const
 
 const device = z.string().max(256).optional().default('')
 const RequestForm = z.object({ reason: line(500).optional().default(''), device })

@@ -7,8 +7,8 @@ import { clockOf, dayOf, moment } from '../frame/moments.ts'
 import { badge } from '../frame/parts.ts'
 
 export type Timeline = {
-  /** The same events as recorded. */
   entries: readonly LicenseHistoryEntry[]
+  /** The same events as recorded. */
   recorded: readonly HistoryEntry[]
   /** The event that the page shows the state after. */
   chosen: number | undefined
