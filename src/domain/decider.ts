@@ -6,7 +6,7 @@ export type Decider<State, Command, C extends Category> = Evolver<State, C> & {
   decide: (state: State, command: Command) => EventOf<C>[]
 }
 
-/** How the state of a stream follows from its events. */
+/** How to derive the state of a stream from its events. */
 export type Evolver<State, C extends Category> = {
   category: C
   /** The state of a stream without events. */

@@ -1,6 +1,6 @@
 /**
- * Whether two values made of plain JSON are the same; the order of an object's keys does not matter, and an
- * absent field equals an undefined one.
+ * Whether two plain JSON values are equal. The order of an object's keys does not matter, and an absent field
+ * equals an undefined one.
  */
 export function sameJson(left: unknown, right: unknown): boolean {
   return canonical(left) === canonical(right)

@@ -20,7 +20,10 @@ import { TokenEvent } from './tokens/events.ts'
 import { TrialEvent } from './trials/events.ts'
 import { WebhookEvent } from './webhooks/events.ts'
 
-/** What each category of stream may hold. The category is the part of a stream's name before the first `-`. */
+/**
+ * The events of each category of stream. The category is the part of a stream's name before the first `-`.
+ * Links have the category `notice`.
+ */
 export const eventsOf = {
   tenant: TenantEvent,
   member: MemberEvent,

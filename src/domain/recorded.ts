@@ -3,7 +3,10 @@ import type { Evolver } from './decider.ts'
 import type { Category, EventOf } from './events.ts'
 import { Moment } from './values.ts'
 
-/** Who caused an event: a token, a person, a payment provider, an app, an operator on the host, or the service itself. */
+/**
+ * Who caused an event: a token, a person, a payment provider, an app, an operator on the host, or the service
+ * itself.
+ */
 export const Actor = z.string().regex(/^(token|member|provider|client|operator|system):.+$/)
 
 export const EventMetadata = z.object({
@@ -13,7 +16,7 @@ export const EventMetadata = z.object({
   causationId: z.string().min(1),
   /** The first request of the whole chain. */
   correlationId: z.string().min(1),
-  /** The version of the event's shape, for upcasting. */
+  /** The version of the event's schema, for upcasting. */
   schema: z.int().positive(),
   at: Moment,
 })
@@ -25,21 +28,21 @@ type Place = {
   stream: string
   /** Within the stream, from 0. */
   revision: number
-  /** Within the whole log; sparse, only its order means anything. */
+  /** Within the whole log; sparse, so only the order is meaningful. */
   position: bigint
 }
 
-/** An event as it stands in the log, with its place and its cause. */
+/** An event of the log with its position and metadata. */
 export type Recorded<C extends Category = Category> = {
   [K in C]: Place & { readable: true; category: K; event: EventOf<K>; metadata: EventMetadata }
 }[C]
 
-/** An event that no known schema can read. Its stream is parked, and everything else goes on. */
+/** An event that no known schema matches. Its stream is parked; other streams are not affected. */
 export type Unreadable = Place & { readable: false; type: string; problem: string }
 
 export type LogEntry = Recorded | Unreadable
 
-/** An evolver for what is read from the log: an event of another category leaves the state as it is. */
+/** An evolver for entries of the log: an event of another category leaves the state unchanged. */
 export function evolveRecorded<State, C extends Category>({
   category,
   evolve,

@@ -1,6 +1,6 @@
 /**
- * Every reason for which the domain says no. The edges map each code to a status and a message in one table
- * of theirs, so that a code without an answer does not compile.
+ * Every reason for which the domain refuses a command. Each edge maps every code to a status and a message in
+ * one table, so that a missing code does not compile.
  */
 export type RefusalCode =
   | 'tenant_exists'

@@ -1,10 +1,10 @@
 import { type Category, eventsOf } from './events.ts'
 import type { Provider } from './integrations/provider.ts'
 
-/** The name of a stream: its category, and the id of what it is about. */
+/** The name of a stream: its category and its id. */
 export const streamName = (category: Category, id: string): string => `${category}-${id}`
 
-/** An id made of several. Only the last may hold a dot, so that they read back unambiguously. */
+/** Joins ids into one. Only the last may contain a dot, so the result can be split unambiguously. */
 const joinIds = (...ids: string[]): string => ids.join('.')
 
 export const productKey = (tenantId: string, productId: string): string => joinIds(tenantId, productId)
@@ -12,13 +12,13 @@ export const integrationKey = (tenantId: string, provider: Provider): string => 
 /** A person of a tenant. */
 export const subjectKey = (tenantId: string, subjectId: string): string => joinIds(tenantId, subjectId)
 export const auditKey = (tenantId: string, auditId: string): string => joinIds(tenantId, auditId)
-/** By the keyed hash of the machine. */
+/** With the keyed hash of the machine. */
 export const trialKey = (tenantId: string, productId: string, machine: string): string =>
   joinIds(tenantId, productId, machine)
-/** By the hash of the provider's own id of the sale, which may hold anything. */
+/** With the hash of the provider's id of the sale, which may contain any character. */
 export const saleKey = (tenantId: string, provider: Provider, saleIdHash: string): string =>
   joinIds(tenantId, provider, saleIdHash)
-/** By the hash of a link by which the provider names a sale. */
+/** With the hash of a link by which the provider names a sale. */
 export const linkKey = (tenantId: string, provider: Provider, linkHash: string): string =>
   joinIds(tenantId, provider, linkHash)
 
@@ -46,7 +46,7 @@ export const linkStream = (tenantId: string, provider: Provider, linkHash: strin
 /** One in each log, about the log itself. */
 export const identityStream = 'ledger-identity'
 
-/** The prefixes by which the ledger's own streams are told from whatever else a shared cluster holds. */
+/** The prefixes of the ledger's own streams, in a cluster that may hold others. */
 export const ownPrefixes: readonly string[] = Object.keys(eventsOf).map((category) => `${category}-`)
 
 /** The part of a stream's name before the first `-`; undefined for a stream that is not the ledger's. */

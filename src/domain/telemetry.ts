@@ -1,4 +1,4 @@
-/** What an app says of itself, all of it optional. */
+/** What an app reports about itself, all of it optional. */
 export type Telemetry = {
   appVersion: string | null
   sdkVersion: string | null
@@ -6,11 +6,13 @@ export type Telemetry = {
   sdk: string | null
 }
 
-/** The libraries there are. */
+/** The available libraries. */
 export const sdks = ['swift', 'rust', 'js', 'csharp', 'cpp'] as const
 export type Sdk = (typeof sdks)[number]
 
-/** The library that is meant where an app names its platform alone. C++ runs anywhere, so it is never inferred. */
+/**
+ * The library that is assumed when an app sends only its platform. C++ runs anywhere, so it is never assumed.
+ */
 const sdkByPlatform: Readonly<Record<string, Sdk>> = {
   macos: 'swift',
   ios: 'swift',
@@ -24,7 +26,7 @@ const sdkByPlatform: Readonly<Record<string, Sdk>> = {
   workers: 'js',
 }
 
-/** The library that an app is built with, as it says, else as its platform suggests; null when neither tells. */
+/** The library of an app: the one that it sends, else the one of its platform; null when neither is known. */
 export function sdkOf(sdk: Sdk | undefined, platform: string | undefined): Sdk | null {
   const known = platform?.toLowerCase() ?? ''
   return sdk ?? (Object.hasOwn(sdkByPlatform, known) ? (sdkByPlatform[known] ?? null) : null)

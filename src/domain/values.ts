@@ -1,30 +1,30 @@
 import { z } from 'zod'
 
-/** A moment as the log writes it: ISO 8601, UTC, milliseconds. */
+/** A moment as in the log: ISO 8601, UTC, milliseconds. */
 export const Moment = z.iso.datetime({ precision: 3 })
 
 const slug = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * A name chosen by people for a tenant, a product or a key type. It can hold no `|`, since ids stand in signed
- * strings, and no `.`, since ids are joined by dots in stream names.
+ * An id that people choose for a tenant, a product or a key type. It contains no `|`, since ids are part of
+ * signed strings, and no `.`, since stream names join ids with dots.
  */
 export const Slug = z.string().regex(slug)
 
 export const isSlug = (text: string): boolean => slug.test(text)
 
-/** Text sealed by the vault under its subject's key; opaque here, unreadable once the subject is erased. */
+/** Text that the vault sealed with its subject's key; unreadable once the subject is erased. */
 export const Sealed = z.string().startsWith('sealed.')
 
 const longestEmail = 254
 
-/** What a name of a domain can be made of, besides ASCII; the joiners are letters of some scripts. */
+/** The characters of a domain name besides ASCII; the joiners are letters of some scripts. */
 const internationalDomain = /^[\p{L}\p{M}\p{N}\p{Join_Control}.-]+$/u
 
 /**
- * An e-mail address as mail servers know it, by the rule of HTML's `input type=email`: of an internationalized domain
- * its ASCII form, and anything else as it is written.
- * @returns undefined for what is no e-mail address
+ * An email address in the form that mail servers know, by the rule of HTML's `input type=email`. An
+ * internationalized domain becomes ASCII; everything else is unchanged.
+ * @returns undefined for text that is not an email address
  */
 export function asciiEmail(email: string): string | undefined {
   if (email.length > longestEmail) return undefined
@@ -36,7 +36,7 @@ export function asciiEmail(email: string): string | undefined {
   return written.length <= longestEmail && z.regexes.html5Email.test(written) ? written : undefined
 }
 
-/** The one rule of e-mail addresses, wherever one comes from. What is parsed is as {@link asciiEmail} writes it. */
+/** The one rule for email addresses from any source. The parsed value is that of {@link asciiEmail}. */
 export const EmailAddress = z
   .string()
   .max(longestEmail)
@@ -44,7 +44,7 @@ export const EmailAddress = z
   .meta({ format: 'idn-email' })
   .transform((email) => asciiEmail(email) ?? email)
 
-/** Whether every store can hold it: no NUL and no half of a surrogate pair. */
+/** Whether every store can hold it: no NUL and no lone surrogate. */
 export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -58,14 +58,14 @@ const notPlain = 'must be well-formed text without control characters'
 /** A name, an id or a reason. */
 export const text = (most: number) => z.string().min(1).max(most).refine(isPlain, notPlain)
 
-/** A license key as somebody has copied it, with white space of any kind around it. */
+/** A license key as a person copied it, perhaps with white space around it. */
 export const keyText = z.string().min(1).max(512).refine(isStorable, 'must be well-formed text without NUL')
 
 export const Metadata = z
   .record(z.string().min(1).max(64), z.string().max(1024))
   .refine((pairs) => Object.keys(pairs).length <= 50, 'at most 50 pairs')
 
-/** Makes a slug out of a display name: `My App 2!` becomes `my-app-2`; empty when nothing of it is usable. */
+/** Makes a slug from a display name: `My App 2!` becomes `my-app-2`; empty when no character is usable. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

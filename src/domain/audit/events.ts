@@ -1,11 +1,16 @@
 import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
 
-/** What somebody did with what is kept: looked at it, searched for it, took it away, or had a secret of it shown. */
+/**
+ * What a person or API client did with stored data: viewed, searched or exported it, or revealed a secret.
+ */
 export const AuditAction = z.enum(['viewed', 'searched', 'exported', 'revealed'])
 export type AuditAction = z.infer<typeof AuditAction>
 
-/** What was looked at. Of a list, a search or an archive `id` says which, and never whom it was searched for. */
+/**
+ * What was viewed. For a list, a search or an archive, `id` names which one, and never the person that was
+ * searched for.
+ */
 export const AuditTarget = z.strictObject({
   kind: z.enum([
     'license',
@@ -31,8 +36,8 @@ export const AuditTarget = z.strictObject({
 export type AuditTarget = z.infer<typeof AuditTarget>
 
 /**
- * Everything an `audit-<tenant>.<id>` stream may hold: one look. `RebuildStarted` stands in older logs only, from when
- * owners could start rebuilds. A recorded shape is never edited: add a new type.
+ * Everything an `audit-<tenant>.<id>` stream may hold: one view. Only older logs hold `RebuildStarted`, from
+ * when owners could start rebuilds. A recorded shape is never edited: add a new type.
  */
 export const AuditEvent = z.discriminatedUnion('type', [
   z.object({
@@ -42,7 +47,10 @@ export const AuditEvent = z.discriminatedUnion('type', [
       tenantId: Slug,
       action: AuditAction,
       target: AuditTarget,
-      /** The moment that was looked back to, or the event, as it was asked for; null for the present. */
+      /**
+       * The time or the event whose past state was viewed, as given in the request; null for the present
+       * state.
+       */
       asOf: z.string().min(1).max(64).nullable(),
       at: Moment,
     }),

@@ -9,10 +9,10 @@ export type RequestedConfirmation = GatedRequest & {
   createdAt: string
   decidedBy: string | null
   decidedAt: string | null
-  /** Who took the approval back; it is denied then. */
+  /** Who withdrew the approval, which denies the confirmation. */
   withdrawnBy: string | null
   withdrawnAt: string | null
-  /** The members who were told of it by mail. */
+  /** The ids of the members who were notified by mail. */
   mailed: readonly string[]
   consumedAt: string | null
   executedAt: string | null
@@ -30,19 +30,19 @@ export type ConfirmationCommand =
   | { type: 'Deny'; by: string; at: string }
   | { type: 'Expire'; at: string }
   | { type: 'RecordMail'; memberId: string; at: string }
-  /** @param refusal why the operation cannot run any more; it is over then, without having run */
+  /** @param refusal why the operation can no longer run; the confirmation is then consumed without a run */
   | { type: 'Consume'; tokenId: string; requestHash: string; refusal?: RefusalCode; at: string }
   | { type: 'RecordExecution'; outcome: Outcome; reason: string | null; at: string }
 
-/** Who may approve, beside what a role allows. */
+/** Who may approve, in addition to what a role allows. */
 export type ApprovalRule = {
-  /** The tenant wants another member to approve than the one who asked. */
+  /** The tenant requires that a member other than the requester approves. */
   anotherMember: boolean
-  /** The member who asked, by themselves or with a token that they made; null when there is none. */
+  /** The member who made the request, directly or with a token that they created; null when there is none. */
   askedBy: string | null
 }
 
-/** How long a confirmation can be decided on. */
+/** How long a confirmation can be approved or denied. */
 export const lifetimeSeconds = 600
 
 /** How long an approval can be used. */
@@ -53,8 +53,8 @@ export const absentConfirmation: Confirmation = { status: 'absent' }
 type StatusFields = Pick<RequestedConfirmation, 'status' | 'expiresAt' | 'decidedAt'>
 
 /**
- * When it expires as it stands: pending ones when nobody has decided by then, approved ones when they have not been
- * used by then. Null once nothing is waited for any more.
+ * When the confirmation expires: a pending one if it is not decided by then, an approved one if it is not
+ * used by then. Null when it can no longer expire.
  */
 function expiryOf({ status, expiresAt, decidedAt }: StatusFields): string | null {
   if (status === 'pending') return expiresAt
@@ -62,13 +62,15 @@ function expiryOf({ status, expiresAt, decidedAt }: StatusFields): string | null
   return new Date(Date.parse(decidedAt) + approvalLifetimeSeconds * 1000).toISOString()
 }
 
-/** The status at a moment: an overdue one is expired whether or not that has been recorded. */
+/**
+ * The status at a moment. A confirmation past its expiry is expired, whether or not that has been recorded.
+ */
 export function confirmationStatusAt(confirmation: StatusFields, now: string): ConfirmationStatus {
   const expiry = expiryOf(confirmation)
   return expiry !== null && now >= expiry ? 'expired' : confirmation.status
 }
 
-/** Whole seconds in which it can still be decided on; 0 as soon as it is settled. */
+/** Whole seconds in which it can still be approved or denied; 0 once it is decided. */
 export function secondsLeft(confirmation: StatusFields, now: string): number {
   return confirmation.status === 'pending' ? secondsUntil(confirmation.expiresAt, now) : 0
 }
@@ -86,7 +88,7 @@ const secondsUntil = (moment: string, now: string): number =>
 export const mayApprove = ({ anotherMember, askedBy }: ApprovalRule, by: string): boolean =>
   !anotherMember || askedBy === null || by !== `member:${askedBy}`
 
-/** What somebody is told for whom the confirmation is not, or no longer, what they need. */
+/** The refusal of a command that needs another status. */
 const refusalOf = {
   pending: 'confirmation_pending',
   approved: 'confirmation_approved',
@@ -97,11 +99,11 @@ const refusalOf = {
 } as const satisfies Record<ConfirmationStatus, RefusalCode>
 
 /**
- * Returning no events means that the request was already true, so a retry is harmless. Consuming alone is never
- * already true: whoever comes second must not run.
- * @throws Refusal `confirmation_exists`, `confirmation_not_found`, `confirmation_unknown`, `confirmation_mismatch`,
- *   `confirmation_pending`, `confirmation_approved`, `confirmation_denied`, `confirmation_expired`,
- *   `confirmation_consumed`, `approval_by_another`
+ * Returning no events means that the request was already true, so a retry is harmless. `Consume` is the
+ * exception: the second call is refused, so that the operation does not run twice.
+ * @throws Refusal `confirmation_exists`, `confirmation_not_found`, `confirmation_unknown`,
+ *   `confirmation_mismatch`, `confirmation_pending`, `confirmation_approved`, `confirmation_denied`,
+ *   `confirmation_expired`, `confirmation_consumed`, `approval_by_another`
  */
 export function decideConfirmation(
   confirmation: Confirmation,
@@ -154,7 +156,10 @@ export function decideConfirmation(
   }
 }
 
-/** A refusal is recorded together with the use, so that a crash between the two cannot leave anything to run. */
+/**
+ * A refusal is recorded in the same append as the use, so a crash between the two cannot leave an operation
+ * to run.
+ */
 function consumed(refusal: RefusalCode | undefined, at: string): ConfirmationEvent[] {
   const use: ConfirmationEvent = { type: 'ConfirmationConsumed', data: { at } }
   if (refusal === undefined) return [use]

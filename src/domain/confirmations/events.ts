@@ -3,16 +3,16 @@ import { Moment, Slug } from '../values.ts'
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** A person: a member in a dashboard session, or an operator on the host. A token never decides about itself. */
+/** A person: a member in a dashboard session, or an operator on the host. A token cannot approve or deny. */
 const Person = z.string().regex(/^(member|operator):.+$/)
 
-/** Where a request came from, as the approver is shown it. */
+/** Where a request came from, as shown to the approver. */
 export const Client = z.strictObject({ address: z.string(), userAgent: z.string().nullable() })
 export type Client = z.infer<typeof Client>
 
 /**
- * The request that waits for an approval. Its query and body may hold secrets, so they are kept sealed in the vault
- * under the confirmation's id; here is only the hash over all of it.
+ * The request that needs an approval. Its query and body may hold secrets, so the vault keeps them sealed
+ * under the confirmation's id. The event holds only the hash over all of it.
  */
 export const GatedRequest = z.strictObject({
   confirmationId: z.string().min(1),
@@ -24,16 +24,19 @@ export const GatedRequest = z.strictObject({
   parameters: z.record(z.string(), z.string()),
   /** SHA-256 of the RFC 8785 form of method, path template, path parameters, query and body. */
   requestHash: Hash,
-  /** SHA-256 of what the operation would act on, as it was when asked: tells whether it has changed since. */
+  /**
+   * SHA-256 of what the operation would act on, as it was at the time of the request. It shows whether that
+   * has changed since.
+   */
   stateHash: Hash,
   client: Client,
-  /** The call that asked: the first one of everything that comes of it. */
+  /** The id of the request: the correlation id of everything that follows from it. */
   requestId: z.string().min(1),
   expiresAt: Moment,
 })
 export type GatedRequest = z.infer<typeof GatedRequest>
 
-/** `refused`: the rules did not allow it any more when it was run; the reason is the refusal's code. */
+/** `refused`: the rules no longer allowed the operation when it was run; the reason is the refusal's code. */
 export const Outcome = z.enum(['done', 'refused'])
 export type Outcome = z.infer<typeof Outcome>
 
@@ -42,14 +45,14 @@ export const ConfirmationEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ConfirmationRequested'), data: GatedRequest.extend({ at: Moment }) }),
   z.object({ type: z.literal('ConfirmationApproved'), data: z.strictObject({ by: Person, at: Moment }) }),
   z.object({ type: z.literal('ConfirmationDenied'), data: z.strictObject({ by: Person, at: Moment }) }),
-  /** An approval that was taken back before it was used. */
+  /** An approval that was withdrawn before it was used. */
   z.object({ type: z.literal('ConfirmationWithdrawn'), data: z.strictObject({ by: Person, at: Moment }) }),
-  /** A member who may approve it was told of it by mail. */
+  /** A member who may approve it was notified by mail. */
   z.object({
     type: z.literal('ApproverMailed'),
     data: z.strictObject({ memberId: z.string().min(1), at: Moment }),
   }),
-  /** Nobody decided in time, or the approval was not used in time. */
+  /** It was not decided in time, or the approval was not used in time. */
   z.object({ type: z.literal('ConfirmationExpired'), data: z.strictObject({ at: Moment }) }),
   z.object({ type: z.literal('ConfirmationConsumed'), data: z.strictObject({ at: Moment }) }),
   z.object({

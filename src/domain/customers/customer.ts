@@ -11,7 +11,7 @@ export type Customer =
       customerId: string
       tenantId: string
       subjectId: string
-      /** Sealed; null once the person is erased, as their name and what was kept with them is. */
+      /** Sealed. Null once the person is erased, like their name; the metadata is then empty. */
       email: string | null
       name: string | null
       metadata: Record<string, string>

@@ -20,7 +20,7 @@ export const CustomerEvent = z.discriminatedUnion('type', [
     type: z.literal('EntitlementOverridesReplaced'),
     data: z.strictObject({ overrides: z.array(EntitlementOverride).max(mostOverrides), at: Moment }),
   }),
-  /** The person was erased. What the customer is granted, and their licenses, stay. */
+  /** The person was erased. The customer's overrides and licenses stay. */
   z.object({ type: z.literal('CustomerErased'), data: z.strictObject({ at: Moment }) }),
 ])
 export type CustomerEvent = z.infer<typeof CustomerEvent>

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { Entitlement } from '../products/key-type.ts'
 import { Moment, Slug } from '../values.ts'
 
-/** What a customer's licenses grant beside what their key types say: of one product or of all, until then or always. */
+/**
+ * An entitlement that a customer's licenses have, or lack, regardless of their key types: for one product or
+ * for all, until `expiresAt` or permanently.
+ */
 export const EntitlementOverride = z.strictObject({
   entitlement: Entitlement,
   effect: z.enum(['grant', 'revoke']),
@@ -12,12 +15,13 @@ export const EntitlementOverride = z.strictObject({
 })
 export type EntitlementOverride = z.infer<typeof EntitlementOverride>
 
-/** Enough for any customer, and little enough to be read at every validate. */
+/** Enough for any customer, and few enough to read at every validate. */
 export const mostOverrides = 100
 
 /**
- * The entitlements of a license of this product under its customer's overrides: its own, and what is granted, but
- * nothing that is revoked. The order of the overrides does not matter, and one is over at its `expiresAt` itself.
+ * The entitlements of a license of this product under its customer's overrides: its own and the granted ones,
+ * without the revoked ones; a revocation wins over a grant. The order of the overrides does not matter. An
+ * override is no longer in force at its `expiresAt` itself.
  */
 export function withOverrides(
   own: readonly string[],
@@ -33,7 +37,10 @@ export function withOverrides(
   return [...effective].sort()
 }
 
-/** The next moment at which {@link withOverrides} may come out otherwise by the clock alone; null when never. */
+/**
+ * The next moment at which the result of {@link withOverrides} may change by time alone; null when there is
+ * none.
+ */
 export function nextOverrideEnd(
   overrides: readonly EntitlementOverride[],
   productId: string,

@@ -14,20 +14,20 @@ export type KnownDelivery = {
   licenseRevision: number
   sequence: number | null
   scheduledAt: string
-  /** Every try, the oldest first. */
+  /** Every attempt, the oldest first. */
   attempts: readonly Attempt[]
-  /** How many of them were made since it was scheduled, or asked for again. */
+  /** How many attempts were made since it was scheduled or a redelivery was requested. */
   attemptsInSchedule: number
   /** null when it has ended. */
   nextAttemptAt: string | null
   endedAt: string | null
-  /** Why it was given up; null while it has not been. */
+  /** Why it was abandoned; null while it is not. */
   abandonedFor: 'attempts_spent' | 'unwanted' | null
 }
 
 export type Delivery = { status: 'absent' } | KnownDelivery
 
-/** What came of a try. `unwanted` ends the delivery at once: there is nowhere to deliver to any more. */
+/** The result of an attempt. `unwanted` ends the delivery at once: there is no longer a receiver. */
 export type AttemptResult =
   | { outcome: 'delivered'; status: number | null; excerpt: string | null }
   | { outcome: 'failed'; error: AttemptError; status: number | null; excerpt: string | null }
@@ -37,7 +37,7 @@ export type DeliveryCommand =
   | ({ type: 'ScheduleDelivery' } & Scheduled)
   | {
       type: 'RecordAttempt'
-      /** Which one, so that two processes that made the same one record it once. */
+      /** The number of the attempt, so that two processes that both made it record it once. */
       attempt: number
       startedAt: string
       durationMs: number
@@ -51,18 +51,18 @@ type Scheduled = Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data']
 export const absentDelivery: Delivery = { status: 'absent' }
 
 const minuteMs = 60_000
-/** After the first, the second and the third try that failed; after the fourth there is none. */
+/** After the first, second and third failed attempt; there is no attempt after the fourth. */
 const pausesMs = [minuteMs, 5 * minuteMs, 30 * minuteMs]
 
 /**
- * When a delivery is tried again whose try failed at a moment.
+ * When the next attempt is due after an attempt that failed at a moment.
  *
- * | try | next one            |
- * | --- | ------------------- |
- * | 1st | 1 minute later      |
- * | 2nd | 5 minutes later     |
- * | 3rd | 30 minutes later    |
- * | 4th | never: given up     |
+ * | attempt | next one            |
+ * | ------- | ------------------- |
+ * | 1st     | 1 minute later      |
+ * | 2nd     | 5 minutes later     |
+ * | 3rd     | 30 minutes later    |
+ * | 4th     | never: abandoned    |
  */
 export function nextAttemptAfter(tries: number, failedAt: string): string | null {
   const pauseMs = pausesMs[tries - 1]
@@ -70,7 +70,7 @@ export function nextAttemptAfter(tries: number, failedAt: string): string | null
 }
 
 /**
- * Scheduling what is scheduled, and recording a try that is recorded, change nothing.
+ * Scheduling a scheduled delivery and recording a recorded attempt change nothing.
  * @throws Refusal `delivery_not_found`
  */
 export function decideDelivery(delivery: Delivery, command: DeliveryCommand): DeliveryEvent[] {
@@ -113,21 +113,22 @@ function attempted(
 const keyKeptMs = 30 * 86_400_000
 
 /**
- * Until when the key that a delivery carries is kept after it was given up, so that it can be asked for again.
+ * Until when the vault keeps the key of an abandoned delivery, so that it can be redelivered.
  *
- * | the delivery                             | its key is kept                    |
- * | ---------------------------------------- | ---------------------------------- |
- * | waits for a try                          | until that has been made           |
- * | succeeded                                | no longer                          |
- * | was given up                             | for 30 days, or until asked for    |
- * | a mail that nobody wants, or can be sent | no longer                          |
+ * | the delivery                                  | its key is kept                       |
+ * | --------------------------------------------- | ------------------------------------- |
+ * | pending                                       | until its next attempt                |
+ * | succeeded                                     | no longer                             |
+ * | abandoned                                     | for 30 days, or until its redelivery  |
+ * | a mail that is unwanted or cannot be sent     | no longer                             |
  *
- * @returns null for one that waits, or needs no key any more
+ * @returns null for a pending delivery, and for one that no longer needs a key
  */
 export function keyKeptUntil(delivery: KnownDelivery): string | null {
   const { event, status, channel, abandonedFor, endedAt } = delivery
   if (event !== 'license.created' || status !== 'abandoned' || endedAt === null) return null
-  // A webhook that was removed may be set again. A product without mails, and a person who was erased, want none.
+  // A webhook that was removed may be configured again. A mail stays unwanted: the product sends none, or the
+  // person was erased.
   if (channel === 'mail' && abandonedFor === 'unwanted') return null
   return new Date(Date.parse(endedAt) + keyKeptMs).toISOString()
 }

@@ -2,26 +2,26 @@ import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
 import { WebhookEventName } from '../webhooks/events.ts'
 
-/** How something leaves: to a vendor's webhook, or to a customer by mail. */
+/** How an event is delivered: to a vendor's webhook, or to a customer by mail. */
 export const Channel = z.enum(['webhook', 'mail'])
 export type Channel = z.infer<typeof Channel>
 
-/** What kept a try from succeeding, in one word that can be counted. */
+/** Why an attempt failed, as one word that can be counted. */
 export const AttemptError = z.enum([
-  /** The receiver answered, but with something else than 2xx. */
+  /** The receiver answered with a status other than 2xx. */
   'status',
-  /** It answered with a redirect, which is not followed. */
+  /** The receiver answered with a redirect, which is not followed. */
   'redirect',
   'timeout',
   /** The name has no address. */
   'name_not_found',
-  /** The URL or what its name means now is no public address: no connection was made. */
+  /** The URL, or an address of its name, is not public: no connection was made. */
   'target_refused',
   'connection_refused',
   'connection_lost',
   'tls',
   'protocol',
-  /** A mail server said no. */
+  /** The mail server rejected the mail. */
   'mail_refused',
   'internal',
 ])
@@ -30,15 +30,15 @@ export type AttemptError = z.infer<typeof AttemptError>
 const attempt = z.strictObject({
   /** 1, 2, 3… within the delivery. */
   attempt: z.int().positive(),
-  /** When it began. */
+  /** When the attempt began. */
   at: Moment,
   durationMs: z.int().nonnegative(),
-  /** What the receiver answered with; null when it did not answer. */
+  /** The status of the receiver's answer; null when it did not answer. */
   status: z.int().nullable(),
   error: AttemptError.nullable(),
-  /** The beginning of the answer, with whatever it repeats of a key or a person taken out. */
+  /** The beginning of the answer, with keys and personal data removed. */
   excerpt: z.string().max(1024).nullable(),
-  /** null after the last one. */
+  /** null after the last attempt. */
   nextAttemptAt: Moment.nullable(),
 })
 export type Attempt = z.infer<typeof attempt>
@@ -53,9 +53,9 @@ export const DeliveryEvent = z.discriminatedUnion('type', [
       channel: Channel,
       event: WebhookEventName,
       licenseId: z.string().min(1),
-      /** The place of the event in the license's stream, from which the content is made for each try. */
+      /** The revision of the event in the license's stream, from which each attempt builds the content. */
       licenseRevision: z.int().nonnegative(),
-      /** 1, 2, 3… over what is owed to the webhook of one license; null for a mail. */
+      /** 1, 2, 3… over the webhook deliveries of one license; null for a mail. */
       sequence: z.int().positive().nullable(),
       at: Moment,
     }),
@@ -65,7 +65,7 @@ export const DeliveryEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('DeliveryAbandoned'),
     data: z.strictObject({
-      /** `unwanted`: there is nowhere to deliver to any more. */
+      /** `unwanted`: there is no longer a receiver. */
       reason: z.enum(['attempts_spent', 'unwanted']),
       at: Moment,
     }),

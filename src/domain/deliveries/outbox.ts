@@ -2,8 +2,8 @@ import type { LicenseEvent } from '../licenses/events.ts'
 import type { WebhookEventName } from '../webhooks/events.ts'
 
 /**
- * What an event of a license is called outside; undefined for what is nobody's concern there. A license is announced
- * when it was sold, and not when its vendor made it by themselves.
+ * The public name of a license event; undefined for an event that is not public. A license is announced as
+ * created when it was sold, not when its vendor minted it.
  */
 export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined {
   switch (event.type) {
@@ -39,7 +39,9 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
   }
 }
 
-/** Whether a customer is owed a mail with the key: they have bought, and an address is known. */
+/**
+ * Whether the event calls for a mail with the key: the license was sold, and the buyer's address is known.
+ */
 export const wantsMail = (event: LicenseEvent): boolean =>
   event.type === 'LicenseMinted' && isSold(event.data) && (event.data.holder?.email ?? null) !== null
 

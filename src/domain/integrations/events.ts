@@ -3,13 +3,16 @@ import { Moment, Slug } from '../values.ts'
 import { Mapping } from './mapping.ts'
 import { Marketplace } from './provider.ts'
 
-/** Where the vault keeps a secret; the secret itself never stands in an event. */
+/** The name of a secret in the vault; an event never holds the secret itself. */
 const SecretName = z.string().min(1).max(300)
 
-/** The token in a ping's address: where it is kept, and its SHA-256, which a ping's token is compared with. */
+/**
+ * The token in the URL of a ping: its name in the vault, and its SHA-256, which a received token is compared
+ * with.
+ */
 const PingToken = z.strictObject({ name: SecretName, hash: z.string().regex(/^[0-9a-f]{64}$/) })
 
-/** What a marketplace is trusted by and asked with. */
+/** The secrets of a marketplace: those that verify its notifications, and the key for its API. */
 export const Credentials = z.strictObject({
   webhookSecret: SecretName.nullable(),
   apiKey: SecretName.nullable(),

@@ -12,14 +12,17 @@ export type Integration =
       tenantId: string
       provider: Provider
       connectedAt: string | null
-      /** The card provider's account; kept when disconnected, so that connecting again takes the same. */
+      /**
+       * The card provider's account. It is kept at a disconnection, so that connecting again uses the same
+       * one.
+       */
       accountId: string | null
       credentials: Credentials
-      /** Names of secrets that nothing uses any more, for the vault to destroy. */
+      /** Names of secrets that are no longer used, for the vault to destroy. */
       retired: readonly string[]
-      /** Outlive a disconnection, so that connecting again goes on where it was. */
+      /** They outlive a disconnection, so that connecting again does not lose them. */
       mappings: readonly ProductMapping[]
-      /** What has been carried out already, and is not carried out twice. */
+      /** Operations that have been carried out, so that none is carried out twice. */
       operationIds: readonly string[]
     }
 
@@ -51,7 +54,8 @@ export const absentIntegration: Integration = { status: 'absent' }
 const noCredentials: Credentials = { webhookSecret: null, apiKey: null, pingToken: null }
 
 /**
- * Returning no events means that the request was already true, an operation that was carried out before included.
+ * Returning no events means that the request was already true, or that the operation has been carried out
+ * before.
  * @throws Refusal `integration_connected`, `integration_not_connected`, `mapping_taken`
  */
 export function decideIntegration(integration: Integration, command: IntegrationCommand): IntegrationEvent[] {
@@ -185,7 +189,7 @@ function done(integration: KnownIntegration, operationId: string): KnownIntegrat
   return { ...integration, operationIds: [...integration.operationIds, operationId] }
 }
 
-/** Where the vault keeps them. */
+/** The names of the secrets in the vault. */
 export function secretNames({ webhookSecret, apiKey, pingToken }: Credentials): string[] {
   return [webhookSecret, apiKey, pingToken?.name].filter((name) => typeof name === 'string')
 }

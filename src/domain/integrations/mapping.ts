@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { sameJson } from '../equality.ts'
 import { Slug } from '../values.ts'
 
-/** An id that a provider gave to something it sells. */
+/** A provider's id of something that it sells. */
 export const SoldId = z
   .string()
   .min(1)
@@ -14,12 +14,12 @@ const SoldAs = z
   .record(SoldId, Slug)
   .refine((entries) => Object.keys(entries).length <= 1000, 'at most 1000 entries')
 
-/** A permalink as gumroad shows it or as it sends it, which is the whole address. */
+/** A permalink of gumroad: its short name, or the whole URL. */
 export const Permalink = SoldId.refine((permalink) => nameOf(permalink) !== '', 'must name a product')
 
 /**
- * What of a provider's catalogue is which key type of one product: gumroad's, which sells a product as a whole, and
- * those of lemonsqueezy, paddle and polar.
+ * Which key type of one product each of the provider's ids stands for. Gumroad's permalinks stand for a whole
+ * product; the ids of lemonsqueezy, paddle and polar stand for a key type each.
  */
 export const Mapping = z.union([
   z.strictObject({ permalinks: z.array(Permalink).max(100) }),
@@ -31,7 +31,7 @@ export type Mapping = z.infer<typeof Mapping>
 
 export type ProductMapping = { productId: string; mapping: Mapping }
 
-/** Gumroad sends a full URL where it shows a short name, so only the last segment tells permalinks apart. */
+/** Gumroad sends a full URL where it shows a short name, so permalinks are compared by their last segment. */
 export function nameOf(permalink: string): string {
   const [path = ''] = permalink.split(/[?#]/, 1)
   return path.replace(/\/+$/, '').split('/').at(-1) ?? ''
@@ -43,7 +43,7 @@ export function soldIds(mapping: Mapping): string[] {
   return Object.keys(soldAs(mapping))
 }
 
-/** The key types that the mapping leads to. */
+/** The ids of the key types that the mapping names. */
 export function targetsOf(mapping: Mapping): string[] {
   return 'permalinks' in mapping ? [] : Object.values(soldAs(mapping))
 }
@@ -53,7 +53,7 @@ function soldAs(mapping: Exclude<Mapping, { permalinks: string[] }>): Record<str
   return 'prices' in mapping ? mapping.prices : mapping.products
 }
 
-/** Whether a product other than the given one is sold under one of the mapping's ids already. */
+/** Whether one of the mapping's ids already belongs to another product than the given one. */
 export function isTaken(known: readonly ProductMapping[], productId: string, mapping: Mapping): boolean {
   const wanted = new Set(soldIds(mapping))
   return known.some(
@@ -61,7 +61,7 @@ export function isTaken(known: readonly ProductMapping[], productId: string, map
   )
 }
 
-/** The mappings with this one in its product's place; one without any id is none. */
+/** The mappings with this one in place of its product's former one; a mapping without any id is removed. */
 export function withMapping(
   known: readonly ProductMapping[],
   productId: string,
@@ -71,15 +71,15 @@ export function withMapping(
   return soldIds(mapping).length === 0 ? others : [...others, { productId, mapping }]
 }
 
-/** Whether mapping the product so would change nothing. */
+/** Whether the product already has this mapping. */
 export function isMappedSo(known: readonly ProductMapping[], productId: string, mapping: Mapping): boolean {
   const before = known.find((entry) => entry.productId === productId)
   return before ? sameJson(before.mapping, mapping) : soldIds(mapping).length === 0
 }
 
 /**
- * The key type that a provider's id is sold as; null for the product's first one, as gumroad's permalinks lead to the
- * product as a whole, and undefined for an id that the mapping does not hold.
+ * The key type that a provider's id is mapped to; null for the product's first one (gumroad's permalinks),
+ * and undefined for an id that the mapping does not hold.
  */
 export function keyTypeSoldAs(mapping: Mapping, id: string): string | null | undefined {
   if ('permalinks' in mapping) {

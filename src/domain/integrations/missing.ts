@@ -4,31 +4,33 @@ import type { KnownIntegration } from './integration.ts'
 import { targetsOf } from './mapping.ts'
 import type { Provider } from './provider.ts'
 
-/** What stands between a provider and a license for each of its sales. */
+/** What is missing before every sale through a provider leads to a license. */
 export type Missing =
-  /** The installation's own: for whoever runs it. */
+  /** A setting of the installation, for its operator. */
   | { what: 'platform_key' }
   | { what: 'notification_secret' }
   | { what: 'connection' }
   | { what: 'onboarding' }
-  /** Nothing would tell which product a sale is of. */
+  /** No product can be found for a sale. */
   | { what: 'mapping' }
-  /** Sales of these are told by what is mapped to a key type, or a product, that is gone. */
+  /** These products are mapped to a key type or a product that no longer exists. */
   | { what: 'mapping_target'; productIds: string[] }
   | { what: 'price' }
   | { what: 'checkout_key' }
-  /** Its notifications name no e-mail address, which then only its API tells. */
+  /** The provider's notifications hold no email address; only its API returns it. */
   | { what: 'api_key' }
 
 export type Surroundings = {
   integration: KnownIntegration | undefined
   products: readonly { productId: string; keyTypes: readonly KeyType[] }[]
   hasCheckoutKey: boolean
-  /** What the installation itself is given for the card provider. */
+  /** What the installation itself has for the card provider. */
   card: { hasPlatformKey: boolean; hasNotificationSecret: boolean }
 }
 
-/** Everything that has to be done before sales through a provider become licenses, in the order to do it in. */
+/**
+ * Everything that has to be done before sales through a provider lead to licenses, in the order of doing it.
+ */
 export function missingFor(provider: Provider, surroundings: Surroundings): Missing[] {
   return provider === 'stripe' ? missingForCard(surroundings) : missingForMarketplace(provider, surroundings)
 }

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 
-/** Merchants of record and marketplaces: each sells in its own name and tells of a sale by a notification. */
+/** Merchants of record and marketplaces: each sells in its own name and sends a notification of each sale. */
 export const Marketplace = z.enum(['gumroad', 'lemonsqueezy', 'paddle', 'polar'])
 export type Marketplace = z.infer<typeof Marketplace>
 
-/** Those that sign what they send with a secret of the connection. */
+/** Those that sign their notifications with a secret of the integration. */
 export const SigningMarketplace = Marketplace.exclude(['gumroad'])
 export type SigningMarketplace = z.infer<typeof SigningMarketplace>
 
-/** Every payment provider, in the order in which they are listed; the first is the card provider. */
+/** Every payment provider, in the order of display; the first is the card provider. */
 export const Provider = z.enum(['stripe', ...Marketplace.options])
 export type Provider = z.infer<typeof Provider>
 
@@ -35,7 +35,9 @@ export const ProviderKind = z.enum(['card', 'marketplace'])
 export const kindOf = (provider: Provider): z.infer<typeof ProviderKind> =>
   provider === 'stripe' ? 'card' : 'marketplace'
 
-/** A key or a secret that a provider gives out: visible ASCII, since it is sent in a header or signed with. */
+/**
+ * A key or secret that a provider issues: visible ASCII, since it is sent in a header or used for signatures.
+ */
 export const ProviderCredential = z
   .string()
   .regex(/^[\x21-\x7e]{1,500}$/, 'must be 1 to 500 visible characters')

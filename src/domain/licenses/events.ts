@@ -4,7 +4,7 @@ import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 
 const KeyHash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** The person a license is for, in sealed form: erase the subject's key and this is unreadable for good. */
+/** The person that a license is for, sealed: destroying the subject's key makes it permanently unreadable. */
 export const Holder = z.strictObject({
   subjectId: z.string().min(1),
   email: Sealed.nullable(),
@@ -12,7 +12,10 @@ export const Holder = z.strictObject({
 })
 export type Holder = z.infer<typeof Holder>
 
-/** What a license is when it is issued: its key type's rules, taken over once and then its own. */
+/**
+ * The terms of a license at its issue: a copy of its key type's rules, which later changes of the key type do
+ * not affect.
+ */
 export const LicenseTerms = z.strictObject({
   licenseId: z.string().min(1),
   tenantId: Slug,
@@ -36,8 +39,8 @@ export const LicenseTerms = z.strictObject({
 export type LicenseTerms = z.infer<typeof LicenseTerms>
 
 /**
- * A device in a seat. `deviceId` is the caller's own name for it on the token interface; a device that an app
- * activates itself goes by its `instanceId`, and `installId` is the anonymous id it had before.
+ * A device in a seat. On the token interface, the caller chooses `deviceId`. For a device that an app
+ * activates itself, it is the `instanceId`, and `installId` is the anonymous id that the app had before.
  */
 const Activation = z.strictObject({
   deviceId: z.string().min(1),
@@ -73,9 +76,12 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('LicenseRevoked'),
     data: z.strictObject({
-      /** In a person's own words. Nothing follows from it. */
+      /** Free text of a person. Nothing is derived from it. */
       reason: z.string().nullable(),
-      /** null where it was recorded without one and the reason does not tell: see `causeOfRevocation`. */
+      /**
+       * null for a revocation that was recorded without a cause and whose reason does not show it: see
+       * `causeOfRevocation`.
+       */
       cause: RevocationCause.nullable(),
       at: Moment,
     }),
@@ -87,36 +93,44 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('LicenseRenewed'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
   z.object({ type: z.literal('LicenseExpired'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
   z.object({ type: z.literal('LicenseFellBack'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
-  /** The money of a payment went back: in full, or in a dispute that was lost. Whether it is revoked for that is another event. */
+  /**
+   * A payment was returned: refunded in full, or lost in a dispute. A revocation for that is a separate
+   * event.
+   */
   z.object({
     type: z.literal('LicenseRefunded'),
     data: z.strictObject({
       saleId: z.string().min(1),
-      /** Which of the sale's payments; null where payments were not distinguished yet. */
+      /** Which of the sale's payments; null for events from before payments were distinguished. */
       payment: z.string().min(1).nullable(),
       cause: z.enum(['refund', 'dispute']),
-      /** This refund. */
+      /** The amount of this refund. */
       amount: z.int().min(0),
-      /** Everything that went back of the sale. */
+      /** The total amount that was returned for the sale. */
       totalRefunded: z.int().min(0),
       currency: z.string().min(1),
-      /** Whether anything that was paid for the license is left. */
+      /** Whether any payment for the license is left. */
       paidLeft: z.boolean(),
       at: Moment,
     }),
   }),
-  /** Money is there after all. If anything that was paid is left, a revocation for a refund or a dispute ends. */
+  /**
+   * The license is paid for after all. If any payment is left, a revocation for a refund or a dispute ends.
+   */
   z.object({
     type: z.literal('LicenseReinstated'),
     data: z.strictObject({
       saleId: z.string().min(1),
-      /** The payments whose money is back; empty where another payment was made instead. */
+      /** The payments that are no longer returned; empty if another payment was made instead. */
       payments: z.array(z.string().min(1)),
       paidLeft: z.boolean(),
       at: Moment,
     }),
   }),
-  /** Its subscription was changed, or its end moved otherwise than by a renewal. All of its terms, as they are from now on. */
+  /**
+   * Its subscription was changed, or its expiry moved other than by a renewal. Holds all terms of the license
+   * from now on.
+   */
   z.object({
     type: z.literal('LicenseTermsChanged'),
     data: z.strictObject({
@@ -129,21 +143,26 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       at: Moment,
     }),
   }),
-  /** Its subscription has ended: it runs until the end of what is paid, which may have been without an end before. */
+  /**
+   * Its subscription has ended: it expires at the end of the paid period. Before, it may have had no expiry.
+   */
   z.object({ type: z.literal('SubscriptionEnded'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
-  /** It is as the first `through` facts of its sale want it; whoever knows fewer of them changes nothing any more. */
+  /**
+   * It reflects the first `through` facts of its sale. A process that knows fewer facts changes nothing any
+   * more.
+   */
   z.object({
     type: z.literal('SaleFollowed'),
     data: z.strictObject({ saleId: z.string().min(1), through: z.int().min(1), at: Moment }),
   }),
-  /** The person whom it is for was erased. The license stays what it is. */
+  /** The person that it is for was erased. The license is otherwise unchanged. */
   z.object({ type: z.literal('HolderErased'), data: z.strictObject({ at: Moment }) }),
-  /** Somebody revoked it, and it was made good. */
+  /** A revocation was undone. */
   z.object({
     type: z.literal('RevocationUndone'),
     data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
   }),
-  /** It should not have been imported: it is revoked, and its key may be imported anew, as another license. */
+  /** Its import was undone: the license is revoked, and its key may be imported again, as another license. */
   z.object({
     type: z.literal('ImportTakenBack'),
     data: z.strictObject({ reason: z.string().nullable(), at: Moment }),

@@ -1,9 +1,9 @@
 import type { Duration } from '../products/key-type.ts'
 
 /**
- * When a license issued at `from` ends. Calendar arithmetic in UTC, so daylight saving never matters; a day that
- * the target month lacks becomes its last one (31 January + 1 month = 28 or 29 February). Whole seconds, since
- * the wire tells time in Unix seconds and both must name the same moment.
+ * When a license issued at `from` expires. The calendar is UTC, so daylight saving has no effect. A day that
+ * the target month lacks becomes its last day (31 January + 1 month = 28 or 29 February). The result is in
+ * whole seconds, since the runtime interface uses Unix seconds and both must name the same moment.
  */
 export function expiryAfter(from: string, duration: Duration): string {
   const start = new Date(from)
@@ -21,14 +21,14 @@ export function expiryAfter(from: string, duration: Duration): string {
   return end.toISOString()
 }
 
-/** The same moment without its fraction of a second. */
+/** The same moment without the fraction of a second. */
 export function wholeSeconds(moment: string): string {
   const date = new Date(moment)
   date.setUTCMilliseconds(0)
   return date.toISOString()
 }
 
-/** A moment as the runtime wire tells it. */
+/** A moment in the Unix seconds of the runtime interface. */
 export function unixSeconds(moment: string): number {
   return Math.floor(Date.parse(moment) / 1000)
 }

@@ -1,21 +1,21 @@
 import type { OnExpiry } from '../products/key-type.ts'
 import type { LicenseEvent, RevocationCause } from './events.ts'
 
-/** What of a license its sale can change. */
+/** What a sale can change about its license. */
 export type SaleFollowing = SaleTerms & {
   expiresAt: string | null
   revokedAt: string | null
   revokedReason: string | null
   revokedCause: RevocationCause | null
-  /** Since when nothing that was paid for it is left. */
+  /** Since when no payment for it is left. */
   refundedAt: string | null
-  /** The payments of its sale whose money went back. */
+  /** The payments of its sale that were refunded or lost in a dispute. */
   refundedPayments: readonly string[]
-  /** How many facts of its sale it follows. */
+  /** How many facts of its sale it reflects. */
   saleThrough: number
 }
 
-/** What a license is of a product, which a change of its subscription changes. */
+/** The terms of a license that a change of its subscription changes. */
 export type SaleTerms = {
   keyTypeId: string
   quantity: number
@@ -23,23 +23,23 @@ export type SaleTerms = {
   onExpiry: OnExpiry
 }
 
-/** What a sale wants of its license after the first `through` facts that were reported of it. */
+/** The state that a license should have after the first `through` facts of its sale. */
 export type DesiredState = {
   saleId: string
   through: number
-  /** Every payment whose money went back. */
+  /** Every payment that was refunded or lost in a dispute. */
   refunded: readonly Refunded[]
-  /** Why nothing that was paid is left; null while something is. */
+  /** Why no payment is left; null while one is. */
   unpaid: 'refund' | 'dispute' | null
-  /** Whether the product leaves a license whose money went back in use. */
+  /** Whether the product keeps a refunded license in use. */
   keepRefunded: boolean
-  /** When it is to end; undefined leaves it as it is. */
+  /** When it should expire; undefined keeps its present expiry. */
   expiresAt: string | null | undefined
-  /** Whether a payment after the first one gives it this end. */
+  /** Whether this expiry follows from a payment after the first one. */
   isRenewed: boolean
   /** Whether its subscription has ended. */
   hasEnded: boolean
-  /** What the subscription was changed to; null leaves it as it is. */
+  /** The terms that the subscription was changed to; null keeps the present ones. */
   terms: SaleTerms | null
   at: string
 }
@@ -52,12 +52,12 @@ type Refunded = {
   currency: string
 }
 
-/** The reason that a revocation for a refund or a lost dispute shows. What counts is its cause. */
+/** The reason shown for a revocation after a refund or a lost dispute. Rules depend on the cause instead. */
 const refundReason = 'refunded'
 
 /**
- * Brings a license to where its sale wants it. That nothing had to be changed is recorded too: a process that decided
- * on fewer facts, and comes late, is reported by it that they are old.
+ * Returns the events that bring a license to the desired state. `SaleFollowed` is recorded even if nothing
+ * else changes: it makes a late process that decided on fewer facts see that they are outdated.
  */
 export function followed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] {
   const { saleId, through, at } = desired
@@ -70,7 +70,7 @@ export function followed(license: SaleFollowing, desired: DesiredState): License
   ]
 }
 
-/** Money that is there after all: of payments that went back, or by a payment that comes after all others went back. */
+/** Payments that are no longer returned, or a payment that was made after all others were returned. */
 function reinstated(license: SaleFollowing, { saleId, refunded, unpaid, at }: DesiredState): LicenseEvent[] {
   const payments = license.refundedPayments.filter(
     (known) => !refunded.some(({ payment }) => payment === known),
@@ -99,15 +99,16 @@ function newlyRefunded(
 ): readonly Refunded[] {
   const news = desired.refunded.filter(({ payment }) => !refundedPayments.includes(payment))
   if (desired.unpaid === null) return news
-  // It was reported already, in a shape that does not say of which payment.
+  // It was recorded already, in a shape that does not name the payment.
   if (refundedAt !== null && refundedPayments.length === 0) return []
-  // What seemed to be left turned out to be paid by the payment that was refunded: reported again, as the last one.
+  // The refunded payment turned out to be the only one left, so its refund is recorded again, as the last
+  // one.
   return news.length === 0 && refundedAt === null ? desired.refunded.slice(-1) : news
 }
 
 /**
- * Also of a revoked one: a dispute that is won later finds what was paid for in the meantime. A license that runs longer
- * since it was paid for is renewed; anything else about its end is a change.
+ * A revoked license is changed too: if a dispute is won later, it must have the expiry that was paid for
+ * meanwhile. A later expiry from a payment is a renewal; any other move of the expiry is a change of terms.
  */
 function changed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] {
   const { saleId, at, isRenewed, hasEnded } = desired
@@ -131,7 +132,7 @@ function changed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] 
   return [{ type: 'LicenseTermsChanged', data: { saleId, ...changedTo, at } }, ...own]
 }
 
-/** Another limit alone is no change: a key type that was edited leaves its licenses as they were issued. */
+/** A different device limit alone is not a change: licenses keep their terms when a key type is edited. */
 function newTerms(license: SaleFollowing, terms: SaleTerms | null): SaleTerms | null {
   if (terms === null) return null
   return terms.keyTypeId === license.keyTypeId && terms.quantity === license.quantity ? null : terms
@@ -180,13 +181,13 @@ export function evolveBySale(license: SaleFollowing, event: EventBySale): Partia
   }
 }
 
-/** What a person revoked stays revoked, whatever becomes of the money. */
+/** A license that a person revoked stays revoked, whatever happens to its payments. */
 const isRevokedBySale = ({ revokedCause }: SaleFollowing): boolean =>
   revokedCause === 'refund' || revokedCause === 'dispute'
 
 /**
- * Why a license was revoked. Revocations that were recorded without a cause for the reason `refunded` are the sale's
- * where they stand beside the refund, which was recorded at the same moment; otherwise a person typed that reason.
+ * Why a license was revoked. A revocation without a recorded cause and with the reason `refunded` belongs to
+ * the sale if it was recorded at the same moment as the refund. Otherwise a person typed that reason.
  */
 export function causeOfRevocation(
   { refundedAt }: SaleFollowing,

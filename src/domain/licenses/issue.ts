@@ -2,12 +2,12 @@ import type { KeyType } from '../products/key-type.ts'
 import { Refusal } from '../refusal.ts'
 import { expiryAfter, wholeSeconds } from './expiry.ts'
 
-/** What a read model's integer column holds with room to spare. */
+/** Well within a read model's integer column. */
 export const mostSeats = 1_000_000_000
 
 export type Terms = { quantity: number; deviceLimit: number | null; expiresAt: string | null }
 
-/** What a request may ask for beside its key type's own terms; an absent field leaves the key type's. */
+/** What a request may set in addition to its key type's terms; an absent field leaves the key type's. */
 export type TermsAsked = {
   quantity?: number | undefined
   deviceLimit?: number | null | undefined
@@ -15,7 +15,8 @@ export type TermsAsked = {
 }
 
 /**
- * The terms of a license issued now against a key type: its device limit is per unit, its expiry counts from `at`.
+ * The terms of a license issued now for a key type. The device limit is per unit, and the duration counts
+ * from `at`.
  * @throws Refusal `quantity_not_allowed` for more than one unit of a key type not sold in multiples,
  *   `quantity_too_large`, `expiry_in_the_past`
  */
@@ -26,7 +27,7 @@ export function termsOf(keyType: KeyType, asked: TermsAsked, at: string): Terms 
 }
 
 /**
- * As {@link termsOf}, for a license that was issued at `from` somewhere else and may have ended since.
+ * As {@link termsOf}, for a license that another system issued at `from` and that may have expired since.
  * @throws Refusal `quantity_not_allowed`, `quantity_too_large`
  */
 export function termsFrom(keyType: KeyType, asked: TermsAsked, from: string): Terms {
@@ -43,14 +44,14 @@ export function termsFrom(keyType: KeyType, asked: TermsAsked, from: string): Te
   return { quantity, deviceLimit, expiresAt }
 }
 
-/** How many units of a key type are sold at once; null for any number. */
+/** The largest quantity of a key type per purchase; null for no limit. */
 export const mostSold = ({ sellInMultiples, maxQuantity }: KeyType): number | null =>
   sellInMultiples ? maxQuantity : 1
 
 /**
- * The terms of a purchase that is paid, which never refuses: the quantity that was paid for, also above what the key
- * type sells, and at least as long as it is paid.
- * @param paid the quantity, and until when the first payment of a subscription reaches
+ * The terms of a paid purchase. Never refuses: the license gets the quantity that was paid for, even above
+ * the limit of the key type, and lasts at least as long as it is paid for.
+ * @param paid the quantity, and the end of the period that a subscription's first payment covers
  */
 export function termsPaidFor(
   keyType: KeyType,

@@ -10,7 +10,7 @@ import {
 } from './following.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
-/** A device that has ever sat on the license. */
+/** A device that is or was active on the license. */
 export type Seat = {
   deviceId: string
   instanceId: string
@@ -25,14 +25,14 @@ export type Seat = {
 export type IssuedLicense = Omit<LicenseTerms, 'at'> &
   SaleFollowing & {
     status: 'issued'
-    /** The end of the paid period that has already been recorded as an expiry or a fall back. */
+    /** The expiry that has already been recorded by `LicenseExpired` or `LicenseFellBack`. */
     endedAt: string | null
-    /** Since when its import is taken back: its key may be imported anew, as another license. */
+    /** When its import was undone: its key may be imported again, as another license. */
     takenBackAt: string | null
     seatsUsed: number
     /**
-     * By device id. A decision about one device needs that device's seat and `seatsUsed`, and no other seat, so a
-     * license with thousands of devices is decided on without loading them.
+     * By device id. A command about one device needs only that device's seat and `seatsUsed`, so a license
+     * with thousands of devices is decided on without loading all of them.
      */
     seats: ReadonlyMap<string, Seat>
   }
@@ -62,8 +62,8 @@ export type LicenseStatus = 'active' | 'fallback' | 'expired' | 'revoked'
 export const absentLicense: License = { status: 'absent' }
 
 /**
- * A license's status at a moment, from the recorded facts and the clock; it never waits for the expiry to have
- * been recorded. A revocation outranks an expiry. The expiry second itself is already past the paid period.
+ * A license's status at a moment, from its events and the clock; it does not depend on whether the expiry has
+ * been recorded. A revocation takes precedence over an expiry. At `expiresAt` itself the license has expired.
  */
 export function statusAt(
   license: Pick<IssuedLicense, 'revokedAt' | 'expiresAt' | 'onExpiry'>,
@@ -75,8 +75,8 @@ export function statusAt(
 }
 
 /**
- * Whether devices are seated on a license of this status. One that fell back goes on with less, so whoever has paid for it
- * can move it to another device.
+ * Whether a license of this status gives seats. A license in fallback does, so that its owner can move it to
+ * another device.
  */
 export function givesSeats(status: LicenseStatus): status is 'active' | 'fallback' {
   return status === 'active' || status === 'fallback'
@@ -146,8 +146,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
 }
 
 /**
- * The seat that an app already has which activates itself again: it says so by the anonymous id that it had before its
- * first activation, or is taken to be the one with the same name.
+ * Finds the seat of an app that activates again, by the anonymous id that it had before its first activation,
+ * else by the device's name.
  */
 export function sameDevice(
   seats: Iterable<Seat>,
@@ -191,7 +191,7 @@ function activated(
 function renewed(license: IssuedLicense, command: { expiresAt: string; at: string }): LicenseEvent[] {
   if (license.revokedAt !== null) throw new Refusal('license_revoked')
   if (license.expiresAt === null) throw new Refusal('license_perpetual')
-  // Notifications of renewals come late and out of order; an older one never shortens what a newer one gave.
+  // Renewals arrive late and out of order; an older one must not shorten what a newer one gave.
   if (command.expiresAt <= license.expiresAt) return []
   return [{ type: 'LicenseRenewed', data: { expiresAt: command.expiresAt, at: command.at } }]
 }

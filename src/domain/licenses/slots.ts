@@ -1,12 +1,12 @@
 import type { LicenseEvent } from './events.ts'
 
-/** What is known of a device is decided by its newest activation and deactivation. */
+/** The slots of a device: its newest activation and its newest deactivation decide over its seat. */
 export const deviceSlots = (deviceId: string): string[] => [
   `activated ${deviceId}`,
   `deactivated ${deviceId}`,
 ]
 
-/** Every other slot that there is. */
+/** All slots that do not belong to a device. */
 export const ownSlots: readonly string[] = [
   'reminted',
   'renewed',
@@ -17,8 +17,9 @@ export const ownSlots: readonly string[] = [
 ]
 
 /**
- * Of the events in one slot only the newest has any effect on the folded license: a license that has been used for
- * years is folded from a few of its events. Null for an event that always counts, as one of a new type does.
+ * The slot of an event. Only the newest event of each slot affects the state of the license, so a license
+ * with years of history is evolved from few events. Null for an event that always counts, such as one of a
+ * new type.
  */
 export function slotOf(event: LicenseEvent): string | null {
   switch (event.type) {
@@ -27,7 +28,7 @@ export function slotOf(event: LicenseEvent): string | null {
     case 'DeviceDeactivated':
       return `deactivated ${event.data.deviceId}`
     case 'LicenseReminted':
-      // One that frees the seats says when each device lost its own.
+      // A remint that frees the seats is needed later too: it dates the end of each device's seat.
       return event.data.keepDevices ? 'reminted' : null
     case 'LicenseRenewed':
       return 'renewed'

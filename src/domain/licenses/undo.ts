@@ -1,21 +1,21 @@
 import { Refusal } from '../refusal.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 
-/** What of a license decides whether something can be made good. */
+/** The state of a license that decides what can be undone. */
 type Undoable = Pick<LicenseTerms, 'source'> & {
   revokedAt: string | null
   refundedAt: string | null
   takenBackAt: string | null
 }
 
-/** What of a license was done and can be made good, each by a new event. */
+/** The changes of a license that can be undone, each by a new event. */
 export type UndoCommand =
   /** @param keyTypeIsThere whether the product still has the license's key type */
   | { type: 'UndoRevocation'; reason: string | null; keyTypeIsThere: boolean; at: string }
-  /** @param used whether anything has become of the license since it was imported */
+  /** @param used whether the license has changed since it was imported */
   | { type: 'TakeBackImport'; reason: string | null; used: boolean; at: string }
 
-/** How an import that was taken back stands in the list of licenses. */
+/** The reason of the revocation that the list of licenses shows after an import was undone. */
 export const takenBackReason = 'import taken back'
 
 /**
@@ -29,7 +29,7 @@ export function undone(license: Undoable, command: UndoCommand): LicenseEvent[] 
     case 'UndoRevocation':
       if (license.takenBackAt !== null) throw new Refusal('import_taken_back')
       if (license.revokedAt === null) return []
-      // Whoever won the money back by a dispute has the license again by that.
+      // After a won dispute, the sale reinstates the license itself.
       if (license.refundedAt !== null) throw new Refusal('license_refunded')
       if (!command.keyTypeIsThere) throw new Refusal('license_key_type_gone')
       return [{ type: 'RevocationUndone', data: { reason, at } }]

@@ -2,15 +2,15 @@ import type { Decider } from '../decider.ts'
 import type { LicenseEvent } from './events.ts'
 import { absentLicense, decideLicense, evolveLicense, type License, type LicenseCommand } from './license.ts'
 
-/** A license, and whether anything but its import has become of it. */
+/** A license, and whether it has changed since its import. */
 export type UndoableLicense = { license: License; importedAt: string | null; used: boolean }
 
-/** A command that reverses something, without what the stream itself tells. */
+/** A command that undoes a change, without what the stream itself shows. */
 export type ReverseCommand =
   | Extract<LicenseCommand, { type: 'UndoRevocation' | 'ReseatDevice' }>
   | { type: 'TakeBackImport'; reason: string | null; at: string }
 
-/** The rules of license streams for what reverses an earlier change, which depends on what happened since. */
+/** The rules of license streams for undoing an earlier change, which depends on what happened since. */
 export const undoableLicenses: Decider<UndoableLicense, ReverseCommand, 'license'> = {
   category: 'license',
   initial: { license: absentLicense, importedAt: null, used: false },
@@ -28,12 +28,12 @@ function evolveUndoable(
   return {
     license: evolveLicense(license, event),
     importedAt: since,
-    // The devices that came with it were recorded at the same moment.
+    // The devices of an import were recorded at the same moment.
     used: used || (event.data.at !== since && !isNotUse.has(event.type)),
   }
 }
 
-/** What becomes of a license that is not used. */
+/** Events that do not count as a use of the license. */
 const isNotUse: ReadonlySet<LicenseEvent['type']> = new Set([
   'LicenseExpired',
   'LicenseFellBack',

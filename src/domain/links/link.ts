@@ -3,7 +3,7 @@ import { sameJson } from '../equality.ts'
 import type { SaleFact } from '../sales/events.ts'
 import type { LinkEvent } from './events.ts'
 
-/** What is known of a link: the sale that it names, or what was told of it before the sale came. */
+/** What is known of a link: the sale that it names, and the facts that arrived before the sale. */
 export type Link = { saleId: string | null; kept: readonly SaleFact[] }
 
 type LinkRef = Omit<Extract<LinkEvent, { type: 'LinkBound' }>['data'], 'saleId' | 'at'>
@@ -15,8 +15,8 @@ export type LinkCommand =
 export const unknownLink: Link = { saleId: null, kept: [] }
 
 /**
- * Since both are decided at the stream's exact revision, what is told is either kept before the link is bound, and
- * found by whoever binds it, or comes after, and finds the sale.
+ * Both commands are decided at the stream's exact revision. So a fact is either kept before the link is
+ * bound, and returned to the process that binds it, or it arrives after, and is recorded with the sale.
  */
 export function decideLink(state: Link, command: LinkCommand): LinkEvent[] {
   if (state.saleId !== null) return []
@@ -32,7 +32,7 @@ export function decideLink(state: Link, command: LinkCommand): LinkEvent[] {
   }
 }
 
-/** The same notification again, at another time. */
+/** Whether both are the same notification, perhaps received at different times. */
 function isSame(left: SaleFact, right: SaleFact): boolean {
   const { at: _, ...leftData } = left.data
   const { at: __, ...rightData } = right.data

@@ -5,22 +5,26 @@ import { Moment, Slug } from '../values.ts'
 const settled = {
   tenantId: Slug,
   memberId: z.string().min(1),
-  /** What the program calls itself; nobody has checked it. */
+  /** The name that the API client gives itself; it is not verified. */
   clientName: z.string(),
   scopesAsked: z.array(Scope),
   at: Moment,
 }
 
 /**
- * Everything a `login-<hash>` stream may hold: what a member decided about a program that asked to be signed in. The
- * hash is of its device code. That it asked is not recorded: anybody may ask, and most of it comes to nothing.
+ * Everything a `login-<hash>` stream may hold: a member's decision about the authorization of an API client.
+ * The hash is of its device code. The request itself is not recorded, since anyone can send one and most are
+ * never decided.
  */
 export const LoginEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('LoginApproved'),
     data: z.strictObject({
       ...settled,
-      /** The token that the program gets is made when it fetches it, with this id, so that there is only one. */
+      /**
+       * The id of the token that is created when the client fetches it. It is fixed here, so that only one
+       * token is created.
+       */
       tokenId: z.string().min(1),
       scopes: z.array(Scope).min(1),
       tokenExpiresAt: Moment.nullable(),

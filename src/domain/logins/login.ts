@@ -33,7 +33,7 @@ type Asked = {
 export type LoginCommand =
   | (Asked & {
       type: 'ApproveLogin'
-      /** What the member is, which bounds what can be granted. */
+      /** The member's role, which limits the scopes that can be granted. */
       role: Role
       tokenId: string
       scopes: readonly Scope[]
@@ -43,13 +43,14 @@ export type LoginCommand =
 
 export const pendingLogin: Login = { status: 'pending' }
 
-/** What of the scopes that were asked for a member of this role can grant. */
+/** The requested scopes that a member of this role can grant. */
 export function grantableOf(asked: readonly Scope[], role: Role): Scope[] {
   return asked.filter((scope) => rightsOf[role].grantable.includes(scope))
 }
 
 /**
- * Decided once. Never grants what was not asked for, or what the member's role does not let them.
+ * A login is decided once. It never grants a scope that was not requested or that the member's role cannot
+ * grant.
  * @throws Refusal `login_settled`, `scope_not_grantable`, `expiry_in_the_past`
  */
 export function decideLogin(login: Login, command: LoginCommand): LoginEvent[] {

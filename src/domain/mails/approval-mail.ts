@@ -1,12 +1,15 @@
 import { plainText, quoted } from '../plain-text.ts'
 import type { Correspondent, WrittenMail } from './template.ts'
 
-/** What a member who may approve is told; the request itself, which may hold secrets, stays on its page. */
+/**
+ * The contents of a mail to a member who may approve. The request itself may hold secrets and is shown only
+ * on its page.
+ */
 export type ApprovalMailFacts = {
-  /** The address of the member. */
+  /** The member's address. */
   to: string
   workspace: string
-  /** What kind of thing is asked for: `Revoke a license`. */
+  /** The kind of operation: `Revoke a license`. */
   title: string
   requester: { kind: 'program' | 'member'; name: string | null }
   expiresAt: string
@@ -14,7 +17,7 @@ export type ApprovalMailFacts = {
 }
 
 /**
- * Writes the mail that tells a member of a request for approval. What others have written stands in it quoted.
+ * Writes the mail that notifies a member of a request for approval. Text from others is quoted.
  * @param sender the installation's address, and its name if it has one
  */
 export function writeApprovalMail(facts: ApprovalMailFacts, sender: Correspondent): WrittenMail {

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { asciiEmail, Moment, Slug } from '../values.ts'
 
-/** Addresses were taken by another rule before, and what was recorded by it still has to be read. */
+/**
+ * Looser than the present rule for addresses, since addresses recorded under an earlier rule must still be
+ * read.
+ */
 const Address = z
   .string()
   .max(254)
@@ -11,9 +14,9 @@ const Address = z
   )
 const Sender = z.strictObject({ name: z.string().max(200).nullable(), email: Address })
 
-/** How the customers of one product are sent their keys; null stands for what the installation does by itself. */
+/** How the customers of one product get their keys by mail; null stands for the installation's default. */
 export const MailSettings = z.strictObject({
-  /** Off where the vendor tells customers their keys in another way. */
+  /** Off when the vendor sends keys to customers in another way. */
   enabled: z.boolean(),
   from: Sender.nullable(),
   replyTo: Address.nullable(),

@@ -2,7 +2,7 @@ import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import type { MailEvent, MailSettings } from './events.ts'
 
-/** How one product's customers are sent their keys. */
+/** The mail settings of one product. */
 export type ProductMail = {
   /** Undefined before the first settings. */
   tenantId: string | undefined
@@ -19,7 +19,7 @@ export type MailCommand = {
   at: string
 }
 
-/** Everybody is written to, in the installation's own words, until a product says otherwise. */
+/** Until a product has settings, its customers get the installation's default mail. */
 const usualSettings: MailSettings = {
   enabled: true,
   from: null,
@@ -36,7 +36,7 @@ export const usualMail: ProductMail = {
   updatedAt: null,
 }
 
-/** Settings that stand already change nothing. Nothing is refused. */
+/** The settings that are already recorded change nothing. Never refuses. */
 export function decideMail(mail: ProductMail, { type: _, ...data }: MailCommand): MailEvent[] {
   return sameJson(mail.settings, data.settings) ? [] : [{ type: 'MailSettingsChanged', data }]
 }

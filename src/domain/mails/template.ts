@@ -1,6 +1,6 @@
 import type { MailSettings } from './events.ts'
 
-/** What a template may have filled in, and what each stands for. */
+/** The placeholders of a template, and what each stands for. */
 export const placeholders = {
   greeting: 'Hello and the name, or only Hello',
   customer_name: 'the name, or nothing if the provider sent none',
@@ -17,7 +17,7 @@ export const placeholders = {
 
 type Placeholder = keyof typeof placeholders
 
-/** What is filled in, as it is known when the mail is written. */
+/** The values of the placeholders, as known when the mail is written. */
 export type MailFacts = {
   customer: { email: string; name: string | null }
   vendorName: string
@@ -32,14 +32,14 @@ export type MailFacts = {
 
 export type Correspondent = { name: string | null; email: string }
 
-/** A mail as it is written, before anybody takes it. */
+/** A mail that is written and not yet sent. */
 export type WrittenMail = {
   from: Correspondent
   replyTo: string | null
   to: Correspondent
   subject: string
   text: string
-  /** Null: text alone. */
+  /** Null for a mail with plain text only. */
   html: string | null
 }
 
@@ -79,19 +79,19 @@ const place = /\{\{\s*([a-z_]+)\s*\}\}/g
 
 const isPlaceholder = (name: string): name is Placeholder => Object.hasOwn(placeholders, name)
 
-/** Names between double braces that nothing stands for. */
+/** The names between double braces that are no placeholders. */
 export function unknownPlaceholders(template: string): string[] {
   return [...template.matchAll(place)].map(([, name = '']) => name).filter((name) => !isPlaceholder(name))
 }
 
-/** Whether the customer would read the key. */
+/** Whether the template contains the license key. */
 export const holdsKey = (template: string): boolean =>
   [...template.matchAll(place)].some(([, name]) => name === 'license_key')
 
 /**
- * Writes the mail by which a customer is sent their key. It comes from the installation's address, whatever a vendor
- * asks for: the mail server is shared, and would send in the name of anybody's address. The vendor stands in the name,
- * and answers go to the vendor's address.
+ * Writes the mail with a customer's key. Its address is always the installation's: the mail server is shared,
+ * so a vendor could otherwise send from another's address. The vendor's name is the sender's name, and
+ * replies go to the vendor's address.
  * @param sender the installation's address
  */
 export function writeMail(
@@ -111,14 +111,17 @@ export function writeMail(
   }
 }
 
-/** The vendor's name always stands in it, so that no vendor writes in the name of another one. */
+/** The vendor's name is always part of it, so that a vendor cannot write in another vendor's name. */
 function senderName(chosen: string | null, vendorName: string): string {
   const name = headerText(chosen ?? '')
   const vendor = headerText(vendorName)
   return name === '' || name === vendor ? vendor : `${name} via ${vendor}`
 }
 
-/** Own words are never mixed with ours: text without HTML of its own is sent alone. */
+/**
+ * A vendor's text is never combined with the default HTML: without HTML of its own it is sent as plain text
+ * only.
+ */
 function templatesOf({ text, html }: MailSettings): { text: string; html: string | null } {
   return text === null ? { text: usualText, html: usualHtml } : { text, html }
 }
@@ -148,7 +151,7 @@ function valuesOf(facts: MailFacts): Record<Placeholder, string> {
   }
 }
 
-/** Every place at once: what is filled in is never looked through for places again. */
+/** Replaces all placeholders in one pass, so that placeholders inside a value are not replaced. */
 function fill(
   template: string,
   values: Record<Placeholder, string>,
@@ -167,8 +170,8 @@ const entities: Record<string, string> = {
 
 const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
 
-/** A name that others read: nothing in it that turns or hides the rest. */
+/** A display name, without characters that reorder or hide the text after it. */
 const headerText = (value: string): string => oneLine(value.replace(/\p{Cf}+/gu, ''))
 
-/** Text of a header: no line of a customer's own may begin there. */
+/** Header text on one line, so that a customer's text cannot begin a header of its own. */
 const oneLine = (value: string): string => value.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { Moment, Sealed, Slug } from '../values.ts'
 import { Role } from './roles.ts'
 
-/** What a one-time link was made for: to come in for the first time, or again after everything was lost. */
+/** What a one-time link is for: the first sign-in, or a new one after all credentials were lost. */
 export const LinkPurpose = z.enum(['invitation', 'recovery'])
 export type LinkPurpose = z.infer<typeof LinkPurpose>
 
 /**
- * Everything a `member-<id>` stream may hold: the people of a tenant. How they prove who they are is never recorded
- * here, only that somebody made them a link with which to set it up.
+ * Everything a `member-<id>` stream may hold: the people of a tenant. Credentials are never recorded here,
+ * only that a link for setting them up was issued.
  */
 export const MemberEvent = z.discriminatedUnion('type', [
   z.object({

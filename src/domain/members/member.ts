@@ -28,14 +28,14 @@ export type MemberCommand =
       at: string
     }
   | { type: 'IssueLink'; purpose: LinkPurpose; expiresAt: string; at: string }
-  /** `otherOwners`: how many owners the tenant has beside this member. */
+  /** `otherOwners`: how many owners the tenant has besides this member. */
   | { type: 'ChangeRole'; role: Role; otherOwners: number; at: string }
   | { type: 'RemoveMember'; otherOwners: number; at: string }
 
 export const absentMember: Member = { status: 'absent' }
 
 /**
- * Removing is final: whoever comes back is a new member. A tenant keeps at least one owner.
+ * Removal is final: a person who returns becomes a new member. A tenant keeps at least one owner.
  * @throws Refusal `member_exists`, `member_not_found`, `last_owner`
  */
 export function decideMember(member: Member, command: MemberCommand): MemberEvent[] {

@@ -4,7 +4,7 @@ import { Scope } from '../tokens/scopes.ts'
 export const Role = z.enum(['owner', 'approver', 'support', 'auditor'])
 export type Role = z.infer<typeof Role>
 
-/** What a member may do in the dashboard, beside reading, which all of them may. */
+/** What a member may do in the dashboard besides reading, which every role allows. */
 export type Permission =
   | 'ask_for_changes'
   | 'decide_confirmations'
@@ -13,16 +13,16 @@ export type Permission =
   | 'manage_settings'
 
 type RoleRights = {
-  /** In words for the people who choose it. */
+  /** The description shown where a role is chosen. */
   summary: string
   permissions: readonly Permission[]
-  /** What a program that the member signs in may be given at most; `danger` still has to be turned on. */
+  /** The scopes that the member may grant to an API client; `danger` is off by default. */
   grantable: readonly Scope[]
 }
 
 const reading = Scope.options.filter((scope) => scope.endsWith(':read'))
 
-/** The whole matrix. Whoever only reads may sign in a program that only reads. */
+/** All roles and their rights. A member who can only read can grant only reading scopes. */
 export const rightsOf: Record<Role, RoleRights> = {
   owner: {
     summary: 'Full access, including tokens, members, settings and approvals',

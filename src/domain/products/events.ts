@@ -4,7 +4,7 @@ import { KeyType, Price } from './key-type.ts'
 
 export const KeyPrefix = z.string().regex(/^[A-Z0-9]{2,8}$/)
 
-/** An absent `trialDurationDays` means never configured, which is not the same as 0: trials are off. */
+/** An absent `trialDurationDays` means never configured; 0 means that trials are off. */
 export const ProductSettings = z.strictObject({
   freeTierEnabled: z.boolean(),
   trialDurationDays: z.int().min(0).max(3650).optional(),
@@ -42,7 +42,7 @@ export const ProductEvent = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('KeyTypeAdded'), data: z.strictObject({ keyType: KeyType, at: Moment }) }),
   z.object({ type: z.literal('KeyTypeChanged'), data: z.strictObject({ keyType: KeyType, at: Moment }) }),
-  /** The secret key stands in the vault, under this name. */
+  /** The secret key is in the vault, under this name. */
   z.object({
     type: z.literal('TestModeEnabled'),
     data: z.strictObject({
@@ -51,10 +51,13 @@ export const ProductEvent = z.discriminatedUnion('type', [
       at: Moment,
     }),
   }),
-  /** Without keys: tests of providers have an effect, and nothing can be sold at the card provider's test checkout. */
+  /**
+   * Test mode without keys: test notifications have an effect, and the card provider's test checkout cannot
+   * be used.
+   */
   z.object({ type: z.literal('TestModeSwitchedOn'), data: z.strictObject({ at: Moment }) }),
   z.object({ type: z.literal('TestModeDisabled'), data: z.strictObject({ at: Moment }) }),
-  /** What the card provider said of the prices at this moment. */
+  /** The prices as the card provider returned them at this moment. */
   z.object({
     type: z.literal('PricesVerified'),
     data: z.strictObject({

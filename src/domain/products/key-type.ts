@@ -3,7 +3,7 @@ import { Moment, Slug } from '../values.ts'
 
 export const Entitlement = z.string().regex(/^[a-z0-9][a-z0-9._:-]{0,63}$/)
 
-/** A set written down in one form only: sorted, without repeats. */
+/** A set in one canonical form: sorted, without repeats. */
 export const Entitlements = z
   .array(Entitlement)
   .max(100)
@@ -31,10 +31,10 @@ export const Price = z.strictObject({
 })
 export type Price = z.infer<typeof Price>
 
-/** `null` for a device limit or a greatest quantity means unlimited, for a duration perpetual. */
+/** `null` means unlimited for a device limit or a maximum quantity, and perpetual for a duration. */
 export const DeviceLimit = z.int().min(1).max(100_000)
 
-/** What is sold: the rules that a license takes over when it is issued. */
+/** A template of a license: the rules that a license copies when it is issued. */
 export const KeyType = z.strictObject({
   keyTypeId: Slug,
   name: z.string().min(1).max(200),
@@ -49,7 +49,10 @@ export const KeyType = z.strictObject({
 })
 export type KeyType = z.infer<typeof KeyType>
 
-/** The key type an app gets when none is given, since an app always has at least one: one device, perpetual. */
+/**
+ * The key type of a product that is created without any, since a product always has one: one device,
+ * perpetual.
+ */
 export const defaultKeyType: KeyType = {
   keyTypeId: 'default',
   name: 'Default',

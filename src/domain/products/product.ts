@@ -14,16 +14,19 @@ export type Product =
       name: string
       keyPrefix: string
       settings: ProductSettings
-      /** In the order in which they were added; the first is the one a mint takes when none is named. */
+      /** In the order in which they were added; the first is the default of a mint. */
       keyTypes: readonly KeyType[]
       createdAt: string
       updatedAt: string
       testKeys?: TestKeys
-      /** Since when apps have been told the same of trial and free tier: their signed settings begin anew with it. */
+      /**
+       * When the trial and free-tier settings of apps last changed, which restarts the validity of signed
+       * settings.
+       */
       clientSettingsSince: string
     }
 
-/** What a PATCH may say of the settings; `null` takes the trial length back to "never configured". */
+/** A change of the settings, as in a PATCH request; `null` resets the trial length to "never configured". */
 export type SettingsChange = Partial<Omit<ProductSettings, 'testMode' | 'trialDurationDays'>> & {
   trialDurationDays?: number | null | undefined
 }

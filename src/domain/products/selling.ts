@@ -5,17 +5,17 @@ import type { KeyType, Price } from './key-type.ts'
 /** Names of the card provider's test keys in the vault: the present one, and those to destroy. */
 export type TestKeys = { secretName: string | null; retired: readonly string[] }
 
-/** What of a product is sold, and how. */
+/** What of a product can be sold, and how. */
 type Sellable = { settings: ProductSettings; keyTypes: readonly KeyType[]; testKeys?: TestKeys }
 
-/** What the card provider said of a key type's price. */
+/** The card provider's price of a key type. */
 export type KeyTypePrice = { keyTypeId: string; price: Price }
 
 export type SellingCommand =
   | { type: 'EnableTestMode'; publishableKey: string; secretName: string; at: string }
   | { type: 'SwitchTestModeOn'; at: string }
   | { type: 'DisableTestMode'; at: string }
-  /** Sets which price sells which key type; key types that are not named are sold at none. */
+  /** Sets the price of each key type; key types that are not listed get none. */
   | { type: 'MapPrices'; prices: readonly KeyTypePrice[]; at: string }
   | { type: 'RecordPrices'; prices: readonly KeyTypePrice[]; at: string }
 
@@ -44,7 +44,7 @@ export function decideSelling(product: Sellable, command: SellingCommand): Produ
       })
     }
     case 'RecordPrices': {
-      // What was given another price while the provider was being asked is not what was asked about.
+      // Skip a key type whose price id was changed while the provider was being asked.
       const prices = command.prices.filter(({ keyTypeId, price }) =>
         product.keyTypes.some((now) => now.keyTypeId === keyTypeId && now.price?.priceId === price.priceId),
       )
@@ -58,7 +58,7 @@ type SellingEvent = Extract<
   { type: 'TestModeEnabled' | 'TestModeSwitchedOn' | 'TestModeDisabled' | 'PricesVerified' }
 >
 
-/** Whether the card provider's test checkout can be opened for it. */
+/** Whether the card provider's test checkout can be opened for the product. */
 export const hasTestKeys = ({ testKeys }: Pick<Sellable, 'testKeys'>): boolean =>
   (testKeys?.secretName ?? null) !== null
 

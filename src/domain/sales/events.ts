@@ -20,16 +20,16 @@ export type ParkedReason = z.infer<typeof ParkedReason>
 
 /** Everything a `sale-<tenant>.<provider>.<hash>` stream may hold. A recorded shape is never edited: add a new type. */
 export const SaleEvent = z.discriminatedUnion('type', [
-  /** The intent: whoever goes on with the sale, after whatever crash, issues this license and no other. */
+  /** The intent: any process that resumes the sale after a crash issues this license and no other. */
   z.object({
     type: z.literal('SaleReceived'),
     data: z.strictObject({
       ...common,
-      /** Our own id of the sale. */
+      /** keyledger's id of the sale. */
       id: z.string().min(1),
       tenantId: Slug,
       provider: Provider,
-      /** The provider's. */
+      /** The provider's id of the sale. */
       saleId: ForeignId,
       sessionId: ForeignId,
       links: z.array(SaleLink),
@@ -43,16 +43,16 @@ export const SaleEvent = z.discriminatedUnion('type', [
       paidUntil: Moment.nullable(),
       test: z.boolean(),
       licenseId: z.string().min(1),
-      /** Where the vault keeps the license's key, once it is made, until it has been delivered. */
+      /** The name under which the vault keeps the license's key, from its creation until its delivery. */
       keyName: z.string().min(1).max(300),
     }),
   }),
-  /** What is issued for it. */
+  /** The product and key type to issue. */
   z.object({
     type: z.literal('SaleMapped'),
     data: z.strictObject({ productId: Slug, keyTypeId: Slug, at: Moment }),
   }),
-  /** More was paid for than the key type sells at once. The license is for what was paid. */
+  /** More was paid for than the key type allows per purchase. The license covers what was paid for. */
   z.object({
     type: z.literal('QuantityExceeded'),
     data: z.strictObject({ keyTypeId: Slug, quantity: z.int().min(2), sold: z.int().min(1), at: Moment }),
@@ -83,25 +83,25 @@ export const SaleEvent = z.discriminatedUnion('type', [
       at: Moment,
     }),
   }),
-  /** The provider named it by more ids when it told of the same sale again. */
+  /** The provider sent more ids of the sale in a repeated notification. */
   z.object({ type: z.literal('SaleLinked'), data: z.strictObject({ links: z.array(SaleLink), at: Moment }) }),
-  /** The same sale was told again, and nothing was done. */
+  /** A notification of the same sale was received again, without an effect. */
   z.object({
     type: z.literal('DuplicateReceived'),
     data: z.strictObject({ notificationId: ForeignId, at: Moment }),
   }),
   ...SaleFact.options,
   /**
-   * The provider's name of what the subscription was changed to, which no key type is mapped to: the license stays as it
-   * is. null once it is mapped, or the subscription was changed again.
+   * The provider's name of the plan that the subscription was changed to and that is mapped to no key type;
+   * the license does not change. null once it is mapped, or the subscription was changed again.
    */
   z.object({
     type: z.literal('PlanNotMapped'),
     data: z.strictObject({ plan: z.string().min(1).max(1000).nullable(), at: Moment }),
   }),
-  /** Somebody asked to look for the mapping again. It counts as a fact, so that the license is brought up to date. */
+  /** A person requested a new look-up of the mapping. It counts as a fact, so that the license is updated. */
   z.object({ type: z.literal('PlanReviewed'), data: z.strictObject({ at: Moment }) }),
-  /** The license is as the first `through` facts want it. */
+  /** The license reflects the first `through` facts. */
   z.object({ type: z.literal('SaleSettled'), data: z.strictObject({ through: z.int().min(0), at: Moment }) }),
 ])
 export type SaleEvent = z.infer<typeof SaleEvent>

@@ -4,7 +4,7 @@ import { compare, greater, latest, merged } from './order.ts'
 
 type Data<Type extends SaleFact['type']> = Extract<SaleFact, { type: Type }>['data']
 
-/** `at` is when the provider says that it happened. */
+/** `at` is the provider's time. */
 export type Refund = Pick<
   Data<'SaleRefunded'>,
   'refundId' | 'payment' | 'amount' | 'cumulative' | 'currency' | 'full'
@@ -18,13 +18,13 @@ export type Dispute = Pick<Data<'DisputeLost'>, 'disputeId' | 'payment' | 'amoun
   at: string
 }
 type End = { paidUntil: string | null; occurredAt: string }
-/** Something that a subscription was changed to, and when it was last known to be so. */
+/** A plan that the subscription was changed to, and the last time at which it was known to have it. */
 type Plan = { sold: SoldItem; at: string }
 
 /**
- * What has become of a sale, however often and in whatever order it was reported: each fact is merged with what is known
- * of the same refund, dispute, payment or property of the subscription, and of two contradicting ones always the same
- * wins.
+ * What happened to a sale, independent of how often and in which order notifications arrived. Each fact is
+ * merged with what is known of the same refund, dispute, payment or property of the subscription, and of two
+ * contradicting facts always the same one wins.
  *
  * | of the same | wins |
  * |---|---|
@@ -39,13 +39,13 @@ export type Facts = {
   renewals: readonly Renewal[]
   disputes: readonly Dispute[]
   ends: readonly End[]
-  /** Each is all known names of one payment. No name is in two of them. */
+  /** Each entry holds all known names of one payment. No name is in two entries. */
   names: readonly (readonly string[])[]
-  /** How far the first payment reaches, where that is reported after the sale. */
+  /** The end of the period that the first payment covers, if it was reported after the sale. */
   firstPaidUntil: string | null
-  /** Ends of paid periods of which it was not reported which payment paid them. */
+  /** Ends of paid periods whose payment is not known. */
   periods: readonly string[]
-  /** Every plan that the subscription ever had, each with the last time it was reported; the latest last. */
+  /** Every plan that the subscription had, each with the last time it was reported; the latest last. */
   plans: readonly Plan[]
   quantity: { quantity: number; at: string } | null
   pause: { paused: boolean; at: string } | null
@@ -64,7 +64,7 @@ export const noFacts: Facts = {
   pause: null,
 }
 
-/** Stands among the names of the payment by which the sale was made. No link is like it. */
+/** Among the names of a payment, marks the one by which the sale was made. No link has this form. */
 export const firstPayment = 'first'
 
 export function withFact(facts: Facts, fact: SaleFact): Facts {
@@ -94,7 +94,7 @@ export function withFact(facts: Facts, fact: SaleFact): Facts {
   }
 }
 
-/** Whether the fact tells something that is not known. */
+/** Whether the fact adds anything to the known ones. */
 export const isNew = (facts: Facts, fact: SaleFact): boolean => !sameJson(withFact(facts, fact), facts)
 
 function withRefund(refunds: readonly Refund[], data: Data<'SaleRefunded'>): readonly Refund[] {
@@ -136,7 +136,7 @@ function withDispute(
 const outcomes = { SaleDisputed: 'open', DisputeLost: 'lost', DisputeWon: 'won' } as const
 const rank = { open: 0, lost: 1, won: 2 } as const
 
-/** All names that any of them has in common with another are names of the same payment. */
+/** Merges all entries that share a name with the given one: they are names of the same payment. */
 function withNames(
   known: readonly (readonly string[])[],
   reported: readonly string[],
@@ -170,7 +170,10 @@ function withPlan(plans: readonly Plan[], reported: Plan): readonly Plan[] {
   return [...others, plan].sort((a, b) => compare(planOrder(a), planOrder(b)))
 }
 
-/** Providers' times are whole seconds: of two plans of one second always the same one wins, whichever that is. */
+/**
+ * Providers' times are whole seconds. Of two plans of the same second always the same one wins, so that the
+ * order of arrival does not matter.
+ */
 const planOrder = ({ at, sold }: Plan) =>
   [at, 'productId' in sold ? `${sold.productId} ${sold.keyTypeId}` : sold.providerProduct] as const
 
@@ -191,11 +194,14 @@ const sorted = (names: readonly string[]): readonly string[] => [...new Set(name
 
 type Named = { payment: string | null }
 
-/** A known name of the payment, before none. */
+/** A known name of the payment wins over none. */
 const nameOf = (one: Named, other: Named): string | null =>
   greater(one, other, ({ payment }) => [payment]).payment
 
-/** By the amount; the currency only decides between equal ones, so that neither is preferred for coming first. */
+/**
+ * The larger amount wins. For equal amounts the currency decides, so that the order of arrival does not
+ * matter.
+ */
 const larger = <Money extends { amount: number | null; currency: string | null }>(
   one: Money,
   other: Money,

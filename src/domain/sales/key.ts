@@ -1,8 +1,8 @@
-/** How the names of raw keys in the vault begin. */
+/** The prefix of the names of sold keys in the vault. */
 export const saleKeyPrefix = 'sale-key.'
 
 /**
- * Where the vault keeps the raw key of a license that was sold: from just before the license exists until its
- * deliveries have succeeded, or were given up 30 days ago.
+ * The name under which the vault keeps the key of a sold license: from just before the license exists until
+ * its deliveries have succeeded, or were abandoned 30 days ago.
  */
 export const saleKeyName = (licenseId: string): string => `${saleKeyPrefix}${licenseId}`

@@ -4,28 +4,28 @@ import { Moment } from '../values.ts'
 /** A provider's own id of something. */
 export const ForeignId = z.string().min(1).max(500)
 
-/** Where the vault keeps a notification as it came; null for what came without one. */
+/** The name under which the vault keeps the original notification. */
 const PayloadName = z.string().min(1).max(300)
 
-/** Minor units. A refund is told as what was given back, so nothing is below zero. */
+/** Minor units. A refund holds the amount that was returned, so no amount is negative. */
 export const Amount = z.int().min(0)
 export const Currency = z.string().regex(/^[a-z]{3,10}$/)
 
-/** A payment id, or another one by which later notifications name the sale, as `<kind>:<id>`. */
+/** A payment id or another id by which later notifications name the sale, as `<kind>:<id>`. */
 export const SaleLink = z.string().min(1).max(600)
 
-/** What was bought, by our names or by the provider's. */
+/** What was bought, by keyledger's ids or by the provider's. */
 export const SoldItem = z.union([
   z.strictObject({ productId: z.string().min(1).max(500), keyTypeId: z.string().min(1).max(500).nullable() }),
   z.strictObject({ providerProduct: z.string().min(1).max(1000) }),
 ])
 export type SoldItem = z.infer<typeof SoldItem>
 
-/** What a provider says in every notification beside its matter. */
+/** The fields of every notification. */
 export const common = {
   notificationId: ForeignId,
   payload: PayloadName,
-  /** When it happened, as the provider says. */
+  /** The provider's time of what happened. */
   occurredAt: Moment,
   at: Moment,
 }
@@ -33,13 +33,13 @@ export const common = {
 const dispute = z.strictObject({
   ...common,
   disputeId: ForeignId,
-  /** A name of the payment that is disputed; null where payments were not distinguished yet. */
+  /** A name of the disputed payment; null for events from before payments were distinguished. */
   payment: SaleLink.nullable(),
   amount: Amount.nullable(),
   currency: Currency.nullable(),
 })
 
-/** What becomes of a sale after it was made. It may be told before the sale is. */
+/** What happens to a sale after its first payment. A fact may arrive before the sale. */
 export const SaleFact = z.discriminatedUnion('type', [
   /** A later payment of a subscription. */
   z.object({
@@ -47,9 +47,9 @@ export const SaleFact = z.discriminatedUnion('type', [
     data: z.strictObject({
       ...common,
       paymentId: ForeignId,
-      /** By which a refund of this payment may name the sale. */
+      /** The links by which a refund of this payment may name the sale. */
       links: z.array(SaleLink),
-      /** null when the provider tells the end of the period separately, in `SubscriptionTold`. */
+      /** null when the provider sends the end of the period separately, in `SubscriptionTold`. */
       paidUntil: Moment.nullable(),
       amount: Amount,
       currency: Currency,
@@ -60,10 +60,10 @@ export const SaleFact = z.discriminatedUnion('type', [
     data: z.strictObject({
       ...common,
       refundId: ForeignId,
-      /** A name of the payment that is refunded; null where payments were not distinguished yet. */
+      /** A name of the refunded payment; null for events from before payments were distinguished. */
       payment: SaleLink.nullable(),
       amount: Amount,
-      /** Whether `amount` is everything refunded of the payment so far, rather than this refund alone. */
+      /** Whether `amount` is the total refunded of the payment so far, rather than this refund alone. */
       cumulative: z.boolean(),
       currency: Currency,
       full: z.boolean(),
@@ -84,11 +84,11 @@ export const SaleFact = z.discriminatedUnion('type', [
       names: z.array(SaleLink).min(1),
       /** Whether it is the payment by which the sale was made. */
       isFirst: z.boolean(),
-      /** How far the first payment reaches, if that is told. */
+      /** The end of the period that the first payment covers, if known. */
       paidUntil: Moment.nullable(),
     }),
   }),
-  /** What a subscription is at a moment. What is null was not told. */
+  /** The state of a subscription at a moment. Fields that the notification does not hold are null. */
   z.object({
     type: z.literal('SubscriptionTold'),
     data: z.strictObject({
@@ -97,7 +97,7 @@ export const SaleFact = z.discriminatedUnion('type', [
       sold: SoldItem.nullable(),
       quantity: z.int().min(1).nullable(),
       paused: z.boolean().nullable(),
-      /** The end of the period that is paid, where payments do not say so themselves. */
+      /** The end of the paid period, if the provider's payments do not hold it. */
       paidUntil: Moment.nullable(),
     }),
   }),

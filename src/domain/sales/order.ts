@@ -1,6 +1,6 @@
 type Order = readonly (string | number | boolean | null)[]
 
-/** Below zero when the first comes before the other; null comes before everything. */
+/** Below zero if the first comes before the other; null comes before everything. */
 export function compare(one: Order, other: Order): number {
   const index = one.findIndex((value, place) => value !== other[place])
   if (index < 0) return 0
@@ -9,16 +9,19 @@ export function compare(one: Order, other: Order): number {
   return left < right ? -1 : 1
 }
 
-/** The greater of two by an order, so that of two contradicting values the same wins whichever comes first. */
+/**
+ * The greater of two by an order, so that the same one of two contradicting values wins in either order of
+ * arrival.
+ */
 export const greater = <T>(one: T, other: T, order: (value: T) => Order): T =>
   compare(order(one), order(other)) >= 0 ? one : other
 
-/** The latest of the moments that are known. */
+/** The latest of the known moments. */
 export function latest(moments: readonly (string | null)[]): string | null {
   return moments.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one), null)
 }
 
-/** With what is reported in its place, sorted by id, so that the order in which things are reported leaves no trace. */
+/** The list with one entry added or merged, sorted by id, so that the order of arrival has no effect. */
 export function merged<Id extends string, Known extends Record<Id, string>>(
   known: readonly Known[],
   reported: Known,

@@ -1,9 +1,9 @@
 import { type Dispute, type Facts, firstPayment, type Refund } from './facts.ts'
 import { compare, latest } from './order.ts'
 
-/** The payment by which a sale was made, and by which names. */
+/** The payment by which a sale was made, with its names. */
 export type FirstPayment = {
-  /** What the provider calls this payment and the sale. */
+  /** The provider's ids of this payment and of the sale. */
   links: readonly string[]
   amount: number
   currency: string
@@ -12,38 +12,38 @@ export type FirstPayment = {
   paidUntil: string | null
 }
 
-/** One payment of a sale, and what became of its money. */
+/** One payment of a sale, and whether it was returned. */
 export type Payment = {
   id: string
   isFirst: boolean
   amount: number
   currency: string
   paidAt: string
-  /** The end of the period that it pays; null when it is not known. */
+  /** The end of the period that it covers; null when it is not known. */
   paidUntil: string | null
-  /** How much of it was refunded, in all. */
+  /** The total refunded of it. */
   refunded: number
-  /** Why its period is taken back; null while it is paid. */
+  /** Why the payment no longer counts; null while it does. */
   takenBack: TakenBack | null
 }
 
 type TakenBack = {
   because: 'refund' | 'dispute'
-  /** The refund that made it a full one, or what was disputed. */
+  /** The refund that completed a full refund, or the disputed amount. */
   amount: number
 }
 
-/** What is reported of a whole subscription names none of its payments. */
+/** A link to a whole subscription does not name one of its payments. */
 const namesPayment = (link: string): boolean => !link.startsWith('subscription:')
 
-/** Every payment that is known of a sale, the first one first. */
+/** Every known payment of a sale, the first one first. */
 export function paymentsOf(sold: FirstPayment, facts: Facts): Payment[] {
   const firstNames = allNames(facts, [firstPayment, ...sold.links.filter(namesPayment)])
   const renewals = facts.renewals.map((renewal) => ({
     ...renewal,
     names: allNames(facts, [`renewal:${renewal.paymentId}`, ...renewal.links.filter(namesPayment)]),
   }))
-  // Some providers tell the first payment again, among those of the subscription.
+  // Some providers report the first payment again, among those of the subscription.
   const isFirst = ({ names }: { names: ReadonlySet<string> }) =>
     [...names].some((name) => firstNames.has(name))
   const again = renewals.filter(isFirst).map(({ paidUntil }) => paidUntil)
@@ -62,15 +62,18 @@ export function paymentsOf(sold: FirstPayment, facts: Facts): Payment[] {
   })
 }
 
-/** With every other name that is known of the same payment. */
+/** The given names and every other known name of the same payment. */
 function allNames({ names }: Facts, own: readonly string[]): ReadonlySet<string> {
   return new Set([...own, ...names.filter((group) => group.some((name) => own.includes(name))).flat()])
 }
 
-/** A payment may be made a little before the period begins that it pays. */
+/** A payment may be made a little before the period that it covers begins. */
 const mostAheadMs = 12 * 60 * 60 * 1000
 
-/** The end of the period that began when it was paid: the first one reported after it, unless another payment came before. */
+/**
+ * The end of the period that began with the payment: the first known end after it, unless another payment
+ * came before.
+ */
 function periodPaidAt({ periods, renewals }: Facts, paidAt: string): string | null {
   const next = renewals.map((renewal) => renewal.paidAt).filter((other) => other > paidAt)
   const end = periods.find((reported) => reported > ahead(paidAt))
@@ -103,15 +106,15 @@ function fateOf(payment: Judged, facts: Facts): Pick<Payment, 'refunded' | 'take
 }
 
 /**
- * Whether the refund or dispute is of this payment. One that was recorded before payments were distinguished took back
- * everything that was paid until then, if it was of a whole payment, and is otherwise of the only payment there is.
+ * Whether the refund or dispute belongs to this payment. One from before payments were distinguished belongs
+ * to all earlier payments if it was of a whole payment, and otherwise to the only payment.
  */
 function isOf({ payment: name, at }: Refund | Dispute, payment: Judged, isWhole: boolean): boolean {
   if (name !== null) return payment.names.has(name)
   return isWhole ? payment.paidAt <= at || payment.isFirst : payment.isFirst && payment.alone
 }
 
-/** Providers tell what was refunded each time, or what was refunded in all: nothing is counted twice. */
+/** Providers report the amount of each refund or the total so far; nothing is counted twice. */
 function sumOf(refunds: readonly Refund[]): number {
   const inAll = refunds.filter(({ cumulative }) => cumulative).map(({ amount }) => amount)
   const each = refunds.filter(({ cumulative }) => !cumulative).map(({ amount }) => amount)

@@ -6,7 +6,7 @@ import { type PaymentStatus, paymentStatusOf } from './status.ts'
 
 type Received = Extract<SaleEvent, { type: 'SaleReceived' }>['data']
 
-/** A purchase that a provider reported of, and what came of it. */
+/** A purchase at a provider, and what followed from it. */
 export type Sale = { status: 'absent' } | KnownSale
 
 export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'occurredAt'> & {
@@ -15,35 +15,38 @@ export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'oc
   parked: { reason: ParkedReason; detail: string; at: string } | null
   productId: string | null
   keyTypeId: string | null
-  /** Since when it is known what to issue: the license's time counts from then. */
+  /** When the key type was determined: the license's duration counts from then. */
   mappedAt: string | null
-  /** More was paid for than its key type sells at once, which is `sold`. The license is for what was paid. */
+  /**
+   * More was paid for than its key type allows per purchase, which is `sold`. The license covers what was
+   * paid for.
+   */
   exceeded: { sold: number } | null
   licensedAt: string | null
-  /** When the license was to end as it was issued. */
+  /** The expiry of the license as it was issued. */
   firstExpiresAt: string | null
   facts: Facts
-  /** How many facts are recorded, and how many of them the license follows already. */
+  /** How many facts are recorded; `settledThrough` is how many of them the license reflects. */
   factCount: number
   settledThrough: number
-  /** A link was added by which something may have been reported already. */
+  /** A link was added for which facts may have been kept. */
   unboundLinks: boolean
   duplicates: number
   receivedAt: string
-  /** When it was made, as the provider says. */
+  /** The provider's time of the purchase. */
   soldAt: string
-  /** Those of the links that name its first payment, or the sale as a whole. */
+  /** The links that name its first payment, or the sale as a whole. */
   ownLinks: readonly string[]
-  /** What the subscription was changed to, where no key type is mapped to it. */
+  /** The plan that the subscription was changed to and that is mapped to no key type. */
   unmappedPlan: string | null
 }
 
-/** What is issued for a sale, or why nothing can be. */
+/** What to issue for a sale, or why it is parked. */
 export type Resolution =
   | {
       productId: string
       keyTypeId: string
-      /** How many the key type sells at once, where more were bought. */
+      /** The largest quantity of the key type per purchase, if more were bought. */
       mostSold?: number
     }
   | { reason: ParkedReason; detail: string }
@@ -60,17 +63,20 @@ export type SaleCommand =
   | ({
       type: 'SettleSale'
       through: number
-      /** What the subscription was changed to, if nothing is mapped to it; undefined when nobody looked. */
+      /**
+       * The plan that the subscription was changed to and that is mapped to no key type; undefined when it
+       * was not looked up.
+       */
       unmappedPlan?: string | null | undefined
     } & LinksRead)
   | { type: 'ReviewPlan'; at: string }
 
-/** What was found where the sale's links lead: facts that were reported before the sale came. */
+/** The facts that were kept for the sale's links before the sale arrived. */
 type LinksRead = { boundLinks: readonly string[]; kept: readonly SaleFact[]; at: string }
 
 export const absentSale: Sale = { status: 'absent' }
 
-/** More than a provider ever sends again; beyond them nothing is recorded. */
+/** More than a provider ever repeats; further ones are not recorded. */
 const mostDuplicates = 20
 
 /** What a sale may need next: its license, or that its license follows later notifications. */
@@ -84,14 +90,15 @@ export function nextStep(sale: Sale): SaleStep | undefined {
 }
 
 /**
- * What the sale's license is to be now.
- * @param keepRefunded whether the product leaves licenses whose money went back in use
+ * The payment status that the sale's license should follow now.
+ * @param keepRefunded whether the product keeps refunded licenses in use
  */
 export const salePaymentStatus = (sale: KnownSale, keepRefunded: boolean): PaymentStatus =>
   paymentStatusOf({ ...sale, links: sale.ownLinks }, sale.facts, keepRefunded)
 
 /**
- * Returning no events means that the request was already true, or that the sale has moved on since it was made up.
+ * Returning no events means that the request was already true, or that the sale has changed since the command
+ * was made.
  * @throws Refusal `sale_not_found`
  */
 export function decideSale(sale: Sale, command: SaleCommand): SaleEvent[] {
@@ -116,7 +123,7 @@ export function decideSale(sale: Sale, command: SaleCommand): SaleEvent[] {
     case 'RecordFacts':
       return newFacts(sale, command.facts)
     case 'RecordLicense': {
-      // Also one that was parked while another process issued its license: the license exists.
+      // This includes a sale that was parked while another process issued its license: the license exists.
       if (sale.status === 'licensed' || !areAllBound(sale, command.boundLinks)) return []
       const { license, kept, at } = command
       const { saleId, provider: source, amount, currency, productName, customer, licenseId } = sale
@@ -162,7 +169,7 @@ function resolved(resolution: Resolution, quantity: number, at: string): SaleEve
   return [mapped, { type: 'QuantityExceeded', data: { keyTypeId, quantity, sold, at } }]
 }
 
-/** A sale whose license exists stays as it is. */
+/** A sale with a license does not change. */
 function resolvedAnew(sale: KnownSale, resolution: Resolution, at: string): SaleEvent[] {
   if (sale.status === 'licensed') return []
   const isSame =
@@ -172,7 +179,7 @@ function resolvedAnew(sale: KnownSale, resolution: Resolution, at: string): Sale
   return isSame ? [] : resolved(resolution, sale.quantity, at)
 }
 
-/** Those of the facts that tell anything new, each beside those before it. */
+/** The facts that add anything, each compared with those before it. */
 function newFacts(sale: KnownSale, reported: readonly SaleFact[]): SaleFact[] {
   let { facts } = sale
   return reported.filter((fact) => {
@@ -232,7 +239,7 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
   }
 }
 
-/** Links that a fact brings. */
+/** The links that a fact adds. */
 function linksIn(fact: SaleFact): readonly string[] {
   switch (fact.type) {
     case 'SaleRenewed':
@@ -245,13 +252,13 @@ function linksIn(fact: SaleFact): readonly string[] {
   }
 }
 
-/** What was reported by a link that is new may wait there. */
+/** Facts may have been kept for a new link. */
 function withLinks(sale: KnownSale, links: readonly string[]): KnownSale {
   const more = links.filter((link) => !sale.links.includes(link))
   return more.length === 0 ? sale : { ...sale, links: [...sale.links, ...more], unboundLinks: true }
 }
 
-/** The provider named the sale itself by more ids. */
+/** The provider sent more ids of the sale itself. */
 function withOwnLinks(sale: KnownSale, links: readonly string[]): KnownSale {
   const ownLinks = [...new Set([...sale.ownLinks, ...links])].sort()
   return withLinks({ ...sale, ownLinks }, links)

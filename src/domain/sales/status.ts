@@ -2,45 +2,45 @@ import type { Facts } from './facts.ts'
 import { latest } from './order.ts'
 import { type FirstPayment, type Payment, paymentsOf } from './payments.ts'
 
-/** A payment whose money is not there any more. */
+/** A payment that was refunded or lost in a dispute. */
 type RefundedPayment = {
   payment: string
   because: 'refund' | 'dispute'
-  /** This refund, or what was lost in the dispute. */
+  /** The amount of this refund, or the amount lost in the dispute. */
   amount: number
-  /** Everything that went back of the sale, in this currency. */
+  /** The total returned for the sale, in this currency. */
   totalRefunded: number
   currency: string
 }
 
-/** What a license is to be for what has become of its sale. */
+/** What a sale's payments mean for its license. */
 export type PaymentStatus = {
-  /** The payments whose period is taken back. */
+  /** The payments whose period no longer counts. */
   refunded: readonly RefundedPayment[]
-  /** Why it is to be revoked: nothing that was paid is left. */
+  /** Why the license should be revoked: no payment is left. */
   unpaid: 'refund' | 'dispute' | null
-  /** When it ends, null for never; undefined when nothing says so but the license itself. */
+  /** When it expires, null for never; undefined if only the license itself determines it. */
   expiresAt: string | null | undefined
-  /** Whether a payment after the first one gives it this end. */
+  /** Whether this expiry follows from a payment after the first one. */
   isRenewed: boolean
   /** Whether its subscription has ended. */
   hasEnded: boolean
 }
 
 type Sold = FirstPayment & {
-  /** When the license was to end as it was issued. */
+  /** The expiry of the license as it was issued. */
   firstExpiresAt: string | null
 }
 
 /**
- * What the facts come to. They are a set: neither their order nor their number matters.
- * @param keepRefunded whether the periods of payments that were refunded stay with the license
+ * Derives the status from the facts, independent of their order and number.
+ * @param keepRefunded whether the periods of refunded payments stay with the license
  */
 export function paymentStatusOf(sold: Sold, facts: Facts, keepRefunded = false): PaymentStatus {
   const payments = paymentsOf(sold, facts)
   const refunded = refundedOf(payments)
   const unpaid = unpaidBy(payments, facts)
-  // A license that is revoked, or kept, ends as if nothing had been refunded.
+  // The expiry of a license that is revoked, or kept, ignores refunds.
   const counts = keepRefunded || unpaid !== null
   const isKept = ({ takenBack }: Payment) => counts || takenBack === null
   const ending = endingOf(sold, facts, {
@@ -48,7 +48,7 @@ export function paymentStatusOf(sold: Sold, facts: Facts, keepRefunded = false):
     takenBack: payments.filter((payment) => !isKept(payment)),
     unattributed: unattributedPeriods(payments, facts),
   })
-  // A license that is revoked is not renewed, wherever its end moves.
+  // A revoked license is not renewed, even if its expiry moves.
   const isRenewed = ending.isRenewed && (keepRefunded || unpaid === null)
   return { refunded, unpaid, ...ending, isRenewed }
 }
@@ -63,7 +63,7 @@ function refundedOf(payments: readonly Payment[]): RefundedPayment[] {
   )
 }
 
-/** What cost nothing cannot be refunded, and pays for nothing once all that was paid went back. */
+/** A free payment cannot be refunded, and does not count as paid once every other payment was returned. */
 function unpaidBy(payments: readonly Payment[], facts: Facts): PaymentStatus['unpaid'] {
   const takenBack = payments.flatMap((payment) => payment.takenBack ?? [])
   const isPaid = payments.some((payment) => payment.takenBack === null && payment.amount > 0)
@@ -71,7 +71,7 @@ function unpaidBy(payments: readonly Payment[], facts: Facts): PaymentStatus['un
   return takenBack.some(({ because }) => because === 'refund') ? 'refund' : 'dispute'
 }
 
-/** Periods of which no payment is known: somebody paid them. */
+/** Periods without a known payment; they count as paid. */
 function unattributedPeriods(payments: readonly Payment[], { periods }: Facts): string[] {
   return periods.filter((end) => !payments.some(({ paidUntil }) => paidUntil === end))
 }
@@ -107,19 +107,19 @@ function expiryOf(sold: Sold, facts: Facts, paid: Paid): PaymentStatus['expiresA
   return isUnpaidNow(reach, paid) || (facts.pause?.paused ?? false) ? reach : null
 }
 
-/** Whether anything tells more of the end than the license itself. */
+/** Whether any fact affects the expiry. */
 function saysEnd({ renewals, ends, periods, firstPaidUntil, pause }: Facts): boolean {
   return (
     renewals.length > 0 || ends.length > 0 || periods.length > 0 || firstPaidUntil !== null || pause !== null
   )
 }
 
-/** Whether the end that a subscription reported of was paid by a payment that went back. */
+/** Whether the end that the subscription reported was covered by a payment that was returned. */
 const isTakenBack = (end: string | null, reach: string | null, { takenBack }: Paid): boolean =>
   end !== null &&
   (reach === null || end > reach) &&
   takenBack.some(({ paidUntil }) => paidUntil !== null && paidUntil >= end)
 
-/** Of a license without an end of its own: whether the latest period was taken back. */
+/** For a license without an expiry of its own: whether the payment of the latest period was returned. */
 const isUnpaidNow = (reach: string | null, { takenBack }: Paid): boolean =>
   reach !== null && takenBack.some(({ paidUntil }) => paidUntil !== null && paidUntil > reach)

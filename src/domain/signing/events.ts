@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
 
-/** What of a signing key everybody may know. The seed lies sealed in the vault under `secretName`. */
+/** The public part of a signing key. The seed is sealed in the vault under `secretName`. */
 export const SigningKey = z.strictObject({
   kid: z.string().regex(/^[0-9a-f]{16}$/),
   /** The raw public key, base64. */
   publicKey: z.base64().length(44),
   secretName: z.string().min(1).max(300),
-  /** It is in the keyset before this, so that whoever holds a cached keyset knows it when it begins to sign. */
+  /**
+   * It is published in the keyset before this, so that clients with a cached keyset know it when it begins to
+   * sign.
+   */
   signsFrom: Moment,
 })
 export type SigningKey = z.infer<typeof SigningKey>

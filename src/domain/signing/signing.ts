@@ -1,7 +1,7 @@
 import type { Decider } from '../decider.ts'
 import type { SigningEvent, SigningKey } from './events.ts'
 
-/** A tenant's signing keys, oldest first. Each signs until the next one does. */
+/** A tenant's signing keys, oldest first. Each signs until the next one begins to. */
 export type SigningKeys = readonly SigningKey[]
 
 export type SigningCommand = {
@@ -13,24 +13,25 @@ export type SigningCommand = {
 
 export const noSigningKeys: SigningKeys = []
 
-/** For so long a keyset may be kept by whoever has fetched it. */
+/** How long clients may cache a keyset. */
 export const keysetSeconds = 300
 
-/** For so long the signature of a product's settings is good. */
+/** How long the signature of a product's settings is valid. */
 export const settingsSeconds = 86_400
 
-/** An answer that was on its way when a lease length changed may still have been signed by the former one. */
+/** A response that was in transit when a lease length changed may still use the former length. */
 const onTheirWayMs = 60_000
 
-/** Whether the command would publish its key: otherwise it has no use for one. */
+/** Whether the command would publish its key; otherwise no key needs to be generated. */
 export function wantsKey(keys: SigningKeys, type: SigningCommand['type'], at: string): boolean {
   const last = keys.at(-1)
   return last === undefined || (type === 'RotateKey' && last.signsFrom <= at)
 }
 
 /**
- * The first key signs at once, since no keyset without it has been kept; a later one when every kept keyset has it.
- * While one is published that does not sign yet, a rotation changes nothing: it is the one that was asked for.
+ * The first key signs at once, since no client has cached a keyset without it. A later key signs once every
+ * cached keyset holds it. While a published key does not sign yet, a rotation changes nothing: that key is
+ * its result.
  */
 export function decideSigning(keys: SigningKeys, command: SigningCommand): SigningEvent[] {
   const { type, tenantId, key, at } = command
@@ -45,16 +46,16 @@ export function evolveSigning(keys: SigningKeys, { data }: SigningEvent): Signin
   return [...keys, key]
 }
 
-/** The key that signs at a moment; on a clock that is behind, the first. */
+/** The key that signs at a moment; the first one if the clock is behind. */
 export const signerAt = (keys: SigningKeys, now: string): SigningKey | undefined =>
   keys.findLast(({ signsFrom }) => signsFrom <= now) ?? keys[0]
 
-/** How long the leases of a product were, from a moment to another; null: to this day. */
+/** The length of a product's leases in a period; `until` is null for the present length. */
 export type LeaseLength = { seconds: number; from: string; until: string | null }
 
 export type KeyStatus = 'next' | 'signing' | 'retiring' | 'retired'
 
-/** What has become of a key at a moment, and until when it is published; null while nothing has taken its place. */
+/** The state of a key at a moment, and until when it is published; null while no later key replaces it. */
 export type KeyState = SigningKey & {
   status: KeyStatus
   signsUntil: string | null
@@ -62,8 +63,9 @@ export type KeyState = SigningKey & {
 }
 
 /**
- * Every key with its state. A key that signs no more stays published until the last thing it may have signed has
- * ended: settings are good for 24 hours, and a lease for as long as its product's leases were when it was made.
+ * Every key with its state. A key that no longer signs stays published until the last thing that it may have
+ * signed has expired: settings after 24 hours, and a lease after the lease length of its product when it was
+ * issued.
  */
 export function keyStates(keys: SigningKeys, leases: readonly LeaseLength[], now: string): KeyState[] {
   const signing = signerAt(keys, now)

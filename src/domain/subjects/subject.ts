@@ -1,7 +1,7 @@
 import type { Decider } from '../decider.ts'
 import type { Erased, SubjectEvent } from './events.ts'
 
-/** A person of a tenant, as far as their erasure is concerned. `present` before anybody has asked for it. */
+/** The erasure of a person of a tenant; `present` until an erasure is requested. */
 export type Subject =
   | { status: 'present' }
   | { status: 'erasing'; tenantId: string; subjectId: string; begunAt: string }

@@ -2,22 +2,24 @@ import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { TenantEvent } from './events.ts'
 
-/** The one SDK key or checkout key of a tenant that is good now. */
+/** The valid SDK key or checkout key of a tenant. */
 type ClientKey = { keyHash: string; displayKey: string; issuedAt: string }
 
-/** The SDK key can be shown again: it lies sealed in the vault, named by the operation that made it. */
+/**
+ * The SDK key can be shown again: it is sealed in the vault, under the id of the operation that created it.
+ */
 type SdkKey = ClientKey & { operationId: string }
 
 /**
- * The keys by which apps and checkouts of a tenant are known, folded from the tenant's own stream. They are kept
- * apart from the tenant itself, whose state everybody may see.
+ * The keys that identify a tenant's apps and checkouts, from the tenant's own stream. They are separate from
+ * the tenant's state, which more code may see.
  */
 export type ClientKeys = {
-  /** Undefined before the tenant is there. */
+  /** Undefined before the tenant exists. */
   tenantId: string | undefined
   sdkKey: SdkKey | null
   checkoutKey: ClientKey | null
-  /** Every operation that has changed a key, so that none runs a second time after a crash. */
+  /** Every operation that changed a key, so that none is repeated after a crash. */
   operationIds: readonly string[]
 }
 
@@ -32,7 +34,7 @@ export const noClientKeys: ClientKeys = {
   operationIds: [],
 }
 
-/** Whether the command would put its key in place: otherwise it has no use for one. */
+/** Whether the command would use its key; otherwise no key needs to be generated. */
 export function takesSdkKey(
   keys: ClientKeys,
   type: 'IssueSdkKey' | 'RotateSdkKey',
@@ -42,8 +44,8 @@ export function takesSdkKey(
 }
 
 /**
- * Issuing an SDK key to a tenant that has one, and an operation that was recorded already, change nothing. A checkout
- * key is shown once and kept by its hash alone, so whoever asks for it gets another one each time.
+ * Issuing an SDK key to a tenant that has one, and repeating an operation, change nothing. A checkout key is
+ * shown once and stored only as a hash, so each request creates another one.
  * @throws Refusal `tenant_not_found`
  */
 export function decideClientKeys(keys: ClientKeys, command: ClientKeysCommand): TenantEvent[] {

@@ -4,10 +4,12 @@ import { Moment, Slug } from '../values.ts'
 export const Plan = z.enum(['free', 'team', 'unlimited'])
 export type Plan = z.infer<typeof Plan>
 
-/** A key by which callers of a tenant are known: its SHA-256, and a form for people. */
+/** A key that identifies a tenant's callers: its SHA-256, and a shortened form for display. */
 const clientKey = { keyHash: z.string().regex(/^[0-9a-f]{64}$/), displayKey: z.string().min(1), at: Moment }
 
-/** Shipped inside apps and shown again on request, so it lies sealed in the vault, named by its operation. */
+/**
+ * It ships inside apps and can be shown again, so the vault holds it sealed, under the id of its operation.
+ */
 const SdkKey = z.strictObject({ ...clientKey, operationId: z.string().min(1) })
 
 /** Everything a `tenant-<id>` stream may hold. A recorded shape is never edited: add a new type. */
@@ -25,7 +27,10 @@ export const TenantEvent = z.discriminatedUnion('type', [
     type: z.literal('TenantClosed'),
     data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
   }),
-  /** Whether another member than the one who asks has to approve dangerous requests; not so before the first one. */
+  /**
+   * Whether a member other than the requester has to approve dangerous requests. Before the first such event:
+   * no.
+   */
   z.object({
     type: z.literal('ApprovalRuleChanged'),
     data: z.strictObject({ anotherMember: z.boolean(), at: Moment }),

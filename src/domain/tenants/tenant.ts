@@ -9,7 +9,7 @@ export type Tenant =
       tenantId: string
       name: string
       plan: Plan
-      /** Another member than the one who asks has to approve dangerous requests. */
+      /** Whether a member other than the requester has to approve dangerous requests. */
       anotherMemberApproves: boolean
       createdAt: string
     }
@@ -21,7 +21,7 @@ export type TenantCommand =
   | { type: 'CloseTenant'; reason: string | null; at: string }
   | { type: 'ChangeApprovalRule'; anotherMember: boolean; at: string }
 
-/** Every first path segment that the service itself answers, which a tenant's addresses would collide with. */
+/** Every first path segment that the service itself uses, which a tenant's URLs would collide with. */
 export const reservedTenantIds: ReadonlySet<string> = new Set([
   'v1',
   'api',
@@ -49,7 +49,7 @@ export const planLimits: Record<Plan, { products: number; activeDevices: number 
 }
 
 /**
- * Closing is final; suspending and reinstating what already is so changes nothing.
+ * Closing is final. Suspending a suspended tenant and reinstating an active one change nothing.
  * @throws Refusal `tenant_exists`, `tenant_id_reserved`, `tenant_not_found`, `tenant_closed`
  */
 export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEvent[] {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Provider } from '../integrations/provider.ts'
 import { Moment, Slug } from '../values.ts'
 
-/** What a purchase goes through, in this order. */
+/** The stages of a test purchase, in order. */
 export const Stage = z.enum(['checkout', 'webhook', 'license_minted'])
 export type Stage = z.infer<typeof Stage>
 

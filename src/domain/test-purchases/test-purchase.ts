@@ -6,13 +6,13 @@ import { Stage, type TestPurchaseEvent } from './events.ts'
 type StageState = {
   name: Stage
   status: 'pending' | 'running' | 'done' | 'failed'
-  /** When it came to this status; null while it is pending. */
+  /** When it reached this status; null while it is pending. */
   at: string | null
-  /** What was found out, in plain words; null until it ends. */
+  /** The result in plain words; null until the stage ends. */
   detail: string | null
 }
 
-/** A purchase played through to see that a product is sold as it should be. */
+/** A simulated purchase, to check that sales of a product lead to licenses. */
 export type TestPurchase =
   | { status: 'absent' }
   | {
@@ -43,14 +43,14 @@ export type TestPurchaseCommand =
 
 export const absentTestPurchase: TestPurchase = { status: 'absent' }
 
-/** The stage that has to be run next; undefined once the purchase has ended. */
+/** The next stage to run; undefined once the purchase has ended. */
 export function nextStage(purchase: TestPurchase): Stage | undefined {
   if (purchase.status !== 'running') return undefined
   return purchase.stages.find(({ status }) => status !== 'done')?.name
 }
 
 /**
- * A stage that is not the one to run, since another process was faster, records nothing.
+ * A command for another stage than the next one records nothing: another process was faster.
  * @throws Refusal `test_purchase_exists`, `test_purchase_not_found`
  */
 export function decideTestPurchase(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Everything a token may be allowed to do. A token's scopes are chosen when it is made and never change. */
+/** Everything a token may be allowed to do. A token's scopes are set at its creation and never change. */
 export const Scope = z.enum([
   'products:read',
   'products:write',

@@ -4,12 +4,12 @@ import { Moment, Slug } from '../values.ts'
 const machine = { tenantId: Slug, productId: Slug, at: Moment }
 
 /**
- * Everything a `trial-<tenant>.<product>.<hash>` stream may hold: what is known of one machine's trial of one product.
- * The hash is keyed, so that the log tells nobody which machine it is. Beacons themselves are counted, not recorded.
+ * Everything a `trial-<tenant>.<product>.<hash>` stream may hold: one machine's trial of one product. The
+ * hash is keyed, so that the log does not reveal the machine. Beacons are counted, not recorded.
  */
 export const TrialEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('TrialStarted'), data: z.strictObject(machine) }),
-  /** More installs than one machine has: the hash does not tell machines apart. */
+  /** More installs than one machine plausibly has: several machines share the hash. */
   z.object({
     type: z.literal('MachineFoundShared'),
     data: z.strictObject({ ...machine, installs: z.int().positive() }),

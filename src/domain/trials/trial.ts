@@ -2,51 +2,53 @@ import type { Decider } from '../decider.ts'
 import { expiryAfter, unixSeconds, wholeSeconds } from '../licenses/expiry.ts'
 import type { TrialEvent } from './events.ts'
 
-/** What an app without a license says of itself. */
+/** The state that an app without a license reports. */
 export const installStates = ['trial', 'free_tier', 'expired'] as const
 export type InstallState = (typeof installStates)[number]
 
-/** What is known of a machine; nothing before its first event. */
+/** What is known of a machine. */
 export type Trial =
   | { status: 'unknown' }
   | {
       status: 'known'
       tenantId: string
       productId: string
-      /** When it first started a trial; null when only its sharing has been noticed. */
+      /** When its first trial started; null when only the shared hash is known. */
       startedAt: string | null
       sharedAt: string | null
     }
 
-/** Somebody on the machine has reported. */
+/** A report of an install on the machine. */
 export type TrialCommand = {
   tenantId: string
   productId: string
   state: InstallState
-  /** How many installs have been seen on the machine, this one included; counted only as far as it matters. */
+  /**
+   * How many installs were seen on the machine, including this one; not counted further than the rules need.
+   */
   installs: number
   at: string
 }
 
 export const unknownMachine: Trial = { status: 'unknown' }
 
-/** More than so many installs on one machine are implausible. */
+/** More installs than this on one machine are implausible. */
 export const mostInstalls = 20
 
 const window = { count: 18, unit: 'month' } as const
 
-/** Whether the ledger still has an entry for the machine: one that is 18 months old, to the moment, and not older. */
+/** Whether the ledger still counts the trial: until exactly 18 months after its start. */
 function isLive(startedAt: string | null, now: string): startedAt is string {
   return startedAt !== null && now <= expiryAfter(startedAt, window)
 }
 
-/** What was last heard of before this says nothing about now. */
+/** Reports before this moment no longer count. */
 export const oldestLiveEntry = (now: string): string =>
   expiryAfter(now, { count: -window.count, unit: window.unit })
 
 /**
- * The first report of a trial starts it; later ones change nothing until the entry is too old, and then a new one
- * begins. Never refuses.
+ * The first report of a trial starts it. Later ones change nothing until the trial is 18 months old; then a
+ * new one begins. Never refuses.
  */
 export function decideTrial(trial: Trial, command: TrialCommand): TrialEvent[] {
   const { tenantId, productId, state, installs, at } = command
@@ -71,19 +73,19 @@ export function evolveTrial(trial: Trial, event: TrialEvent): Trial {
     : { ...known, sharedAt: at }
 }
 
-/** What a device is told. */
+/** What an app learns about the trial of its device. */
 export type TrialStatus = { startedAt: number; alreadyUsed: boolean }
 
 /**
- * What the ledger says of a machine's trial now; undefined when it has no live entry.
- * @param days how long a trial of the product is; undefined when that was never configured, so that nobody knows
- *   here whether one has run out
+ * The trial of a machine now; undefined when the ledger has no live entry.
+ * @param days the length of the product's trial; undefined when it was never configured, so that the end is
+ *   unknown
  */
 export function trialStatusOf(trial: Trial, days: number | undefined, now: string): TrialStatus | undefined {
   if (trial.status === 'unknown') return undefined
   const { startedAt, sharedAt } = trial
   if (!isLive(startedAt, now)) return undefined
-  // Of a hash that many share, nobody knows whose trial it was: it is nobody's.
+  // If many machines share the hash, it is unknown whose trial it was, so it counts for none of them.
   const hasRunOut = days !== undefined && now >= expiryAfter(startedAt, { count: days, unit: 'day' })
   return { startedAt: unixSeconds(startedAt), alreadyUsed: hasRunOut && sharedAt === null }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
 
-/** What can be delivered, in the order in which settings list it. */
+/** The events that can be delivered, in the order of the settings page. */
 export const WebhookEventName = z.enum([
   'license.created',
   'license.activated',
@@ -18,7 +18,7 @@ export type WebhookEventName = z.infer<typeof WebhookEventName>
 
 const url = z.string().min(1).max(2048)
 const events = z.array(WebhookEventName).min(1)
-/** Names the wish that led to the event, and the secret in the vault where the event brings a new one. */
+/** The operation that led to the event; also names the secret in the vault if the event brings a new one. */
 const operationId = z.string().min(1)
 const displaySecret = z.string().min(1)
 

@@ -2,15 +2,15 @@ import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import { type WebhookEvent, WebhookEventName } from './events.ts'
 
-/** A signing secret: it lies sealed in the vault, named by the operation that made it. */
+/** A signing secret; it is sealed in the vault, under the id of the operation that created it. */
 export type WebhookSecret = { operationId: string; displaySecret: string }
 
-/** Where a tenant's license events are delivered, and with which secrets they are signed. */
+/** The URL that a tenant's license events are delivered to, and the secrets that sign them. */
 export type WebhookEndpoint = {
   url: string
   events: readonly WebhookEventName[]
   secret: WebhookSecret
-  /** The secret before, with which deliveries are signed as well until then. */
+  /** The previous secret, which also signs deliveries until `validUntil`. */
   former: (WebhookSecret & { validUntil: string }) | null
   updatedAt: string
 }
@@ -19,7 +19,7 @@ export type Webhook = {
   /** Undefined before the first settings. */
   tenantId: string | undefined
   endpoint: WebhookEndpoint | null
-  /** Every operation that has changed something, so that none runs a second time after a crash. */
+  /** Every operation that changed something, so that none is repeated after a crash. */
   operationIds: readonly string[]
 }
 
@@ -28,10 +28,10 @@ export type SetWebhook = {
   operationId: string
   tenantId: string
   url: string
-  /** Undefined keeps the present ones; all of them when there are none. */
+  /** Undefined keeps the present ones, or selects all when there are none. */
   events: readonly WebhookEventName[] | undefined
   rotateSecret: boolean
-  /** Of the secret that is put in place, if {@link takesWebhookSecret}. */
+  /** The display form of the new secret, if {@link takesWebhookSecret}. */
   displaySecret: string
   at: string
 }
@@ -40,10 +40,10 @@ export type WebhookCommand = SetWebhook | { type: 'RemoveWebhook'; operationId: 
 
 export const noWebhook: Webhook = { tenantId: undefined, endpoint: null, operationIds: [] }
 
-/** How long a secret goes on beside the one that takes its place. */
+/** How long a secret stays valid beside its successor. */
 const overlapMs = 86_400_000
 
-/** Whether the command would put a new secret in place: otherwise it has no use for one. */
+/** Whether the command would use a new secret; otherwise none needs to be generated. */
 export function takesWebhookSecret(
   webhook: Webhook,
   { operationId, rotateSecret }: Pick<SetWebhook, 'operationId' | 'rotateSecret'>,
@@ -51,7 +51,7 @@ export function takesWebhookSecret(
   return !webhook.operationIds.includes(operationId) && (webhook.endpoint === null || rotateSecret)
 }
 
-/** Settings that stand already, and an operation that was recorded already, change nothing. Nothing is refused. */
+/** Settings that are already recorded and a repeated operation change nothing. Never refuses. */
 export function decideWebhook(webhook: Webhook, command: WebhookCommand): WebhookEvent[] {
   const { operationId, at } = command
   const { endpoint } = webhook
@@ -61,7 +61,7 @@ export function decideWebhook(webhook: Webhook, command: WebhookCommand): Webhoo
   }
   const { tenantId, url, displaySecret, rotateSecret } = command
   const asked = command.events ?? endpoint?.events ?? WebhookEventName.options
-  // A set, written down in one form only.
+  // The set in one canonical order.
   const events = WebhookEventName.options.filter((name) => asked.includes(name))
   if (endpoint === null) {
     const data = { tenantId, operationId, url, events, displaySecret, at }
@@ -79,12 +79,12 @@ export function decideWebhook(webhook: Webhook, command: WebhookCommand): Webhoo
   return decided
 }
 
-/** The secrets that a delivery is signed with at a moment, the newest first; none without an endpoint. */
+/** The secrets that sign a delivery at a moment, the newest first; none without an endpoint. */
 export function secretsAt({ endpoint }: Webhook, now: string): WebhookSecret[] {
   return endpoint === null ? [] : secretsOf(endpoint, now)
 }
 
-/** As {@link secretsAt}, of an endpoint that is there. */
+/** As {@link secretsAt}, for an endpoint that exists. */
 export function secretsOf({ secret, former }: WebhookEndpoint, now: string): WebhookSecret[] {
   if (former === null || former.validUntil <= now) return [secret]
   const { validUntil: _, ...overlapping } = former
