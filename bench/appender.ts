@@ -1,4 +1,4 @@
-// The baseline of commands: bare appends of events of the same size to new streams of the same store, 64 at a time.
+// The baseline of commands: appends events of the same size to new streams of the same store, 64 at a time.
 import { randomUUID } from 'node:crypto'
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import { clientOf } from '../src/ledger/client.ts'

@@ -12,13 +12,13 @@ import { type Server, startLedger } from './processes.ts'
 const eventsOfLicense = 2
 const validatesPerSecond = 300
 const runSeconds = 15
-/** Of a turn with a backup and one without. */
+/** Each pair is one run beside a backup and one without. */
 const pairs = 10
 const mostMs = 2
 
 /**
- * How much longer the slowest hundredth of validates takes while a backup is made. Turns with and without one alternate
- * under the same load, so that what else the machine does meets both.
+ * Compares the p99 of validates during a backup with the p99 without one. Runs of both kinds alternate under the
+ * same load, so that other work of the machine affects both.
  */
 export async function benchBackups(log: (line: string) => void, events: number): Promise<Figure[]> {
   const scratch = await scratchLedger()
@@ -58,7 +58,7 @@ async function measureAlternating(
       without: () => p99Of(pair),
       beside: () => besideBackup(directory, () => p99Of(pair)),
     }
-    // Who goes first changes, so that what the one leaves behind does not always meet the other.
+    // The order changes with each pair, so that after-effects of one kind do not always hit the other.
     const order = pair % 2 === 1 ? (['without', 'beside'] as const) : (['beside', 'without'] as const)
     for (const kind of order) latencies[kind].push(await take[kind]())
     log(
@@ -68,7 +68,7 @@ async function measureAlternating(
   return latencies
 }
 
-/** A backup that is cut off after the work: it takes longer than that, so all of the work is beside it. */
+/** Runs the work beside a backup, which takes longer and is killed afterwards. */
 async function besideBackup<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const partial = join(directory, '.bench.backup.partial')
   const backup = spawn(
@@ -90,7 +90,7 @@ async function besideBackup<T>(directory: string, work: () => Promise<T>): Promi
   }
 }
 
-/** The tables come first, and are short here. */
+/** The tables come first, and are small here. */
 const tablesBytes = 200_000
 
 async function untilReadingTheLog(partial: string, backup: ChildProcess): Promise<void> {

@@ -6,7 +6,7 @@ import {
 } from 'fastify-zod-openapi'
 import * as client from '../src/api/client/schemas.ts'
 
-/** What the ledger checks bodies and writes answers with, and nothing else of it. */
+/** The ledger's body validation and response serialization, and nothing else of it. */
 export function createBareApp() {
   const app = Fastify().withTypeProvider<FastifyZodOpenApiTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
@@ -14,7 +14,7 @@ export function createBareApp() {
   return app
 }
 
-/** What the ledger answers about a license that is good, beside the device. */
+/** The ledger's response for a valid license, without the device. */
 export const goodVerdict = {
   status: 'active' as const,
   expires_at: null,
@@ -28,11 +28,11 @@ export const clientValidate = {
   response: { 200: client.validateOut },
 }
 
-/** As long as every signature is. */
+/** As long as a real signature. */
 export const signature = Buffer.alloc(64).toString('base64')
 const kid = '0123456789abcdef'
 
-/** What the ledger answers an app whose license is good: a lease, signed anew each time, and the settings. */
+/** The ledger's response to an app with a valid license: a lease, signed each time, and the settings. */
 export const goodAnswer = (instanceId: string, ofLease: string) => ({
   valid: true,
   license_expires_at: null,

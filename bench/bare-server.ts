@@ -1,4 +1,4 @@
-// The baselines: bare Fastify routes with the body schemas and answers of the two validates, and nothing behind them.
+// The baselines: Fastify routes with the body schemas and responses of the two validates, and no work behind them.
 import { validateIn, validateOut } from '../src/api/runtime/schemas.ts'
 import { clientValidate, createBareApp, goodAnswer, goodVerdict, signature } from './bare-app.ts'
 

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { limitVariables } from '../src/config.ts'
 import { cpuMsOfTree } from './cpu.ts'
 
-/** A running ledger that is only known from outside, so that it may be another version's. */
+/** A running ledger that is only used from outside, so that it may be another version. */
 export type Checkout = {
   name: string
   address: string
-  /** The first start's: every scope in tenant `demo`. */
+  /** The token of the first start: every scope of the tenant `demo`. */
   token: string
   pid: number
-  /** What the application and the stores that it started have used of the processor so far, in ms. */
+  /** Processor time of the application and its embedded stores so far, in ms. */
   cpuMs(): number
   stop(): Promise<void>
 }
@@ -21,10 +21,10 @@ export type Checkout = {
 const farAbove = Object.fromEntries(limitVariables.map((name) => [name, '100000000']))
 
 /**
- * Starts the ledger of a checkout on a new data directory, with limits in force and far above any load.
+ * Starts the ledger of a checkout on a new data directory, with rate limits far above any load.
  * @param root the checkout's directory, with its packages installed
- * @param eventstore the address of an event store, which must hold no ledger yet; undefined: the embedded one
- * @param settings more of the environment
+ * @param eventstore the URL of an event store without a ledger; undefined: the embedded one
+ * @param settings further environment variables
  */
 export async function startCheckout(
   name: string,
@@ -61,7 +61,7 @@ export async function startCheckout(
   }
 }
 
-/** Reads the first start's output up to the address and the token. */
+/** Reads the URL and the token from the output of the first start. */
 async function greetingOf(child: ChildProcess): Promise<{ address: string; token: string }> {
   let text = ''
   for await (const chunk of child.stdout ?? []) {

@@ -6,7 +6,7 @@ import { bareAppends, eventStoreUrl, load, startFloor, startLedger } from './pro
 const licenses = 60_000
 const longLicense = 1_000_000
 const shortLicense = 1_000_001
-/** What a minted license and an activated device take in the log, data and metadata together. */
+/** The bytes of a minted license and of an activated device in the log, data and metadata together. */
 const mintedBytes = 850
 const activatedBytes = 420
 
@@ -50,7 +50,7 @@ export async function benchCommands(log: (line: string) => void): Promise<Figure
         (round) => load({ url, token, kind: 'client-activate', ...share(rounds + round), seconds: 8 }),
         log,
       )
-      // One at a time: what is compared is how long one takes.
+      // One at a time, to compare durations.
       const long = await oneAtATime(url, token, longLicense)
       const short = await oneAtATime(url, token, shortLicense)
       log(`activate after 10,000 events ${ms(long)}, after 10 ${ms(short)}`)
@@ -78,7 +78,9 @@ export async function benchCommands(log: (line: string) => void): Promise<Figure
 
 const rounds = 3
 
-/** Licenses of a round's own: on those of another one the seats run out, and a refusal costs less than an activation. */
+/**
+ * Each round has its own licenses: otherwise the seats would run out, and a refusal costs less than an activation.
+ */
 function share(part: number): { from: number; to: number } {
   const each = licenses / (2 * rounds)
   return { from: part * each, to: (part + 1) * each }
@@ -111,7 +113,7 @@ async function ratio(
   }
 }
 
-/** The median time of an activation that takes a seat, each followed by giving it back. */
+/** The median duration of an activation that takes a seat; each is followed by a deactivation. */
 async function oneAtATime(url: string, token: string, license: number): Promise<number> {
   const times: number[] = []
   const post = async (call: string) => {

@@ -18,7 +18,9 @@ const entry = join(import.meta.dirname, '../infra/local/eventstore/main.ts')
 const bytesAnEvent = 600
 const bar = 5000
 
-/** A log copied between two stores, each in a process of its own, and compared, as `keyledger copy --verify` does. */
+/**
+ * Copies a log between two stores, each in its own process, and compares them, as `keyledger copy --verify` does.
+ */
 export async function benchCopy(log: (line: string) => void, events: number): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-bench-'))
   const stores: ChildProcessByStdio<null, Readable, null>[] = []
@@ -59,7 +61,7 @@ async function copyAndCompare(
   const [source, target] = [openRawLog(from.url), openRawLog(to.url)]
   const usedMs = () => {
     const [ofSource, ofTarget] = [cpuMsOfTree(from.pid), cpuMsOfTree(to.pid)]
-    // Both are this process's children.
+    // Both stores are children of this process.
     return [ofSource, cpuMsOfTree(process.pid) - ofSource - ofTarget, ofTarget]
   }
   const before = usedMs()
@@ -81,7 +83,7 @@ async function copyAndCompare(
   return copied / seconds
 }
 
-/** Streams that take turns, so that no two events can share an append. */
+/** Writes to streams alternately, so that no two events share an append. */
 async function fill(directory: string, events: number): Promise<void> {
   const store = await EventStore.open(directory)
   const streams = 1000

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 type Process = { pid: number; parent: number; ticks: number }
 
-/** What Linux counts processor time in: USER_HZ, 100 a second on every architecture that Node runs on. */
+/** The unit of processor time in Linux: USER_HZ, 100 per second on every architecture that Node supports. */
 const msPerTick = 10
 
-/** Processor time of a process, of everything that it started, and of their ended children, in ms. */
+/** Processor time of a process and all its descendants, also ended ones, in ms. */
 export const cpuMsOfTree = (root: number): number =>
   treeOf(root).reduce((sum, { ticks }) => sum + ticks, 0) * msPerTick
 
-/** Memory of a process and of everything that it started, each page that several share counted in parts. */
+/** Memory of a process and its descendants in MiB; shared pages are counted proportionally. */
 export function memoryMiBOfTree(root: number): number {
   const kib = treeOf(root).map(({ pid }) => {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
@@ -23,7 +23,7 @@ function treeOf(root: number): Process[] {
     .filter((name) => /^\d+$/.test(name))
     .flatMap(processOf)
   const tree = new Set([root])
-  // A child may have a lower pid than its parent, so look until no more are found.
+  // A child may have a lower pid than its parent, so repeat until no more are found.
   for (let size = 0; size !== tree.size; ) {
     size = tree.size
     for (const { pid, parent } of processes) if (tree.has(parent)) tree.add(pid)
@@ -31,11 +31,11 @@ function treeOf(root: number): Process[] {
   return processes.filter(({ pid }) => tree.has(pid))
 }
 
-/** Nothing for one that has just ended. */
+/** Returns none for a process that has just ended. */
 function processOf(name: string): Process[] {
   try {
     const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-    // The command stands in parentheses and may hold anything; see proc(5).
+    // The command is in parentheses and may contain anything; see proc(5).
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

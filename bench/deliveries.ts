@@ -19,7 +19,10 @@ import { makePending, openShops, scheduleAll } from './shops.ts'
 const deliveries = 4000
 const tenants = 50
 
-/** Deliveries through NATS, each try recorded, against bare posts of the same body and signature to the same sink. */
+/**
+ * Deliveries through NATS, with each attempt recorded, against bare posts with the same body and signature to the
+ * same sink.
+ */
 export async function benchDeliveries(log: (line: string) => void): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-bench-'))
   const sink = await startSink()
@@ -80,7 +83,7 @@ export async function benchDeliveries(log: (line: string) => void): Promise<Figu
   }
 }
 
-/** Many licenses of some tenants, each with a delivery that is due. */
+/** Many licenses of some tenants, each with a due delivery. */
 async function scheduleMany(stores: Stores, address: string): Promise<void> {
   const products = await openShops(stores, 'tenant', `${address}/hook`, tenants)
   await scheduleAll(
@@ -89,7 +92,7 @@ async function scheduleMany(stores: Stores, address: string): Promise<void> {
   )
 }
 
-/** As a process does that dispatches and does nothing else. */
+/** As in a process that only dispatches. */
 async function followLog(
   { tail }: Stores,
   onEntry: ReturnType<typeof startDispatching>['onEntry'],
@@ -98,7 +101,7 @@ async function followLog(
   for await (const entry of tail.follow(await tail.head(), signal, () => undefined)) onEntry(entry)
 }
 
-/** @returns how many a second, from the first that ended to the last */
+/** @returns deliveries per second, from the first that ended to the last */
 async function drained({ services: { db } }: Stores): Promise<number> {
   const started = performance.now()
   for (;;) {

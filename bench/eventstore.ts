@@ -12,11 +12,11 @@ import type { ProposedEvent } from '../infra/local/eventstore/storage/event.ts'
 import { clientOf } from '../src/ledger/client.ts'
 
 export interface EventStoreFigures {
-  /** From the start of the process on 1,000,000 events to the first event read. */
+  /** From the start of the process with 1,000,000 events to the first event read. */
   openMs: number
-  /** Events a second through the client: the lower of reading `$all` and reading one stream. */
+  /** Events per second through the client: the lower rate of reading `$all` and of reading one stream. */
   readPerSecond: number
-  /** Single-event appends a second through the client, 64 at a time, each at an exact revision. */
+  /** Appends of one event per second through the client, 64 at a time, each at an exact revision. */
   appendPerSecond: number
 }
 
@@ -61,7 +61,7 @@ export async function benchEventStore(log: (line: string) => void): Promise<Even
   }
 }
 
-/** Writes through the store's own engine: filling is not what is measured. */
+/** Writes directly through the store's engine, because filling is not measured. */
 async function fill(directory: string): Promise<void> {
   const store = await EventStore.open(directory)
   try {
@@ -88,7 +88,7 @@ function proposals(count: number): ProposedEvent[] {
   }))
 }
 
-/** Waits until a store's process listens. */
+/** Waits until the process of a store listens. */
 export async function readyUrl(output: Readable): Promise<string> {
   for await (const line of createInterface({ input: output })) {
     const message: unknown = JSON.parse(line)

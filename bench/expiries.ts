@@ -15,14 +15,14 @@ import {
 const licenses = Number(process.env.KEYLEDGER_BENCH_ENDS ?? 100_000)
 const processes = 3
 const metricsToken = 'metrics-token-of-the-bench'
-/** What an end takes in the log, data and metadata together. */
+/** The bytes of an expiry in the log, data and metadata together. */
 const endedBytes = 300
-/** The ends must not come before everything runs. */
+/** Licenses must not expire before everything runs. */
 const startingMs = 45_000
 
 /**
- * Licenses that all end in the same second: how long it takes until each end is recorded, once, and what validates notice
- * of it. The first time by one process, then by several.
+ * Licenses that all expire in the same second: how long it takes to record each expiry once, and how it affects
+ * validates; first with one process, then with several.
  */
 export async function benchExpiries(log: (line: string) => void): Promise<Figure[]> {
   return [...(await ends(1, log)), ...(await ends(processes, log))]
@@ -32,7 +32,7 @@ async function ends(count: number, log: (line: string) => void): Promise<Figure[
   const scratch = await scratchLedger()
   const running: Server[] = []
   const stop = async () => {
-    // The first has started the stores, and ends them.
+    // The first one started the stores, and stops them last.
     for (const server of running.splice(0).reverse()) await server.stop()
   }
   try {
@@ -52,7 +52,7 @@ async function ends(count: number, log: (line: string) => void): Promise<Figure[
   }
 }
 
-/** When all licenses will have been filled, by how long it takes to fill a tenth as many that do not end. */
+/** When all licenses will have been filled in, extrapolated from a tenth as many that do not expire. */
 async function endAfterFilling(directory: string): Promise<Date> {
   const started = Date.now()
   await fillLicenses(directory, licenses, licenses + Math.ceil(licenses / 10))
@@ -62,7 +62,7 @@ async function endAfterFilling(directory: string): Promise<Date> {
 }
 
 type Watched = {
-  /** Of the comparison, which stand in the log too. */
+  /** The appends of the comparison, which are in the log as well. */
   appends: number
   bare: number
   seconds: number
@@ -78,7 +78,7 @@ async function watch(
   log: (line: string) => void,
 ): Promise<Watched> {
   const url = running[0]?.address ?? ''
-  // Few at a time: what is asked is whether they are kept waiting, not how many get through.
+  // A low rate: the question is whether validates are delayed, not how many succeed.
   const options = { url, token, kind: 'validate', to: licenses, connections: 4 } as const
   const resident = () => Math.max(...running.map(({ pid }) => residentMiB(pid)))
   await load({ ...options, seconds: 3 })
@@ -105,7 +105,7 @@ async function watch(
   return { bare, appends, seconds, before, during, earlyMiB: earlyMiB || mostMiB, mostMiB }
 }
 
-/** How long the oldest end that is not recorded has been waiting. */
+/** The age of the oldest expiry that is not recorded. */
 async function overdueSeconds(url: string): Promise<number> {
   const headers = { authorization: `Bearer ${metricsToken}` }
   const metrics = await (await fetch(`${url}/metrics`, { headers })).text()

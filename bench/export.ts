@@ -13,13 +13,13 @@ import { residentMiB, startLedger } from './processes.ts'
 const licenses = 1_000_000
 const Pending = z.object({ confirmation: z.object({ id: z.string() }) })
 
-/** The memory of a server while it exports everything that it has, and how fast that goes. */
+/** The memory of a server during an export of all its licenses, and the speed of the export. */
 export async function benchExport(log: (line: string) => void): Promise<Figure[]> {
   const scratch = await scratchLedger()
   try {
     log(`filling ${licenses.toLocaleString('en-US')} licenses`)
     await fillLicenses(scratch.directory, 0, licenses)
-    // Its first start fills the read models.
+    // The first start fills the read models.
     const ledger = await startLedger(scratch.directory)
     try {
       const operator = await openOperator(scratch.directory)
@@ -29,7 +29,7 @@ export async function benchExport(log: (line: string) => void): Promise<Figure[]
         const url = `${ledger.address}/v1/licenses/export?format=${format}`
         const first = await exportOnce(url, scratch.token, operator, ledger.pid)
         const taken = await exportOnce(url, scratch.token, operator, ledger.pid)
-        // Memory goes up and down as garbage is collected, so what was highest is compared.
+        // Memory varies with garbage collection, so the maxima are compared.
         const earlyMiB = Math.max(first.earlyMiB, taken.earlyMiB)
         log(
           `${format}: ${taken.mib.toFixed(0)} MiB in ${taken.seconds.toFixed(1)} s, resident until a fifth at most ${earlyMiB.toFixed(0)} MiB, in all at most ${taken.mostMiB.toFixed(0)}`,
@@ -61,7 +61,7 @@ async function openOperator(directory: string) {
     createLog('warn'),
   )
   return {
-    /** One and the same person for all, so that every row has something sealed to be opened. */
+    /** All licenses have the same holder, so that every row contains sealed data. */
     async giveHolder() {
       const { subjectId, email, name } = await services.subjects.sealPerson(
         tenantId,

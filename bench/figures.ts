@@ -1,4 +1,4 @@
-/** One line of the report: what was measured against what, and the bar that it has to pass. */
+/** One line of the report: the measured value, the baseline, and the limit. */
 export type Figure = {
   what: string
   measured: string

@@ -13,23 +13,23 @@ export const productId = 'bench-app'
 export const deviceId = 'device-1'
 const at = '2026-01-01T00:00:00.000Z'
 
-/** Keys of another form than our own may be imported; these can be made from a number by every process. */
+/** Imported keys may have any form; these are derived from a number, so that every process can compute them. */
 export const keyOf = (license: number): string => `bench license number ${license}`
 
-/** An instance that an app of the license has, by which it validates. */
+/** The instance id with which an app of the license validates. */
 export const instanceOf = (license: number): string => `ins_${license}`
 
-/** The tenant of a license, where there are several. */
+/** The tenant of a license. */
 export const tenantOf = (license: number, tenants: number): string =>
   tenants === 1 ? tenantId : `${tenantId}-${license % tenants}`
 
-/** The SDK key of a tenant; it can be made from its name by every process, as the license keys can from a number. */
+/** The SDK key of a tenant, derived from its name. */
 export const sdkKeyOf = (tenant: string): string =>
   newToken('sdk', (size) => createHash('shake256', { outputLength: size }).update(tenant).digest()).token
 
 /**
- * Writes tenants, each with a product, and a token of the first, through the store's own engine: filling is not what is
- * measured.
+ * Writes tenants, each with a product, and a token of the first, directly through the store's engine, because
+ * filling is not measured.
  */
 export async function fillTenants(dataDirectory: string, tenants: number, tokenHash: string): Promise<void> {
   const store = await EventStore.open(join(dataDirectory, 'eventstore'))
@@ -73,7 +73,7 @@ async function fillTenant(store: EventStore, tenantId: string): Promise<void> {
     sellInMultiples: false,
     maxQuantity: null,
   } as const
-  // A trial length, so that the settings are signed.
+  // With a trial length, so that the settings are signed.
   const settings = { ...defaultSettings, trialDurationDays: 14 }
   await store.append(`product-${tenantId}.${productId}`, 'no_stream', [
     proposed({
@@ -90,7 +90,7 @@ async function fillTenant(store: EventStore, tenantId: string): Promise<void> {
   ])
 }
 
-/** Licenses `from` to `to` (exclusive), each minted and with one device: two events a license. */
+/** Licenses `from` to `to` (exclusive), each minted and with one device: two events per license. */
 export async function fillLicenses(
   dataDirectory: string,
   from: number,
@@ -114,7 +114,7 @@ export async function fillLicenses(
   store.close()
 }
 
-/** A license whose devices were activated and deactivated in turn until `events` events stand in its stream. */
+/** A license with `events` events in its stream, whose devices were alternately activated and deactivated. */
 export async function fillLongHistory(
   dataDirectory: string,
   license: number,
@@ -160,7 +160,7 @@ function lifeOf(license: number, tenant = tenantId, expiresAt: string | null = n
   return [proposed({ type: 'LicenseMinted', data: { ...terms, metadata: {} } }), activated(license)]
 }
 
-/** The first of a license's devices is the one that validates ask about. */
+/** Validates use the first device of a license. */
 const deviceOf = (license: number, device: number) =>
   device === 0
     ? { deviceId, instanceId: instanceOf(license) }

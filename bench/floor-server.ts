@@ -1,6 +1,6 @@
-// The least that an answer can be had for, behind the same schemas: a validate is one look-up, which those of one moment share;
-// an app's is a signature besides; an activation is a look-up, one append, and one row, in a statement which those that
-// the store has pushed meanwhile share.
+// The minimum cost of a response with the same schemas. A validate is one lookup, shared by concurrent requests; an
+// app's validate also a signature; an activation a lookup, one append and one row, written in a statement shared by
+// the events that arrived meanwhile.
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { jsonEvent, NO_STREAM, streamNameFilter } from '@eventstore/db-client'
 import pg from 'pg'
@@ -17,12 +17,12 @@ import { productId, tenantId } from './fill.ts'
 const [storeUrl = ''] = process.argv.slice(2)
 const db = new pg.Pool({ connectionString: process.env.BENCH_DATABASE_URL, max: 4 })
 const store = clientOf(storeUrl)
-/** So that an event is as large as an activation's. */
+/** Makes an event as large as an activation's. */
 const padding = 'x'.repeat(360)
 
 const { privateKey } = generateKeyPairSync('ed25519')
 const signatures = createBatches()
-/** With the license as long as what is signed of a lease. */
+/** As long as the signed string of a lease. */
 const toSign = 'x'.repeat(220)
 
 await db.query(`create schema if not exists bench;
@@ -49,7 +49,7 @@ const writeRow = coalesce(async (rows: readonly { id: string; license_id: string
   return rows.map(({ id }) => id)
 })
 
-/** Who waits for a row, by its id. */
+/** Requests that wait for their row, by its id. */
 const waiting = new Map<string, () => void>()
 const Seated = z.object({ license: z.string() })
 const seated = store.subscribeToAll({

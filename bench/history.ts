@@ -8,7 +8,7 @@ const shortLicense = 1_000_001
 const events = 10_000
 const devices = 5
 
-/** Reading the past of a license that has been used for years, against one that is new. */
+/** Reads the history of a license with many events, compared with a new one. */
 export async function benchHistory(log: (line: string) => void): Promise<Figure[]> {
   const scratch = await scratchLedger()
   try {
@@ -46,7 +46,7 @@ type Measurement = {
   what: string
   /** @param last the sequence of the license's last event */
   path: (last: number) => string
-  /** How many times as long the long history may take. */
+  /** The allowed ratio of the durations on the long and the short history. */
   most: number
   address: string
   token: string
@@ -67,10 +67,10 @@ async function figure(measurement: Measurement, log: (line: string) => void): Pr
   }
 }
 
-/** Requests before the first one that counts. */
+/** Requests before the measured ones. */
 const warmUp = 50
 
-/** The median time of one request after the other. */
+/** The median duration of sequential requests. */
 async function medianOf({ address, token }: Measurement, path: string): Promise<number> {
   const times: number[] = []
   for (let turn = 0; turn < warmUp + 200; turn++) {
@@ -87,9 +87,9 @@ async function medianOf({ address, token }: Measurement, path: string): Promise<
 
 type Server = { address: string; token: string; pid: number }
 
-/** The memory of the server while it gathers evidence on the long history, against the short one. */
+/** The memory of the server while it collects evidence for the long history, compared with the short one. */
 async function evidence(server: Server, log: (line: string) => void): Promise<Figure> {
-  // What is compiled and kept when it is first asked for is none of the archive's.
+  // Code that is compiled and cached on first use should not count.
   await takeEvidence(server, longLicense)
   const short = await takeEvidence(server, shortLicense)
   const long = await takeEvidence(server, longLicense)

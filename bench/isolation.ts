@@ -8,16 +8,20 @@ import { makePending, openShops, type Pending, schedule } from './shops.ts'
 const endpoints = 1000
 const rounds = 9
 const roundSeconds = 10
-/** Of what can be delivered, so much is told to all the others, and to each of the two: nothing has to queue. */
+/**
+ * The share of the maximum delivery rate for all ordinary tenants, and for each of the two special ones; nothing
+ * has to queue.
+ */
 const shareOfOthers = 0.15
 const shareOfEach = 0.015
-/** Nobody listens there. */
+/** Nothing listens there. */
 const refusing = 'http://127.0.0.1:1/hook'
 
 /**
- * How much later others are delivered beside an endpoint that hangs and one that refuses, than beside two that answer and
- * are told as much. Rounds of both kinds take turns. The one that hangs is at the same origin as the others.
- * @param perSecond as many as are delivered when all are due
+ * How much later ordinary tenants receive deliveries when one endpoint hangs and one refuses, compared with two
+ * that respond under the same load. Rounds of both kinds alternate. The endpoint that hangs has the same origin as
+ * the ordinary ones.
+ * @param perSecond the delivery rate when all are due
  */
 export async function benchIsolation(
   stores: Stores,
@@ -42,7 +46,7 @@ export async function benchIsolation(
   log(`warming up, p99 ${ms(await take(others.slice(0, 2)))}`)
   for (let round = 0; round < rounds; round++) {
     without.push(await take(await openShops(stores, `well-${round}`, `${sink}/hook`, 2)))
-    // Others each time: what one has not taken is not tried in the rounds after.
+    // New tenants each round: an endpoint that failed is not tried again in later rounds.
     const [hangs] = await openShops(stores, `hanging-${round}`, `${sink}/hang`, 1)
     const [refuses] = await openShops(stores, `refusing-${round}`, refusing, 1)
     if (!hangs || !refuses) throw new Error('there are two')
@@ -65,7 +69,7 @@ const repeated = (products: readonly PresentProduct[], count: number): PresentPr
     .flat()
     .slice(0, count)
 
-/** @returns the slowest hundredth of the others, from when it was put on the schedule until it was recorded as delivered */
+/** @returns the p99 of the ordinary tenants, from scheduling to the recorded delivery, in ms */
 async function measureRound(
   stores: Stores,
   others: readonly PresentProduct[],
@@ -77,7 +81,7 @@ async function measureRound(
   return at99(await latenciesOf(stores, ofOthers))
 }
 
-/** Schedules them over the time of a round, whatever becomes of them. */
+/** Schedules the deliveries evenly over a round, without waiting for them. */
 async function atPace(stores: Stores, owed: readonly Pending[]): Promise<void> {
   const started = performance.now()
   const scheduling: Promise<void>[] = []

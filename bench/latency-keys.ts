@@ -3,16 +3,16 @@ import { z } from 'zod'
 export const LoadKind = z.enum(['validate', 'mint', 'activate', 'deactivate', 'mixed'])
 export type LoadKind = z.infer<typeof LoadKind>
 
-/** What one run of the open-loop load is to do. */
+/** The options of one run of the open-loop load. */
 export const LoadOptions = z.object({
   url: z.string(),
   token: z.string(),
   kind: LoadKind,
   perSecond: z.number(),
   seconds: z.number(),
-  /** How many licenses were imported. */
+  /** The number of imported licenses. */
   licenses: z.int(),
-  /** Where to begin among them: other runs take other ones. */
+  /** The license to start with, different for each run. */
   offset: z.int(),
 })
 export type LoadOptions = z.infer<typeof LoadOptions>
@@ -27,11 +27,11 @@ export const LoadMeasured = z.object({
 })
 export type LoadMeasured = z.infer<typeof LoadMeasured>
 
-/** The key of an imported license; every process of the bench can make it from the number. */
+/** The key of an imported license, derived from its number. */
 export const loadedKeyOf = (license: number): string => `bench license number ${license}`
 
-/** The device that every license has, in a log that `fill.ts` fills as well. */
+/** The device of every license, also in a log that `fill.ts` has filled. */
 export const loadedDeviceId = 'device-1'
 
-/** The product that the licenses are of. */
+/** The product of the licenses. */
 export const loadedProductId = 'bench-app'

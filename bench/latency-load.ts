@@ -1,6 +1,6 @@
-// An open-loop load, in a process of its own: asked by one line of JSON as its argument, answers with one. Calls are due
-// at even distances whatever becomes of those before them, and are timed from when they were due, so that a server that
-// pauses for a second is late for all calls of that second.
+// An open-loop load in its own process: one line of JSON as its argument, one as its result. Calls are due at even
+// intervals, independent of earlier ones, and are timed from when they were due, so that a pause of the server
+// delays every call of that time.
 import { createHistogram } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { Pool } from 'undici'
@@ -10,7 +10,7 @@ import { type LoadKind, LoadOptions, loadedDeviceId, loadedKeyOf, loadedProductI
 const options = LoadOptions.parse(JSON.parse(process.argv[2] ?? '{}'))
 const headers = { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' }
 
-/** A timer fires up to a millisecond late; that is this process's lateness, not the server's. */
+/** A timer fires up to a millisecond late, which is not the server's fault. */
 const timerMs = 1.5
 
 const seats: { license_key: string; device_id: string }[] = []
@@ -25,7 +25,7 @@ const Answer = z.object({
   licenseKey: z.string().optional(),
 })
 
-/** Far apart in the range: neighbours would share pages. */
+/** Far apart in the range, because neighbours share pages. */
 const nextKey = () => loadedKeyOf((options.offset + calls++ * 7919) % options.licenses)
 
 const callOf: Record<Exclude<LoadKind, 'mixed'>, () => Call> = {
@@ -59,7 +59,7 @@ const callOf: Record<Exclude<LoadKind, 'mixed'>, () => Call> = {
   },
 }
 
-/** Of twenty calls seventeen validate, and one each activates, deactivates and mints. */
+/** Of twenty calls, seventeen validate, and one each activates, deactivates and mints. */
 function nextCall(): Call {
   if (options.kind !== 'mixed') return callOf[options.kind]()
   const turn = calls % 20

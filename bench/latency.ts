@@ -16,7 +16,7 @@ const importedAtOnce = 1000
 const rounds = 5
 const roundSeconds = 6
 
-/** Rates that leave the machine room: what is measured is how long a call takes, not how many fit. */
+/** Rates below the machine's capacity: the latency of a call is measured, not the throughput. */
 const loads: readonly LoadOfKind[] = [
   { kind: 'validate', perSecond: 10 },
   { kind: 'validate', perSecond: 300 },
@@ -32,12 +32,12 @@ const loads: readonly LoadOfKind[] = [
 export type LoadOfKind = { kind: LoadKind; perSecond: number }
 export type Measured = { p50Ms: number; p95Ms: number; p99Ms: number; cpuMs: number }
 
-/** What the figures are compared with: another checkout by its directory, or this one on a given event store. */
+/** The comparison: another checkout by its directory, or this one on the given event store. */
 export type Compared = { against?: string | undefined; eventstore?: string | undefined }
 
 /**
- * Latency at fixed rates and processor time a call of the application and the stores that it started. What it is
- * compared with runs at the same time and is loaded in turns with it, and each figure stands beside the other's.
+ * Latency at fixed rates, and processor time per call of the application and its embedded stores. The compared
+ * ledger runs at the same time and is loaded alternately.
  */
 export async function benchLatency(
   log: (line: string) => void,
@@ -60,7 +60,7 @@ export async function benchLatency(
   }
 }
 
-/** A product and licenses with one device each, over the API, which every version has. */
+/** Creates a product and licenses with one device each through the API, which every version has. */
 export async function fill(ledger: Checkout, log: (line: string) => void): Promise<void> {
   log(`importing ${licenses.toLocaleString('en-US')} licenses into ${ledger.name}`)
   const keyTypes = [{ keyTypeId: 'default', name: 'Default', deviceLimit: 1000, entitlements: ['pro'] }]
@@ -84,7 +84,7 @@ async function post({ address, token }: Checkout, path: string, body: object): P
   if (!answer.ok) throw new Error(`${path} ${answer.status} ${text}`)
 }
 
-/** Who goes first changes every round, so that what the one leaves behind does not always meet the other. */
+/** The order changes each round, so that after-effects of one ledger do not always hit the other. */
 export async function alternating(
   ledgers: readonly Checkout[],
   { kind, perSecond }: LoadOfKind,
@@ -108,7 +108,7 @@ export async function alternating(
         licenses,
         offset,
       })
-      // The first round warms up.
+      // The first round is a warm-up.
       if (round > 0) measured[index]?.push(taken)
     }
   }
@@ -124,7 +124,7 @@ async function measure(ledger: Checkout, options: LoadOptions): Promise<Measured
   return { ...latency, cpuMs: (ledger.cpuMs() - before) / calls }
 }
 
-/** Runs the open-loop load in a process of its own. @throws Error when a call failed */
+/** Runs the open-loop load in its own process. @throws Error when a call failed */
 export async function runLoad(
   options: LoadOptions,
 ): Promise<Pick<LoadMeasured, 'calls' | 'p50Ms' | 'p95Ms' | 'p99Ms'>> {
@@ -163,7 +163,7 @@ export const figuresText = ({ p50Ms, p95Ms, p99Ms, cpuMs }: Measured) =>
 
 const fine = (value: number) => (value < 10 ? `${value.toFixed(2)} ms` : ms(value))
 
-/** Each figure's own median: a slow round spoils none. */
+/** The median of each value separately, so that a slow round does not distort the result. */
 export function medianOf(rounds: readonly Measured[]): Measured {
   const of = (figure: keyof Measured) =>
     rounds.map((round) => round[figure]).toSorted((a, b) => a - b)[Math.floor(rounds.length / 2)] ?? 0

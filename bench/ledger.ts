@@ -15,7 +15,7 @@ import { fillTenants } from './fill.ts'
 
 export type Scratch = { directory: string; token: string; remove(): void }
 
-/** A data directory with tenants and a token in its event store, and nothing else. */
+/** A data directory with only tenants and a token in its event store. */
 export async function scratchLedger(tenants = 1): Promise<Scratch> {
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-bench-'))
   mkdirSync(join(directory, 'eventstore'))
@@ -37,14 +37,14 @@ export const rebuildAll = (directory: string): Promise<Replayed> =>
     }),
   )
 
-/** Folds the log once more and compares it with the read models, as `audit replay` does. */
+/** Replays the log and compares it with the read models, as `audit replay` does. */
 export const replayAll = (directory: string): Promise<Replayed> =>
   measured(directory, async ({ db, ledger }, onProgress) => {
     const { differences } = await verify(db, ledger, onProgress)
     if (differences.length > 0) throw new Error(`${differences.length} differences`)
   })
 
-/** Reads and parses the log and does nothing with it: no replay is faster. */
+/** Only reads and parses the log: the lower bound of a replay. */
 export const readAll = (directory: string): Promise<Replayed> =>
   measured(directory, async ({ ledger }, onProgress) => {
     const head = (await ledger.head()) ?? 0n
@@ -60,7 +60,7 @@ export const readAll = (directory: string): Promise<Replayed> =>
 
 type Opened = { db: Pool; ledger: Ledger }
 
-/** Memory is this process's, at a fifth of the way and at the end. */
+/** Measures the memory of this process after a fifth of the events and at the end. */
 async function measured(
   directory: string,
   work: (opened: Opened, onProgress: (progress: Progress) => void) => Promise<void>,
@@ -79,7 +79,7 @@ async function measured(
   })
 }
 
-/** The stores of a data directory, with read models as far as they were: a server would first catch up with the log. */
+/** Opens the stores of a data directory without catching up the read models, as a server would. */
 async function withStores<T>(directory: string, work: (opened: Opened) => Promise<T>): Promise<T> {
   const stack = await joinLocalStack({
     dataDirectory: directory,

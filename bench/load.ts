@@ -1,4 +1,4 @@
-// The load, in a process of its own: asked by one line of JSON as its argument, answers with one.
+// The load in its own process: one line of JSON as its argument, one as its result.
 import autocannon from 'autocannon'
 import { z } from 'zod'
 import { deviceId, instanceOf, keyOf, productId, sdkKeyOf, tenantId } from './fill.ts'
@@ -7,7 +7,7 @@ const Options = z.object({
   url: z.string(),
   token: z.string(),
   kind: z.enum(['validate', 'activate', 'mint', 'client-validate', 'client-activate']),
-  /** Licenses to ask about, from the first to before the last. */
+  /** The range of licenses, `to` excluded. */
   from: z.int(),
   to: z.int(),
   seconds: z.number().optional(),
@@ -18,7 +18,7 @@ const Options = z.object({
 const options = Options.parse(JSON.parse(process.argv[2] ?? '{}'))
 let next = 0
 const nextLicense = () => {
-  // Over the whole range, far apart: neighbours would share pages.
+  // Steps over the whole range, because neighbours share pages.
   next = (next + 7919) % (options.to - options.from)
   return options.from + next
 }

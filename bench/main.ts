@@ -1,10 +1,10 @@
-// `npm run bench [latency] [validate] [commands] [store] [export] [deliveries] [sales] [history] [search] [replay] [expiries]
-// [workers] [copy] [backup]`: takes the figures of docs/performance.md, as ratios against a bare baseline in the same run, and
-// writes them there when all were taken. Each part runs in a process of its own, since a process may hold one client of the
-// event store.
-// `--events 1000000` is for `replay`, `copy` and `backup`: how long a log is. `--against ../before` is for `latency`: a second
-// checkout, which takes turns with this one. So does this one on the event store of BENCH_EVENTSTORE_URL, where that is set;
-// it is not an argument, since it may hold a password.
+// `npm run bench [latency] [validate] [commands] [store] [export] [deliveries] [sales] [history] [search] [replay]
+// [expiries] [workers] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
+// in the same run, and writes them there when all parts ran. Each part runs in its own process, because a process
+// can have only one client of the event store.
+// `--events 1000000` sets the length of the log for `replay`, `copy` and `backup`. `--against ../before` compares
+// `latency` with a second checkout, in alternating runs. BENCH_EVENTSTORE_URL compares this checkout with itself on
+// that event store; it is no argument, because it may contain a password.
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -139,7 +139,7 @@ if (options.part !== undefined) {
   if (options.parts.length === Part.options.length) writeTable(table)
 }
 
-/** Puts the table between the two marks of the page. */
+/** Writes the table between the two marks of the page. */
 function writeTable(table: string): void {
   const path = join(import.meta.dirname, '../docs/performance.md')
   const machine = `Taken on ${new Date().toISOString().slice(0, 10)} with Node ${process.version} on ${cpus().length} cores.`

@@ -1,16 +1,16 @@
-// The baselines of deliveries: signed posts to the sink, 256 at a time. With a store each is recorded by one append of an
-// event shorter than what the dispatcher records, and by nothing else: no dispatcher that records its tries posts more.
+// The baselines of deliveries: signed posts to the sink, 256 at a time. With a store, each is also recorded by one
+// append of a smaller event than the dispatcher's: the upper bound for any dispatcher that records its attempts.
 import { randomUUID } from 'node:crypto'
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import { Pool } from 'undici'
 import { clientOf } from '../src/ledger/client.ts'
 import { signatureHeaders } from '../src/webhooks/signature.ts'
 
-/** As many connections as the dispatcher may have to one receiver, for as many receivers as it has. */
+/** As many connections as the dispatcher may open. */
 const atOnce = 256
 const seconds = 4
 
-/** What a license event looks like on the wire. */
+/** The body of a license event. */
 const body = JSON.stringify({
   id: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc',
   created: 1_795_000_000,

@@ -24,7 +24,7 @@ const Address = z.object({ address: z.string() })
 
 const farAbove = Object.fromEntries(limitVariables.map((name) => [name, '100000000']))
 
-/** The ledger itself, as `npm start` runs it. */
+/** The ledger as `npm start` runs it. */
 export async function startLedger(
   dataDirectory: string,
   settings: Readonly<Record<string, string>> = {},
@@ -34,7 +34,7 @@ export async function startLedger(
       ...process.env,
       KEYLEDGER_DATA_DIR: dataDirectory,
       KEYLEDGER_PORT: '0',
-      // In force, so that what they cost is measured, and far above anything that gets here.
+      // Enabled so that their cost is measured, but far above any load.
       ...farAbove,
       ...settings,
     },
@@ -46,7 +46,7 @@ export async function startLedger(
 export const startBare = (): Promise<Server> => startOwn('bench/bare-server.ts')
 export const startSink = (): Promise<Server> => startOwn('bench/sink.ts')
 
-/** On the stores of a ledger that runs; see `floor-server.ts`. */
+/** Uses the stores of a running ledger; see `floor-server.ts`. */
 export const startFloor = (dataDirectory: string): Promise<Server> =>
   startOwn('bench/floor-server.ts', [eventStoreUrl(dataDirectory)], {
     BENCH_DATABASE_URL: postgresUrl(dataDirectory),
@@ -64,7 +64,7 @@ function startOwn(
   return serverOf(child, child.stdout)
 }
 
-/** Waits for the line of JSON that holds its address. */
+/** Waits for the line of JSON with its URL. */
 async function serverOf(child: ChildProcess, output: NodeJS.ReadableStream): Promise<Server> {
   let last = ''
   for await (const line of createInterface({ input: output })) {
@@ -84,7 +84,7 @@ async function serverOf(child: ChildProcess, output: NodeJS.ReadableStream): Pro
   throw new Error(`the server ended before it listened: ${last}`)
 }
 
-/** Runs one of the bench's own programs and parses the line of JSON that it prints. */
+/** Runs a program of the benchmark and parses the line of JSON that it prints. */
 async function run(program: string, args: string[]): Promise<unknown> {
   const child = spawn(process.execPath, [join(root, 'bench', program), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -113,13 +113,13 @@ export async function bareAppends(url: string, bytes: number, count: number): Pr
   return Rate.parse(await run('appender.ts', [url, String(bytes), String(count)])).perSecond
 }
 
-/** With a store, each is recorded there by one append. */
+/** With a store, each post is recorded by one append. */
 export async function barePosts(address: string, storeUrl?: string): Promise<number> {
   const options = storeUrl === undefined ? [address] : [address, storeUrl]
   return Rate.parse(await run('poster.ts', options)).perSecond
 }
 
-/** Resident memory of a process, from the kernel. */
+/** Resident memory of a process in MiB, as the kernel reports it. */
 export function residentMiB(pid: number): number {
   const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kib) / 1024

@@ -4,7 +4,7 @@ import { type Replayed, readAll, rebuildAll, replayAll, scratchLedger } from './
 
 const eventsOfLicense = 2
 
-/** The whole log folded again: into tables that take the place of the live ones, and into some to compare them with. */
+/** Replays the whole log twice: into tables that replace the live ones, and into tables to compare with them. */
 export async function benchReplay(log: (line: string) => void, events: number): Promise<Figure[]> {
   const scratch = await scratchLedger()
   try {

@@ -16,7 +16,7 @@ import { startLedger } from './processes.ts'
 const sales = 300
 const origin: Origin = { requestId: 'req_bench', actor: 'operator:bench' }
 
-/** From a sale that is told of to the webhook that tells of its license, one after the other with nothing else to do. */
+/** The time from a sale's notification to the webhook about its license, one sale at a time without other load. */
 export async function benchSales(log: (line: string) => void): Promise<Figure[]> {
   const scratch = await scratchLedger()
   const sink = await startSessionSink()
@@ -32,7 +32,7 @@ export async function benchSales(log: (line: string) => void): Promise<Figure[]>
         await delivered
         times.push(performance.now() - started)
       }
-      // The first ones warm up what the others use.
+      // The first sales are a warm-up.
       const warm = times.slice(sales / 10).sort((a, b) => a - b)
       const at = (share: number) => warm[Math.floor(warm.length * share)] ?? Number.NaN
       log(`p50 ${ms(at(0.5))}, p99 ${ms(at(0.99))}`)
@@ -55,7 +55,7 @@ export async function benchSales(log: (line: string) => void): Promise<Figure[]>
   }
 }
 
-/** A webhook, and a product that is sold. @returns the token of the ping address */
+/** Sets up a webhook, and a product that is sold. @returns the token of the ping URL */
 async function sellThroughGumroad(directory: string, url: string): Promise<string> {
   const config = parseConfig({ KEYLEDGER_DATA_DIR: directory, KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: 'true' })
   const { services, close } = await openStores(config, createLog('warn'))
@@ -92,7 +92,7 @@ async function notify(url: string, saleId: string): Promise<void> {
 
 const LicensePayload = z.object({ session_id: z.string() })
 
-/** A receiver that says when the license of a payment session has been told of. */
+/** A receiver that reports when the license of a payment session has arrived. */
 async function startSessionSink() {
   const waiting = new Map<string, () => void>()
   const server = createServer((request, response) => {

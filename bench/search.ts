@@ -12,7 +12,7 @@ import { scratchLedger } from './ledger.ts'
 
 const licenses = 1_000_000
 const eventsEach = 5
-/** Those that the questions are about: as many as there are persons, real keys and sales of a known name. */
+/** The number of licenses with a person, a real key and a sale, for the queries. */
 const queryCount = 200
 const barMs = 50
 
@@ -55,7 +55,7 @@ const emailOf = (person: number): string => `person-${person}@example.com`
 const saleOf = (license: number): string => `pi_searched_${license}`
 const hexOf = (number: number): string => number.toString(16).padStart(26, '0')
 
-/** What is asked for the nth time; the licenses lie all over the table. */
+/** The nth query of each kind; the licenses are spread over the whole table. */
 const questions: Record<string, (nth: number) => string> = {
   'pasted key': (nth) => keyOf(licenseOf(nth)),
   'key ending': (nth) => endingOf(licenseOf(nth)),
@@ -83,9 +83,9 @@ async function median(services: Ports<'db' | 'subjects'>, textOf: (nth: number) 
   return times.toSorted((a, b) => a - b)[queryCount / 2] ?? Number.NaN
 }
 
-/** Straight into the read models: filling is not what is measured. */
+/** Writes directly into the read models, because filling is not measured. */
 async function fill(db: pg.Pool, log: (line: string) => void): Promise<void> {
-  // A million rows take longer than the pool waits for any answer.
+  // Inserting a million rows takes longer than the pool's timeouts.
   const session = new pg.Client({ ...db.options, query_timeout: 0, statement_timeout: 0 })
   await session.connect()
   try {
@@ -143,7 +143,7 @@ const filling = {
     from ${numbered(200_000)}`,
 }
 
-/** Gives some of them keys and persons that only the application can make. */
+/** Gives some licenses keys and persons, which only the application can create. */
 async function nameSome({ db, subjects }: Ports<'db' | 'subjects'>): Promise<void> {
   for (let nth = 0; nth < queryCount; nth++) {
     const license = licenseOf(nth)

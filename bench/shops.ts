@@ -11,10 +11,10 @@ import { defaultKeyType } from '../src/domain/products/key-type.ts'
 const origin: Origin = { requestId: 'req_bench', actor: 'operator:bench' }
 const lanes = 64
 
-/** What is owed to a webhook, and not scheduled yet. */
+/** An event of a webhook that is not scheduled yet. */
 export type Pending = Parameters<typeof scheduleDelivery>[1]
 
-/** So many tenants with a webhook, and a product each. */
+/** Creates `count` tenants, each with a webhook and a product. */
 export function openShops(
   { services }: Stores,
   name: string,
@@ -44,12 +44,12 @@ export function openShops(
   )
 }
 
-/** Of each a license, with something that its tenant's webhook is owed. */
+/** Mints a license per product, each with a pending delivery to its tenant's webhook. */
 export function makePending({ services }: Stores, products: readonly PresentProduct[]): Promise<Pending[]> {
   return inLanes(products, async (product) => {
     const { tenantId } = product
     const { licenseId } = (await mintLicense(services, product, {}, origin)).license
-    // Told of as of a revocation, which the content of a mint does as well for.
+    // Sent as a revocation, with the content of a mint.
     const owed = { tenantId, licenseId, channel: 'webhook', event: 'license.revoked' } as const
     return { ...owed, licenseRevision: 0, sequence: 1 }
   })

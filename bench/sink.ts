@@ -1,5 +1,5 @@
-// Takes whatever is posted to it and answers 204, as the receiver of the dispatcher and of its baseline. What is posted
-// to `/hang` it only answers when `/release` is asked for.
+// Answers every post with 204: the receiver of the dispatcher and of its baseline. Posts to `/hang` are answered
+// only after a request to `/release`.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,6 +1,6 @@
-// The load of the soak, in a process of its own: asked by one line of JSON as its argument, answers with one a second and
-// a last one with the figures. With a rate, calls are due at even distances, whatever becomes of those before them, and
-// their time counts from then: a server that stands still for a second is then late for all that were due in it.
+// The load of the soak in its own process: one line of JSON as its argument, one per second as its progress, and a
+// last one with the result. With a rate, calls are due at even intervals, independent of earlier ones, and are
+// timed from when they were due, so that a pause of the server delays every call of that time.
 import { createHistogram } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { Pool } from 'undici'
@@ -13,9 +13,9 @@ const Options = z.object({
   licenses: z.int(),
   seconds: z.number(),
   connections: z.int(),
-  /** A second; absent: as many as are answered. */
+  /** Calls per second; undefined sends as many as are answered. */
   rate: z.int().optional(),
-  /** Asks nothing but whether the process lives: what the machine makes of calls that cost nothing. */
+  /** Only calls the liveness probe, to measure what the machine allows. */
   bare: z.boolean().optional(),
 })
 
@@ -30,13 +30,13 @@ const headersOf = new Map(
 const said = { app_version: '1.4.2', platform: 'macos' }
 
 type Seat = { license: number; instanceId: string }
-/** What one call is for. */
+/** One call. */
 type Turn =
   | { kind: 'validate' | 'activate' | 'config' | 'live'; license: number }
   | ({ kind: 'deactivate' } & Seat)
 type Kind = Turn['kind']
 
-/** Taken by this run, and not given back yet. */
+/** Seats that this run has taken and not yet freed. */
 const seats: Seat[] = []
 const counts: Record<Kind, { answered: number; failed: number }> = {
   validate: { answered: 0, failed: 0 },
@@ -48,7 +48,7 @@ const counts: Record<Kind, { answered: number; failed: number }> = {
 const failures = new Map<string, number>()
 let names = 0
 
-/** 85 of a hundred validate, 5 each do something else; where no seat can be given back, one is taken. */
+/** Of a hundred calls 85 validate, and 5 each do something else; without a seat to free, one is taken. */
 function nextTurn(): Turn {
   const license = Math.floor(Math.random() * options.licenses)
   if (options.bare) return { kind: 'live', license }
@@ -90,7 +90,7 @@ function note({ kind, license }: Turn, status: number, body: string): void {
 const times = createHistogram()
 const pool = new Pool(options.url, { connections: options.connections, pipelining: 1 })
 
-/** @param dueAt from when its time counts */
+/** @param dueAt when the call was due */
 async function call(dueAt: number): Promise<void> {
   const turn = nextTurn()
   const body = bodyOf(turn)
@@ -109,7 +109,7 @@ async function call(dueAt: number): Promise<void> {
   times.record(Math.max(1, Math.round((performance.now() - dueAt) * 1000)))
 }
 
-/** As many as are answered: each connection asks again at once. */
+/** Closed loop: each connection sends its next call at once. */
 async function sendWithoutPause(until: number): Promise<void> {
   const keepSending = async () => {
     while (performance.now() < until) await call(performance.now())

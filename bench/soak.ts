@@ -1,7 +1,7 @@
-// `npm run soak [-- --tenants 1000 --licenses 1000 --minutes 10]`: apps of many tenants validate, activate, deactivate
-// and ask for their settings, at 70 % of what was the most in a short run before. Nothing may fail, the slowest
-// hundredth has to stay quick, and memory flat. What the slowest hundredth of calls that cost nothing takes is measured
-// before, at the same rate and at 70 % of the most of those, since no call is quicker than that.
+// `npm run soak [-- --tenants 1000 --licenses 1000 --minutes 10]`: apps of many tenants validate, activate,
+// deactivate and read their settings at 70 % of the maximum of a short trial. No call may fail, the p99 must stay
+// low, and the memory constant. The p99 of trivial calls is measured first, at the same rate and at 70 % of their
+// maximum, as the lower bound.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -16,7 +16,7 @@ const { values } = parseArgs({
     tenants: { type: 'string', default: '1000' },
     licenses: { type: 'string', default: '1000' },
     minutes: { type: 'string', default: '10' },
-    /** A second; otherwise 70 % of the most that is measured before. */
+    /** Calls per second; undefined takes 70 % of the measured maximum. */
     rate: { type: 'string' },
   },
 })
@@ -28,7 +28,7 @@ const givenRate = positive.int().optional().parse(values.rate)
 
 const connections = 64
 const share = 0.7
-/** Long enough for the code to be warm and for every tenant's keys to have been opened. */
+/** Long enough to warm up the code and to open every tenant's keys. */
 const trialSeconds = Math.min(30, seconds)
 
 const Tick = z.object({ answered: z.int(), failed: z.int() })
@@ -45,13 +45,13 @@ const Result = z.object({
 type Result = z.infer<typeof Result>
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
-/** At a terminal a line that is written over; elsewhere a line now and then. */
+/** Overwrites one line at a terminal, and prints an occasional line elsewhere. */
 function showProgress(line: string, isTurn: boolean): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${line}`)
   else if (isTurn) say(line)
 }
 
-/** Runs the load, telling of every second. */
+/** Runs the load, and calls back every second. */
 async function load(
   { address }: Server,
   options: { seconds: number; rate?: number; bare?: boolean },
@@ -149,7 +149,7 @@ async function soak(ledger: Server): Promise<Figure[]> {
   ]
 }
 
-/** 70 % of the most that is answered without a limit, once everything is warm. */
+/** 70 % of the maximum rate after the warm-up. */
 async function rateFor(ledger: Server): Promise<number> {
   await trial(ledger, 'warming up', {})
   const { perSecond: most } = await trial(ledger, 'measuring the most', {})

@@ -5,11 +5,11 @@ import { type Load, load, residentMiB, startBare, startFloor, startLedger } from
 
 const few = 100_000
 const many = 1_000_000
-/** Short ones, since the machine is quicker in one second than in the next. */
+/** Many short rounds, because the speed of the machine varies. */
 const rounds = 9
 const roundSeconds = 3
 
-/** Validate against a bare route, at 100,000 and at 1,000,000 licenses, and the rebuilds in between. */
+/** Validate against a bare route, with 100,000 and 1,000,000 licenses, and the rebuilds in between. */
 export async function benchValidate(log: (line: string) => void): Promise<Figure[]> {
   const scratch = await scratchLedger()
   try {
@@ -100,7 +100,7 @@ export async function benchValidate(log: (line: string) => void): Promise<Figure
 
 type Scratch = { directory: string; token: string }
 
-/** The two take turns, so that a machine that grows slower slows both; the medians are compared. */
+/** Both are measured alternately, so that a slower machine affects both; the medians are compared. */
 async function compare(
   scratch: Scratch,
   licenses: number,
@@ -111,13 +111,13 @@ async function compare(
   }: { kind?: 'validate' | 'client-validate'; of?: 'ledger' | 'floor' } = {},
 ) {
   const bare = await startBare()
-  // Whatever is asked, the stores are the ledger's.
+  // Both servers need the stores of the ledger.
   const ledger = await startLedger(scratch.directory)
   const measured = of === 'floor' ? await startFloor(scratch.directory) : ledger
   const results: { bare: Load; own: Load }[] = []
   try {
     const options = { token: scratch.token, kind, to: licenses }
-    // Until Postgres holds the tables: what it has not read yet, it asks of the system page by page.
+    // Until the tables are in the cache of Postgres.
     await load({ ...options, url: measured.address, seconds: licenses > few ? 30 : 5 })
     for (let round = 0; round < rounds; round++) {
       const ofBare = await load({ ...options, url: bare.address, seconds: roundSeconds })

@@ -11,7 +11,7 @@ const loads: readonly LoadOfKind[] = [
   { kind: 'mixed', perSecond: 300 },
 ]
 
-/** What workers cost: the same load on ledgers with one, two and four of them, in turns. */
+/** The cost of workers: the same load on ledgers with one, two and four of them, alternately. */
 export async function benchWorkers(log: (line: string) => void): Promise<Figure[]> {
   const ledgers = []
   try {

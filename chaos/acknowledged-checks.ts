@@ -2,16 +2,18 @@ import type { Violation } from './log-checks.ts'
 import { compareSeat, type License } from './model.ts'
 import type { LogLine } from './operator-commands.ts'
 
-/** Everything that was acknowledged; nothing of it is open when the log is compared with it. */
+/** Everything that was acknowledged. Nothing of it is pending when it is compared with the log. */
 export type Acknowledged = {
   licenses: readonly License[]
-  /** The ids of the sales that were taken in. */
+  /** The ids of the acknowledged sales. */
   sales: readonly string[]
-  /** The ids of the sales whose refund was taken in. */
+  /** The ids of the sales whose refund was acknowledged. */
   refunded: readonly string[]
 }
 
-/** Whether the log holds everything that was acknowledged, once, and nothing that nobody asked for. */
+/**
+ * Checks that the log contains everything that was acknowledged exactly once, and nothing that was not requested.
+ */
 export function checkAcknowledged(known: Acknowledged, log: readonly LogLine[]): Violation[] {
   const streams = Map.groupBy(log, ({ stream }) => stream)
   const minted = log.filter(({ type }) => type === 'LicenseMinted')

@@ -2,15 +2,15 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { socketName } from '../infra/local/postgres/socket.ts'
 
-/** `URL` refuses the empty host of a socket's address. */
+/** `URL` rejects the empty host of a socket URL. */
 const socketAddress = /^postgresql:\/\/([^@]+)@\/(\w+)\?host=(.+)$/
 
-/** @returns the path of the socket that an address of the embedded Postgres means */
+/** @returns the path of the socket in a URL of the embedded Postgres */
 export function directUrl(url: string): { socket: string } {
   return { socket: join(decodeURIComponent(partsOf(url)[2]), socketName) }
 }
 
-/** The same address through a proxy on this machine. */
+/** The same URL through a proxy on this machine. */
 export function proxiedUrl(url: string, port: number): string {
   const [user, database] = partsOf(url)
   return `postgresql://${user}@127.0.0.1:${port}/${database}`
@@ -24,7 +24,7 @@ function partsOf(url: string): [string, string, string] {
   return [user, database, host]
 }
 
-/** Gives a running cluster more settings, which it takes over at once. */
+/** Adds settings to a running cluster, which applies them at once. */
 export function appendPostgresSettings(directory: string, settings: string, pid: number): void {
   appendFileSync(join(directory, 'data', 'postgresql.conf'), settings)
   process.kill(pid, 'SIGHUP')

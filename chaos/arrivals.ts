@@ -2,17 +2,17 @@ import { existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
 
 const Arrival = z.object({
-  /** In milliseconds, by the clock of the machine. */
+  /** In milliseconds, by the machine's clock. */
   at: z.number(),
   path: z.string(),
-  /** Whether the signatures are right; undefined where that is not looked at. */
+  /** Whether the signatures are valid; undefined when they are not checked. */
   verified: z.boolean().optional(),
   payload: z.unknown(),
 })
-/** A delivery as the receiver wrote it down. */
+/** A delivery as the receiver recorded it. */
 export type Arrival = z.input<typeof Arrival>
 
-/** Everything that has arrived, also the last line of a receiver that was killed while it wrote. */
+/** Reads all recorded deliveries, also when the receiver was killed while it wrote the last line. */
 export function readArrivals(file: string): Arrival[] {
   if (!existsSync(file)) return []
   return readFileSync(file, 'utf8')
@@ -27,7 +27,7 @@ function parseLine(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
-    // It was killed in the middle of the line, before it answered.
+    // The receiver was killed within this line, before it answered.
     return undefined
   }
 }

@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
 import type { Violation } from './log-checks.ts'
 
-/** What came of a request. `unavailable` and `lost` say nothing of whether it was carried out. */
+/** The result of a request. After `unavailable` and `lost` it is unknown whether it was executed. */
 export type Called =
   | { came: 'answer'; status: number; body: Readonly<Record<string, unknown>> }
   | { came: 'unavailable' }
@@ -14,10 +14,10 @@ export type Request = {
   body?: string
 }
 
-/** What came of the requests to one path. */
+/** Counts of the requests to one path. */
 export type CallFigures = { answered: number; unavailable: number; lost: number; slowestMs: number }
 
-/** What is counted of all requests. */
+/** Counts of all requests. */
 export type Figures = {
   requests: number
   byCall: Record<string, CallFigures>
@@ -33,12 +33,12 @@ export type Caller = {
   close(): Promise<void>
 }
 
-/** After this a client gives up. */
+/** The timeout of a client. */
 const timeoutMs = 15_000
 
 /**
- * Sends requests to the applications. Whatever happens, they answer none with 500, and 503 with a Retry-After.
- * @param onViolation told of an answer that none may give
+ * Sends requests to the applications. They must never answer 500, and 503 only with Retry-After.
+ * @param onViolation receives each response that breaks this rule
  */
 export function createCaller(
   addresses: Readonly<Record<1 | 2, string>>,

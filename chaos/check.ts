@@ -15,22 +15,22 @@ import { OperatorFailed } from './operator-process.ts'
 import { longestFaultMs } from './schedule.ts'
 import { NotReady, program, type Stage } from './stage.ts'
 
-/** Everything comes to rest within this time once nothing is wrong any more, also on a machine that is busy. */
+/** After all faults have ended, all work completes within this time, also on a busy machine. */
 const restMs = 180_000
-/** A try of a delivery takes no longer, besides the time for which its process was frozen. */
+/** The longest duration of a delivery attempt, without the time for which its process was frozen. */
 const tryMs = 30_000
 
-/** The longest that a delivery may come after its webhook was removed. */
+/** How long after its removal a webhook may still receive a delivery. */
 const graceMs = longestFaultMs + tryMs
 
 const Verified = z.looseObject({ events: z.int(), differences: z.array(z.unknown()) })
 
-/** Compares what the stage holds with what was acknowledged, each time with everything since the start. */
+/** Compares the state of the stage with everything acknowledged since the start. */
 export function createCheck(stage: Stage, injector: Injector, load: Load, say: (line: string) => void) {
   let earlier: LogLine[] = []
   let checks = 0
 
-  /** Heals everything, has the load end its calls, and waits until nothing is left to do. */
+  /** Ends all faults, pauses the load, and waits until no work is left. */
   async function rest(): Promise<{ log: LogLine[]; arrivals: Arrival[] }> {
     await injector.heal()
     await stage.untilReady(restMs)
@@ -53,7 +53,7 @@ export function createCheck(stage: Stage, injector: Injector, load: Load, say: (
     throw new Stuck(left)
   }
 
-  /** In words; empty when there is nothing. */
+  /** The remaining work in words; empty when there is none. */
   async function leftToDo(): Promise<string> {
     try {
       const left = await stage.operator.send('hurry', {})
@@ -65,7 +65,7 @@ export function createCheck(stage: Stage, injector: Injector, load: Load, say: (
     }
   }
 
-  /** What was answered with 503 or not at all may still be carried out: waits until that has had its deliveries too. */
+  /** A request that got 503 or no response may still be executed: waits until its deliveries have arrived, too. */
   async function readAll(): Promise<{ log: LogLine[]; arrivals: Arrival[] }> {
     for (let tries = 0; tries < 20; tries++) {
       const log = await readLog()
@@ -85,7 +85,7 @@ export function createCheck(stage: Stage, injector: Injector, load: Load, say: (
       .map((line) => LogLine.parse(JSON.parse(line)))
   }
 
-  /** @returns how many events the log holds, and everything that is wrong */
+  /** @returns the number of events in the log, and all violations */
   return async function check(): Promise<{ events: number; violations: Violation[] }> {
     let found: { log: LogLine[]; arrivals: Arrival[] }
     try {

@@ -11,8 +11,8 @@ const Payload = z.looseObject({
 })
 
 /**
- * Whether everything that the lasting webhook is owed has come: of each license its events in order, each under one id
- * and one number, however often.
+ * Checks that the permanent webhook has received everything: the events of each license in order, each under one id
+ * and one number, once or more often.
  */
 export function checkDelivered(arrivals: readonly Arrival[], log: readonly LogLine[]): Violation[] {
   const faults: Violation[] = []
@@ -49,11 +49,12 @@ export function checkDelivered(arrivals: readonly Arrival[], log: readonly LogLi
   return faults
 }
 
-/** A webhook that was removed. */
+/** A removed webhook and the time of its removal. */
 export type Removed = { path: string; at: number }
 
 /**
- * A try that had begun when its webhook was removed may still arrive: its process may have been frozen meanwhile.
+ * An attempt that had begun before its webhook was removed may still arrive, because its process may have been
+ * frozen.
  * @param graceMs how long that may take
  */
 export function checkEnded(

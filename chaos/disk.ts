@@ -1,18 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, statfsSync } from 'node:fs'
 
-/** A directory on a file system of its own, which can be full. */
+/** A directory on its own small file system, which can be filled. */
 export type SmallDisk = {
   readonly path: string
-  /** Leaves no byte free. */
+  /** Leaves no free byte. */
   fill(): void
-  /** As much is free again as there was. */
+  /** Restores the original free space. */
   heal(): void
-  /** Copies what is on it to where it stays when the file system is gone. */
+  /** Copies its content to a path that survives the file system. */
   keep(path: string): void
 }
 
-/** Whether this process may mount file systems here. */
+/** Whether this process may mount file systems. */
 export function canMount(directory: string): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
   mkdirSync(directory, { recursive: true })
@@ -26,8 +26,9 @@ export function canMount(directory: string): boolean {
 }
 
 /**
- * Mounts one in memory. To fill it, its size is set to what is used, which takes no memory and no time.
- * @param path of a directory that is not there yet
+ * Mounts a file system in memory. It is filled by reducing its size to the used space, which takes no memory and no
+ * time.
+ * @param path a directory that does not exist yet
  */
 export function mountSmallDisk(path: string, sizeMiB: number): SmallDisk {
   mkdirSync(path, { recursive: true })
@@ -36,14 +37,14 @@ export function mountSmallDisk(path: string, sizeMiB: number): SmallDisk {
   return {
     path,
     fill() {
-      // More may be written between the two.
+      // The used space may grow between the two calls.
       for (let tries = 0; tries < 20; tries++) {
         const { blocks, bfree, bsize } = statfsSync(path)
         try {
           mount(path, ['-o', `remount,size=${(blocks - bfree) * bsize}`])
           return
         } catch {
-          // Smaller than what is used by now.
+          // Smaller than the used space by now.
         }
       }
     },

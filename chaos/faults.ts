@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fault } from './schedule.ts'
 import type { Stage } from './stage.ts'
 
-/** Has things go wrong on a stage as planned. */
+/** Injects planned faults into a stage. */
 export type Injector = {
-  /** Returns once it is over. */
+  /** Resolves when the fault has ended. */
   inject(fault: Fault): Promise<void>
-  /** Ends everything that still lasts, and returns once it has ended. */
+  /** Ends all running faults, and resolves when they have ended. */
   heal(): Promise<void>
 }
 
 export function createInjector(stage: Stage): Injector {
   let healing = new AbortController()
-  /** What concerns the same thing happens one after another, whatever time each takes. */
+  /** A queue per part, link, disk and clock: faults on the same one run one after another. */
   const turns = new Map<string, Promise<void>>()
 
   async function happen(fault: Fault, signal: AbortSignal): Promise<void> {
@@ -34,7 +34,7 @@ export function createInjector(stage: Stage): Injector {
         link.mode = fault.kind === 'silence' ? 'mute' : 'deaf'
         await lasting()
         link.mode = 'pass'
-        // What was swallowed does not come any more: whoever waits for it has to see the connection end.
+        // Dropped data does not arrive later, so the connection is closed for those who wait for it.
         return link.cut()
       }
       case 'delay':

@@ -16,20 +16,20 @@ export type Load = {
   readonly selling: ReturnType<typeof createSelling>
   readonly seatCalls: ReturnType<typeof createSeatCalls>
   readonly webhookChanges: ReturnType<typeof createWebhookChanges>
-  /** Returns once no call is under way. @throws Stuck when that takes too long */
+  /** Resolves when no call is running. @throws Stuck after the given time */
   pause(withinMs: number): Promise<void>
   resume(): void
   close(): Promise<void>
 }
 
-/** What should be done is not, although nothing is wrong any more. */
+/** Work did not complete although all faults had ended. */
 export class Stuck extends Error {}
 
 const retryMs = 250
 
 /**
- * Starts clients that mint, sell, refund, revoke, activate, deactivate and validate, each call one after another.
- * @param thinkMs the longest that a client waits before its next call
+ * Starts clients that mint, sell, refund, revoke, activate, deactivate and validate, each one call at a time.
+ * @param thinkMs the longest pause of a client between two calls
  */
 export function startLoad(
   stage: Stage,
@@ -71,7 +71,7 @@ export function startLoad(
   const webhookChanges = createWebhookChanges(context)
   const revoke = createRevoking(context)
 
-  /** Of a hundred calls. */
+  /** The numbers are percentages. */
   async function callOne(): Promise<void> {
     const dice = random.between(1, 100)
     if (dice <= 12) await selling.mint(random.chance(0.2) ? changer : seller)
@@ -95,7 +95,7 @@ export function startLoad(
     }
   }
   const clients = Promise.all(Array.from({ length: options.clients }, client))
-  // What a client fails with is our own fault, and told when it is waited for.
+  // An error of a client is a bug of the test; it is reported when the clients are awaited.
   clients.catch(() => undefined)
 
   return {
@@ -113,7 +113,7 @@ export function startLoad(
         if (performance.now() > deadline) throw new Stuck(`${underWay} calls do not come to their end`)
         await Promise.race([sleep(50), clients])
       }
-      // A pause that has not ended is one as well.
+      // The current pause counts as well.
       longestPauseMs = Math.max(longestPauseMs, performance.now() - lastAt)
     },
     resume() {

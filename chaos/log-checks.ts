@@ -5,7 +5,7 @@ export type Violation = { what: string; expected: string; found: string }
 
 const isCalled = (type: string) => (line: LogLine) => line.type === type
 
-/** The laws of the log that hold whatever was acknowledged. */
+/** Checks the invariants of the log, independent of what was acknowledged. */
 export function checkLog(log: readonly LogLine[]): Violation[] {
   return [
     ...checkOrder(log),
@@ -89,7 +89,7 @@ function checkConfirmation(stream: string, lines: readonly LogLine[]): Violation
   return [{ what: stream, expected: 'executed once if it was consumed', found }]
 }
 
-/** Whether everything that the log held at an earlier check still stands in it, at its place. */
+/** Checks that the log still contains everything from an earlier check at the same positions. */
 export function checkPrefix(earlier: readonly LogLine[], now: readonly LogLine[]): Violation[] {
   const missing = earlier.findIndex(({ id, position }, index) => {
     const line = now[index]

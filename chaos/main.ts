@@ -1,6 +1,8 @@
-// `npm run chaos [-- --seed 1 --minutes 3 --clients 12 --json]`: a load on two applications while everything fails that
-// can, and a check after each minute that nothing acknowledged is lost, doubled or wrong. See docs/operating/faults.md.
-// `--fault "kill Postgres" --seconds 20` plays one fault alone; `--shift -3600` says by how many seconds a clock is moved.
+// `npm run chaos [-- --seed 1 --minutes 3 --clients 12 --json]`: a load on two applications under faults of every
+// kind, and a check after each minute that nothing acknowledged is lost, duplicated or wrong. See
+// docs/operating/faults.md.
+// `--fault "kill Postgres" --seconds 20` runs a single fault; `--shift -3600` is the number of seconds by which a
+// clock is moved.
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { runChaos, type Summary } from './run.ts'
@@ -31,9 +33,9 @@ const say = (line: string) => void process.stderr.write(`${line}\n`)
 const lastsMs = z.coerce.number().positive().max(600).parse(values.seconds) * 1000
 const shiftMs = z.coerce.number().parse(values.shift) * 1000
 
-/** A round's faults; what is left of its minute is for the check. */
+/** The faults of a round; the rest of its minute is for the check. */
 const wholeRoundMs = 45_000
-/** Before a single fault, and after it. */
+/** Time without faults before and after a single fault. */
 const calmMs = 8000
 
 const single = values.fault === undefined ? undefined : singleFault(values.fault, calmMs, lastsMs, shiftMs)

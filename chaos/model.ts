@@ -1,21 +1,21 @@
 /**
- * What is known of a license from answers alone. An answer that was lost leaves it open whether the command was carried
- * out, and when: it may still be on its way. A seat that it concerned is asked for nothing more.
+ * The expected state of a license, from responses alone. After a lost response it is unknown whether and when the
+ * command is executed, so the seat is not used again.
  */
 export type Seat = {
   readonly deviceId: string
-  /** Undefined: not known any more. */
+  /** Undefined when unknown. */
   isActive: boolean | undefined
-  /** One call at a time, so that answers have an order. */
+  /** One call at a time, so that responses have an order. */
   busy: boolean
-  /** How often it must have been activated and deactivated by now, and how often at most. */
+  /** The minimum and maximum number of activations and deactivations so far. */
   activations: Bounds
   deactivations: Bounds
 }
 
 type Bounds = { least: number; most: number }
 
-/** `requested`: a call that may have revoked it was sent. */
+/** `requested`: a call was sent that may have revoked it. */
 type Revocation = 'none' | 'requested' | 'acknowledged'
 
 export type License = {
@@ -23,7 +23,7 @@ export type License = {
   readonly key: string
   readonly tenantId: string
   readonly seats: readonly Seat[]
-  /** How many calls for a seat have begun. */
+  /** The number of started calls for a seat. */
   seatCalls: number
   revocation: Revocation
 }
@@ -31,7 +31,7 @@ export type License = {
 /** More devices than seats, so that the limit is reached. */
 const devices = ['laptop', 'desktop', 'phone', 'tablet']
 
-/** A license as it is when it was minted. */
+/** A newly minted license. */
 export function newLicense(id: string, key: string, tenantId: string): License {
   const seats = devices.map((deviceId) => ({
     deviceId,
@@ -43,7 +43,7 @@ export function newLicense(id: string, key: string, tenantId: string): License {
   return { id, key, tenantId, seats, seatCalls: 0, revocation: 'none' }
 }
 
-/** What a call for a seat came to: `done`, `refused` by an answer, or `unknown`. */
+/** The outcome of a call for a seat; `refused` means refused by a response. */
 export type Outcome = 'done' | 'refused' | 'unknown'
 
 export function noteActivation(seat: Seat, outcome: Outcome): void {
@@ -55,7 +55,7 @@ export function noteDeactivation(seat: Seat, outcome: Outcome): void {
 }
 
 function note(seat: Seat, bounds: Bounds, wanted: boolean, outcome: Outcome): void {
-  // Where it was so already, nothing is recorded.
+  // A command that is already true records nothing.
   if (outcome === 'refused' || seat.isActive === wanted) return
   bounds.most++
   if (outcome === 'done' && seat.isActive !== undefined) {
@@ -66,10 +66,10 @@ function note(seat: Seat, bounds: Bounds, wanted: boolean, outcome: Outcome): vo
   }
 }
 
-/** How often the log has a seat activated and deactivated. */
+/** The number of recorded activations and deactivations of a seat. */
 export type Recorded = { activations: number; deactivations: number }
 
-/** Compares a seat with the log, when no call is under way. @returns what does not fit, in words */
+/** Compares a seat with the log while no call is running. @returns the differences, in words */
 export function compareSeat(seat: Seat, recorded: Recorded): string[] {
   const { activations, deactivations } = recorded
   const isActive = activations > deactivations
@@ -92,22 +92,22 @@ export function compareSeat(seat: Seat, recorded: Recorded): string[] {
 
 const nameOf = (isActive: boolean): string => (isActive ? 'active' : 'not active')
 
-/** What an answer to validate has to be: `either` where it is not known. */
+/** The expected response to validate: `either` when it is unknown. */
 export type Expected = 'valid' | 'invalid' | 'either'
 
-/** What is known of a seat and its license at one moment. */
+/** What validate should answer in the known state of a seat and its license. */
 export function expectedOf(license: License, seat: Seat): Expected {
   if (license.revocation === 'acknowledged') return 'invalid'
   if (seat.isActive === false) return 'invalid'
   return seat.isActive === true && license.revocation === 'none' ? 'valid' : 'either'
 }
 
-/** Of what was known before a call and after it. A revocation in between leaves it open. */
+/** Combines the expectations before and after a call. A revocation in between allows both. */
 export function expectedDuring(before: Expected, after: Expected): Expected {
   return before === after ? before : 'either'
 }
 
-/** How many seats may be taken besides one. */
+/** The maximum number of taken seats, without the given one. */
 export function seatsPossiblyTaken(license: License, besides: Seat): number {
   return license.seats.filter((seat) => seat !== besides && (seat.busy || seat.isActive !== false)).length
 }

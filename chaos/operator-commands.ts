@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-/** What the operator's process is asked, and what it answers with; each a line of JSON. */
+/** The commands of the operator's process, with input and output; each message is a line of JSON. */
 export const operatorCommands = {
-  /** Makes the tenants, their tokens and products, and the webhook of the first one. */
+  /** Creates the tenants, their tokens and products, and the webhook of the first one. */
   setUp: {
     input: z.object({ receiver: z.string() }),
     output: z.object({ tokens: z.record(z.string(), z.string()), secret: z.string() }),
@@ -10,12 +10,12 @@ export const operatorCommands = {
   approve: { input: z.object({ confirmationId: z.string() }), output: z.null() },
   setWebhook: { input: z.object({ tenantId: z.string(), url: z.string() }), output: z.null() },
   removeWebhook: { input: z.object({ tenantId: z.string() }), output: z.null() },
-  /** What is not carried to its end; deliveries that wait for their next try are asked for at once. */
+  /** Counts unfinished work; deliveries that wait for a retry become due at once. */
   hurry: {
     input: z.object({}),
     output: z.object({ openSales: z.int(), owed: z.int(), pending: z.int(), unexecuted: z.int() }),
   },
-  /** Writes the log to a file, a line of JSON an event. */
+  /** Writes the log to a file, one line of JSON per event. */
   readLog: { input: z.object({ file: z.string() }), output: z.null() },
 } as const
 
@@ -23,15 +23,15 @@ export type OperatorCommand = keyof typeof operatorCommands
 export type Input<C extends OperatorCommand> = z.infer<(typeof operatorCommands)[C]['input']>
 export type Output<C extends OperatorCommand> = z.infer<(typeof operatorCommands)[C]['output']>
 
-/** The tenant that sells, and whose webhook stays. */
+/** The tenant that sells and has a permanent webhook. */
 export const seller = 'acme'
-/** The one whose webhook comes and goes. */
+/** The tenant whose webhook is set and removed. */
 export const changer = 'brief'
 export const productId = 'editor'
 export const account = 'acct_seller'
 export const deviceLimit = 2
 
-/** An event as it is written for the checks. */
+/** An event as written for the checks. */
 export const LogLine = z.object({
   id: z.string(),
   stream: z.string(),
@@ -39,7 +39,7 @@ export const LogLine = z.object({
   position: z.string(),
   type: z.string(),
   data: z.record(z.string(), z.unknown()),
-  /** What webhooks call it; null when they are not told of it. */
+  /** Its name in webhooks; null when it is not sent. */
   publicName: z.string().nullable(),
 })
 export type LogLine = z.infer<typeof LogLine>

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { type Input, type OperatorCommand, type Output, operatorCommands } from './operator-commands.ts'
 
 export type Operator = {
-  /** @throws OperatorFailed when it could not be done, which may be because a store does not answer */
+  /** @throws OperatorFailed when the command failed, for example because a store does not respond */
   send<C extends OperatorCommand>(command: C, input: Input<C>): Promise<Output<C>>
   stop(): void
 }
@@ -16,7 +16,7 @@ export class OperatorFailed extends Error {}
 const Reply = z.object({ id: z.int(), output: z.unknown().optional(), failed: z.string().optional() })
 type Reply = z.infer<typeof Reply>
 
-/** Starts an operator that takes one command after another. */
+/** Starts an operator that runs one command after another. */
 export function startOperator(environment: NodeJS.ProcessEnv, logFile: string): Operator {
   const log = openSync(logFile, 'a')
   const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'operator.ts')], {

@@ -1,5 +1,5 @@
-// An operator of the ledger, in a process of its own: takes a command a line, and answers each with a line. It reaches the
-// stores directly, not through the proxies.
+// An operator of the ledger in its own process: reads a command per line, and answers each with a line. It connects
+// to the stores directly, not through the proxies.
 import { openSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
@@ -158,7 +158,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     reply = { id, output: await answer(command as OperatorCommand, input) }
   } catch (error) {
     reply = { id, failed: error instanceof Error ? `${error.name}: ${error.message}` : String(error) }
-    // A store may have ended: the next command connects anew.
+    // A store may have ended, so the next command connects again.
     await stores?.close().catch(() => undefined)
     stores = undefined
   }

@@ -4,26 +4,26 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type LocalPostgres, startPostgres } from '../infra/local/postgres/postgres.ts'
 
-/** A process that is started again whenever it ends, as by whoever supervises services. */
+/** A process that is restarted whenever it ends, as by a service supervisor. */
 export type RunningPart = {
-  /** Ends it by `SIGKILL`, and starts it again after so long. */
+  /** Sends SIGKILL, and starts it again after `downMs`. */
   kill(downMs: number): Promise<void>
-  /** Ends it by `SIGTERM`, and starts it again. */
+  /** Sends SIGTERM, and starts it again. */
   restart(): Promise<void>
   freeze(): void
   resume(): void
-  /** Ends it for good. */
+  /** Ends it permanently. */
   stop(): Promise<void>
 }
 
-/** Told of an end that nobody asked for. */
+/** Called when a process ended by itself. */
 export type OnEnd = (code: number | null, signal: NodeJS.Signals | null) => void
 
 const restartMs = 200
 
 /**
  * Keeps a program running.
- * @param logFile takes what it prints
+ * @param logFile receives its output
  */
 export function keepRunning(
   command: readonly string[],
@@ -33,7 +33,7 @@ export function keepRunning(
 ): RunningPart {
   const [program = '', ...args] = command
   let stopped = false
-  /** Somebody ends it at this moment, and says when it is started again. */
+  /** A fault is ending it now, and starts it again later. */
   let held = false
   let child: ChildProcess
 
@@ -86,7 +86,7 @@ export function keepRunning(
 
 const pollMs = 300
 
-/** Keeps the embedded Postgres running on a directory. */
+/** Keeps the embedded Postgres running on a data directory. */
 export async function keepPostgresRunning(
   directory: string,
   onEnd: OnEnd,
@@ -94,7 +94,7 @@ export async function keepPostgresRunning(
   let running = await startPostgres({ directory })
   let stopped = false
   let held = false
-  /** It has been ended from here. */
+  /** It was ended by this process. */
   let ended = false
 
   /** @returns whether it runs */
@@ -103,7 +103,7 @@ export async function keepPostgresRunning(
       running = await startPostgres({ directory })
       return true
     } catch {
-      // Its disk is full, or what was killed has not ended yet.
+      // Its disk is full, or the killed processes have not ended yet.
       return false
     }
   }
@@ -121,7 +121,7 @@ export async function keepPostgresRunning(
   async function untilEnded(): Promise<void> {
     while (running.isRunning()) await sleep(20)
   }
-  /** The server stops none of its children by standing still itself. */
+  /** Signals the children, too: stopping the server does not stop them. */
   function sendToAll(signal: NodeJS.Signals): void {
     for (const pid of [running.pid, ...childrenOf(running.pid)]) send(pid, signal)
   }
@@ -158,7 +158,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }
 
@@ -170,7 +170,7 @@ function childrenOf(pid: number): number[] {
 
 function parentOf(pid: string): number {
   try {
-    // The name in parentheses may hold anything.
+    // The name in parentheses may contain anything.
     const [, parent] = readFileSync(`/proc/${pid}/stat`, 'latin1')
       .replace(/^.*\) /s, '')
       .split(' ')

@@ -1,8 +1,8 @@
-/** Numbers that follow from a seed, so that the same seed gives the same run of them on every machine. */
+/** Pseudorandom numbers: the same seed gives the same sequence on every machine. */
 export type Random = {
-  /** From 0 to just under 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number
-  /** A whole number from `least` to `most`, both included. */
+  /** An integer from `least` to `most`, both included. */
   between(least: number, most: number): number
   pick<T>(list: readonly T[]): T
   chance(probability: number): boolean
@@ -10,7 +10,7 @@ export type Random = {
 
 /**
  * The generator mulberry32.
- * @param seed a whole number; only its lowest 32 bits count
+ * @param seed an integer; only its lowest 32 bits count
  */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0

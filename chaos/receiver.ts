@@ -1,5 +1,5 @@
-// A vendor's server: takes what a webhook is told when the signatures are right, and writes down each delivery before it
-// answers. Arguments: its port, and the file that it writes to. The file of secrets is read at each delivery.
+// A vendor's server: accepts webhooks with valid signatures, and records each delivery before it answers.
+// Arguments: its port, and the file to write to. The file with the secrets is read at each delivery.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -12,7 +12,7 @@ createServer((request, response) => {
   text(request).then(
     (body) => {
       const arrival = arrivalOf(request.url ?? '', request.headers, body)
-      // The line before may have been cut off when the receiver was killed.
+      // The previous line may be incomplete if the receiver was killed.
       appendFileSync(file, `\n${JSON.stringify(arrival)}\n`)
       response.writeHead(arrival.verified === false ? 400 : 204).end()
     },
@@ -26,7 +26,7 @@ function arrivalOf(path: string, all: IncomingHttpHeaders, body: string): Arriva
   return { at: Date.now(), path, verified: isGenuine(path, headers, body), payload }
 }
 
-/** Signed by a clock that may be an hour off. Undefined where the secret is not known. */
+/** Allows a clock that is an hour off. Undefined when the secret is unknown. */
 function isGenuine(path: string, headers: Record<string, string>, body: string): boolean | undefined {
   const secrets = new Map(Object.entries(JSON.parse(readFileSync(secretFile, 'utf8')) as object))
   const secret: unknown = secrets.get(path.split('/')[1] ?? '')

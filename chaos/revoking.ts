@@ -6,8 +6,8 @@ import { OperatorFailed } from './operator-process.ts'
 const Pending = z.object({ confirmation: z.object({ id: z.string() }) })
 
 /**
- * Revokes a license as a program does: asks, has an operator approve, and sends the same request again with the
- * confirmation. A confirmation that has expired or was used up is asked for anew.
+ * Revokes a license as an API client does: sends the request, has an operator approve it, and repeats it with the
+ * confirmation. An expired or used confirmation is requested again.
  */
 export function createRevoking(context: LoadContext) {
   return async function revoke(): Promise<void> {
@@ -28,12 +28,12 @@ export function createRevoking(context: LoadContext) {
       if (error instanceof OperatorFailed) return false
       throw error
     }
-    // From now on it may be revoked at any moment.
+    // From now on it may be revoked at any time.
     if (license.revocation === 'none') license.revocation = 'requested'
     return (await send(license, confirmationId)) === 'revoked'
   }
 
-  /** @returns the id of a confirmation to be approved; `open` when it is not known */
+  /** @returns the id of a confirmation to approve; `open` when it is unknown */
   async function send(license: License, confirmationId?: string): Promise<string | undefined> {
     const called = await context.request(license.tenantId, {
       method: 'POST',
@@ -42,7 +42,7 @@ export function createRevoking(context: LoadContext) {
     })
     if (called.came !== 'answer') return 'open'
     const { status, body } = called
-    // Somebody else's call, or an earlier try of this one, has revoked it.
+    // Another call, or an earlier attempt of this one, has revoked it.
     if (status === 200 || status === 409) {
       license.revocation = 'acknowledged'
       if (status === 200) context.acknowledged()

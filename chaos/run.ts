@@ -15,15 +15,15 @@ import { type Ended, openStage, type Stage } from './stage.ts'
 export type Options = {
   seed: number
   rounds: number
-  /** How long the faults of a round go on. */
+  /** The duration of the faults in a round. */
   roundMs: number
-  /** How many faults a round has at most, besides one of each kind. */
+  /** The maximum number of faults in a round, in addition to one of each kind. */
   more: number
-  /** This one alone, in each round, instead of the seed's schedule. */
+  /** This single fault in each round, instead of the seed's schedule. */
   single?: Fault | undefined
   clients: number
   thinkMs: number
-  /** Told of each thing that happens, in a line. */
+  /** Receives a line for each thing that happens. */
   onLine: (line: string) => void
 }
 
@@ -39,23 +39,23 @@ export type Summary = {
   sales: number
   events: number
   faults: Partial<Record<FaultKind, number>>
-  /** Faults that cannot be had on this machine. */
+  /** Faults that this machine does not support. */
   left_out: FaultKind[]
-  /** Processes that ended although nobody ended them, by their exit codes. */
+  /** Processes that ended by themselves, by exit code. */
   ended_by_itself: Record<string, number>
   longest_pause_of_writes_ms: number
   slowest_request_ms: number
   slowest_request: string
   by_call: Record<string, CallFigures>
   violations: (Violation & { at_s: number })[]
-  /** Where the data and the logs are; null when nothing was wrong, since they are removed then. */
+  /** The directory of the data and the logs; null when there was no violation and they were removed. */
   kept: string | null
 }
 
-/** Exit codes that say why a process cannot run at the moment; the supervisor starts it again. */
+/** Exit codes of a process that cannot run at the moment; the supervisor starts it again. */
 const explained: ReadonlySet<number | null> = new Set([0, 1, 3])
 
-/** Plays a schedule of faults under load, and checks after each round that nothing is lost, doubled or wrong. */
+/** Runs a schedule of faults under load, and checks after each round that nothing is lost, duplicated or wrong. */
 export async function runChaos(options: Options): Promise<Summary> {
   const directory = mkdtempSync(join(tmpdir(), 'kl-chaos-'))
   const guardian = startGuardian(directory)
@@ -76,7 +76,7 @@ export async function runChaos(options: Options): Promise<Summary> {
 
 type Journal = ReturnType<typeof createJournal>
 
-/** What has happened so far. The first violation ends the run. */
+/** The events of the run so far. The first violation ends it. */
 function createJournal(onLine: (line: string) => void) {
   const began = performance.now()
   const stopping = new AbortController()
@@ -96,7 +96,7 @@ function createJournal(onLine: (line: string) => void) {
     seconds,
     say,
     onViolation,
-    /** An end of an application that is not explained by its code is our own fault. */
+    /** An unexplained exit code of an application is a violation. */
     onEnded({ part, code, signal }: Ended) {
       const how = part === 'Postgres' ? 'by itself' : String(code ?? signal)
       const ending = `${part} ${how}`
@@ -198,7 +198,7 @@ function startGuardian(directory: string) {
   return guardian
 }
 
-/** What lies on file systems in memory would go with them. */
+/** Saves the content of the file systems in memory, which disappear with them. */
 function keep(stage: Stage, guardian: ReturnType<typeof startGuardian>): void {
   guardian.stdin.write('keep\n')
   for (const [name, disk] of Object.entries(stage.disks ?? {})) {

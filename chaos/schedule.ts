@@ -1,10 +1,10 @@
 import { createRandom, type Random } from './random.ts'
 
-/** Every process that runs. */
+/** All processes. */
 const parts = ['app 1', 'app 2', 'event store', 'Postgres', 'NATS', 'receiver'] as const
 export type Part = (typeof parts)[number]
 
-/** Every connection between two of them, each through a proxy of its own. */
+/** All connections between processes, each through its own proxy. */
 const links = [
   'clients to app 1',
   'clients to app 2',
@@ -18,30 +18,30 @@ const links = [
 ] as const
 export type Link = (typeof links)[number]
 
-/** Whose data lie on a disk that can be filled. */
+/** The parts with a disk that can be filled. */
 const disks = ['event store', 'Postgres'] as const
 export type Disk = (typeof disks)[number]
 
-/** Whose clocks can be moved; `all` moves all of them together, as when the clock of one machine is set. */
+/** The clocks that can be moved; `all` moves them together, as when the clock of one machine is set. */
 const clocks = ['app 1', 'app 2', 'event store', 'all'] as const
 export type Clock = (typeof clocks)[number]
 
 type Planned =
   /**
-   * `kill`: `SIGKILL`, and started again after a while. `freeze`: `SIGSTOP`, and `SIGCONT` after a while. `restart`:
-   * `SIGTERM`, and started again as soon as it has ended.
+   * `kill`: SIGKILL, and a start after a while. `freeze`: SIGSTOP, and SIGCONT after a while. `restart`: SIGTERM,
+   * and a start as soon as it has ended.
    */
   | { kind: 'kill' | 'freeze' | 'restart'; on: Part }
   /**
-   * `cut`: every connection that there is ends, and new ones are taken. `silence`: they stay and nothing passes.
-   * `deafen`: requests pass, and their answers are lost.
+   * `cut`: open connections are closed, and new ones are accepted. `silence`: connections stay open but transfer
+   * nothing. `deafen`: requests pass, and their responses are lost.
    */
   | { kind: 'cut' | 'silence' | 'deafen'; on: Link }
   | { kind: 'delay'; on: Link; delayMs: number }
   | { kind: 'fill disk'; on: Disk }
   | { kind: 'move clock'; on: Clock; shiftMs: number }
 
-/** One thing that goes wrong, from `atMs` of its round on, for `lastsMs`. */
+/** A fault, from `atMs` after the beginning of its round, for `lastsMs`. */
 export type Fault = { atMs: number; lastsMs: number } & Planned
 export type FaultKind = Fault['kind']
 
@@ -60,20 +60,20 @@ export const faultKinds: readonly FaultKind[] = [
 export type ScheduleOptions = {
   seed: number
   rounds: number
-  /** How long each round's faults go on, before everything is healed and checked. */
+  /** The duration of the faults in each round, before everything is healed and checked. */
   roundMs: number
-  /** How many faults a round has at most, besides one of each kind. */
+  /** The maximum number of faults in a round, in addition to one of each kind. */
   more: number
 }
 
-/** No fault lasts longer, so whatever it held up goes on after that. */
+/** The longest fault; whatever it delayed continues after that. */
 export const longestFaultMs = 12_000
-/** At the beginning of a round everything works for so long. */
+/** The time without faults at the beginning of a round. */
 const calmMs = 1000
 
 /**
- * What goes wrong in each round, in the order of time: a pure function of what is asked. A round has a fault of every
- * kind, and two that last at the same time are never on the same part, link, disk or clock.
+ * The faults of each round in the order of time, as a pure function of the options. A round has a fault of every
+ * kind, and two simultaneous faults never concern the same part, link, disk or clock.
  */
 export function scheduleOf({ seed, rounds, roundMs, more }: ScheduleOptions): Fault[][] {
   const random = createRandom(seed)
@@ -85,7 +85,7 @@ export function scheduleOf({ seed, rounds, roundMs, more }: ScheduleOptions): Fa
   })
 }
 
-/** Leaves out what finds no free time. */
+/** Skips a fault for which there is no free time. */
 function place(faults: Fault[], kind: FaultKind, roundMs: number, random: Random): void {
   for (let tries = 0; tries < 40; tries++) {
     const planned = plan(kind, random)
@@ -115,7 +115,7 @@ function plan(kind: FaultKind, random: Random): Planned {
       return { kind, on: random.pick(disks) }
     case 'move clock': {
       const on = random.pick(clocks)
-      // One machine's clock is set by an hour; clocks of several machines may differ by a minute.
+      // The clock of one machine may be set by an hour; clocks of several machines may differ by a minute.
       const mostMs = on === 'all' ? 3_600_000 : 60_000
       return { kind, on, shiftMs: random.chance(0.5) ? mostMs : -mostMs }
     }
@@ -123,10 +123,10 @@ function plan(kind: FaultKind, random: Random): Planned {
 }
 
 /**
- * One fault alone, for as long as it is asked for.
- * @param named as `inWords` names kinds and things: `kill Postgres`, `fill disk event store`, `move clock all`
+ * A single fault.
+ * @param named as `inWords` names it: `kill Postgres`, `fill disk event store`, `move clock all`
  * @param shiftMs for a clock
- * @returns undefined when nothing is called so
+ * @returns undefined for an unknown name
  */
 export function singleFault(
   named: string,
@@ -144,7 +144,7 @@ export function singleFault(
   return faults.find(({ kind, on }) => `${kind} ${on}` === named)
 }
 
-/** In milliseconds, the shortest and the longest. */
+/** The shortest and the longest duration, in milliseconds. */
 function lengthOf(kind: FaultKind): [number, number] {
   switch (kind) {
     case 'kill':
@@ -165,19 +165,19 @@ function lengthOf(kind: FaultKind): [number, number] {
   }
 }
 
-/** A part, a link, a disk and a clock of the same name are different things. */
+/** Distinguishes a part, a link, a disk and a clock of the same name. */
 const thingOf = ({ kind, on }: Fault): string => {
   const what = kind === 'fill disk' ? 'disk' : kind === 'move clock' ? 'clock' : ''
   return `${what} ${on}`
 }
 
 function overlap(one: Fault, other: Fault): boolean {
-  // The clocks are one thing: what moves all of them would undo what moves one.
+  // Faults of clocks never overlap: moving all of them would undo moving one.
   const same = thingOf(one) === thingOf(other) || (one.kind === 'move clock' && other.kind === 'move clock')
   return same && one.atMs <= other.atMs + other.lastsMs && other.atMs <= one.atMs + one.lastsMs
 }
 
-/** In a few words, for the line that says that it begins. */
+/** A short name, for the line that reports its beginning. */
 export function inWords(fault: Fault): string {
   const { on, lastsMs } = fault
   const during = `for ${(lastsMs / 1000).toFixed(1)} s`

@@ -12,17 +12,17 @@ import {
 } from './model.ts'
 import { deviceLimit, productId } from './operator-commands.ts'
 
-/** Calls are about the newest ones, so that several are about the same license. */
+/** Calls use only the newest licenses, so that several calls concern the same license. */
 const inUse = 24
 
-/** What devices ask, and whether the answers are what was acknowledged before. */
+/** The calls of devices, which check each response against what was acknowledged before. */
 export function createSeatCalls(context: LoadContext) {
   function pickLicense(): License | undefined {
     const newest = context.licenses.slice(-inUse)
     return newest.length === 0 ? undefined : context.random.pick(newest)
   }
 
-  /** @param isFree what else has to be so */
+  /** @param isFree a further condition */
   function pickSeat(license: License, isFree: (seat: Seat) => boolean): Seat | undefined {
     const free = license.seats.filter((seat) => !seat.busy && isFree(seat))
     return free.length === 0 ? undefined : context.random.pick(free)
@@ -36,7 +36,7 @@ export function createSeatCalls(context: LoadContext) {
     return context.request(license.tenantId, { method: 'POST', path, body: JSON.stringify(body) })
   }
 
-  /** Fails on what cannot be said of a license that is there. */
+  /** Reports a response that an existing license must not get. */
   function outcomeOf(
     called: Called,
     what: string,
@@ -118,7 +118,7 @@ export function createSeatCalls(context: LoadContext) {
     activate,
     deactivate,
     validate,
-    /** Asks for what is known of the newest licenses, and of all that are revoked. */
+    /** Validates the newest licenses and all revoked ones, where the response is known. */
     async validateKnown(): Promise<void> {
       const newest = context.licenses.slice(-inUse)
       const revoked = context.licenses.filter(({ revocation }) => revocation === 'acknowledged').slice(-200)
@@ -129,5 +129,5 @@ export function createSeatCalls(context: LoadContext) {
   }
 }
 
-/** As it is now: it may have changed while a call was under way. */
+/** The current value: it may have changed during a call. */
 const revocationOf = (license: License) => license.revocation

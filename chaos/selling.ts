@@ -9,16 +9,19 @@ import { platformSecret } from './stage.ts'
 
 const Minted = z.object({ license: z.object({ id: z.string() }), licenseKey: z.string() })
 
-/** Providers and applications accept five minutes between their clocks; what is a little less is left open. */
+/**
+ * Providers and applications accept a difference of five minutes between their clocks; values just below are not
+ * checked.
+ */
 const clocksAgreeMs = 240_000
 
-/** Mints through the interface, and sales and refunds that the card provider tells of. */
+/** Mints through the API, and sends the card provider's notifications of sales and refunds. */
 export function createSelling(context: LoadContext) {
   const sales: string[] = []
   const refunded: string[] = []
   let names = 0
 
-  /** Sends the same request under the same Idempotency-Key until it is answered, and now and then once more. */
+  /** Sends the same request with the same Idempotency-Key until it is answered, and sometimes once more. */
   async function mint(tenantId: string): Promise<void> {
     const key = `mint-${++names}`
     const send = async () => {
@@ -30,7 +33,7 @@ export function createSelling(context: LoadContext) {
       })
       if (called.came !== 'answer') return undefined
       if (called.status === 201) return Minted.parse(called.body)
-      // The first request is still under way.
+      // The first request is still running.
       if (called.status !== 409) {
         const found = `${called.status} ${JSON.stringify(called.body)}`
         context.fail({ what: `mint ${key}`, expected: '201 or 409', found })
@@ -52,7 +55,7 @@ export function createSelling(context: LoadContext) {
     }
   }
 
-  /** Tells it until it is taken in. */
+  /** Sends the notification until it is accepted. */
   async function notify(notification: PaymentNotification): Promise<void> {
     const body = stripeEvent(notification, account)
     await context.untilDone(notification.notificationId, async () => {

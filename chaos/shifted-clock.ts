@@ -1,6 +1,6 @@
 /**
- * Moves the clock of the Node process that imports it first: `Date` is as many milliseconds off as the file says that
- * CHAOS_CLOCK_FILE names. Timers and `performance.now()` go on as they are, as they do when a machine's clock is set.
+ * Moves the clock of the Node process that imports it first: `Date` is shifted by the number of milliseconds in the
+ * file CHAOS_CLOCK_FILE. Timers and `performance.now()` are unchanged, as when a machine's clock is set.
  */
 import { readFileSync } from 'node:fs'
 
@@ -16,7 +16,7 @@ function readShift(path: string): void {
     const wantedMs = Number(readFileSync(path, 'utf8'))
     if (Number.isFinite(wantedMs)) shiftMs = wantedMs
   } catch {
-    // Not there yet: the clock is right.
+    // The file does not exist yet: no shift.
   }
 }
 

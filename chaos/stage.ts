@@ -23,41 +23,41 @@ export const platformSecret = 'whsec_chaos_of_the_platform'
 type AppNumber = 1 | 2
 const apps: readonly AppNumber[] = [1, 2]
 
-/** Everything that runs, each part a process of its own, and every connection between them through a proxy. */
+/** The system under test: each part in its own process, and every connection between them through a proxy. */
 export type Stage = {
   readonly directory: string
   readonly parts: Readonly<Record<Part, RunningPart>>
   readonly links: Readonly<Record<Link, TcpProxy>>
-  /** Undefined where no file system can be mounted. */
+  /** Undefined when file systems cannot be mounted. */
   readonly disks: Readonly<Record<Disk, SmallDisk>> | undefined
   readonly operator: Operator
-  /** How a command reaches the stores without a proxy. */
+  /** The environment of a command that connects to the stores without a proxy. */
   readonly environment: NodeJS.ProcessEnv
-  /** Of each tenant. */
+  /** The token of each tenant. */
   readonly tokens: Readonly<Record<string, string>>
-  /** By their numbers, through their proxies. */
+  /** The URLs of the applications, through their proxies. */
   readonly addresses: Readonly<Record<AppNumber, string>>
-  /** Where the receiver is, as webhooks name it. */
+  /** The URL of the receiver for webhooks. */
   readonly receiver: string
   setClock(clock: Clock, shiftMs: number): void
-  /** Whether an application's clock may be off by more than so much: one that was frozen hears of it late. */
+  /** Whether an application's clock may be off by more than this; a frozen application applies a change late. */
   isOff(app: AppNumber, byMs: number): boolean
   arrivals(): Arrival[]
-  /** Returns once both applications say that they are ready. @throws NotReady after so long */
+  /** Resolves when both applications are ready. @throws NotReady after the given time */
   untilReady(withinMs: number): Promise<void>
   stop(): Promise<void>
 }
 
 export class NotReady extends Error {}
 
-/** An end of a process that nobody asked for. */
+/** A process that ended by itself. */
 export type Ended = { part: Part; code: number | null; signal: NodeJS.Signals | null }
 
-/** So much is enough for a run of an hour; the write-ahead log of Postgres is kept small. */
+/** Enough for a run of an hour; the write-ahead log of Postgres is kept small. */
 const sizesMiB: Record<Disk, number> = { 'event store': 512, Postgres: 1024 }
 const walSettings = "max_wal_size = '96MB'\nmin_wal_size = '32MB'\n"
 
-/** So late a process may take its clock's change over. */
+/** How late a process may apply the change of its clock. */
 const lateMs = 30_000
 
 type OnEnded = (ended: Ended) => void
@@ -76,11 +76,11 @@ const pathsIn = (directory: string) => ({
 })
 
 /**
- * Starts everything in a directory, and makes the tenants.
- * @param onEnded told of each process that ends by itself
+ * Starts all parts in a directory, and creates the tenants.
+ * @param onEnded called for each process that ends by itself
  */
 export async function openStage(directory: string, onEnded: OnEnded): Promise<Stage> {
-  // Postgres runs as a user of its own.
+  // Postgres runs as a separate user.
   chmodSync(directory, 0o711)
   const paths = pathsIn(directory)
   const base = baseEnvironment(directory)
@@ -147,7 +147,7 @@ export async function openStage(directory: string, onEnded: OnEnded): Promise<St
     untilReady: (withinMs) => untilReady([appPort1, appPort2], withinMs),
     async stop() {
       operator.stop()
-      // What uses the stores first.
+      // Stops the users of the stores first.
       await Promise.all([parts['app 1'].stop(), parts['app 2'].stop()])
       await Promise.all(Object.values(parts).map((part) => part.stop()))
       await Promise.all(Object.values(links).map((link) => link.close()))
@@ -167,7 +167,7 @@ function mountDisks(directory: string): Stage['disks'] {
   return undefined
 }
 
-/** A Node program whose clock can be moved. */
+/** Keeps a Node program running whose clock can be moved. */
 function keepNode(
   directory: string,
   part: Part,
@@ -232,9 +232,9 @@ function baseEnvironment(directory: string): NodeJS.ProcessEnv {
     PATH: process.env.PATH ?? '',
     HOME: directory,
     TMPDIR: join(directory, 'tmp'),
-    // As `npm start` does: it makes each start a good deal cheaper.
+    // As `npm start` sets it, which makes each start faster.
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/keyledger'),
-    // The load is as fast as it can be; the limits are another subject.
+    // The load has no rate limits; they are tested elsewhere.
     ...Object.fromEntries(limitVariables.map((name) => [name, 'off'])),
   }
 }

@@ -3,7 +3,7 @@ import type { LoadContext } from './load-context.ts'
 import { changer } from './operator-commands.ts'
 import { OperatorFailed } from './operator-process.ts'
 
-/** One tenant's webhook comes and goes, each time at another address. */
+/** Sets and removes one tenant's webhook repeatedly, each time with another URL. */
 export function createWebhookChanges(context: LoadContext) {
   const removed: Removed[] = []
   let names = 0
