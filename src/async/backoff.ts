@@ -1,17 +1,17 @@
 const maxPauseMs = 60_000
 
 /**
- * What a reaction has failed on, to be retried after longer and longer pauses: an item that keeps failing must not delay the
- * others, nor fill the log.
+ * Delays the retries of failed items, with growing pauses, so that an item that keeps failing neither delays
+ * the others nor fills the log.
  */
 export type Backoff = {
   failed(id: string): void
   succeeded(id: string): void
-  /** The items that it is too early to retry. */
+  /** The items whose retry is not due yet. */
   waiting(): string[]
-  /** How many are known to have failed. */
+  /** How many items have failed. */
   readonly size: number
-  /** Forgets all but the items that are due, and those that wait. */
+  /** Forgets all items except those given and those that wait for a retry. */
   retainOnly(due: readonly string[]): void
 }
 
@@ -19,7 +19,7 @@ export function createBackoff(now: () => Date): Backoff {
   const failures = new Map<string, { times: number; notBefore: number }>()
   const waiting = () => {
     const time = now().getTime()
-    // What would wait for longer than anything does was put aside before the clock was set back.
+    // A wait beyond the maximum comes from a clock that was set back, so it is ignored.
     return [...failures].flatMap(([id, { notBefore }]) =>
       time < notBefore && notBefore <= time + maxPauseMs ? [id] : [],
     )

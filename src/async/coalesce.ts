@@ -1,16 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** So many share the cost of a query well enough; waiting for more would only delay them. */
+/** A batch of this size shares the cost of a query well enough; waiting for more would only add delay. */
 const smallBatch = 8
-/** Those of a crowd ask again within this time, if they do. */
+/** Callers of a burst call again within this time, if they do. */
 const burstMs = 5
 
 /**
- * Gathers the look-ups that are asked for while another is on its way and answers them with one query. A look-up
- * never joins a query that was already sent, so it sees everything that was committed before it was asked. Few wait for
- * nothing but the query before theirs; only after many were answered at once a moment is left for more to come.
- * @param load answers many at once, in the order asked
- * @param most how many go into one query
+ * Answers concurrent look-ups with one query. Look-ups that arrive while a query runs form the next batch. A
+ * look-up never joins a query that was already sent, so it sees everything committed before the call. A small
+ * batch waits only for the query before it; after a large one, the next waits a moment for more look-ups.
+ * @param load answers many keys at once, in the order given
+ * @param most the largest batch
  */
 export function coalesce<Key, Value>(
   load: (keys: readonly Key[]) => Promise<readonly Value[]>,
@@ -19,7 +19,10 @@ export function coalesce<Key, Value>(
   type Request = { key: Key; resolve: (value: Value) => void; reject: (error: unknown) => void }
   let waiting: Request[] = []
   let running = false
-  /** Where many have just asked at once, more are on their way, and a query costs more than the wait for them. */
+  /**
+   * When the last large batch was answered. More look-ups are then likely, and a query costs more than waiting
+   * for them.
+   */
   let lastBurstAt = Number.NEGATIVE_INFINITY
 
   async function run(): Promise<void> {
@@ -42,7 +45,7 @@ export function coalesce<Key, Value>(
   return (key) =>
     new Promise((resolve, reject) => {
       waiting.push({ key, resolve, reject })
-      // The first of a tick waits for the others of it.
+      // Waits for the other look-ups of the same tick.
       if (!running && waiting.length === 1) setImmediate(() => void (running || run()))
     })
 }

@@ -1,13 +1,13 @@
 /**
- * Runs one piece of work for each key at a time within this process, in the order of arrival. Commands use it by stream: it
- * decides nothing, since the exact revision does, between processes and within one. It only spares attempts that would
- * lose the race.
+ * Runs one piece of work per key at a time within this process, in order of arrival. Commands use it per stream
+ * to avoid attempts that would lose a race. Correctness does not depend on it: the expected revision decides,
+ * also between processes.
  */
 export function createKeyedMutex() {
   const last = new Map<string, Promise<unknown>>()
 
   return {
-    /** @param work is told whether it had to wait, so that what it knew before may be out of date */
+    /** @param work gets whether it had to wait; if so, earlier reads may be out of date */
     async run<T>(name: string, work: (waited: boolean) => Promise<T>): Promise<T> {
       const before = last.get(name)
       const run = (async () => {

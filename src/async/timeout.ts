@@ -1,4 +1,4 @@
-/** Something did not come to its end in the time that it was given. It may still do so, and nobody waits for it. */
+/** The work did not finish within its time limit. It may still finish, and its result is ignored. */
 export class TimeoutError extends Error {
   constructor(limitMs: number) {
     super(`no response within ${limitMs} ms`)
@@ -6,7 +6,7 @@ export class TimeoutError extends Error {
   }
 }
 
-/** What the work comes to. @throws TimeoutError */
+/** Waits for the work, at most limitMs. @throws TimeoutError */
 export async function withTimeout<T>(work: Promise<T>, limitMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new TimeoutError(limitMs)), limitMs)

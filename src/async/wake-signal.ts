@@ -1,7 +1,10 @@
-/** Wakes a worker that waits for something to do. It is only a hint: what is due is in a read model. */
+/** Wakes a worker that waits for work. It is only a hint: a read model holds what is due. */
 export type WakeSignal = {
   wake(): void
-  /** Resolves at the next wake, or at once after one that no worker waited for; else when the time is over. */
+  /**
+   * Resolves at the next wake, or at once if there was one since the last wait, or when the time is up or the
+   * signal aborts.
+   */
   wait(withinMs: number, signal: AbortSignal): Promise<void>
 }
 
@@ -12,7 +15,7 @@ export function createWakeSignal(): WakeSignal {
     async wait(withinMs, signal) {
       const over = Promise.withResolvers<void>()
       const finish = () => over.resolve()
-      // Not a timer that a signal ends: that makes an error for each, and every command wakes.
+      // A timer with an abort signal would create an error each time, and every command wakes.
       const timer = setTimeout(finish, withinMs)
       signal.addEventListener('abort', finish, { once: true })
       if (signal.aborted) finish()

@@ -16,15 +16,15 @@ import {
   type Part,
 } from './format.ts'
 
-/** One file of the archive, whole. */
+/** One file of the archive, read completely. */
 export type Entry = { name: string; bytes: Uint8Array }
 
-/** No part is longer; a damaged length must not fill the memory. */
+/** The size limit of a part, so that a damaged length does not exhaust the memory. */
 const maxPartBytes = 64 * 1024 * 1024
 
 /**
- * The files in a backup's archive, in order, not compared with anything yet.
- * @param onBytes told how much of the file was read
+ * Yields the files of a backup's archive in order, without comparing digests.
+ * @param onBytes called with the number of bytes read
  * @throws BackupError
  */
 async function* entriesOf(
@@ -82,10 +82,10 @@ function chunksOf(file: string, onBytes: (bytes: number) => void): ReadableStrea
 }
 
 /**
- * Reads a whole backup and compares every part of it with its digest.
- * @param options.keep which parts to hand back, small ones
- * @returns what the backup holds
- * @throws BackupError when the file is damaged, not whole, of a newer format, or no backup
+ * Reads a whole backup and compares every part with its digest.
+ * @param options.keep selects small parts to return
+ * @returns the manifest, and the parts that were kept
+ * @throws BackupError when the file is damaged, incomplete, of a newer format, or no backup
  */
 export async function checkArchive(
   file: string,
@@ -120,7 +120,7 @@ export async function checkArchive(
 }
 
 /**
- * The parts of a backup whose manifest is known, each compared with its digest before it is handed out.
+ * Yields the parts of a backup whose manifest is known; each is compared with its digest first.
  * @throws BackupError when the file has changed since it was checked
  */
 export async function* readParts(

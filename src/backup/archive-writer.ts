@@ -6,20 +6,21 @@ import { type EncryptionKey, encrypted } from './encryption.ts'
 import { BackupError } from './errors.ts'
 import { checksumName, formatVersion, headerName, type Manifest, manifestName, type Part } from './format.ts'
 
-/** Takes the parts of a backup, one after another. */
+/** Receives the parts of a backup, one after another. */
 export type ArchiveWriter = {
   add(name: string, bytes: Uint8Array): Promise<void>
-  /** What was added so far. */
+  /** The parts added so far. */
   readonly parts: readonly Part[]
 }
 
-/** What is being written has this name until it is whole. */
+/** The name of a file until it is complete. */
 const partialName = (file: string): string => join(dirname(file), `.${basename(file)}.partial`)
 
 /**
- * Writes a backup file: a tar archive, encrypted if asked, readable by this user alone. The file appears under its
- * name when all of it is on disk; a process that is killed leaves at most the partial file, which the next one replaces.
- * @param work adds the parts, and returns what the manifest says beside them
+ * Writes a backup file: a tar archive, encrypted if a key is given, readable only by this user. The file gets
+ * its name when all of it is on disk. A killed process leaves at most the partial file, which the next backup
+ * replaces.
+ * @param work adds the parts, and returns the rest of the manifest
  * @throws BackupError when the file exists
  */
 export async function writeArchive(
@@ -36,7 +37,7 @@ export async function writeArchive(
     const sink = writeTo(handle, await encrypted(readable, key)).catch((error: Error) => {
       throw notWritten(file, error)
     })
-    // Heard where the archive is written, and at the end.
+    // `add` and the end of the archive report the error.
     sink.catch((error: unknown) => controller.error(error))
     const add = async (name: string, bytes: Uint8Array) => {
       const body = controller.add({ name, size: bytes.length, mode: 0o600, type: 'file' }).getWriter()
@@ -88,7 +89,10 @@ async function openAnew(partial: string): Promise<FileHandle> {
   return open(partial, 'wx', 0o600)
 }
 
-/** Little by little to the disk: the stores may write to the same one, and would wait for all of it at the end. */
+/**
+ * Synced in small steps: the stores may use the same disk, and would have to wait for one large sync at the
+ * end.
+ */
 const syncEveryBytes = 8 * 1024 * 1024
 
 async function writeTo(handle: FileHandle, bytes: ReadableStream<Uint8Array>): Promise<number> {
@@ -109,7 +113,7 @@ async function writeTo(handle: FileHandle, bytes: ReadableStream<Uint8Array>): P
 const notWritten = (file: string, error: Error): BackupError =>
   new BackupError(`${file} cannot be written: ${error.message}`, error)
 
-/** Gives the file its name, unless another one has it, and makes the name last. */
+/** Gives the file its final name unless a file with that name exists, and syncs the directory. */
 async function publish(partial: string, file: string): Promise<void> {
   try {
     await link(partial, file)
@@ -125,7 +129,7 @@ async function publish(partial: string, file: string): Promise<void> {
   }
 }
 
-/** The refusal to write over a file. */
+/** The error for a file that exists already. */
 export const existing = (file: string): BackupError =>
   new BackupError(`${file} already exists. Choose another name, or move that file.`)
 

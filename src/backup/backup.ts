@@ -9,7 +9,7 @@ import type { Pace } from './pace.ts'
 
 type Sources = {
   log: RawLog
-  /** As the role that owns the durable schemas. */
+  /** With the role that owns the durable schemas. */
   databaseUrl: string
 }
 
@@ -23,9 +23,9 @@ type Options = {
 }
 
 /**
- * Writes a backup while the stores serve. The end of the log is looked up first and the database is read after that: what
- * an event needs of the vault is put there before the event is appended, so all of it is in the backup.
- * @throws BackupError when the file exists; what the stores throw when they do not answer
+ * Writes a backup while the stores are in use. It reads the end of the log before the database: vault entries
+ * are written before the events that need them, so the backup contains all of them.
+ * @throws BackupError when the file exists; errors of the stores when they do not answer
  */
 export async function createBackup(
   file: string,
@@ -35,7 +35,7 @@ export async function createBackup(
   if (existsSync(file)) throw existing(file)
   return writeArchive(file, { keyledger: version, key }, async (archive) => {
     const cut = await log.head()
-    // At once, and not after the log was read: what is destroyed meanwhile would be missing.
+    // Now rather than after the log is read, because rows that are deleted in the meantime would be missing.
     const { tables, migrations } = await dumpTables(databaseUrl, archive, pace)
     return {
       id: randomUUID(),

@@ -4,16 +4,16 @@ import { zstdCompress, zstdDecompress } from 'node:zlib'
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
-/** So much is compressed at a time: what a part holds in memory, and what a damaged byte can spoil. */
+/** The size of a part before compression. It bounds the memory used, and how much a damaged byte can spoil. */
 const partBytes = 4 * 1024 * 1024
-/** More than any part is: an event is 1 MiB at most. */
+/** Larger than any part: an event has 1 MiB at most. */
 const maxPlainBytes = 64 * 1024 * 1024
 
-/** The plain bytes of a part. @throws Error for what is not compressed with zstd, or too long */
+/** Decompresses a part. @throws Error for bytes that are not zstd, or too long */
 export const plainOf = (part: Uint8Array): Promise<Buffer> =>
   decompress(part, { maxOutputLength: maxPlainBytes })
 
-/** Gathers bytes, and hands them on compressed, a part at a time. */
+/** Collects bytes and passes them on compressed, one part at a time. */
 export function createParts(add: (number: number, bytes: Uint8Array) => Promise<void>) {
   let gathered: Uint8Array[] = []
   let bytes = 0
@@ -34,7 +34,7 @@ export function createParts(add: (number: number, bytes: Uint8Array) => Promise<
       bytes += chunk.length
       if (bytes >= partBytes) await flush()
     },
-    /** Hands on what is left. */
+    /** Passes on the rest. */
     flush,
   }
 }

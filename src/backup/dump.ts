@@ -10,12 +10,12 @@ import { createLogDigest, lineOf } from './log-part.ts'
 import type { Pace } from './pace.ts'
 import { copyOut, excludedTables } from './tables.ts'
 
-/** COPY writes moments and bytes as the session is set; a restore sets the same. */
+/** COPY formats timestamps and bytes by the session's settings; a restore uses the same ones. */
 export const copySettings = '-c timezone=UTC -c datestyle=ISO -c bytea_output=hex -c extra_float_digits=1'
 
 /**
- * Writes the rows of the durable schemas as they are at one moment.
- * @param databaseUrl as the role that owns them
+ * Writes the rows of the durable schemas from one snapshot.
+ * @param databaseUrl with the role that owns the durable schemas
  */
 export async function dumpTables(
   databaseUrl: string,
@@ -27,7 +27,7 @@ export async function dumpTables(
     options: copySettings,
     application_name: 'keyledger backup',
   })
-  // Heard by the statement that is running.
+  // The running statement reports the error.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -82,7 +82,7 @@ async function dumpTable(
 
 /**
  * Writes the log up to a position.
- * @param cut the last position that belongs to the backup; undefined for an empty log
+ * @param cut the last position to include; undefined for an empty log
  */
 export async function dumpLog(
   log: RawLog,

@@ -1,37 +1,40 @@
 import { Decrypter, Encrypter } from 'age-encryption'
 import { BackupError } from './errors.ts'
 
-/** How a backup is encrypted. A passphrase takes 2^workFactor steps of scrypt, by default as many as age takes. */
+/**
+ * The key that a backup is encrypted with; undefined for no encryption. A passphrase uses 2^workFactor steps of
+ * scrypt; the default is age's.
+ */
 export type EncryptionKey =
   | { recipients: readonly string[] }
   | { passphrase: string; workFactor?: number }
   | undefined
-/** What an encrypted backup is opened with. */
+/** The key that an encrypted backup is decrypted with. */
 export type DecryptionKey = { identities: readonly string[] } | { passphrase: string } | undefined
 
 type Bytes = ReadableStream<Uint8Array>
 
-/** What every encrypted file begins with. */
+/** The first bytes of every encrypted file. */
 const ageMagic = Buffer.from('age-encryption.org/v1')
 
 /** Whether a file that begins with these bytes is encrypted with age. */
 export const isEncrypted = (start: Uint8Array): boolean =>
   Buffer.from(start).subarray(0, ageMagic.length).equals(ageMagic)
 
-/** How many bytes {@link isEncrypted} looks at. */
+/** How many bytes {@link isEncrypted} reads. */
 export const magicLength: number = ageMagic.length
 
-/** @throws Error when a text is no recipient */
+/** @throws Error for an invalid recipient */
 export function checkRecipient(recipient: string): void {
   new Encrypter().addRecipient(recipient)
 }
 
-/** @throws Error when a text is no identity */
+/** @throws Error for an invalid identity */
 export function checkIdentity(identity: string): void {
   new Decrypter().addIdentity(identity)
 }
 
-/** The stream, encrypted as it flows. Without a lock it is the stream itself. */
+/** Encrypts a stream. Without a key it returns the stream unchanged. */
 export async function encrypted(plain: Bytes, key: EncryptionKey): Promise<Bytes> {
   if (key === undefined) return plain
   const encrypter = new Encrypter()
@@ -43,9 +46,9 @@ export async function encrypted(plain: Bytes, key: EncryptionKey): Promise<Bytes
 }
 
 /**
- * The stream, decrypted as it flows.
- * @param name the file, for messages
- * @throws BackupError when the key does not open it
+ * Decrypts a stream.
+ * @param name the file name for error messages
+ * @throws BackupError when the key is missing or does not decrypt it
  */
 export async function decrypted(sealed: Bytes, key: DecryptionKey, name: string): Promise<Bytes> {
   if (key === undefined) {

@@ -1,4 +1,4 @@
-/** A backup cannot be written, or a file cannot be restored. The message says why, and what to do. */
+/** A backup cannot be written, or a file cannot be restored. The message says why and what to do. */
 export class BackupError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })
@@ -6,7 +6,7 @@ export class BackupError extends Error {
   }
 }
 
-/** The target holds something already. Nothing of it was changed. */
+/** The target is not empty. Nothing in it was changed. */
 export class TargetNotEmpty extends Error {
   constructor(what: string) {
     super(

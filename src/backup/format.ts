@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-/** Grows when a reader of the former version could not restore what is written. */
+/** Increased when readers of the previous version could not restore a new backup. */
 export const formatVersion = 1
 
-/** What stands first in a backup file, and is all that a reader of another version has to understand. */
+/** The first entry of a backup file, and the only one that readers of any version must understand. */
 export const headerName = 'keyledger-backup.json'
 export const manifestName = 'manifest.json'
-/** Last in the file, so a file that has it is whole. In the format of sha256sum. */
+/** The last entry, so a file that has it is complete. In the format of sha256sum. */
 export const checksumName = 'manifest.sha256'
 
 export const Header = z.looseObject({ format: z.int().positive(), keyledger: z.string() })
@@ -23,25 +23,25 @@ const Table = z.strictObject({
 })
 export type Table = z.infer<typeof Table>
 
-/** What a backup holds. */
+/** The contents of a backup. */
 export const Manifest = z.strictObject({
   format: z.literal(formatVersion),
   id: z.uuid(),
-  /** The version that wrote it. */
+  /** The keyledger version that wrote it. */
   keyledger: z.string(),
   createdAt: z.iso.datetime(),
   log: z.strictObject({
     events: z.int().nonnegative(),
-    /** Of the first and the last event; null in an empty log. Together they tell which log this is, and how much of it. */
+    /** Ids of the first and last event, null in an empty log. Together they identify the log and its length. */
     firstEventId: z.string().nullable(),
     lastEventId: z.string().nullable(),
-    /** Of the last event, in the store that was backed up. */
+    /** The position of the last event in the store that was backed up. */
     headPosition: z.string().regex(/^\d+$/).nullable(),
-    /** Over all events in order, as `createLogDigest` makes it. */
+    /** The digest of all events in order, from `createLogDigest`. */
     sha256,
   }),
   tables: z.array(Table),
-  /** The migrations that the database had, in order. */
+  /** The migrations applied to the database, in order. */
   migrations: z.array(z.string()),
   parts: z.array(Part),
 })
@@ -56,6 +56,6 @@ export const nameOfTablePart = (table: string, number: number): string =>
 export const nameOfLogPart = (number: number): string => `log/${numbered(number)}.jsonl.zst`
 const numbered = (number: number): string => String(number).padStart(6, '0')
 
-/** The table that a part belongs to; undefined for any other part. */
+/** The table of a part; undefined for other parts. */
 export const tableOf = (partName: string): string | undefined => tablePart.exec(partName)?.[1]
 export const isOfLog = (partName: string): boolean => logPart.test(partName)

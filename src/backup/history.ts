@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 
-/** A backup that was made on schedule. Without an end it is running, or was cut off. */
+/** A scheduled backup. Without an end it is running, or was interrupted. */
 export type BackupRun = {
   startedAt: string
   endedAt: string | null
@@ -8,7 +8,7 @@ export type BackupRun = {
   problem: string | null
 }
 
-/** How the scheduled backups of the installation do: the last run, and the last one that ended well. */
+/** The last scheduled backup, and the last successful one. */
 export type BackupHistory = { last: BackupRun | undefined; lastGood: BackupRun | undefined }
 
 export async function readBackupHistory(db: Pool | ClientBase): Promise<BackupHistory> {
@@ -46,7 +46,7 @@ export async function recordBackupStart(
   ])
 }
 
-/** How many runs are remembered. */
+/** How many runs are kept. */
 const maxRuns = 1000
 
 export async function recordBackupEnd(
@@ -64,10 +64,10 @@ export async function recordBackupEnd(
   )
 }
 
-/** After a failure, or a run that was cut off, the next try does not wait for the whole interval. */
+/** After a failed or interrupted run the next attempt does not wait for the whole interval. */
 const retryMs = 10 * 60_000
 
-/** Whether it is time for a backup, while none is running. */
+/** Whether a backup is due, given that none is running. */
 export function isBackupDue(last: BackupRun | undefined, now: Date, intervalMs: number): boolean {
   if (last === undefined) return true
   const isGood = last.endedAt !== null && last.problem === null
@@ -76,7 +76,8 @@ export function isBackupDue(last: BackupRun | undefined, now: Date, intervalMs: 
 }
 
 /**
- * What is wrong with the backups; undefined when nothing is. A late one is told of when a whole interval was missed.
+ * Describes a problem with the backups; undefined when there is none. A backup counts as late after two
+ * intervals.
  */
 export function backupProblem(
   { last, lastGood }: BackupHistory,

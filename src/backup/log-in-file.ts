@@ -5,7 +5,7 @@ import type { DecryptionKey } from './encryption.ts'
 import { isOfLog, type Manifest } from './format.ts'
 import { eventsIn } from './log-part.ts'
 
-/** The log in a backup that was checked, to be copied as any other log is. Positions are those of the log it is from. */
+/** The log in a checked backup, as a source for a copy. Its positions are those of the original log. */
 export function logInFile(
   file: string,
   key: DecryptionKey,

@@ -2,14 +2,17 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { RawEvent, RawEventToWrite } from '../ledger/raw-event.ts'
 
-/** Bytes as text where they are UTF-8, as all of keyledger's own are, so that a person can read the file. */
+/**
+ * Bytes are written as text when they are valid UTF-8, as keyledger's own always are, so that people can read
+ * the file.
+ */
 const Bytes = z.union([z.string(), z.strictObject({ base64: z.base64() })])
 type Bytes = z.infer<typeof Bytes>
 
 const Line = z.strictObject({
   stream: z.string().min(1),
   revision: z.int().nonnegative(),
-  /** In the store that was backed up. */
+  /** The position in the store that was backed up. */
   position: z.string().regex(/^\d+$/),
   id: z.uuid(),
   type: z.string().min(1),
@@ -18,7 +21,7 @@ const Line = z.strictObject({
   metadata: Bytes,
 })
 
-/** An event as a line of a backup. */
+/** Encodes an event as a line of a backup. */
 export function lineOf({ isJson, position, data, metadata, stream, revision, id, type }: RawEvent): string {
   const line: z.infer<typeof Line> = {
     stream,
@@ -33,7 +36,7 @@ export function lineOf({ isJson, position, data, metadata, stream, revision, id,
   return `${JSON.stringify(line)}\n`
 }
 
-/** The events of a part, in order. @throws ZodError, SyntaxError */
+/** Decodes the events of a part, in order. @throws ZodError, SyntaxError */
 export function eventsIn(part: Uint8Array): RawEvent[] {
   const lines = Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString().split('\n')
   return lines
@@ -64,8 +67,9 @@ const read = (written: Bytes): Uint8Array =>
   typeof written === 'string' ? Buffer.from(written) : Buffer.from(written.base64, 'base64')
 
 /**
- * A digest of events in order, the same for every copy of a log: SHA-256 over, for each event, the JSON of
- * `[stream, revision, id, type, isJson, bytes of data, bytes of metadata]`, a line feed, the data and the metadata.
+ * Creates a digest of events in order, the same for every copy of a log: SHA-256 over, for each event, the JSON
+ * of `[stream, revision, id, type, isJson, bytes of data, bytes of metadata]`, a line feed, the data and the
+ * metadata.
  */
 export function createLogDigest() {
   const hash = createHash('sha256')

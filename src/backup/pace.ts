@@ -2,18 +2,18 @@ import { readdirSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 
-/** Keeps a backup from slowing down the requests that are served meanwhile. */
+/** Limits the speed of a backup, so that it does not slow down requests. */
 export type Pace = {
-  /** Called after each piece of work; returns when the next one may begin. */
+  /** Waits after each piece of work until the next one may start. */
   rest(): Promise<void>
 }
 
 export const fullSpeed: Pace = { rest: () => Promise.resolve() }
 
 /**
- * Rests between pieces of work, the longer the more time the piece took: the stores answer more slowly when they are
- * busy, and are then asked less.
- * @param restShare how long a rest is, as a multiple of the work before it
+ * Rests after each piece of work, in proportion to the time that it took: busy stores answer more slowly, and
+ * then get fewer requests.
+ * @param restShare the length of a rest, as a multiple of the work before it
  */
 export function createPace(restShare: number): Pace {
   let since = performance.now()
@@ -25,15 +25,15 @@ export function createPace(restShare: number): Pace {
   }
 }
 
-/** Lets every other process go first on a busy processor. For a process that makes a backup and does nothing else. */
+/** Gives this process the lowest CPU priority. For a process that only makes a backup. */
 export function lowerPriority(): void {
-  // Linux knows priorities of threads, and those that compress and write exist already.
+  // On Linux each thread has a priority of its own, and the threads that compress and write already exist.
   const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [process.pid]
   for (const thread of threads) {
     try {
       setPriority(thread, constants.priority.PRIORITY_LOW)
     } catch {
-      // A thread that has just ended, or a system that allows no change.
+      // The thread has just ended, or the system allows no change.
     }
   }
 }

@@ -21,17 +21,17 @@ import { type Manifest, tableOf } from './format.ts'
 import { logInFile } from './log-in-file.ts'
 import { createTableLoader } from './table-loader.ts'
 
-/** How much of a file was read, of which the time that is left follows. */
+/** Called with the number of bytes read, to estimate the remaining time. */
 export type OnBytes = (bytes: number) => void
 
-/** A backup whose every byte was compared with its digests. */
+/** A backup whose contents match its digests. */
 export type CheckedBackup = { file: string; key: DecryptionKey; manifest: Manifest; masterKeyCheck: Buffer[] }
 
 const checkTable = 'vault.master_key_check'
 
 /**
- * Reads a whole backup and compares it with its digests, before anything is restored.
- * @throws BackupError when it is damaged, not whole, or of a newer version
+ * Reads a whole backup and compares it with its digests before a restore.
+ * @throws BackupError when it is damaged, incomplete, or of a newer version
  */
 export async function checkBackup(
   file: string,
@@ -50,7 +50,7 @@ export async function checkBackup(
   return { file, key, manifest, masterKeyCheck: await sealedIn(kept) }
 }
 
-/** What is sealed under the master key, from the rows as COPY has written them. */
+/** Reads the values sealed under the master key from rows in COPY's format. */
 async function sealedIn(parts: readonly Entry[]): Promise<Buffer[]> {
   const plain = await Promise.all(parts.map(({ bytes }) => plainOf(bytes)))
   const hex = Buffer.concat(plain)
@@ -59,7 +59,7 @@ async function sealedIn(parts: readonly Entry[]): Promise<Buffer[]> {
   return [...hex].map(([, digits = '']) => Buffer.from(digits, 'hex'))
 }
 
-/** @throws BackupError when the master key is not the one that the backup's secrets are sealed under */
+/** @throws BackupError when the backup's secrets are sealed under another master key */
 export function checkMasterKeyOf({ file, masterKeyCheck }: CheckedBackup, master: MasterKey): void {
   if (masterKeyCheck.every((sealed) => opensCheck(master, sealed))) return
   throw new BackupError(
@@ -69,14 +69,14 @@ export function checkMasterKeyOf({ file, masterKeyCheck }: CheckedBackup, master
 
 type Target = {
   log: RawLog
-  /** As the role that owns the durable schemas. */
+  /** With the role that owns the durable schemas. */
   databaseUrl: string
 }
 
 /**
- * Puts the tables and the log of a backup into empty stores. Killed at any point it is to be called again with the same
- * backup and goes on; until `endRestore` nothing serves from the database.
- * @throws TargetNotEmpty, BackupError, and what the stores throw when they do not answer
+ * Restores the tables and the log of a backup into empty stores. If it is interrupted, call it again with the
+ * same backup to continue. The database cannot be used until `finishRestore`.
+ * @throws TargetNotEmpty, BackupError, and errors of the stores when they do not answer
  */
 export async function restore(
   backup: CheckedBackup,
@@ -101,7 +101,7 @@ export async function restore(
   }
 }
 
-/** @returns how far an earlier run has come with the database */
+/** @returns the phase that an earlier run has reached */
 async function claim(client: pg.Client, { manifest }: CheckedBackup, log: RawLog): Promise<RestorePhase> {
   const goesOn = await isBeingRestored(client)
   if (!goesOn && !(await isEmpty(log))) throw new TargetNotEmpty('The event store already contains events')
@@ -115,7 +115,7 @@ async function isEmpty(log: RawLog): Promise<boolean> {
   return true
 }
 
-/** Makes the tables as they were when the backup was made, and fills all of them or none. */
+/** Creates the tables as of the backup's version, and fills them in one transaction. */
 async function loadTables(client: pg.Client, backup: CheckedBackup, databaseUrl: string): Promise<void> {
   const { file, key, manifest } = backup
   await clearDurableSchemas(client)
@@ -124,7 +124,7 @@ async function loadTables(client: pg.Client, backup: CheckedBackup, databaseUrl:
   const loader = createTableLoader(client, manifest.tables)
   for await (const { name, bytes } of readParts(file, key, manifest, () => undefined)) {
     const table = tableOf(name)
-    // The tables come first.
+    // The tables come before the log.
     if (table === undefined) break
     await loader.write(table, await plainOf(bytes))
   }
@@ -139,7 +139,7 @@ async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => P
     options: copySettings,
     application_name: 'keyledger restore',
   })
-  // Heard by the statement that is running.
+  // The running statement reports the error.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -149,5 +149,5 @@ async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => P
   }
 }
 
-/** To be called when the read models are there, too: from now on the database may be served. */
+/** Ends a restore after the read models are built; from then on the database can be used. */
 export const finishRestore = (databaseUrl: string): Promise<void> => withClient(databaseUrl, endRestore)

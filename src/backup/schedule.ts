@@ -7,27 +7,27 @@ import { backupLock } from '../../projections/database/advisory-locks.ts'
 import { withOwnConnection } from '../../projections/runner/own-connection.ts'
 import { isBackupDue, readBackupHistory, recordBackupEnd, recordBackupStart } from './history.ts'
 
-/** When backups are made, and how many are kept. */
+/** Where and how often backups are made, and how many are kept. */
 export type Schedule = { directory: string; intervalMs: number; keep: number }
 
 type Made = { bytes: number; events: number }
 
 type Options = {
   schedule: Schedule
-  /** Writes one backup. The message of what it throws is shown to operators. */
+  /** Writes one backup. Its error message is shown to operators. */
   make: (file: string, signal: AbortSignal) => Promise<Made>
   now: () => Date
   onMade: (made: Made & { file: string }) => void
   onFailure: (error: unknown) => void
-  /** How often it is looked whether one is due. */
+  /** How often to check whether a backup is due. */
   pollMs?: number
-  /** How soon it is looked again when the database did not say. */
+  /** How soon to check again after a database error. */
   retryMs?: number
 }
 
 /**
- * Makes a backup whenever one is due, until the signal aborts. Any number of processes may do so: a lock in the database
- * lets one of them make it, and the others find that it was made.
+ * Makes a backup whenever one is due, until the signal aborts. Several processes may run this: a lock in the
+ * database lets one of them make it, and the others see that it was made.
  */
 export async function runBackupSchedule(db: Pool, signal: AbortSignal, options: Options): Promise<void> {
   const { pollMs = 60_000, retryMs = 5000, onFailure } = options
@@ -81,7 +81,7 @@ async function run(client: ClientBase, signal: AbortSignal, options: Options): P
     onMade({ file, ...made })
     removeOld(schedule)
   } catch (error) {
-    // A process that ends leaves the run without an end: the next one takes it up soon.
+    // A process that shuts down leaves the run without an end, and the next process retries it soon.
     if (signal.aborted) return
     await ended({}, error instanceof Error ? error.message : String(error))
     onFailure(error)
@@ -94,14 +94,14 @@ const nameOfBackup = (startedAt: string): string =>
 const scheduledName = /^keyledger-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup$/
 const partialName = /^\.keyledger-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup\.partial$/
 
-/** What a process that was killed has left. Nobody else writes there: this one has the lock. */
+/** Removes the partial files of killed processes. Only the holder of the lock writes here. */
 function removePartial(directory: string): void {
   for (const name of readdirSync(directory)) {
     if (partialName.test(name)) rmSync(join(directory, name), { force: true })
   }
 }
 
-/** The names are in the order of time. */
+/** The names sort by time. */
 function removeOld({ directory, keep }: Schedule): void {
   const names = readdirSync(directory).filter((name) => scheduledName.test(name))
   for (const name of names.sort().slice(0, -keep)) rmSync(join(directory, name), { force: true })

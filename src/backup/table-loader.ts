@@ -4,10 +4,10 @@ import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams'
 import type { Manifest } from './format.ts'
 import { copyIn } from './tables.ts'
 
-/** Takes the bytes of tables, one table after another, within a transaction that has begun. */
+/** Loads the bytes of tables, one table after another, within an open transaction. */
 export type TableLoader = {
   write(table: string, bytes: Uint8Array): Promise<void>
-  /** @throws Error when a table got other rows than the backup says */
+  /** @throws Error when a table has another number of rows than the backup */
   end(): Promise<void>
 }
 
@@ -17,11 +17,11 @@ export function createTableLoader(client: ClientBase, tables: Manifest['tables']
   async function begin(name: string) {
     const table = tables.find((known) => known.name === name)
     if (!table) throw new Error(`the manifest does not describe ${name}`)
-    // What triggers count is counted in the backup.
+    // The backup contains the counts that the triggers would add.
     await client.query(`alter table ${name} disable trigger user`)
     const rows = client.query(copyFrom(copyIn(name, table.columns)))
     const done = once(rows, 'finish')
-    // Heard when the table ends.
+    // Reported at the end of the table.
     done.catch(() => undefined)
     return { name, rows, done }
   }

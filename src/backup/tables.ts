@@ -1,9 +1,9 @@
 /**
- * Which rows of the durable schemas a backup holds. A new table is kept, unless it is left out here; a test asks for
- * the decision.
+ * Which tables and columns of the durable schemas a backup contains. A new table is included unless it is
+ * listed here; a test checks that each one was decided on.
  */
 
-/** Tables of `vault` and `usage` that a backup leaves out, and why. */
+/** Tables of `vault` and `usage` that a backup excludes, and why. */
 export const excludedTables: Readonly<Record<string, string>> = {
   'vault.sessions': 'a session that was ended since must not come back; people sign in again',
   'vault.challenges': 'lasts minutes and belongs to a session',
@@ -14,14 +14,15 @@ export const excludedTables: Readonly<Record<string, string>> = {
   'usage.rebuilds': 'tells of the read models of the other database',
 }
 
-/** What stands in a column of the backup instead of its value. */
+/** Values that replace a column in the backup. */
 const replaced: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  // The request that an answer belongs to may be missing in the log of the backup. Sent again, it runs again with the
-  // ids, the keys and the moment of its reservation: what the log holds is not done twice, and the rest is done.
+  // The log in the backup may lack the request of a stored answer. If the request is sent again, it runs again
+  // with the ids, keys and time of its reservation: events in the log are not recorded twice, and the missing
+  // ones are.
   'vault.idempotency': { reply: 'null::bytea', leased_until: "'-infinity'::timestamptz" },
 }
 
-/** The statement that reads what a backup holds of a table. */
+/** The statement that exports a table. */
 export function copyOut(table: string, columns: readonly string[]): string {
   const values = columns.map((column) => replaced[table]?.[column] ?? column)
   return `copy (select ${values.join(', ')} from ${table}) to stdout`

@@ -5,27 +5,30 @@ import { type LockSession, openLockSession } from '../../projections/database/lo
 import { LockLost } from '../../projections/database/trouble.ts'
 import { LedgerFrozen } from '../ledger/unavailable.ts'
 
-/** The lock that every process shares while it may append, and that a freeze takes alone. */
+/** Processes that append hold this lock as shared; a freeze takes it exclusively. */
 export const appendLock = 'appends to the log'
 
 /**
- * What every append of this process passes. While the gate is open the process holds a shared lock in Postgres, so that
- * passing costs no statement; a freeze that wants the lock alone gets it when the last append that passed has ended.
+ * Every append of this process passes this gate. While it is open, the process holds a shared lock in Postgres,
+ * so passing costs no statement. A freeze gets the exclusive lock when the last append has left.
  */
 export type AppendGate = {
   /**
-   * Called before an append.
-   * @returns to be called when it has ended, however it did
-   * @throws LedgerFrozen; LockLost or what the database failed with when nobody can say whether the ledger is frozen
+   * Enters the gate before an append.
+   * @returns a function to call when the append has ended, successful or not
+   * @throws LedgerFrozen; LockLost or a database error when it is not known whether the ledger is frozen
    */
   enter(): Promise<() => void>
-  /** Returns when the ledger is not frozen, or the signal aborts. For workers, which have nothing to do until then. */
+  /**
+   * Waits until the ledger is not frozen, or the signal aborts. For workers, which have nothing to do in the
+   * meantime.
+   */
   untilOpen(signal: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
 
 const retryMs = 10
-/** How long to wait for a freeze that neither comes about nor is given up. */
+/** How long to wait while another session holds the lock but no freeze is recorded. */
 const openTimeoutMs = 10_000
 const pollMs = 1000
 
@@ -50,7 +53,7 @@ export function createAppendGate(db: Pool): AppendGate {
     if (closing.appends === 0) release(closing)
   }
 
-  /** Its lock went with it. What passed before is under way: see the table of appenders. */
+  /** The lock is lost with the session. Appends in flight are covered by the table of appenders. */
   function onLost(lost: LockSession): void {
     session = undefined
     if (gate?.session === lost) gate = undefined
@@ -65,7 +68,7 @@ export function createAppendGate(db: Pool): AppendGate {
         throw error
       })
       const shared = await current.tryShare(appendLock)
-      // Asked while the lock is held: a freeze that begins after this answer waits for it.
+      // Checked while the lock is held: a freeze that begins later waits for the lock.
       const frozen = await isFrozen(db)
       if (shared && !frozen && !current.lost) return { session: current, appends: 0, closing: false }
       if (shared && !current.lost) current.unshare(appendLock)
@@ -104,7 +107,7 @@ export function createAppendGate(db: Pool): AppendGate {
     },
     async untilOpen(signal) {
       while (!gate && !signal.aborted) {
-        // A database that does not answer is for whoever has work to find out.
+        // A database error is left to the work that needs the database.
         if (!(await isFrozen(db).catch(() => false))) return
         await sleep(pollMs, undefined, { signal }).catch(() => undefined)
       }

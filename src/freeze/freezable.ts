@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.ts'
 import type { AppendGate } from './append-gate.ts'
 
-/** The same ledger, whose appends pass the gate. `append` throws LedgerFrozen besides. */
+/** Wraps a ledger so that its appends pass the gate. `append` may also throw LedgerFrozen. */
 export function freezable(ledger: Ledger, gate: AppendGate): Ledger {
   return {
     ...ledger,

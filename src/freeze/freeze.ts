@@ -5,16 +5,16 @@ import { appendLock } from './append-gate.ts'
 
 export type Freeze = {
   beganAt: string
-  /** Since when no process can append; null while that is being brought about, or when whoever did so was killed. */
+  /** Since when no process can append; null while the freeze is being set up, or if that was interrupted. */
   holdsSince: string | null
   actor: string
   reason: string | null
 }
 
-/** Longer than the store may take to answer or refuse what it was sent. */
+/** Longer than the store may take to answer or reject an append. */
 const maxAppendMs = 12_000
 
-/** How the ledger is frozen, or undefined when it is not. */
+/** Reads the current freeze; undefined when the ledger is not frozen. */
 export async function readFreeze(db: Pool): Promise<Freeze | undefined> {
   const { rows } = await db.query<Freeze>(
     `select began_at as "beganAt", holds_since as "holdsSince", actor, reason from operations.freeze`,
@@ -23,17 +23,18 @@ export async function readFreeze(db: Pool): Promise<Freeze | undefined> {
 }
 
 /**
- * Freezes the ledger. When it returns, no process of this installation appends, and none will before `unfreeze`, whether
- * it runs already or starts later. Repeating it is harmless, and finishes what a killed one has begun.
+ * Freezes the ledger. When it returns, no process of this installation appends, and none will before
+ * `unfreeze`, whether it runs already or starts later. It can be repeated, which also completes an interrupted
+ * freeze.
  *
- * What makes it hold: a process appends only while it shares a lock, which it takes only when it sees no freeze. Here the
- * freeze is written first, then the lock is taken alone: whoever had it shared has ended its appends, and whoever wants
- * it sees the freeze. A process that has lost its connection, and the lock with it, left a row behind; what it may have
- * sent is waited for.
+ * How it works: a process appends only while it holds a shared lock, which it takes only when it sees no
+ * freeze. A freeze is first written, then the lock is taken exclusively. At that point all holders of the
+ * shared lock have ended their appends, and later ones see the freeze. A process that lost its connection, and
+ * with it the lock, leaves a row behind; the freeze waits until its appends must have ended.
  *
- * @param onWait told of that wait, in milliseconds
- * @returns the freeze, or undefined when it was ended again meanwhile
- * @throws what the database fails with when a process does not let go of the lock; the ledger is then as it was
+ * @param onWait called with the length of that wait, in milliseconds
+ * @returns the freeze, or undefined when it was ended in the meantime
+ * @throws a database error when a process does not release the lock; the ledger is then as before
  */
 export async function freezeLedger(
   db: Pool,

@@ -3,20 +3,20 @@ import { type Credentials, type EndPoint, LEADER, type NodePreference } from '@e
 import { parseConnectionString } from '@eventstore/db-client/dist/Client/parseConnectionString.js'
 import { type ChannelCredentials, credentials } from '@grpc/grpc-js'
 
-/** Where the event store is and how to speak to it, read from its address. */
+/** The address of the event store and its connection options, parsed from a URL. */
 export type StoreAddress = {
-  /** The one node to connect to; undefined: one of the seeds says which. */
+  /** The node to connect to; undefined when the seeds have to be asked for it. */
   target: string | undefined
-  /** Nodes, or names of several, that are asked for the members of the cluster. */
+  /** Nodes, or DNS names of several, that list the members of the cluster. */
   seeds: readonly string[]
   preference: NodePreference
   insecure: boolean
   channelCredentials: ChannelCredentials
-  /** The authority that is trusted; undefined: those that Node knows. */
+  /** The trusted certificate authority; undefined to use Node's own list. */
   certificateAuthority: Buffer | undefined
   user: Credentials | undefined
   connectionName: string | undefined
-  /** A connection on which no ping was answered for both together is given up; undefined: no pings. */
+  /** The connection is closed when a ping stays unanswered for both together; undefined: no pings. */
   keepAlive: { intervalMs: number; timeoutMs: number } | undefined
   gossipTimeoutMs: number
 }
@@ -25,12 +25,12 @@ const defaultKeepAliveMs = 2000
 const defaultGossipTimeoutMs = 1000
 
 /**
- * Reads an address: `esdb://host:port?tls=false`, `esdb://host,host` or `esdb+discover://host` for a cluster, or
- * `unix:<path>` for the embedded store.
- * @throws Error for an address that cannot be read, and for certificate files that are not there
+ * Reads an address: `esdb://host:port?tls=false`, `esdb://host,host` or `esdb+discover://host` for a cluster,
+ * or `unix:<path>` for the embedded store.
+ * @throws Error for an invalid address, or a certificate file that is missing
  */
 export function parseAddress(url: string): StoreAddress {
-  // The client's own connection strings know hosts and ports alone.
+  // The client's connection strings support only hosts and ports.
   if (url.startsWith('unix:')) return { ...plain, target: url, seeds: [] }
   const options = parseConnectionString(url)
   const nodes = options.hosts.map(nameOf)

@@ -3,21 +3,21 @@ import { createUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 
-/** An event as it goes over the wire. */
+/** An event as it is sent to the store. */
 export type EventToAppend = {
   id: string
   type: string
-  /** The content type: JSON, or else plain bytes. */
+  /** Whether the content type is JSON; otherwise it is plain bytes. */
   isJson: boolean
   data: Uint8Array
   metadata: Uint8Array
 }
 
 /**
- * One append of a batch append call. It has no deadline, which would be a moment of the store's clock: a late append
- * writes the same events at the same place.
- * @param id by which the answer is known
- * @param expected the revision of the stream's last event; undefined: there is no such stream
+ * Builds one append of a batch append call. It has no deadline, because a deadline is a time of the store's
+ * clock. A late append is harmless: it writes the same events at the same revision.
+ * @param id the correlation id of the answer
+ * @param expected the revision of the stream's last event; undefined when the stream must not exist
  */
 export function appendRequest(
   id: string,

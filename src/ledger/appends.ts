@@ -13,11 +13,12 @@ export type AppendCall = ClientDuplexStream<streams.BatchAppendReq, streams.Batc
 
 type Appended = { revision: number; position: bigint | undefined }
 
-/** Appends over one connection, all on one call. */
+/** Sends all appends of one connection over one call. */
 export type Appends = {
   /**
-   * @param expected the revision of the stream's last event; undefined: there is no such stream
-   * @throws what the store refuses with, as the client's error; TimeoutError; what the call ends with
+   * @param expected the revision of the stream's last event; undefined when the stream must not exist
+   * @throws the client's error when the store refuses the append; TimeoutError after limitMs; the error that
+   *   ended the call
    */
   append(
     stream: string,
@@ -25,7 +26,7 @@ export type Appends = {
     events: readonly EventToAppend[],
     limitMs: number,
   ): Promise<Appended>
-  /** Ends the call, and the appends that wait on it. */
+  /** Cancels the call; its pending appends fail. */
   end(): void
 }
 
@@ -37,10 +38,11 @@ type Pending = {
 }
 
 /**
- * Appends as the client's own batch append sends them, but that these know no other connection's: the client answers from
- * a table that all clients of a process share, ends every append in it when one connection breaks, and crashes on an answer
- * that then comes for another. Nor is the server told a deadline, which would be a moment of this machine's clock.
- * @param open begins the call; asked again when it has ended
+ * Sends batch appends as the client does, but keeps the pending ones per connection. The client keeps them in
+ * one table for all connections of the process: when one connection breaks it fails the appends of all, and
+ * crashes on an answer that arrives later. No deadline is sent, because it would be a time of this machine's
+ * clock.
+ * @param open opens the call; called again after the call has ended
  */
 export function createAppends(open: () => Promise<AppendCall>): Appends {
   const pending = new Map<string, Pending>()
@@ -55,7 +57,7 @@ export function createAppends(open: () => Promise<AppendCall>): Appends {
     const opening = open().then((call) => {
       call.on('data', (answer: streams.BatchAppendResp) => {
         const waiting = pending.get(parseUUID(answer.getCorrelationId()) ?? '')
-        // Nobody waits any more for an answer that comes late.
+        // A late answer has no pending append any more.
         if (waiting) settle(waiting, answer)
       })
       call.on('error', (error: Error) => end(call, opening, error))
@@ -104,7 +106,7 @@ function settle({ stream, resolve, reject }: Pending, answer: streams.BatchAppen
     reject(new LedgerUnavailable('the event store returned an answer without a result', undefined, 'failed'))
 }
 
-/** The client's error for it, which it makes of the details; not every node sends some. */
+/** Builds the client's error from the details, which not every node sends. */
 function refusalOf(error: status.Status, stream: string): Error {
   if (error.getDetails()) return unpackToCommandError(error, stream)
   return new UnknownError(undefined, error.getMessage())

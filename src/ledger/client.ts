@@ -5,7 +5,7 @@ import { EventStoreDBClient } from '@eventstore/db-client'
  * @param url `esdb://host:port?tls=false`, `esdb+discover://…` for a cluster, or `unix:<path>` for the embedded one
  */
 export function clientOf(url: string): EventStoreDBClient {
-  // The client's own connection strings know hosts and ports alone.
+  // The client's connection strings support only hosts and ports.
   return url.startsWith('unix:')
     ? new EventStoreDBClient({ endpoint: url }, { insecure: true })
     : EventStoreDBClient.connectionString(url)

@@ -1,23 +1,31 @@
 import { fetchStoreTime } from './store-clock.ts'
 
-/** Another clock: its name, how far it is ahead of this machine's, and how exactly that is known. */
+/** Another clock: its name, how far it is ahead of this machine's, and how far off that figure can be. */
 export type OtherClock = { name: string; aheadMs: number; uncertaintyMs: number }
 
-/** From then on links, codes and tokens run out at the wrong moment, and events stand in the wrong order of time. */
+/**
+ * A larger difference is reported: links, codes and tokens then expire at the wrong time, and events get
+ * misleading times.
+ */
 export const reportedDifferenceMs = 5000
 
-/** How far a clock is off at least, in milliseconds, whatever the answer took; 0 or less: perhaps not at all. */
+/**
+ * The smallest difference that the measurement allows, in milliseconds; 0 or less when the clocks may agree.
+ */
 export const minDifferenceMs = ({ aheadMs, uncertaintyMs }: OtherClock): number =>
   Math.abs(aheadMs) - uncertaintyMs
 
-/** Such as "20.0 s behind the event store", which completes "this machine's clock is". */
+/** Describes a clock, such as "20.0 s behind the event store", which completes "this machine's clock is". */
 export function describeClock({ name, aheadMs, uncertaintyMs }: OtherClock): string {
   const seconds = Math.max(0, Math.abs(aheadMs) - uncertaintyMs) / 1000
   if (seconds === 0) return `the same as ${name}`
   return `${seconds.toFixed(1)} s ${aheadMs > 0 ? 'behind' : 'ahead of'} ${name}`
 }
 
-/** The clock behind an HTTP answer, whose Date has whole seconds. Empty without a date. */
+/**
+ * Reads the clock of a server from the Date header of its answer, which has whole seconds. @returns an empty
+ * list without a date
+ */
 export function clockOfResponse(
   of: string,
   date: string | null,
@@ -30,22 +38,25 @@ export function clockOfResponse(
   return [{ name: of, aheadMs: then + 500 - before - tookMs / 2, uncertaintyMs: 500 + tookMs / 2 }]
 }
 
-/** The clock of the event store, or none when no node says its time. */
+/** Reads the clock of the event store. @returns an empty list when no node sends its time */
 export async function clockOfEventStore(url: string): Promise<OtherClock[]> {
   const answer = await fetchStoreTime(url)
   return answer ? clockOfResponse('the event store', answer.date, answer.before, answer.after) : []
 }
 
-/** Compares the clocks of this machine and of the event store, for the errors of calls that were not answered in time. */
+/** Compares this machine's clock with the event store's, for the errors of calls that timed out. */
 export type ClockDifference = {
-  /** Asks for the store's time in the background, at most once a minute. */
+  /** Requests the store's time in the background, at most once a minute. */
   refresh(): void
-  /** What to add to an error; undefined when the clocks agree, or the store's time is not known soon. */
+  /**
+   * The text to add to an error; undefined when the clocks agree, or the store's time is not known within 250
+   * ms.
+   */
   describe(): Promise<string | undefined>
 }
 
 const cacheMs = 60_000
-/** How long an error waits for an answer that is under way. */
+/** How long an error waits for a request for the store's time. */
 const answerTimeoutMs = 250
 
 /** @param url as `parseAddress` takes it */

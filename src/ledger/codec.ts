@@ -4,7 +4,7 @@ import { EventMetadata, type LogEntry, type Recorded } from '../domain/recorded.
 import { categoryOf } from '../domain/streams.ts'
 import { type Upcasters, upcasters } from './upcasters.ts'
 
-/** An event as the store hands it out, nothing of it trusted yet. */
+/** An event as the store returns it, before validation. */
 export type StoredEvent = {
   id: string
   stream: string
@@ -16,13 +16,13 @@ export type StoredEvent = {
 }
 
 export type Codec = {
-  /** The schema number under which an event of this type is written today. */
+  /** The current schema number of an event type. */
   schemaOf(type: string): number
   /** Parses an event read from the log, upcasting an old shape first. Never throws: see {@link LogEntry}. */
   decode(stored: StoredEvent): LogEntry
 }
 
-/** So that a problem with the metadata names it. */
+/** Wraps the metadata, so that a validation error names it. */
 const Envelope = z.object({ metadata: EventMetadata })
 
 export function createCodec(known: Upcasters): Codec {
@@ -38,7 +38,7 @@ export function createCodec(known: Upcasters): Codec {
         .slice(schema - 1)
         .reduce((older, upcaster) => upcaster(older), data)
     } catch {
-      // What the upcaster threw may tell a value.
+      // The upcaster's error may quote a value of the event.
       throw new Error(`${type} of schema ${schema} could not be brought up to date`)
     }
   }
@@ -68,7 +68,7 @@ export function createCodec(known: Upcasters): Codec {
 
 type EventHeader = Pick<Recorded, 'readable' | 'id' | 'stream' | 'revision' | 'position' | 'metadata'>
 
-/** @throws ZodError for what the category may not hold */
+/** @throws ZodError for an event that the category's schema does not allow */
 function parsedIn(category: Category, place: EventHeader, shape: { type: string; data: unknown }): Recorded {
   switch (category) {
     case 'tenant':
@@ -116,7 +116,7 @@ function parsedIn(category: Category, place: EventHeader, shape: { type: string;
   }
 }
 
-/** Names the fields that do not fit, never their values: an unreadable event may hold anything. */
+/** Names the invalid fields, but not their values: an unreadable event may hold personal data or secrets. */
 function problemOf(error: unknown): string {
   if (!(error instanceof z.ZodError)) return error instanceof Error ? error.message : 'unreadable'
   const fields = error.issues.flatMap((issue) => {

@@ -4,24 +4,26 @@ import { isSameEvent, type RawEvent } from './raw-event.ts'
 import type { LogSource } from './raw-log.ts'
 
 export type LogComparison = {
-  /** Events that stand in both logs at the same place of the order, counted from the start. */
+  /** How many events are the same in both logs, counted from the start. */
   events: number
   streams: number
-  /** SHA-256 over all of these, in their order. */
+  /** SHA-256 over these events, in order. */
   digest: string
-  /** Streams whose events are not the same in both; empty when the logs are equal, or when only their order differs. */
+  /**
+   * Streams whose events differ; empty when the logs are equal, or when only the order of their events differs.
+   */
   differences: {
     stream: string
     difference: 'missing in the target' | 'only in the target' | 'not the same'
   }[]
-  /** Whether all streams are the same, and come in the same order. */
+  /** Whether both logs hold the same streams, in the same order. */
   equal: boolean
 }
 
 /**
- * Compares two logs, event by event in the order over all streams, every field but the position. Where that finds a
- * difference, each stream's digest is compared, so that it can be said which streams differ.
- * @param most how many events of the source count; what it holds after them is no difference
+ * Compares two logs event by event, in log order, in every field but the position. If they differ, it compares
+ * a digest of each stream to find out which ones do.
+ * @param most compares only this many events of the source; later ones are ignored
  * @throws LedgerUnavailable
  */
 export async function compareLogs(
@@ -83,7 +85,7 @@ async function* firstOf(log: LogSource, most: number): AsyncIterable<RawEvent> {
   }
 }
 
-/** Of each stream, a digest over all of its events: that of the events before one goes into that of the one. */
+/** Computes a digest for each stream: the digest before an event is hashed together with that event. */
 async function streamDigests(events: AsyncIterable<RawEvent>): Promise<Map<string, string>> {
   const digests = new Map<string, string>()
   for await (const event of events) {
@@ -93,7 +95,7 @@ async function streamDigests(events: AsyncIterable<RawEvent>): Promise<Map<strin
   return digests
 }
 
-/** Everything of an event but its position, so that no two events have the same bytes. */
+/** Serializes an event without its position; different events have different bytes. */
 function bytesOf({ id, stream, revision, type, isJson, data, metadata }: RawEvent): Buffer {
   const head = JSON.stringify([id, stream, revision, type, isJson, data.length, metadata.length])
   return Buffer.concat([Buffer.from(head), data, metadata])

@@ -6,41 +6,45 @@ import { NodeClient } from './node-client.ts'
 import { classifyError, failureOf } from './store-errors.ts'
 import { LedgerUnavailable, type UnavailableReason } from './unavailable.ts'
 
-/** A client of one node, for as long as that node answers. */
+/** The connection to one node. */
 export type Node = {
   client: NodeClient
-  /** Aborts when another client has taken its place: what has no end of its own moves over. */
+  /** Aborts when another connection replaces this one; subscriptions then move to the new one. */
   replaced: AbortSignal
-  /** Called when its connection ends. */
+  /** Listeners for the end of the connection. */
   onEnd: Set<() => void>
-  /** Notes that the store has answered. */
+  /** Records that the store has answered. */
   answered(): void
 }
 
 export type Connection = {
   /**
-   * Makes a call, and makes it again on a new client while the store cannot be reached.
-   * @param what begins the message of the error
-   * @param limitMs for all tries together
-   * @param call is told how long it may still take; what it throws is judged by {@link classifyError}
-   * @throws LedgerUnavailable when time is up; what the call throws when another try would fail in the same way
+   * Makes a call, and repeats it on a new connection while the store is unreachable.
+   * @param what the start of the error message
+   * @param limitMs the time limit for all attempts together
+   * @param call gets the remaining time in milliseconds; {@link classifyError} decides whether its error is
+   *   retried
+   * @throws LedgerUnavailable when the time is up; the call's own error when a retry would fail in the same way
    */
   call<T>(what: string, limitMs: number, call: (node: Node, leftMs: number) => Promise<T>): Promise<T>
-  /** The client of this moment. @throws LedgerUnavailable when no node is found in time */
+  /** The current node. @throws LedgerUnavailable when no node is found in time */
   node(limitMs: number): Promise<Node>
-  /** To be told of what a call on a node has failed with. @returns the error to throw */
+  /**
+   * Reports the error of a call on a node, so that a broken connection is replaced.
+   * @returns the error to throw
+   */
   reportFailure(what: string, node: Node | undefined, error: unknown): unknown
-  /** Ends the connection and what is still under way on it. */
+  /** Closes the connection and ends its calls. */
   close(): void
 }
 
-/** A client whose calls fail is replaced when nothing else was answered for so long. */
+/** A connection is replaced when its calls fail and nothing was answered for this long. */
 const silentMs = 2000
 const maxPauseMs = 400
-/** How long the calls under way on a client that was replaced may go on. */
+/** How long the calls on a replaced connection may continue. */
 const drainMs = 10_000
 
-/** Connects when the first call is made. @param url as `parseAddress` takes it */
+/** Connects on the first call. @param url as `parseAddress` takes it */
 export function createConnection(url: string): Connection {
   const address = parseAddress(url)
   const clocks = createClockDifference(url)
@@ -93,7 +97,7 @@ export function createConnection(url: string): Connection {
         } catch (error) {
           const failure = reportFailure(what, of, error)
           if (isLate(failure)) clocks.refresh()
-          // The last try is cut off by the time limit: the one before it says what is wrong.
+          // The time limit cuts off the last attempt, so the error before it says more.
           reported = reported !== undefined && isLate(failure) ? reported : failure
           const pauseMs = Math.min(maxPauseMs, 50 * 2 ** tries)
           const isOver = isClosed || performance.now() + pauseMs >= until
@@ -109,14 +113,14 @@ export function createConnection(url: string): Connection {
   }
 }
 
-/** Whether another try may come to something else. */
+/** Whether a retry may succeed. */
 const isTransient = (failure: unknown): boolean =>
   failure instanceof LedgerUnavailable && !permanentReasons.has(failure.reason)
 
 const isLate = (failure: unknown): boolean =>
   failure instanceof LedgerUnavailable && failure.reason === 'no_answer'
 
-/** Adds the difference of the clocks to the error of a call that was not answered in time: it may be why. */
+/** Adds the difference of the clocks to the error of a timeout, which it may explain. */
 async function withClockDifference(clocks: ClockDifference, failure: unknown): Promise<unknown> {
   if (!(failure instanceof LedgerUnavailable) || failure.reason !== 'no_answer') return failure
   const words = await clocks.describe()
@@ -137,7 +141,7 @@ type Replaceable = Node & {
   end(afterMs: number): void
 }
 
-/** How long a cluster may take to name a node before whoever asked hears of it. */
+/** Time limit for finding a node of the cluster. */
 const searchTimeoutMs = 2000
 
 async function connect(address: StoreAddress): Promise<Replaceable> {

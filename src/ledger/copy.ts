@@ -5,20 +5,23 @@ import type { LogSource, RawLog } from './raw-log.ts'
 import { writeInOrder } from './raw-write.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
-/** How far a copy is: everything up to these positions is the same in both logs. */
+/** How far a copy has come: both logs hold the same events up to these positions. */
 type CopyPosition = { events: number; source: bigint | undefined; target: bigint | undefined }
 
 type CopyProgress = { events: number; position: bigint; head: bigint }
 
 export type CopyOptions = {
-  /** Asked at the end of the source: whether more may come, and is to be waited for. Left out: the copy ends there. */
+  /**
+   * Whether the source may still grow. If so, the copy waits for more at its end. If absent, the copy ends
+   * there.
+   */
   mayGrow?: () => Promise<boolean>
   onProgress: (progress: CopyProgress) => void
-  /** Told of a failure that is tried again. */
+  /** Called for each failure that is retried. */
   onRetry: (error: Error) => void
 }
 
-/** The target holds something that the source does not have at that place: it is no copy, or not of this log. */
+/** The target holds an event that the source does not have at that place, so it is not a copy of this log. */
 export class TargetDiffers extends Error {
   constructor(message: string) {
     super(message)
@@ -31,12 +34,12 @@ const maxTriesWithoutProgress = 10
 const pollMs = 250
 
 /**
- * Makes the target's own events the same as the source's: ids, types, bytes, revisions, and the order over all streams.
- * Looks first at what the target holds, so it goes on where an earlier copy ended, whenever that was. After a failure it
- * looks again, at what was on its way.
+ * Copies the source's events to the target with the same ids, types, bytes, revisions and order. It first
+ * compares what the target already holds, so it continues an earlier copy. After a failure it compares again,
+ * because events may have been written without an acknowledgement.
  * @returns how many events both hold
- * @throws TargetDiffers when the target holds anything that is not a prefix of the source; LedgerUnavailable when a store
- *   does not answer for long
+ * @throws TargetDiffers when the target does not hold a prefix of the source; LedgerUnavailable after repeated
+ *   failures of a store
  */
 export async function copyLog(source: LogSource, target: RawLog, options: CopyOptions): Promise<number> {
   let place = await compare(source, target, beforeAll, options.onProgress)
@@ -67,7 +70,7 @@ export async function copyLog(source: LogSource, target: RawLog, options: CopyOp
   }
 }
 
-/** Writes what the source holds after a place, up to its end. */
+/** Writes the source's events after a position, up to its end. */
 async function writeAfter(
   source: LogSource,
   target: RawLog,
@@ -91,8 +94,8 @@ async function writeAfter(
 }
 
 /**
- * Reads what the target holds after a place beside what the source holds there.
- * @returns the place up to which the target has come
+ * Compares the target's events after a position with the source's.
+ * @returns the position up to which they are the same
  * @throws TargetDiffers
  */
 async function compare(

@@ -11,9 +11,9 @@ import { LedgerUnavailable } from './unavailable.ts'
 const retryPauseMs = 150
 
 /**
- * The node to speak to, by the word of the cluster: the leader, unless the address prefers another. A node that does not
- * answer is not taken, even where the others still believe that it leads.
- * @param limitMs after which the search is given up
+ * Finds the node to connect to: the leader, unless the address prefers another. A node that does not answer is
+ * skipped, even if the other nodes still list it as the leader.
+ * @param limitMs time limit for the search
  * @throws LedgerUnavailable when no node was found in time
  */
 export async function findNode(address: StoreAddress, limitMs: number): Promise<string> {
@@ -31,7 +31,7 @@ export async function findNode(address: StoreAddress, limitMs: number): Promise<
   throw new LedgerUnavailable('no node of the event store responds or accepts writes', failure, 'no_node')
 }
 
-/** The node that a seed names, if that node itself answers. */
+/** The best node by a seed's member list, if that node answers. */
 async function nodeBy(seed: string, address: StoreAddress): Promise<string> {
   const best = determineBestNode(address.preference, await membersBy(seed, address))
   if (!best) throw new Error(`${seed} knows no node that is ready`)

@@ -8,27 +8,30 @@ import { type Loaded, loadFromLog } from './load.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /**
- * Says that a command belongs to a run that may begin again after a crash: what an earlier attempt of the run has
- * recorded in the stream is not recorded again. The attempts are known by an id of the cause that they share: requests
- * with one Idempotency-Key by the correlation id (the default), executions of one confirmation by the causation id,
- * which is the confirmation's.
+ * Marks a command as part of a run that may be repeated after a crash. An event that an earlier attempt
+ * recorded in the stream is not recorded again. Attempts of one run share an id in the cause: requests with one
+ * Idempotency-Key share the correlation id (the default), executions of one confirmation share the causation
+ * id, which is the id of the confirmation.
  */
 export type Resumable = { resumed: boolean; sharedId?: 'correlationId' | 'causationId' }
 
 type ExecuteOptions<State, C extends Category> = {
-  /** What the caller has already read: used for the first attempt, unless another command on the stream ran since. */
+  /**
+   * State that the caller has already read. The first attempt uses it, unless it had to wait for another
+   * command on the stream.
+   */
   found?: Loaded<State> | undefined
   /**
-   * Where the state is read, if not from the stream itself: a row of a read model. It may be behind the stream; the
-   * append at its revision is refused then, and the row is read again.
+   * Reads the state from a read model instead of the stream. If it is behind the stream, the append is refused
+   * and the state is read again.
    */
   read?: (() => Promise<Loaded<State>>) | undefined
   run?: Resumable | undefined
-  /** Called with what was decided on, before it is recorded; it refuses by throwing. */
+  /** Called with the decided events before they are appended; throws to refuse them. */
   admit?: ((events: EventOf<C>[]) => void) | undefined
-  /** Awaited once the events are in the log: proves that what else the decision relied on held until then. */
+  /** Awaited after the append: checks that the other facts that the decision relied on still held. */
   proof?: (() => Promise<void>) | undefined
-  /** Whether to wait until the read models show what was recorded. The default is true. */
+  /** Whether to wait until the read models show the events. The default is true. */
   waits?: boolean
 }
 
@@ -37,23 +40,24 @@ type Executed<State, C extends Category> = {
   before: State
   state: State
   events: EventOf<C>[]
-  /** The revision of the stream now, as far as is known. */
+  /** The current revision of the stream, as far as is known. */
   revision: ExpectedRevision
-  /** An earlier attempt of the run had recorded the command, so this one recorded nothing. */
+  /** An earlier attempt of the run recorded the command, so this one recorded nothing. */
   recordedBefore?: true
   /** The position of the last event in the log. */
   position?: bigint
 }
 
-/** What a command waits for, so that the next request reads what it wrote. */
+/** The read models that a command waits for, so that the next request sees its effect. */
 export type ReadModels = { advanceTo(position: bigint): Promise<void>; catchUp(): Promise<void> }
 
 /**
- * Executes a command on a stream, which is named by the decider's category and the id.
- * @param command or what prepares it from the state, such as a secret to keep; undefined when there is nothing to do
+ * Executes a command on the stream of the decider's category and the id.
+ * @param command the command, or a function that makes it from the state, such as after storing a secret;
+ *   undefined when there is nothing to do
  * @throws Refusal when the rules do not allow the command
- * @throws LedgerUnavailable when the stores do not answer in time, or other commands win the race too often; what the
- *   preparation, `admit` and the proof throw
+ * @throws LedgerUnavailable when the stores do not answer in time, or concurrent appends win too often; errors
+ *   of the command function, `admit` and `proof`
  */
 export type Execute = <State, Command, C extends Category>(
   decider: Decider<State, Command, C>,
@@ -65,13 +69,13 @@ export type Execute = <State, Command, C extends Category>(
 
 type Prepare<State, Command> = (state: State) => Command | undefined | Promise<Command | undefined>
 
-/** Races are only lost to other processes, since this process runs one command on a stream at a time. */
+/** The keyed mutex serializes commands of this process, so only other processes cause conflicts. */
 const attempts = 25
 
 /**
- * The one way in which anything is changed: load, decide, append at exactly the revision that was decided on, and wait
- * until the read models show it. A crash before the append leaves nothing; one after it leaves the events, and the next
- * command or projector brings the read models up to them.
+ * Creates the function that makes every change: load, decide, append at the revision that was read, and wait
+ * until the read models show the events. A crash before the append leaves nothing behind. After a crash that
+ * follows the append, the next command or projector brings the read models up to date.
  */
 export function createExecute(ledger: Ledger, readModels: ReadModels, mutex: KeyedMutex): Execute {
   return (decider, id, command, cause, options = {}) => {
@@ -101,7 +105,7 @@ export function createExecute(ledger: Ledger, readModels: ReadModels, mutex: Key
           return { before, state, events, revision: outcome.revision, position: outcome.position }
         }
         basis = undefined
-        // The command that won may have been another attempt of the same run.
+        // The append that won may be another attempt of the same run.
         mayBeRecorded = run !== undefined
         await readModels.catchUp()
         await setTimeout(Math.random() * Math.min(100, 2 ** attempt))
@@ -115,7 +119,7 @@ const isPrepare = <State, Command>(
   command: Command | Prepare<State, Command>,
 ): command is Prepare<State, Command> => typeof command === 'function'
 
-/** Whether an event of the stream has this id of the cause. */
+/** Whether an event of the stream has the same correlation or causation id. */
 async function isCauseOfAny(
   ledger: Ledger,
   stream: string,

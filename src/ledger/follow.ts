@@ -3,9 +3,9 @@ import type { LogEntry } from '../domain/recorded.ts'
 import type { Ledger } from './ledger.ts'
 
 /**
- * Everything in the log after a position, in order and without gaps, and then everything to come: when the
- * connection breaks it subscribes again from the last entry it handed out. Ends when the signal aborts.
- * @param onBreak told of each lost connection, with the milliseconds until the next try
+ * Yields every entry after a position, in order and without gaps, and then new ones as they come. After a lost
+ * connection it subscribes again from the last entry. Ends when the signal aborts.
+ * @param onBreak called for each lost connection, with the milliseconds until the next attempt
  */
 export async function* follow(
   ledger: Ledger,

@@ -1,20 +1,23 @@
 import { withTimeout } from '../async/timeout.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
-/** Stands before everything that reads or writes the log: it is open while the log is known to be the right one. */
+/** Guards all reads and writes of the log: it is open while the log is known to be the right one. */
 export type Gate = {
-  /** For the hot path, which then need not wait. */
+  /** Lets the hot path skip the wait. */
   isOpen(): boolean
-  /** @throws LedgerUnavailable when it does not open in time; what {@link Gate.fail} was given */
+  /**
+   * Waits until the gate is open. @throws LedgerUnavailable when it stays closed for too long; the error given
+   * to {@link Gate.fail}
+   */
   passed(): Promise<void>
   open(): void
-  /** Until it is opened again. */
+  /** Closes the gate until `open` is called. */
   close(): void
-  /** For good. */
+  /** Closes the gate for good, with the error to throw. */
   fail(why: Error): void
 }
 
-/** As long as one try of an append may take. */
+/** The same as the time limit of one attempt of an append. */
 const openTimeoutMs = 2500
 
 export function createGate(waitMs = openTimeoutMs): Gate {
@@ -37,7 +40,7 @@ export function createGate(waitMs = openTimeoutMs): Gate {
     close() {
       if (opening) return
       opening = Promise.withResolvers()
-      // Rejected when nobody waits, it is nobody's.
+      // Avoids an unhandled rejection when nothing waits for it.
       opening.promise.catch(() => undefined)
     },
     fail(why) {

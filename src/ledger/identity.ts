@@ -4,10 +4,10 @@ import type { Cause, Ledger } from './ledger.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /**
- * Gives the log its identity unless it has one. Of two processes that do it at once, one does and the other one finds
- * it. It also tells whether this user may append at all: the store looks at that before anything else.
- * @returns the id that the log has from now on
- * @throws LedgerUnavailable; what the store says when this user may not append
+ * Records an identity for the log unless it has one. If two processes do so at once, one appends it and the
+ * other reads it. This also shows whether the user may append: the store checks that first.
+ * @returns the id of the log
+ * @throws LedgerUnavailable; the store's error when this user may not append
  */
 export async function identify(ledger: Ledger, cause: Cause): Promise<string> {
   const ledgerId = randomUUID()

@@ -23,28 +23,35 @@ import { classifyError, isInvalidPosition } from './store-errors.ts'
 import { subscribed } from './subscription.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
-/** The last revision that a decision was made on; `no_stream` when the stream did not exist. Never "any". */
+/**
+ * The revision that the decision was based on; `no_stream` when the stream did not exist. "Any" is never sent.
+ */
 export type ExpectedRevision = number | 'no_stream'
 
 export type Cause = Omit<EventMetadata, 'schema'>
 
 type AppendOutcome =
   | { appended: true; revision: number; position: bigint }
-  /** Somebody else has appended since: nothing was written. */
+  /** Another process has appended since; nothing was written. */
   | { appended: false }
 
 export type Page = {
   entries: LogEntry[]
-  /** The position of the last event looked at, the ledger's own or not; undefined at the end of the log. */
+  /**
+   * The position of the last event that was read, including other applications' events; undefined at the end of
+   * the log.
+   */
   through: bigint | undefined
 }
 
 export type Ledger = {
-  /** The first so many events of a stream, or all of them, oldest first; empty when there is no such stream. */
+  /**
+   * The first `most` events of a stream, or all of them, oldest first; empty when the stream does not exist.
+   */
   readStream(stream: string, most?: number): AsyncIterable<LogEntry>
   /**
-   * Writes all events or none. An append whose answer is lost is sent again with the same event ids at the same
-   * place, which the store answers as if it were the first, so nothing is written twice.
+   * Appends all events or none. If the answer is lost, the append is sent again with the same event ids and
+   * revision. The store treats it as the first one, so nothing is written twice.
    * @throws LedgerUnavailable when the store does not answer within the time limit
    */
   append(
@@ -53,40 +60,40 @@ export type Ledger = {
     events: readonly DomainEvent[],
     cause: Cause,
   ): Promise<AppendOutcome>
-  /** The next part of the log after a position (exclusive; undefined is its start), in order. */
+  /** The next page of the log after a position (exclusive; undefined is the start), in order. */
   readPage(after: bigint | undefined, limit: number): Promise<Page>
-  /** Everything after a position, and then everything to come, until the signal aborts or the store fails. */
+  /** Every entry after a position, then new ones, until the signal aborts or the store fails. */
   subscribe(after: bigint | undefined, signal: AbortSignal): AsyncIterable<LogEntry>
   /** The position of the log's last event; undefined when it is empty. */
   head(): Promise<bigint | undefined>
-  /** The id of the log, undefined when it has none. Asked past the gate, as all below. */
+  /** The id of the log, undefined when it has none. Bypasses the gate, as all methods below do. */
   identity(): Promise<string | undefined>
-  /** Says something once when a connection is made, and ends or fails with it. */
+  /** Yields once when a connection is established, and ends or fails with it. */
   followIdentity(signal: AbortSignal): AsyncIterable<unknown>
-  /** The event at exactly this position, of whichever stream; undefined when none is there. */
+  /** The event at exactly this position, in any stream; undefined when there is none. */
   eventAt(position: bigint): Promise<LoggedEvent | undefined>
-  /** The last event of the log, of whichever stream; undefined when it is empty. */
+  /** The last event of the log, in any stream; undefined when the log is empty. */
   lastEvent(): Promise<LoggedEvent | undefined>
   close(): Promise<void>
 }
 
-/** An event's place in the whole log, and when the store took it in, by the store's clock. */
+/** An event's position in the log, its id, and its time by the store's clock. */
 export type LoggedEvent = { position: bigint; id: string; created: Date }
 
 export type LedgerLimits = {
-  /** How long one try of a call may take; for a read, until each next event. */
+  /** The time limit of one attempt; for a read, the time until each next event. */
   tryMs: number
-  /** How long a call may take with all its tries. */
+  /** The time limit of a call with all its attempts. */
   callMs: number
 }
 
-/** Well under what an HTTP request may take, so that whoever waits is answered why. */
+/** Well below the time limit of an HTTP request, so that the caller still gets an error with the cause. */
 const defaultLimits: LedgerLimits = { tryMs: 2500, callMs: 7000 }
 
 /**
- * Connects to an EventStoreDB, and connects anew whenever it cannot be reached.
+ * Connects to an EventStoreDB, and reconnects when it becomes unreachable.
  * @param url as `parseAddress` takes it
- * @param gate stands before every try of a call that reads or writes the log
+ * @param gate must be open before each attempt to read or write the log
  */
 export function connectLedger(
   url: string,
@@ -123,8 +130,8 @@ type Store = { connection: Connection; limits: LedgerLimits; gate: Gate }
 const ownStreams = streamNameFilter({ prefixes: [...ownPrefixes] })
 
 /**
- * A forward read of $all starts with the very event at its position, so one more is asked for and dropped. It
- * cannot be filtered by this client, so the events of others are passed over here.
+ * A forward read of $all starts with the event at the given position, so one more event is read and the first
+ * is dropped. The client cannot filter such a read, so other applications' events are skipped here.
  */
 async function readPage(store: Store, after: bigint | undefined, limit: number): Promise<Page> {
   const maxCount = limit + (after === undefined ? 0 : 1)
@@ -154,12 +161,12 @@ async function* subscribe(
   }
 }
 
-/** So many events of a stream are asked for at a time. */
+/** Events of a stream per request. */
 const streamPage = 200
 
 /**
- * Whoever leaves early leaves a page that has been read whole: a store ends the connection of whoever cancels too many
- * reads, with all that others ask for on it.
+ * Reads whole pages, also for a caller that stops early: the store closes a connection that cancels too many
+ * reads, together with all other calls on it.
  */
 async function* readStream(store: Store, stream: string, most: number): AsyncIterable<LogEntry> {
   for (let from = 0; from < most; from += streamPage) {
@@ -220,7 +227,7 @@ async function eventAt(store: Store, position: bigint): Promise<LoggedEvent | un
   }
 }
 
-/** Asks the leader: a follower may lack what was acknowledged a moment ago. */
+/** Reads from the leader, because a follower may lack an event that was acknowledged a moment ago. */
 async function readOneEvent(store: Store, from: ReadAllOptions): Promise<LoggedEvent | undefined> {
   const [found] = await readEvents(store, 'the log cannot be read', (client) =>
     client.readAll({ ...from, maxCount: 1, requiresLeader: true }),
@@ -256,7 +263,7 @@ async function append(
   const what = `the event store rejected an append to ${stream}`
   try {
     const { revision, position } = await connection.call(what, limits.callMs, async ({ client }, leftMs) => {
-      // Each try anew: since the one before it another log may have taken the place of the one it was sent to.
+      // Checked before each attempt: since the one before, the store may have been replaced by another log.
       if (!gate.isOpen()) await gate.passed()
       return client.appends.append(stream, last, encoded, Math.min(leftMs, limits.tryMs))
     })
@@ -269,7 +276,7 @@ async function append(
 
 const encoder = new TextEncoder()
 
-/** JSON as it goes over the wire. */
+/** Encodes JSON for the store. */
 const bytesOf = (value: object): Uint8Array => encoder.encode(JSON.stringify(value))
 
 async function positionOf(store: Store, stream: string, revision: number): Promise<bigint> {
@@ -283,7 +290,7 @@ function decode(event: ReadEvent, position: bigint): LogEntry {
   return codec.decode({ id, stream, revision: Number(revision), position, type, data, metadata })
 }
 
-/** What of the client's recorded event is used, whatever its content type. */
+/** The fields of the client's recorded event that are used, for any content type. */
 type ReadEvent = {
   id: string
   streamId: string

@@ -7,15 +7,16 @@ import { LedgerUnavailable } from './unavailable.ts'
 
 export type Loaded<State> = { state: State; revision: ExpectedRevision }
 
-/** What is known of a stream that a new id names: it holds nothing yet. */
+/** The state of a stream for a new id, which has no events yet. */
 export const noStream = <State>({ initial }: { initial: State }): Loaded<State> => ({
   state: initial,
   revision: 'no_stream',
 })
 
 /**
- * Reads a stream from its first event. @returns its state, and the revision that it is at
- * @throws LedgerUnavailable when the stream holds an event that cannot be read: nothing is decided on half a history
+ * Reads a stream from its first event. @returns its state and its revision
+ * @throws LedgerUnavailable when an event of the stream cannot be read, because no decision may rely on a
+ *   partial history
  */
 export async function loadFromLog<State, C extends Category>(
   ledger: Ledger,

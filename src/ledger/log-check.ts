@@ -1,7 +1,7 @@
 import type { Ledger, LoggedEvent } from './ledger.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
-/** What the read models know of the log that they were built from. */
+/** The identity and position of the log that the read models were built from. */
 type KnownLog = {
   ledgerId: string | undefined
   position: bigint
@@ -11,7 +11,7 @@ type KnownLog = {
 
 /** The log is not the one that the read models were built from; the message says which is older and what to do. */
 export class WrongLog extends LedgerUnavailable {
-  /** The message without what to do. */
+  /** The message without the instruction. */
   readonly difference: string
 
   constructor(difference: string, todo: string) {
@@ -22,7 +22,8 @@ export class WrongLog extends LedgerUnavailable {
 }
 
 /**
- * Compares the log with what the read models know of it: its identity, and the last event that they took in.
+ * Compares the log with the one that the read models were built from: its identity, and the last event that
+ * they applied.
  * @throws WrongLog; LedgerUnavailable
  */
 export async function checkLog(
@@ -36,7 +37,7 @@ export async function checkLog(
   const position = known.event?.position ?? known.position
   if (position < 0n) return
   if (last === undefined || last.position < position) throw olderLog(last, position, known)
-  // Tables of a version that did not note the event are rebuilt from this log in any case.
+  // Tables of a version that did not record the event are rebuilt from this log in any case.
   if (known.event === undefined) return
   const found = await ledger.eventAt(position)
   if (found?.id !== known.event.id) throw otherPast(last, position, known)

@@ -6,9 +6,8 @@ import type { StoreAddress } from './address.ts'
 import { type AppendCall, type Appends, createAppends } from './appends.ts'
 
 /**
- * The client on a channel of our own to one node, which it never leaves: another node, or another connection to the
- * same one, is another client.
- * The client itself looks for no node then, and caches nothing of one that is gone.
+ * A client with its own channel to one node. It stays with that node: another node, or a new connection to the
+ * same one, is a new client.
  */
 export class NodeClient extends EventStoreDBClient {
   readonly #channel: Channel
@@ -22,14 +21,14 @@ export class NodeClient extends EventStoreDBClient {
   /** Appends go over this instead of `appendToStream`. */
   readonly appends: Appends = createAppends(() => this.batchAppend({}))
 
-  /** The protocol's own call for appends, for whoever writes bytes as they are. It has no deadline. */
+  /** The protocol's call for appends, which sends bytes unchanged. It has no deadline. */
   batchAppend(options: { requiresLeader?: boolean }): Promise<AppendCall> {
     return this.GRPCStreamCreator(streamsGrpc.StreamsClient, 'batchAppend', (streams) =>
       streams.batchAppend(...this.callArguments(options, { deadline: Number.POSITIVE_INFINITY })),
     )()
   }
 
-  /** The protocol's own call for reads, whose events are bytes: the client's own reads decode JSON. */
+  /** The protocol's call for reads, which returns bytes. The client's own reads decode JSON. */
   readBytes(
     request: ReadReq,
     options: { requiresLeader: boolean; deadline: number },
@@ -39,7 +38,7 @@ export class NodeClient extends EventStoreDBClient {
     )()
   }
 
-  /** Ends the connection, and the calls on it. */
+  /** Closes the connection and its calls. */
   end(): void {
     this.appends.end()
     this.#channel.close()
@@ -49,12 +48,12 @@ export class NodeClient extends EventStoreDBClient {
   protected override handleError = (): Promise<void> => Promise.resolve()
 }
 
-/** EventStoreDB writes events of up to 16 MiB, which is more than it takes over gRPC. */
+/** EventStoreDB stores events of up to 16 MiB, which exceeds the default gRPC message limit. */
 const maxReceivedBytes = 17 * 1024 * 1024
 
 /**
- * How much of what the store sends may be on its way. HTTP/2 begins with 64 KiB, which holds up the reader of a long part of
- * the log after some 80 events.
+ * The HTTP/2 receive window. The default of 64 KiB stalls a reader of a long part of the log after some 80
+ * events.
  */
 const receiveWindowBytes = 2 * 1024 * 1024
 
@@ -71,8 +70,8 @@ function channelOptions({ keepAlive }: StoreAddress): ChannelOptions {
 }
 
 /**
- * gRPC keeps the connections of all channels in one pool, and waits up to two minutes before it tries one again that
- * failed. A channel with connections of its own tries at once.
+ * By default gRPC shares the connections of all channels, and waits up to two minutes before it retries a
+ * failed one. A channel with its own connections retries at once.
  */
 export const ownConnections: ChannelOptions = {
   'grpc.use_local_subchannel_pool': 1,

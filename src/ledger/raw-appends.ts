@@ -7,23 +7,23 @@ import type { RawEventToWrite } from './raw-event.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /**
- * Appends that are sent one after another without waiting for answers. The store writes those of one call in the order
- * in which they were sent.
+ * Sends appends one after another without waiting for answers. The store writes the appends of one call in the
+ * order in which they were sent.
  */
 export type RawAppends = {
   /**
-   * Sends events of one stream whose revisions follow each other. They are written together or not at all, at exactly
-   * these revisions; the same events sent again are acknowledged and not written again.
-   * @returns their last position, once the store has acknowledged them and everything that was sent before
-   * @throws WrongRevision when the stream stands elsewhere, LedgerUnavailable when the store does not answer, fails, or
-   *   has not kept the order. Whichever it was, every later append fails too, and what was sent after it may have been
-   *   written without it: look at the log before going on
+   * Sends events of one stream with consecutive revisions. They are written together or not at all, at exactly
+   * these revisions. If the same events are sent again, they are acknowledged and not written again.
+   * @returns the position of the last one, once the store has acknowledged these events and all sent before
+   * @throws WrongRevision when the stream is at another revision; LedgerUnavailable when the store does not
+   *   answer, fails, or did not keep the order. After an error every later append fails as well. Events sent
+   *   after the failed ones may still have been written: compare the log before continuing
    */
   append(events: readonly RawEventToWrite[]): Promise<bigint>
   close(): void
 }
 
-/** The stream does not end where the events begin: somebody else has written there. */
+/** The stream does not end where the events begin, because another process has appended to it. */
 export class WrongRevision extends Error {
   constructor(stream: string) {
     super(`${stream} does not stand at the revision before the one to write`)
@@ -42,13 +42,13 @@ type Pending = {
   reject: (error: Error) => void
 }
 
-/** Opens a call for appends. @throws LedgerUnavailable */
+/** Opens a call for appends. @throws LedgerUnavailable when no node takes appends in time */
 export async function openRawAppends(connection: Connection): Promise<RawAppends> {
   const { node, call } = await connection.call(noAppends, connectTimeoutMs, async (node) => ({
     node,
     call: await node.client.batchAppend({ requiresLeader: true }),
   }))
-  /** In the order of sending. */
+  /** In the order in which they were sent. */
   const pending = new Map<string, Pending>()
   let broken: Error | undefined
   let lastPosition = -1n
@@ -92,7 +92,7 @@ export async function openRawAppends(connection: Connection): Promise<RawAppends
     }
   })
   call.on('error', (error) => {
-    // What it was ended for is known already.
+    // The reason for the end is already known.
     if (broken) return
     const failure = connection.reportFailure(noAppends, node, error)
     fail(failure instanceof Error ? failure : error)
@@ -107,7 +107,7 @@ export async function openRawAppends(connection: Connection): Promise<RawAppends
       if (pending.size === 0) lastAnswer = performance.now()
       const id = randomUUID()
       const { promise, resolve, reject } = Promise.withResolvers<bigint>()
-      // Whoever waits hears of it; they may only begin to wait after it has failed.
+      // The caller may start to wait after the failure, so this avoids an unhandled rejection.
       promise.catch(() => undefined)
       pending.set(id, { stream: first.stream, position: undefined, resolve, reject })
       const { stream, revision } = first

@@ -1,21 +1,21 @@
-/** An event as its bytes stand in the log: nothing is decoded, so that a copy of it is the same to the byte. */
+/** An event as the bytes in the log. Nothing is decoded, so a copy is identical to the byte. */
 export type RawEvent = {
   id: string
   stream: string
   revision: number
-  /** Where it stands in this log. It stands elsewhere in a copy. */
+  /** The position in this log; a copy has other positions. */
   position: bigint
   type: string
-  /** The content type: JSON, or else plain bytes. */
+  /** Whether the content type is JSON; otherwise it is plain bytes. */
   isJson: boolean
   data: Uint8Array
   metadata: Uint8Array
 }
 
-/** What may be written: the store gives the position. */
+/** An event to write; the store assigns the position. */
 export type RawEventToWrite = Omit<RawEvent, 'position'>
 
-/** Whether both are the same fact at the same place of the same stream. Positions differ between logs. */
+/** Whether both are the same event at the same revision of the same stream. Positions may differ. */
 export function isSameEvent(one: RawEventToWrite, other: RawEventToWrite): boolean {
   return (
     one.id === other.id &&

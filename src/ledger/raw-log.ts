@@ -6,19 +6,22 @@ import type { NodeClient } from './node-client.ts'
 import { openRawAppends, type RawAppends } from './raw-appends.ts'
 import type { RawEvent } from './raw-event.ts'
 
-/** A part of the log: the ledger's own events in it, and where it ends. */
+/** A page of the log: the ledger's own events, and the position where the page ends. */
 type RawPage = {
   events: RawEvent[]
-  /** The position of the last event looked at, the ledger's own or not: where to go on from. */
+  /**
+   * The position of the last event that was read, including other applications' events; the next page begins
+   * after it.
+   */
   through: bigint
 }
 
-/** A log as bytes, to be copied or backed up. Any number may be open in a process, beside its ledger. */
+/** Reads and writes a log as bytes, for copies and backups. A process may open several, besides its ledger. */
 export type RawLog = {
   /**
-   * The ledger's own events after a position (exclusive; undefined is the start), in the order of the log, up to its end
-   * as it is when the reader gets there. The next page is fetched while one is worked on.
-   * @throws LedgerUnavailable when the store does not answer after several tries
+   * The ledger's own events after a position (exclusive; undefined is the start), in log order, up to the end
+   * of the log. The next page is fetched while the current one is processed.
+   * @throws LedgerUnavailable when the store does not answer after several attempts
    */
   pages(after: bigint | undefined): AsyncIterable<RawPage>
   /** The position of the log's last event of any kind; undefined when it is empty. @throws LedgerUnavailable */
@@ -28,13 +31,13 @@ export type RawLog = {
   close(): Promise<void>
 }
 
-/** What a copy needs of the log that it is made of, which may stand in a file. */
+/** The part of a log that a copy reads; a file may provide it, too. */
 export type LogSource = Pick<RawLog, 'pages' | 'head'>
 
 const eventsPerPage = 500
-/** A page, with all tries. */
+/** Time limit of a page, with all attempts. */
 const readTimeoutMs = 30_000
-/** One try. */
+/** Time limit of one attempt. */
 const attemptTimeoutMs = 10_000
 
 /** @param url as `parseAddress` takes it */
@@ -61,13 +64,13 @@ async function* pages(connection: Connection, after: bigint | undefined): AsyncI
     const through = events.at(-1)?.position
     if (through === undefined) return
     next = readAfter(connection, through)
-    // Whoever stops reading early never hears what became of it.
+    // Avoids an unhandled rejection when the caller stops before it reads the next page.
     next.catch(() => undefined)
     yield { events: events.filter(({ stream }) => categoryOf(stream) !== undefined), through }
   }
 }
 
-/** A forward read begins with the very event at its position, which is dropped. */
+/** A forward read begins with the event at the given position, so that event is dropped. */
 async function readAfter(connection: Connection, after: bigint | undefined): Promise<RawEvent[]> {
   const events = await read(connection, requestOf('forwards', after, eventsPerPage))
   return events[0]?.position === after ? events.slice(1) : events
@@ -80,7 +83,7 @@ const read = (connection: Connection, request: streams.ReadReq): Promise<RawEven
 
 async function readOnce(client: NodeClient, request: streams.ReadReq, limitMs: number): Promise<RawEvent[]> {
   const events: RawEvent[] = []
-  // Of a cluster, the leader: a follower may not have the newest events.
+  // Reads from the leader of a cluster, because a follower may lack the newest events.
   const options = { requiresLeader: true, deadline: limitMs }
   const answers: AsyncIterable<streams.ReadResp> = await client.readBytes(request, options)
   for await (const answer of answers) {

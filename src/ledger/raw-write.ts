@@ -1,18 +1,19 @@
 import type { RawAppends } from './raw-appends.ts'
 import type { RawEventToWrite } from './raw-event.ts'
 
-/** The store takes 1 MiB at most, counted with two bytes a character of the type. */
+/** The store accepts 1 MiB at most, and counts two bytes for each character of the type. */
 const maxBytesPerAppend = 900_000
 const maxEventsPerAppend = 500
-/** On their way at a time: enough that the store is never idle, and little to look through after a failure. */
+/** Events in flight: enough to keep the store busy, and few enough to compare quickly after a failure. */
 const maxEventsInFlight = 2000
 const maxBytesInFlight = 8_000_000
 
 /**
- * Writes events in exactly this order, over all streams, with many appends on their way at a time. Events of one stream
- * that follow each other are one append.
- * @param onWritten told of each append in order, once it and all before it are acknowledged
- * @throws WrongRevision, LedgerUnavailable as `RawAppends` does; what was not reported as written may still have been
+ * Writes events in exactly this order, over all streams, with many appends in flight. Consecutive events of one
+ * stream are sent as one append.
+ * @param onWritten called for each append in order, once it and all before it are acknowledged
+ * @throws WrongRevision, LedgerUnavailable as `RawAppends` does; events not reported to onWritten may still
+ *   have been written
  */
 export async function writeInOrder<Event extends RawEventToWrite>(
   appends: RawAppends,
@@ -34,7 +35,7 @@ export async function writeInOrder<Event extends RawEventToWrite>(
     for (const group of groupsOf(page.events)) {
       while (events > maxEventsInFlight || bytes > maxBytesInFlight) await settleOldest()
       const done = appends.append(group.events)
-      // It is waited for in its turn; until then its failure is nobody's.
+      // It is awaited later; this avoids an unhandled rejection until then.
       done.catch(() => undefined)
       sent.push({ group, done })
       events += group.events.length
@@ -46,7 +47,7 @@ export async function writeInOrder<Event extends RawEventToWrite>(
 
 type Group<Event> = { events: Event[]; bytes: number }
 
-/** Splits a part of a log into what one append may hold. */
+/** Splits a page into groups that fit into one append. */
 function groupsOf<Event extends RawEventToWrite>(events: readonly Event[]): Group<Event>[] {
   const groups: Group<Event>[] = []
   for (const event of events) {

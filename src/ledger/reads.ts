@@ -4,9 +4,9 @@ import type { Node } from './connection.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
 /**
- * Everything that a read comes to. The client gives reads no deadline.
+ * Collects all events of a read. The client sets no deadline on reads.
  * @param idleMs how long to wait for each next event
- * @throws TimeoutError when none comes; what the client throws
+ * @throws TimeoutError when no event comes in time; the client's errors
  */
 export function collect<E>(read: StreamingRead<E>, node: Node, idleMs: number): Promise<E[]> {
   return new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ export function collect<E>(read: StreamingRead<E>, node: Node, idleMs: number): 
         settle()
         resolve(events)
       })
-      // It may report a failure again, which nobody would hear.
+      // Stays registered: the client may emit an error twice, and an unhandled one would end the process.
       .on('error', fail)
   })
 }

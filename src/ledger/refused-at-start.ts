@@ -3,7 +3,7 @@ import { parseAddress, type StoreAddress } from './address.ts'
 import { aboutCertificates, classifyError } from './store-errors.ts'
 import type { UnavailableReason } from './unavailable.ts'
 
-/** The event store cannot be used with what the address says; the message says what to change. */
+/** The event store cannot be used with this address; the message says what to change. */
 export class EventStoreRefused extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })
@@ -14,9 +14,9 @@ export class EventStoreRefused extends Error {
 const variable = 'KEYLEDGER_EVENTSTORE_URL'
 
 /**
- * Says why the first request to the event store failed, where that is known, without what is secret in the address.
- * @param doing what was tried, as in "read $all"
- * @returns the error as it came when it says nothing about the address or the user
+ * Explains why the first request to the event store failed, without secrets of the address.
+ * @param doing the attempted action, as in "read $all"
+ * @returns an EventStoreRefused, or the original error when it has another cause than the address or the user
  */
 export async function explainRefusal(error: unknown, url: string, doing: string): Promise<unknown> {
   if (url.startsWith('unix:')) return error
@@ -37,7 +37,7 @@ export async function explainRefusal(error: unknown, url: string, doing: string)
   return refused(tlsError === undefined ? unreachableMessage(address) : certificateMessage(address, tlsError))
 }
 
-/** Nothing at the address spoke as an event store does. */
+/** Reasons that mean that no event store responded at the address. */
 const noAnswerReasons = ['unreachable', 'no_node', 'no_answer'] as const
 
 /** @throws EventStoreRefused for an address that the client cannot use at all */
@@ -49,7 +49,7 @@ export function refuseUnusable(error: unknown): never {
       error,
     )
   }
-  // The client's own message quotes the address, and with it the password.
+  // The client's message quotes the address, which includes the password.
   throw new EventStoreRefused(
     `${variable} is not a valid event store URL. Write it as esdb://user:password@host:2113, with ?tls=false ` +
       'for a server without TLS.',
@@ -73,8 +73,9 @@ function unreachableMessage({ target, seeds, insecure }: StoreAddress): string {
 const handshakeTimeoutMs = 2000
 
 /**
- * Asks the nodes by TLS alone: the search for the leader of a cluster fails on a certificate as on a node that is down.
- * @returns what is wrong with the certificate or the protocol of the first node; undefined when that is not the trouble
+ * Opens a TLS connection only, because the search for a leader reports a certificate problem like a node that
+ * is down.
+ * @returns the certificate or protocol error of the first node; undefined when there is none
  */
 async function tlsProblem({ target, seeds, certificateAuthority }: StoreAddress) {
   const [host = '', port] = (target ?? seeds[0] ?? '').split(':')
@@ -88,7 +89,7 @@ async function tlsProblem({ target, seeds, certificateAuthority }: StoreAddress)
   return promise.finally(() => socket.destroy())
 }
 
-/** What Node and OpenSSL say, in the words of who has to mend it. */
+/** Translates a TLS error of Node or OpenSSL into what the operator can do. */
 function certificateMessage({ target, seeds }: StoreAddress, said: string): string {
   const node = target ?? seeds.join(', ')
   if (/wrong version number/i.test(said)) {

@@ -4,12 +4,13 @@ import { parseAddress } from './address.ts'
 
 const timeLimitMs = 1500
 
-/** The date of an HTTP answer, with the times of this machine before and after it was asked for. */
+/** The Date header of an HTTP answer, with this machine's times before and after the request (milliseconds). */
 export type DatedAnswer = { date: string; before: number; after: number }
 
 /**
- * Asks the event store for its time.
- * @returns undefined when no node says, as the embedded event store does not, which is on this machine
+ * Requests the event store's time.
+ * @param url as `parseAddress` takes it
+ * @returns undefined when no node sends it; the embedded event store does not, because it is on this machine
  */
 export async function fetchStoreTime(url: string): Promise<DatedAnswer | undefined> {
   if (url.startsWith('unix:')) return undefined

@@ -3,20 +3,20 @@ import { status } from '@grpc/grpc-js'
 import { TimeoutError } from '../async/timeout.ts'
 import { LedgerUnavailable, type UnavailableReason } from './unavailable.ts'
 
-/** What an error of the client means for the one who called it. */
+/** The kinds of errors of the client that callers distinguish. */
 export type StoreError =
-  /** The append was refused: the stream is at another revision. Nothing was written. */
+  /** The append was refused because the stream is at another revision. Nothing was written. */
   | { kind: 'wrong_revision' }
   /** There is no such stream. */
   | { kind: 'no_stream' }
-  /** The store could not do it at this moment. An append may have been written. */
+  /** The store failed or did not answer. An append may have been written. */
   | { kind: 'unavailable'; reason: UnavailableReason }
-  /** The call itself is wrong: another try fails in the same way. */
+  /** The call is invalid: a retry fails in the same way. */
   | { kind: 'fault' }
 
 /**
- * The one place that knows the errors of the client: its own classes, and the gRPC errors and plain errors that it
- * throws as well. Everything but a fault of the call itself may work later.
+ * Classifies the client's errors: its own classes, gRPC errors and plain errors. Any error but a fault may
+ * disappear on a retry.
  */
 export function classifyError(error: unknown): StoreError {
   if (error instanceof LedgerUnavailable) return unavailable(error.reason ?? 'failed')
@@ -28,7 +28,7 @@ export function classifyError(error: unknown): StoreError {
   return isClosedChannel(error) ? unavailable('unreachable') : { kind: 'fault' }
 }
 
-/** The error that a failed call is thrown as. Errors of our own making stay what they are. */
+/** Returns the error to throw for a failed call. keyledger's own errors are returned unchanged. */
 export function failureOf(what: string, error: unknown): unknown {
   const trouble = classifyError(error)
   if (trouble.kind !== 'unavailable' || error instanceof LedgerUnavailable) return error
@@ -49,7 +49,9 @@ const descriptions: Record<UnavailableReason, string> = {
 
 const unavailable = (reason: UnavailableReason): StoreError => ({ kind: 'unavailable', reason })
 
-/** As the client would convert it, which it does not always do. It fails where a trailer is missing. */
+/**
+ * Converts an error as the client does, which does not convert all of them and fails when a trailer is missing.
+ */
 function commandErrorOf(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined
   try {
@@ -85,7 +87,7 @@ function byType(type: ErrorType, code: number, message: string): StoreError {
   }
 }
 
-/** What the client only calls unknown. */
+/** Classifies errors that the client reports as unknown. */
 function byCode(code: number, message: string): StoreError {
   if (code === status.INVALID_ARGUMENT) return { kind: 'fault' }
   if (code === status.PERMISSION_DENIED) return unavailable('denied')
@@ -93,16 +95,16 @@ function byCode(code: number, message: string): StoreError {
   return unavailable(/not ready|no leader/i.test(message) ? 'not_ready' : 'failed')
 }
 
-/** $all was to be read from a position that is no event's. EventStoreDB has no code for it. */
+/** Whether $all was read from a position without an event. EventStoreDB has no error code for it. */
 export const isInvalidPosition = (error: unknown): boolean =>
   error instanceof Error && invalidPosition.test(error.message)
 
 const invalidPosition = /ReadAllResult: InvalidPosition/
 
-/** What Node and OpenSSL say of a certificate, of which gRPC makes an unavailable server. */
+/** Matches certificate errors of Node and OpenSSL, which gRPC reports as an unavailable server. */
 export const aboutCertificates =
   /certificate|CERT_|altnames|self[- ]signed|unable to verify|unable to get (?:local )?issuer|wrong version number/i
 
-/** What gRPC throws, bare, at a call on a channel that was closed. */
+/** Whether gRPC threw its plain error for a call on a closed channel. */
 const isClosedChannel = (error: unknown): boolean =>
   error instanceof Error && /^(?:The channel|Channel) has been (?:closed|shut down)/.test(error.message)

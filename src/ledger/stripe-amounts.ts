@@ -7,8 +7,8 @@ const isFields = (data: unknown): data is Fields =>
   typeof data === 'object' && data !== null && !Array.isArray(data)
 
 /**
- * Amounts of Stripe's were recorded as Stripe writes them, until they were recorded in minor units. Each one stands beside
- * its currency, however deep.
+ * Converts Stripe's amounts to minor units, at any depth next to a `currency` field. They used to be recorded
+ * as Stripe writes them.
  */
 export function fromStripeThroughout(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(fromStripeThroughout)
@@ -24,11 +24,14 @@ export function fromStripeThroughout(data: unknown): unknown {
   return fields
 }
 
-/** The same where Stripe is the provider, and what another one told as it is. */
+/** Converts amounts when Stripe is the provider, and leaves other providers' data unchanged. */
 export const saleInMinorUnits = (data: unknown): unknown =>
   isFields(data) && isOfStripe(data) ? fromStripeThroughout(data) : data
 
-/** What names no provider is known by the name of its notification in the vault, or by the id of a checkout session. */
+/**
+ * Data without a provider is recognized by the vault name of its notification, or by the id of a checkout
+ * session.
+ */
 function isOfStripe({ provider, source, payload, saleId }: Fields): boolean {
   const named = provider ?? source
   if (named !== undefined) return named === 'stripe'

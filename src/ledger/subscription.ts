@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 import type { NodeClient } from './node-client.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 
-/** Of the whole log, or of one stream. */
+/** A subscription of the client, to the whole log or to one stream. */
 type Subscription<E> = AsyncIterable<E> & {
   destroy(error?: Error): unknown
   unsubscribe(): Promise<void>
@@ -12,10 +12,11 @@ type Subscription<E> = AsyncIterable<E> & {
 }
 
 /**
- * What a subscription hands out, until the signal aborts. It ends with an error when its connection breaks or another
- * client takes the place of its own; a connection that hangs is found out by gRPC's keep-alive.
+ * Yields the events of a subscription until the signal aborts. It throws when its connection breaks or is
+ * replaced. gRPC's keep-alive detects a connection that hangs.
  * @param confirmMs how long the store may take to confirm the subscription
- * @throws LedgerUnavailable
+ * @throws LedgerUnavailable when no node is found, the subscription is not confirmed in time, or the connection
+ *   ends
  */
 export async function* subscribed<E>(
   connection: Connection,
@@ -32,7 +33,7 @@ export async function* subscribed<E>(
   const stop = () => end()
   const moveOver = () => end(new LedgerUnavailable('the subscription is moving to another connection'))
   const unconfirmed = setTimeout(() => end(new TimeoutError(confirmMs)), confirmMs)
-  // It may report a failure again after its reader has gone, which nobody would hear.
+  // The client may emit an error after the reader has gone; an unhandled one would end the process.
   subscription.on('error', () => undefined)
   subscription.once('confirmation', () => {
     clearTimeout(unconfirmed)

@@ -3,20 +3,23 @@ import type { LogEntry } from '../domain/recorded.ts'
 import { follow } from './follow.ts'
 import type { Ledger, Page } from './ledger.ts'
 
-/** More than any round takes; a reader that is further behind reads from the store. */
+/** More than any batch reads; a reader that is further behind reads from the store. */
 const maxKept = 5000
 
-/** The store pushes an event about as soon as it acknowledges it; a reader waits this long before it asks. */
+/**
+ * The store pushes an event about when it acknowledges it; a reader waits this long before it reads from the
+ * store.
+ */
 const pushTimeoutMs = 20
 
 const beforeAll = -1n
 
 /**
- * The newest part of the log, kept in memory as the store pushes it, for a reader that is never far behind: each
- * event then comes over the wire once, instead of being pushed as a notice and read again.
+ * Keeps the newest part of the log in memory, for a reader that is never far behind. Each event is then
+ * transferred once, instead of being pushed and read again.
  */
 export type Tail = Pick<Ledger, 'readPage' | 'head'> & {
-  /** Follows the log after a position and keeps what comes, while also handing it out. */
+  /** Follows the log after a position, keeps its entries and yields them. */
   follow(
     after: bigint | undefined,
     signal: AbortSignal,
@@ -25,7 +28,7 @@ export type Tail = Pick<Ledger, 'readPage' | 'head'> & {
 }
 
 export function createTail(ledger: Ledger): Tail {
-  /** Everything in the log after this position, up to the newest entry that is kept; undefined: nothing is. */
+  /** The kept entries are complete after this position; undefined when nothing is kept. */
   let completeAfter: bigint | undefined
   let kept: LogEntry[] = []
   let arrival = Promise.withResolvers<void>()
@@ -40,7 +43,7 @@ export function createTail(ledger: Ledger): Tail {
     arrival = Promise.withResolvers()
   }
 
-  /** What a reader has taken in is not asked for again. */
+  /** Drops the entries that the reader has read. */
   function forget(upTo: bigint): void {
     const firstNewer = kept.findIndex(({ position }) => position > upTo)
     kept = firstNewer === -1 ? [] : kept.slice(firstNewer)
@@ -54,7 +57,7 @@ export function createTail(ledger: Ledger): Tail {
       if (completeAfter === undefined || from < completeAfter) return ledger.readPage(after, limit)
       forget(from)
       if (kept.length === 0) await Promise.race([arrival.promise, setTimeout(pushTimeoutMs)])
-      // Meanwhile a page that came straight from the store may have been pushed as well.
+      // A page read from the store in the meantime may have been pushed as well.
       forget(from)
       const entries = kept.slice(0, limit)
       return entries.length === 0

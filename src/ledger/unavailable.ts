@@ -1,10 +1,10 @@
-/** Why the event store could not do what was asked of it. */
+/** Why the event store could not handle a request. */
 export type UnavailableReason =
-  /** No node of the cluster takes writes, or none answers. */
+  /** No node of the cluster accepts writes, or none answers. */
   | 'no_node'
-  /** No connection, or it broke. */
+  /** The connection failed or broke. */
   | 'unreachable'
-  /** The node's certificate is not one that this process trusts. */
+  /** This process does not trust the node's certificate. */
   | 'certificate'
   /** Connected, but no answer within the time limit. */
   | 'no_answer'
@@ -16,19 +16,21 @@ export type UnavailableReason =
   | 'denied'
   /** The log is not the one that the read models were built from. */
   | 'wrong_log'
-  /** The node failed, or ended the call before its end. */
+  /** The node failed, or ended the call early. */
   | 'failed'
 
 const synchronize = 'synchronize the clocks (timedatectl set-ntp true, or chrony)'
 
 /**
- * The event store, or the read models behind it, did not answer in time. Whether the command was recorded is not
- * known; sending it again is harmless.
+ * The event store, or the read models behind it, did not answer in time. Whether the command was recorded is
+ * not known; the command can safely be sent again.
  */
 export class LedgerUnavailable extends Error {
-  /** Undefined where the event store itself is well. */
+  /** Undefined when the event store is not the cause. */
   readonly reason: UnavailableReason | undefined
-  /** How this machine's clock differs from the event store's, if that may be the cause. The message holds it, too. */
+  /**
+   * How this machine's clock differs from the event store's, if that may be the cause. The message includes it.
+   */
   readonly clocks: string | undefined
 
   constructor(what: string, cause?: unknown, reason?: UnavailableReason, clocks?: string) {
@@ -39,7 +41,7 @@ export class LedgerUnavailable extends Error {
   }
 }
 
-/** The operator has frozen the ledger: nothing is recorded until they end that. Reads go on. */
+/** The operator has frozen the ledger: nothing is recorded until it is unfrozen. Reads still work. */
 export class LedgerFrozen extends LedgerUnavailable {
   constructor() {
     super('the ledger is frozen: it accepts no writes until the operator unfreezes it')

@@ -1,21 +1,21 @@
 import { z } from 'zod'
 import { fromStripeThroughout, saleInMinorUnits } from './stripe-amounts.ts'
 
-/** Takes an event's data in the shape of one schema number and returns it in the next one's. */
+/** Converts an event's data from one schema number to the next. */
 type Upcaster = (data: unknown) => unknown
 
 /**
- * How old shapes become today's, by event type: the first upcaster turns schema 1 into 2, the second 2 into 3,
- * and so on, so the current schema number of a type is the length of its list plus one. A shape once recorded is
- * never edited: change the zod schema, add the upcaster here, and add the old shape's line to the golden file
- * (test/ledger/golden-events.jsonl), which holds every shape ever written.
+ * Converts old shapes to the current one, by event type. The first upcaster converts schema 1 to 2, the second
+ * 2 to 3, and so on. So the current schema number of a type is the length of its list plus one. A recorded
+ * shape is never edited: change the zod schema, add an upcaster here, and add the old shape's line to the
+ * golden file (test/ledger/golden-events.jsonl), which holds every shape ever written.
  */
 export type Upcasters = Readonly<Record<string, readonly Upcaster[]>>
 
-/** A shape that takes in more than before: what was recorded already fits it. */
+/** For a schema that accepts more than before: recorded data already fits it. */
 const widened: Upcaster = (data) => data
 
-/** What is not of the old shape stays as it is: today's shape then says what does not fit. */
+/** Data that does not fit the old shape is left unchanged; the current schema then reports the problem. */
 const from =
   <Old extends z.ZodType>(old: Old, upcast: (data: z.infer<Old>) => unknown): Upcaster =>
   (data) => {
@@ -24,8 +24,8 @@ const from =
   }
 
 /**
- * Which payment was refunded was not recorded. Lemon Squeezy and Polar tell what was refunded in all, which stands in the
- * refund's id behind a dot; Stripe's id has the same form, but the amount was the step.
+ * Old refunds do not name the payment. Lemon Squeezy and Polar send the total refunded, after a dot in the
+ * refund's id. Stripe's ids have the same form, but its amount is that of the single refund.
  */
 const refundWithoutPayment = from(z.looseObject({ refundId: z.string(), amount: z.number() }), (refund) => {
   const total = Number(/\.(\d{1,15})$/.exec(refund.refundId)?.[1] ?? Number.NaN)
@@ -35,7 +35,7 @@ const refundWithoutPayment = from(z.looseObject({ refundId: z.string(), amount: 
 
 const disputeWithoutPayment = from(z.looseObject({}), (dispute) => ({ ...dispute, payment: null }))
 
-/** A fact in the shape that it had when notices were recorded in schema 1. */
+/** Upcasts a fact as it was recorded in payment notifications of schema 1. */
 const factUpcasters: Readonly<Record<string, Upcaster>> = {
   SaleRefunded: refundWithoutPayment,
   SaleDisputed: disputeWithoutPayment,
@@ -51,13 +51,15 @@ const notificationOfOldFact = from(
   },
 )
 
-/** Whether a sale or a person was the cause is told by what stands beside it, where the reason is the sale's. */
+/**
+ * For the reason `refunded`, other events of the sale show whether the sale or a person caused the revocation.
+ */
 const revocationWithoutCause = from(z.looseObject({ reason: z.string().nullable() }), (revoked) => ({
   ...revoked,
   cause: revoked.reason === 'refunded' ? null : 'person',
 }))
 
-/** Every refund was of the whole sale. */
+/** Old refunds always covered the whole sale. */
 const refundOfWholeSale = from(z.looseObject({ amount: z.number() }), (refund) => ({
   ...refund,
   payment: null,
@@ -73,14 +75,14 @@ const reinstatedAsWhole = from(z.looseObject({}), (reinstated) => ({
 }))
 
 export const upcasters: Upcasters = {
-  // Prices are Stripe's.
+  // These prices are Stripe's.
   KeyTypeAdded: [fromStripeThroughout],
   KeyTypeChanged: [fromStripeThroughout],
   PricesVerified: [fromStripeThroughout],
-  // The customer may be null.
+  // The customer became nullable.
   SaleReceived: [widened, saleInMinorUnits],
   SalePaymentRecorded: [widened, saleInMinorUnits],
-  // The end of the period may be null.
+  // The end of the period became nullable.
   SaleRenewed: [widened, saleInMinorUnits],
   SaleRefunded: [refundWithoutPayment, saleInMinorUnits],
   SaleDisputed: [disputeWithoutPayment, saleInMinorUnits],

@@ -6,11 +6,12 @@ import { WrongLog } from './log-check.ts'
 const pauseMs = 200
 
 /**
- * Keeps the gate open while the connection to the store lasts on which the log was compared, and closes it with that
- * connection: whatever answers afterwards may hold another log. Returns when the signal aborts, or the log is wrong.
- * @param check compares the log with the read models; throws WrongLog when they do not belong together
- * @param onBreak told of each lost connection, once
- * @param onWrong told once, when the gate is shut for good
+ * Compares the log on each new connection to the store, and keeps the gate open while that connection lasts.
+ * After a reconnect the store may hold another log, so the gate closes until the log is compared again. Returns
+ * when the signal aborts or the log is wrong.
+ * @param check compares the log with the read models; throws WrongLog when they do not match
+ * @param onBreak called once for each lost connection
+ * @param onWrong called once, when the gate is closed for good
  */
 export async function watchLog(
   ledger: Pick<Ledger, 'followIdentity'>,
@@ -21,7 +22,7 @@ export async function watchLog(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      // A log without an identity would never say anything.
+      // A log without an identity never yields anything here, so it is compared first.
       if (!gate.isOpen()) await check()
       for await (const _ of ledger.followIdentity(signal)) {
         await check()
