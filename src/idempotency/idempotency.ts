@@ -7,16 +7,16 @@ import { newWrappedKey, rewrapped, unwrapKey } from '../vault/wrapped-key.ts'
 import { type KeyedRequest, keyHashOf, requestHashOf } from './request.ts'
 import { type Run, runOf } from './run.ts'
 
-/** An answer as it was sent. */
+/** A stored answer. */
 const StoredReply = z.object({ status: z.int(), contentType: z.string(), body: z.string() })
 type StoredReply = z.infer<typeof StoredReply>
 
 const ReservedRun = z.object({ seed: z.string(), at: z.string(), requestId: z.string() })
 
 export type Reservation =
-  /** Nobody else runs it now. Must be ended by one of the three. */
+  /** The caller runs the request, and must call one of the three functions of `end`. */
   | { state: 'run'; run: Run; end: Ending }
-  /** Somebody else is running it. */
+  /** Another process is running the request. */
   | { state: 'in progress' }
   /** The key was used for another request. */
   | { state: 'mismatch' }
@@ -24,37 +24,39 @@ export type Reservation =
 
 export type Ending = {
   /**
-   * The run is over and this is its answer, from now until the key is forgotten.
-   * @returns the answer that stands: a run that was taken for dead, and was not, may have given it first
+   * Stores the answer of the run until the key expires.
+   * @returns the stored answer; another process may have taken over the run and stored one first
    */
   answer(reply: StoredReply): Promise<StoredReply>
-  /** It is not known how far the run has got: the next request goes on with it. */
+  /** Leaves the run unfinished, because its progress is not known; the next request continues it. */
   leaveOpen(): Promise<void>
-  /** Nothing was done: the next request begins anew. */
+  /** Removes the reservation, because nothing was done; the next request starts anew. */
   forget(): Promise<void>
 }
 
 /**
- * Remembers requests by their Idempotency-Key for 24 hours. A reservation stands in the database before the request
- * runs, and holds what its ids, keys and moment come from; whoever finds one whose holder has died takes it over and
- * makes the same things again, so that a crash at any step leaves nothing done twice.
+ * Stores requests by their Idempotency-Key for 24 hours. A reservation is written before the request runs, with
+ * the seed of its ids and keys, and its time. If the process that holds it dies, the next request takes it over
+ * and makes the same ids and keys again, so a crash at any step causes no duplicates.
  */
 export type Idempotency = {
   reserve(request: KeyedRequest, requestId: string): Promise<Reservation>
   /**
-   * Destroys the kept answers of a tenant that hold any of these texts, and lets no request that is running now keep
-   * its answer, which may hold them too. A caller who sends such a request again gets what there is to say by then, as
-   * after a crash before the answer was kept: nothing is done twice.
-   * @returns how many
+   * Destroys a tenant's stored answers that contain any of these texts. Running requests cannot store their
+   * answers either, as they may contain them. If such a request is sent again, it runs again as after a crash,
+   * without duplicates.
+   * @returns how many answers were destroyed
    */
   forgetAnswersWith(tenantId: string, texts: readonly string[]): Promise<number>
-  /** Destroys what has expired. @returns how many */
+  /** Deletes expired entries. @returns how many */
   sweep(): Promise<number>
 }
 
 const lifetimeMs = 24 * 3_600_000
 
-/** A running request renews its lease three times within this; one that does not is taken for dead. */
+/**
+ * A running request renews its lease three times within this time; otherwise another request may take it over.
+ */
 const defaultLeaseMs = 15_000
 
 export function createIdempotency(
@@ -76,7 +78,7 @@ export function createIdempotency(
           return { state: 'run', run: runOf(reserved, resumed), end: endingOf(db, claim, leaseMs) }
         }
         const found = await find(db, row.keyHash)
-        // It expired or was forgotten in this very moment.
+        // It expired or was removed just now.
         if (!found) continue
         if (!found.request_hash.equals(row.requestHash)) return { state: 'mismatch' }
         if (!found.reply) return { state: 'in progress' }
@@ -95,7 +97,7 @@ export function createIdempotency(
   }
 }
 
-/** So that a statement stays short after a long rest. */
+/** Keeps a statement short when many entries have expired. */
 const sweepBatch = 5000
 
 async function forgetAnswersWith(
@@ -106,7 +108,7 @@ async function forgetAnswersWith(
 ): Promise<number> {
   if (texts.length === 0) return 0
   await rewrapRunning(db, master, tenantId)
-  // As they stand in JSON, in which every answer to a POST is written.
+  // As they appear in JSON, the format of every answer to a POST.
   const written = texts.map((text) => JSON.stringify(text).slice(1, -1).toLowerCase())
   let forgotten = 0
   let last: Buffer = Buffer.alloc(0)
@@ -133,8 +135,8 @@ async function forgetAnswersWith(
 }
 
 /**
- * An answer is kept by the row's key as its request has read it. Sealed anew, the key opens the same things for whoever
- * sends the request again, and the running one keeps nothing.
+ * A running request stores its answer only if the row's wrapped key is unchanged. Wrapping the same key again
+ * makes that fail, while a repeated request can still decrypt the row.
  */
 async function rewrapRunning(db: Pool, master: MasterKey, tenantId: string): Promise<void> {
   const { rows } = await db.query<{ key_hash: Buffer; wrapped: Buffer }>(
@@ -155,7 +157,7 @@ async function rewrapRunning(db: Pool, master: MasterKey, tenantId: string): Pro
   )
 }
 
-/** Answers are held in memory opened, and an export's may be long. */
+/** Decrypted answers are held in memory, and an export's may be long. */
 const answersPerPage = 200
 
 async function destroyExpired(db: Pool, at: Date): Promise<number> {
@@ -187,7 +189,7 @@ function newRow(master: MasterKey, request: KeyedRequest, requestId: string, at:
   }
 }
 
-/** Binds what is sealed to its tenant, its row and its column. */
+/** Binds sealed data to its tenant, row and column. */
 const partOf = ({ tenantId, keyHash }: Named, part: 'key' | 'run' | 'reply'): string[] => [
   tenantId,
   keyHash.toString('hex'),
@@ -204,9 +206,9 @@ const openReply = (recordKey: KeyObject, row: Named, sealed: Buffer): StoredRepl
   StoredReply.parse(JSON.parse(openPart(recordKey, row, 'reply', sealed)))
 
 /**
- * Takes the turn to run: with a new row, or in an old one that has expired, or in one of the same request whose holder
- * has neither answered nor renewed its lease. Leases go by the database's clock, which all processes share.
- * @returns the row as it stands now; undefined when the turn is somebody else's, or over
+ * Claims the run: with a new row, an expired one, or one of the same request whose holder has neither answered
+ * nor renewed its lease. Leases use the database's clock, which all processes share.
+ * @returns the current row; undefined when another process holds the run, or it was answered
  */
 async function claimRun(
   db: Pool,
@@ -258,16 +260,16 @@ async function find(
   return rows[0]
 }
 
-/** More than any run needs; one that hangs is given up for others to take over. */
+/** More than any run needs; a run that hangs loses its lease, and another request can take it over. */
 const maxRenewals = 60
 
-/** Keeps the lease for as long as the run lasts. */
+/** Renews the lease until the run ends. */
 function endingOf(db: Pool, claim: Claim, leaseMs: number): Ending {
   const own = [claim.keyHash, claim.holder]
   let renewals = 0
   const renewing = setInterval(() => {
     if (++renewals === maxRenewals) clearInterval(renewing)
-    // A renewal that fails is made up for by the next, or the run is taken over, which does no harm.
+    // The next renewal makes up for a failed one; otherwise the run is taken over, which is harmless.
     void db
       .query(
         `update vault.idempotency set leased_until = clock_timestamp() + $3 * interval '1 millisecond'
@@ -280,7 +282,8 @@ function endingOf(db: Pool, claim: Claim, leaseMs: number): Ending {
     async answer(reply) {
       clearInterval(renewing)
       const sealed = seal(claim.recordKey, partOf(claim, 'reply'), Buffer.from(JSON.stringify(reply)))
-      // By the row's key and not by its holder: whichever of two runs of the same things is first, is right.
+      // Matches the wrapped key instead of the holder: two runs of the same reservation give equivalent
+      // answers, and the first one wins.
       const stored = await db.query(
         'update vault.idempotency set reply = $3 where key_hash = $1 and wrapped = $2 and reply is null',
         [claim.keyHash, claim.wrapped, sealed],

@@ -3,8 +3,8 @@ import type { Idempotency } from './idempotency.ts'
 const everyMs = 60_000
 
 /**
- * Destroys the answers that have expired, at once and then every minute. Any number of processes may do so.
- * @returns stops it, when what it is doing has been done
+ * Deletes expired answers, at once and then every minute. Several processes may do so.
+ * @returns a function that stops the sweep and waits for the current one
  */
 export function keepSweeping(
   idempotency: Pick<Idempotency, 'sweep'>,

@@ -1,12 +1,12 @@
 import { isIPv6 } from 'node:net'
 
-/** The first four groups of an address as a socket names it, which nearly all are: there is nothing to work out. */
+/** Matches an address whose first four groups can be used as written, as is true of nearly all. */
 const writtenOut = /^[1-9a-f][\da-f]{0,3}:(?:(?:0|[1-9a-f][\da-f]{0,3}):){3}/
 
 /**
- * Whose calls count together: an IPv4 address, or the /64 of an IPv6 address, since whoever has one address of it
- * has all of them. An IPv4 address that is written as IPv6 counts as itself.
- * @param address undefined where there is none: on a socket of this machine's, or one that is gone already
+ * The address or network whose calls count together: an IPv4 address, or the /64 of an IPv6 address, since a
+ * user of one address usually has the whole /64. An IPv4 address written as IPv6 counts as IPv4.
+ * @param address undefined for a unix socket, or a connection that is already closed
  */
 export function callerOf(address: string | undefined): string {
   if (address === undefined) return 'no address'
@@ -20,9 +20,9 @@ export function callerOf(address: string | undefined): string {
 }
 
 /**
- * One address in the one form in which it is shown and recorded: an IPv4 address as such, also where a socket for both
- * kinds names it as IPv6; an IPv6 address in lower case, as short as it can be, and without the zone, which names an
- * interface of this machine. What is no address is left as it is.
+ * Normalizes an address for display and recording. An IPv4 address is written as such, even if a dual-stack
+ * socket reports it as IPv6. An IPv6 address is lower case, compressed, and without the zone, which names an
+ * interface of this machine. Any other text is returned unchanged.
  */
 export function plainAddress(address: string): string {
   if (!address.includes(':')) return address
@@ -32,14 +32,14 @@ export function plainAddress(address: string): string {
   return ipv4In(groups) ?? new URL(`http://[${written}]`).hostname.slice(1, -1)
 }
 
-/** The IPv4 address that an IPv6 address stands for. */
+/** The IPv4 address of an IPv4-mapped IPv6 address. */
 function ipv4In(groups: readonly number[]): string | undefined {
   const [, , , , , mapped = 0, high = 0, low = 0] = groups
   if (mapped !== 0xffff || groups.slice(0, 5).some((group) => group !== 0)) return undefined
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
 }
 
-/** The eight numbers of an IPv6 address, with what `::` leaves out; undefined for what is none. */
+/** The eight groups of an IPv6 address, with `::` expanded; undefined for any other text. */
 function groupsOf(address: string): number[] | undefined {
   const [bare = ''] = address.split('%', 1)
   if (!isIPv6(bare)) return undefined

@@ -1,11 +1,11 @@
-/** `perMinute` for ever, and after a rest up to `burst` at once. */
+/** `perMinute` sustained, and up to `burst` at once after a pause. */
 export type Rate = { perMinute: number; burst: number }
 
-/** A rate as the algorithm counts it, in milliseconds. */
+/** A rate in the algorithm's terms, in milliseconds. */
 export type Gcra = {
-  /** One more unit becomes free after each of these. */
+  /** A unit becomes free after each interval. */
   intervalMs: number
-  /** How far ahead of now a bucket may be spent. */
+  /** How far ahead of the current time a bucket may be used. */
   toleranceMs: number
 }
 
@@ -14,12 +14,12 @@ export function gcraOf({ perMinute, burst }: Rate): Gcra {
   return { intervalMs, toleranceMs: burst * intervalMs }
 }
 
-/** Sums of intervals that are no whole numbers drift by less than this, and that must not cost a caller a unit. */
+/** Rounding errors of fractional intervals stay below this, and must not cost a caller a unit. */
 export const roundingMs = 0.05
 
 /**
- * The generic cell rate algorithm: a token bucket whose whole state is the moment at which it will be full again.
- * @param tat that moment, the theoretical arrival time; in the past for a full bucket
+ * The generic cell rate algorithm: a token bucket whose only state is the time at which it will be full again.
+ * @param tat that time in milliseconds, the theoretical arrival time; in the past for a full bucket
  * @returns 0 when a unit is free now, else the milliseconds until one is
  * @see https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
  */
@@ -28,16 +28,16 @@ export function waitMs({ intervalMs, toleranceMs }: Gcra, tat: number, now: numb
   return over > roundingMs ? over : 0
 }
 
-/** The clocks of processes that share a limit differ by less. */
+/** The clocks of processes that share a limit differ by less than this. */
 const clocksDifferMs = 300_000
 
 /**
- * The latest moment at which a bucket can be full again, however much of it was taken: what is later was written by a
- * process whose clock was ahead, and says nothing.
+ * The latest valid time at which a bucket can be full again. A later one was written by a process whose clock
+ * was ahead, and is ignored.
  */
 export const latestTat = ({ toleranceMs }: Gcra, now: number): number =>
   now + 2 * toleranceMs + clocksDifferMs
 
-/** The state after a unit was taken now. */
+/** The state after taking a unit now. */
 export const spent = ({ intervalMs }: Gcra, tat: number, now: number): number =>
   Math.max(tat, now) + intervalMs

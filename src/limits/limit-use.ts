@@ -3,13 +3,13 @@ import { gcraOf, type Rate } from './gcra.ts'
 import type { LimitName, Limits } from './limits.ts'
 import { readTats } from './shared-buckets.ts'
 
-/** Whose share of a limit is asked about. */
+/** A limit, and the caller that it is counted for. */
 export type LimitKey = { name: LimitName; key: string }
 
-/** How much of a limit is spent at this moment, as the processes have told each other: 0 nothing, 1 all of it. */
+/** The current use of a limit, as the processes have reported it: 0 is nothing, 1 is all of it. */
 export type LimitUse = LimitKey & { rate: Rate; share: number }
 
-/** Of those asked about, the ones that are in force, in the order given. */
+/** Reads the use of the given limits, in the same order, without those that are not in force. */
 export async function readLimitUse(
   db: Pool,
   limits: Limits,

@@ -1,19 +1,22 @@
 import type { Gcra, Rate } from './gcra.ts'
 import { Meter, type MeterOptions, type Report, type Settlement } from './meter.ts'
 
-/** Where the processes that share a limit tell each other what they have admitted. */
+/** The buckets that the processes share. */
 export type SharedBuckets = {
   settle(limit: string, gcra: Gcra, reports: readonly Report[], now: number): Promise<Settlement[]>
 }
 
 export type Limiter = {
   readonly rate: Rate
-  /** @returns 0 when the caller may go, else the milliseconds until it is worth trying again; rarely a promise of it */
+  /**
+   * @returns 0 when the call is admitted, else the milliseconds until a retry is worthwhile; a promise only
+   *   when the shared state is needed
+   */
   take(key: string): number | Promise<number>
   setProcesses(count: number): void
-  /** Goes on from what processes before this one have told. */
+  /** Starts from the shared state of earlier processes. */
   resume(told: readonly Pick<Settlement, 'key' | 'tat'>[]): void
-  /** Tells what has not been told, once. */
+  /** Reports everything that is unreported, once. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
@@ -24,13 +27,13 @@ export type LimiterOptions = MeterOptions & {
   onFailure: (error: unknown) => void
 }
 
-/** What is not urgent is told so often. */
+/** How often non-urgent reports are sent. */
 const reportEveryMs = 500
-/** Nobody waits longer for an answer than this. */
+/** The longest wait of a caller for the shared state. */
 const answerTimeoutMs = 250
 const forgetEveryMs = 60_000
 
-/** One limit, in force from the first call on. */
+/** Creates a limit, which applies from the first call. */
 export function createLimiter(limit: string, rate: Rate, options: LimiterOptions): Limiter {
   const { shared, now, onFailure } = options
   const meter = new Meter(rate, options)
@@ -51,7 +54,7 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
     }
   }
 
-  /** One at a time: what comes meanwhile goes with the next. */
+  /** Sends one report at a time; later admissions go with the next. */
   function sendNext(all?: true): Promise<void> {
     sending ??= send(all).finally(() => {
       sending = undefined
@@ -60,7 +63,7 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
     return sending
   }
 
-  /** What is admitted at the same moment is told together. */
+  /** Reports together what is admitted in the same tick. */
   function sendSoon(): void {
     if (sending || isScheduled) return
     isScheduled = true

@@ -4,28 +4,28 @@ import { createLimiter, type Limiter } from './limiter.ts'
 import { joinProcesses } from './processes.ts'
 import { createSharedBuckets, readBuckets } from './shared-buckets.ts'
 
-/** What is limited, and of whom each. */
+/** The limits, and what each applies to. */
 const limitNames = [
-  /** Management calls of one token. */
+  /** Management calls, per token. */
   'management',
-  /** Runtime calls of one tenant. */
+  /** Runtime calls, per tenant. */
   'runtime',
-  /** Client calls of one address, by route. */
+  /** Client calls, per address and route. */
   'clientValidate',
   'clientActivate',
   'clientDeactivate',
   'clientFreeTier',
   'clientKeyless',
   'clientConfig',
-  /** Client calls of one tenant, on all routes. */
+  /** Client calls on all routes, per tenant. */
   'clientTenant',
-  /** Client validates of one instance of one license. */
+  /** Client validates, per instance of a license. */
   'clientInstance',
-  /** Anonymous instances that one tenant has not seen before. */
+  /** New anonymous instances, per tenant. */
   'clientNewInstances',
-  /** Checkouts of one tenant; those begun at a buy link, of one address. */
+  /** Checkouts, per tenant; those from a buy link, per address. */
   'checkout',
-  /** Reads of the description, its page and the metrics, of one address. */
+  /** Reads of the API description, its page and the metrics, per address. */
   'documents',
 ] as const
 export type LimitName = (typeof limitNames)[number]
@@ -37,14 +37,14 @@ export type Limits = { [Name in LimitName]?: Limiter | undefined }
 export const noLimits: Limits = {}
 
 /**
- * The time by which buckets refill: that of the clock when the process began, and what has passed since. A clock that is
- * set back would hold up every caller for as long as it was set back.
+ * The time for refilling buckets, in milliseconds: the clock at the start of the process plus the time since
+ * then. With a clock that was set back, callers would be refused for as long as it was set back.
  */
 const steadyNow = (): number => performance.timeOrigin + performance.now()
 
 /**
- * Brings the limits into force, shared with every other process on the same database.
- * @returns the limits, and how to leave: what was admitted and not told yet is told
+ * Applies the limits, shared with every other process on the same database.
+ * @returns the limits, and a function that reports the rest and leaves
  */
 export async function joinLimits(
   db: Pool,

@@ -1,69 +1,72 @@
 import { type Gcra, gcraOf, type Rate, spent, waitMs } from './gcra.ts'
 
-/** What a process tells of one bucket: what it has admitted since it last told, and how many wait for an answer. */
+/** A process's report on one bucket: what it admitted since its last report, and how many callers wait. */
 export type Report = {
   key: string
-  /** The state that this process was told last; null when it has never been told. */
+  /** The last shared state that this process received; null before the first. */
   expected: number | null
-  /** The state as it is if nobody else has admitted anything since then. */
+  /** The new state, if no other process has admitted anything since. */
   mine: number
-  /** When the first of what is told was admitted. */
+  /** When the first reported unit was admitted. */
   since: number
   admitted: number
   waiting: number
 }
 
-/** What comes back: the state with everything told by everybody, and how many of those that wait may go. */
+/**
+ * The answer to a report: the state with the admissions of all processes, and how many waiting callers are
+ * admitted.
+ */
 export type Settlement = { key: string; tat: number; granted: number }
 
 const mustWait = -1
 
-/** Told 0 when it may go, else the milliseconds until it is worth trying again. */
+/** Called with 0 when the caller is admitted, else with the milliseconds until a retry is worthwhile. */
 type Waiter = (waitMs: number) => void
 
 type Bucket = {
-  /** As far as this process knows, with all that it has admitted. */
+  /** As this process knows it, including its own admissions. */
   tat: number
   reported: number | null
   since: number
   admitted: number
   waiters: Waiter[]
-  /** Told, and not answered yet. */
+  /** A report that is not answered yet. */
   inFlight: { admitted: number; since: number; waiters: Waiter[] } | undefined
 }
 
 /**
- * Of the burst, what all processes together may have admitted without having told: so much more than the limit can
- * get through at worst.
+ * The share of the burst that all processes together may admit without a report: at worst the limit is exceeded
+ * by this.
  */
 const unreportedShare = 0.04
-/** Of a small burst, how much more may get through at worst when each process has one unit untold. */
+/** For a small burst, the largest excess when each process has one unreported unit. */
 const maxExcessShare = 0.05
-/** Of a small burst, what may be held back so that it does not come to more than that. */
+/** For a small burst, the largest share that may be held back to stay within that excess. */
 const maxHeldBackShare = 0.1
 
 export type MeterOptions = {
-  /** How many buckets are kept at most: addresses are made up faster than they can be forgotten. */
+  /** The most buckets that are kept: addresses can be made up faster than buckets expire. */
   maxBuckets?: number
 }
 const defaultMaxBuckets = 100_000
-/** Making room for one is as much work as making room for many. */
+/** The share of buckets to drop at once, because dropping one takes as much work as dropping many. */
 const roomShare = 0.1
 
 /**
- * One process's part in a limit that several share. It admits at once on what it knows, and tells afterwards, in
- * batches; only when it has admitted its allowance without an answer, callers wait for one. Alone it is exact, nobody
- * ever waits, and what it would be allowed to keep to itself it does not tell. It has no clock and sends nothing: see
- * `limiter.ts`.
+ * One process's part in a shared limit. It admits calls on its own knowledge and reports them in batches. Only
+ * when it has used its allowance without an answer, callers wait for one. When it is the only process it is
+ * exact, no caller waits, and it need not report admissions within its allowance. It has no clock and sends
+ * nothing: see `limiter.ts`.
  */
 export class Meter {
   readonly #rate: Rate
   readonly #maxBuckets: number
   #gcra: Gcra
   readonly #buckets = new Map<string, Bucket>()
-  /** Those with something to tell. */
+  /** Buckets with something to report. */
   readonly #changed = new Set<string>()
-  /** Those with so little to tell that it matters to nobody as long as this process is alone, and lives. */
+  /** Buckets whose few admissions need no report while this is the only process. */
   readonly #kept = new Set<string>()
   #urgent = false
   #alone = true
@@ -77,12 +80,15 @@ export class Meter {
     this.#allowance = aloneAllowance(rate.burst)
   }
 
-  /** The rate by which buckets are settled now. */
+  /** The rate that buckets are settled with now. */
   get gcra(): Gcra {
     return this.#gcra
   }
 
-  /** Whether something should be told at once rather than with the next round. Nothing is while nobody listens. */
+  /**
+   * Whether a report should be sent at once instead of with the next batch. Never while the shared buckets are
+   * unreachable.
+   */
   get isUrgent(): boolean {
     return this.#urgent && this.#connected
   }
@@ -91,7 +97,10 @@ export class Meter {
     return this.#buckets.size
   }
 
-  /** @returns 0: go. Negative: it has to be told first, see `wait`. Else the milliseconds until one is free */
+  /**
+   * @returns 0 when the call is admitted; a negative number when the shared state is needed, see `wait`; else
+   *   the milliseconds until a unit is free
+   */
   admit(key: string, now: number): number {
     const bucket = this.#bucket(key, now)
     if (this.#alone || !this.#connected || unreported(bucket) < this.#allowance)
@@ -99,7 +108,7 @@ export class Meter {
     return waitMs(this.#gcra, bucket.tat, now) || mustWait
   }
 
-  /** Queues a caller that `admit` could not answer at once. */
+  /** Queues a caller that `admit` could not decide at once. */
   wait(key: string, waiter: Waiter): void {
     this.#buckets.get(key)?.waiters.push(waiter)
     this.#changed.add(key)
@@ -107,8 +116,8 @@ export class Meter {
   }
 
   /**
-   * What there is to tell now; it is answered by `settle` or `fail` before the next.
-   * @param all also what may be kept to itself as long as it is alone
+   * Takes what there is to report; `settle` or `fail` must follow before the next report.
+   * @param all includes admissions that need no report while this is the only process
    */
   report(all = !this.#alone): Report[] {
     if (all) this.#reportKept()
@@ -117,7 +126,7 @@ export class Meter {
       const bucket = this.#buckets.get(key)
       if (!bucket) continue
       const { tat: mine, reported: expected, admitted, waiters } = bucket
-      // Nothing was admitted at no time.
+      // Nothing was admitted, so there is no time.
       const since = admitted > 0 ? bucket.since : -1
       bucket.inFlight = { admitted, since, waiters }
       bucket.admitted = 0
@@ -134,7 +143,7 @@ export class Meter {
     for (const settlement of settlements) this.#settleOne(settlement, now)
   }
 
-  /** Nobody heard it. It is told again, and meanwhile this process decides alone. */
+  /** The report failed: it is sent again, and until then this process decides alone. */
   fail(now: number): void {
     for (const [key, bucket] of this.#buckets) {
       if (!bucket.inFlight) continue
@@ -149,7 +158,7 @@ export class Meter {
     this.giveUp(now)
   }
 
-  /** Those that have waited long enough are answered on what is known here, as others are until it is heard again. */
+  /** Decides for the waiting callers by what this process knows, until the shared buckets answer again. */
   giveUp(now: number): void {
     this.#connected = false
     for (const [key, bucket] of this.#buckets) {
@@ -158,7 +167,7 @@ export class Meter {
     }
   }
 
-  /** Goes on from what processes before this one have told. */
+  /** Starts from the shared state of earlier processes. */
   resume(told: readonly Pick<Settlement, 'key' | 'tat'>[]): void {
     for (const { key, tat } of told) {
       if (this.#buckets.has(key)) continue
@@ -170,11 +179,13 @@ export class Meter {
     const { perMinute, burst } = this.#rate
     this.#alone = count <= 1
     const share = Math.floor((burst * unreportedShare) / count)
-    // Of a small burst each may keep one unit to itself, if what the others may have admitted meanwhile is held back.
+    // With a small burst, each process may leave one unit unreported if the others' possible units are held
+    // back.
     const heldBack = this.#alone || share >= 1 ? 0 : Math.max(0, count - burst * maxExcessShare)
     const oneEach = heldBack <= burst * maxHeldBackShare
     this.#gcra = gcraOf({ perMinute, burst: oneEach ? burst - heldBack : burst })
-    // A very small one, or one shared by many, has no room for anything untold: everybody waits to be told.
+    // A very small burst, or one shared by many processes, has no room for unreported units: every caller waits
+    // for the shared state.
     this.#allowance = this.#alone ? aloneAllowance(burst) : share >= 1 ? share : oneEach ? 1 : 0
   }
 
@@ -184,8 +195,8 @@ export class Meter {
   }
 
   /**
-   * Forgets buckets that are full, which is what unknown ones are. What was admitted from them and not told may still
-   * matter to others, but not to this process.
+   * Drops full buckets, which are the same as unknown ones. Their unreported admissions may matter to other
+   * processes, but not to this one.
    */
   forget(now: number): void {
     for (const [key, bucket] of this.#buckets) {
@@ -194,7 +205,10 @@ export class Meter {
     }
   }
 
-  /** The oldest go when there are too many: whoever has so many addresses has no need of another full bucket. */
+  /**
+   * Drops the oldest buckets when there are too many: a caller with that many addresses gains nothing from
+   * another full bucket.
+   */
   #makeRoom(now: number): void {
     this.forget(now)
     const enough = this.#maxBuckets * (1 - roomShare)
@@ -219,12 +233,15 @@ export class Meter {
     return full
   }
 
-  /** Whether so much is better told soon: half of the allowance, or more than it when that is nothing or one. */
+  /**
+   * Whether this many admissions should be reported soon: more than half of the allowance, or more than all of
+   * it when it is 0 or 1.
+   */
   #isMuch(admitted: number): boolean {
     return admitted > (this.#allowance > 1 ? (this.#allowance - 1) / 2 : this.#allowance)
   }
 
-  /** As if there were nobody else. */
+  /** Decides without the other processes. */
   #decide(key: string, bucket: Bucket, now: number): number {
     const wait = waitMs(this.#gcra, bucket.tat, now)
     if (wait > 0) return wait
@@ -247,13 +264,13 @@ export class Meter {
     const own = granted > 0 ? Math.max(bucket.tat, now) + granted * intervalMs : bucket.tat
     bucket.tat = Math.max(own, tat + bucket.admitted * intervalMs)
     bucket.reported = tat
-    // At least a moment: whoever was not granted a unit has to come again.
+    // At least 1 ms, because a caller that was not admitted has to retry.
     const wait = Math.max(1, waitMs(this.#gcra, bucket.tat, now))
     for (const [index, waiter] of waiters.entries()) waiter(index < granted ? 0 : wait)
   }
 }
 
-/** What is lost when a process that was alone is killed: not more than several may pass the limit by. */
+/** The units lost when the only process is killed: no more than several processes may exceed the limit by. */
 const aloneAllowance = (burst: number): number => Math.floor(burst * maxExcessShare)
 const isIdle = ({ waiters, inFlight }: Bucket): boolean => waiters.length === 0 && !inFlight
 const unreported = ({ admitted, inFlight }: Bucket): number => admitted + (inFlight?.admitted ?? 0)

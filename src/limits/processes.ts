@@ -4,19 +4,19 @@ import type { Pool } from 'pg'
 import { processesLock } from '../../projections/database/advisory-locks.ts'
 import { inTransaction } from '../../projections/database/transaction.ts'
 
-/** How often a process says that it is there. */
+/** How often a process records that it is running. */
 const heartbeatMs = 1000
-/** One that has not been heard for so long is gone. */
+/** A process without a heartbeat for this long counts as gone. */
 const goneAfter = '10 seconds'
-/** A newcomer waits until the others have counted it, but not for one that was killed and is still counted. */
+/** A new process waits until the others have counted it, but not for a killed one that is still listed. */
 const joinTimeoutMs = 1500
 
 type Heartbeat = { at: string; others: bigint; unaware: bigint }
 
 /**
- * Says again and again that this process is there, and hears how many there are. Returns when the others have heard
- * of it too, so that what all admit together keeps to the limit from its first call on.
- * @returns how to leave
+ * Records heartbeats of this process, and counts the others. Returns when the others have counted this process
+ * too, so that all together keep to the limit from its first call.
+ * @returns a function that leaves
  */
 export async function joinProcesses(
   db: Pool,
@@ -28,7 +28,7 @@ export async function joinProcesses(
   let joinedAt: string | null = null
   let beats = 0
 
-  /** @returns whether others are there that have not counted this process yet */
+  /** @returns whether other processes have not counted this one yet */
   async function beat(): Promise<boolean> {
     try {
       const said = await recordHeartbeat(db, id, joinedAt)
@@ -56,7 +56,7 @@ export async function joinProcesses(
   }
 }
 
-/** One process at a time: of two that came at once neither would see the other, and each would think itself alone. */
+/** One process at a time: two that join at once would not see each other, and each would assume to be alone. */
 function recordHeartbeat(db: Pool, id: string, joinedAt: string | null): Promise<Heartbeat | undefined> {
   return inTransaction(db, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [processesLock])
@@ -69,7 +69,10 @@ function recordHeartbeat(db: Pool, id: string, joinedAt: string | null): Promise
   })
 }
 
-/** Who counts after this has committed counts this process. Its own row is not in the snapshot that is counted. */
+/**
+ * A process that counts after this commit counts this process. The statement's snapshot does not include this
+ * process's own row.
+ */
 const upsertAndCount = `
   with said as (
     insert into limits.processes (id, seen_at) values ($1, clock_timestamp())

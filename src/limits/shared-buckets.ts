@@ -3,7 +3,7 @@ import { type Gcra, latestTat, roundingMs } from './gcra.ts'
 import type { SharedBuckets } from './limiter.ts'
 import type { Report, Settlement } from './meter.ts'
 
-/** Buckets in Postgres. A report costs one statement, however many buckets it is about. */
+/** Buckets in Postgres. A report takes one statement for any number of buckets. */
 export function createSharedBuckets(db: Pool): SharedBuckets {
   return {
     async settle(limit, gcra, reports, now) {
@@ -40,7 +40,7 @@ export function createSharedBuckets(db: Pool): SharedBuckets {
   }
 }
 
-/** What is spent of a limit's buckets, the most spent first, up to as many as a process keeps. */
+/** The used buckets of a limit, the most used first, as many as a process keeps. */
 export async function readBuckets(
   db: Pool,
   limit: string,
@@ -55,7 +55,7 @@ export async function readBuckets(
   return rows
 }
 
-/** When each of these buckets is full again; 0 for one that nothing was ever taken of. */
+/** When each of these buckets is full again (milliseconds); 0 for an unused bucket. */
 export async function readTats(
   db: Pool,
   buckets: readonly { name: string; key: string }[],
@@ -72,9 +72,10 @@ export async function readTats(
 const nameOf = (limit: string, key: string): string => `${limit}:${key}`
 
 /**
- * Where nobody else has told anything since, or the bucket was full when the first unit was taken, or what stands there
- * cannot be, the state is what the process says it is; else what it has admitted is added to what others have. Then those that wait get what is
- * left, and what they get is added too. Locked in the order of the keys, so that no two wait for each other.
+ * The new state is the process's own if no other process has reported since, the bucket was full when the first
+ * unit was taken, or the stored state is impossible. Otherwise its admissions are added to the stored state.
+ * Then waiting callers get what is left, which is added as well. Rows are locked in key order, so that
+ * statements do not deadlock.
  */
 const settleBuckets = `
   with told as (

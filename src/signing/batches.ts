@@ -6,21 +6,21 @@ import type { Done, Work } from './worker.ts'
 type SignRequest = { name: string; key: KeyObject; text: string; resolve: (signature: string) => void }
 
 export type Batches = {
-  /** @param name of the key, which never stands for another one. @returns base64 */
+  /** Signs a text. @param name identifies the key, and is never used for another one. @returns base64 */
   sign(name: string, key: KeyObject, text: string): Promise<string>
   close(): Promise<void>
 }
 
-/** TypeScript in a clone, JavaScript in the npm package, as this file is itself. */
+/** TypeScript in a clone, JavaScript in the npm package, like this file. */
 const workerProgram = join(import.meta.dirname, `worker${extname(import.meta.filename)}`)
 
-/** Fewer are signed at once here: sending them away and back would take longer. */
+/** Smaller batches are signed here, because the message to the worker thread and back would take longer. */
 const minWorkerBatch = 4
 
 /**
- * Signs what is asked for at the same moment together, on a thread of its own; what is asked for alone is signed
- * where it is. Validates come many at a time, since they share look-ups.
- * @param maxKnownKeys keys that the thread is sent once; when it has so many, it forgets them and is sent what it needs
+ * Signs requests of the same tick together on a worker thread, and a few of them directly. Validates come many
+ * at a time, because they share look-ups.
+ * @param maxKnownKeys how many keys the thread keeps; beyond that it drops all, and gets the needed ones again
  */
 export function createBatches(maxKnownKeys = 10_000): Batches {
   let waiting: SignRequest[] = []
@@ -59,7 +59,7 @@ type SigningThread = {
   end(): Promise<unknown>
 }
 
-/** The thread that signs. When it ends, what it has not answered is signed here. */
+/** Starts the worker thread that signs. If it ends, its unanswered requests are signed here. */
 function startThread(mostKnown: number): SigningThread {
   const worker = new Worker(workerProgram)
   const known = new Set<string>()

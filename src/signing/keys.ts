@@ -1,11 +1,11 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto'
 
-/** What stands before the 32 bytes of an Ed25519 seed in PKCS#8. */
+/** The PKCS#8 prefix of a 32-byte Ed25519 seed. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 export type KeyPair = { privateKey: KeyObject; publicKey: string; kid: string }
 
-/** @param seed 32 bytes, base64 */
+/** The Ed25519 key pair of a seed. @param seed 32 bytes, base64 */
 export function keyPairOf(seed: string): KeyPair {
   const der = Buffer.concat([pkcs8, Buffer.from(seed, 'base64')])
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })

@@ -2,7 +2,7 @@ import { unixSeconds } from '../domain/licenses/expiry.ts'
 import type { IssuedLicense, LicenseStatus } from '../domain/licenses/license.ts'
 import type { ActiveKey, Signer } from './signer.ts'
 
-/** What a lease says of a license on one instance. */
+/** The contents of a lease for a license on one instance. */
 export type LeaseFacts = {
   tenantId: string
   productId: string
@@ -14,7 +14,7 @@ export type LeaseFacts = {
   leaseSeconds: number
 }
 
-/** As the contract prints it, so that an app can keep it and check it without asking. */
+/** A lease in the format of the API contract, so that an app can store and verify it offline. */
 export type Lease = {
   kid: string
   licenseKeyHash: string
@@ -26,7 +26,7 @@ export type Lease = {
   signature: string
 }
 
-/** @throws SigningFailed */
+/** Signs a lease. @param now ISO 8601. @throws SigningFailed when the tenant's key cannot be used */
 export async function signLease(
   signer: Signer,
   key: ActiveKey,
@@ -50,7 +50,10 @@ export async function signLease(
   }
 }
 
-/** A license that falls back goes on after its expiry; one that expires hard is not leased past it. */
+/**
+ * A license with fallback continues after its expiry, so its lease may too. One that expires hard is not leased
+ * past its expiry.
+ */
 function leaseEnd(issued: number, { license, leaseSeconds }: LeaseFacts): number {
   const end = issued + leaseSeconds
   const { expiresAt, onExpiry } = license

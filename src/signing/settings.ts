@@ -2,13 +2,13 @@ import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { settingsSeconds } from '../domain/signing/signing.ts'
 import type { ActiveKey, Signer } from './signer.ts'
 
-/** A product's settings as they are signed. */
+/** A product's settings to be signed. */
 type SettingsFacts = {
   tenantId: string
   productId: string
   trialDurationDays: number
   freeTierEnabled: boolean
-  /** Since when the two above have been as they are. */
+  /** Since when these settings apply, ISO 8601. */
   since: string
 }
 
@@ -21,27 +21,27 @@ export type Envelope = {
   signature: string
 }
 
-/** Settings are signed anew so often, when nothing about them changes: whoever asks gets 12 hours at least. */
+/** How often unchanged settings are signed again, in seconds: each answer is valid for at least 12 hours. */
 export const renewalSeconds = settingsSeconds / 2
 
 /**
- * When the settings that are served at a moment were signed. It follows from what is recorded and the clock alone, so
- * any process comes to the same at any time, before and after a restart: counted in renewals from when the settings
- * became what they are, or the key began to sign.
+ * The time at which currently served settings were signed, in Unix seconds. It depends only on recorded values
+ * and the clock, so every process computes the same one: full renewal periods since the settings changed or the
+ * key became active.
  */
 function issuedAt(since: string, key: ActiveKey, now: string): number {
   const first = unixSeconds(since > key.signsFrom ? since : key.signsFrom)
-  // A clock that is behind the one that recorded them takes them as just signed.
+  // If this clock is behind the one that recorded the settings, they count as just signed.
   const renewals = Math.max(0, Math.floor((unixSeconds(now) - first) / renewalSeconds))
   return first + renewals * renewalSeconds
 }
 
 export type SignSettings = (facts: SettingsFacts, key: ActiveKey, now: string) => Promise<Envelope>
 
-/** Envelopes that are kept, so that one is signed once a process and not once a call. */
+/** How many signed envelopes are cached, so that each is signed once per process instead of once per call. */
 const maxKept = 10_000
 
-/** Signs settings. Ed25519 is deterministic, so the same facts give the same bytes wherever they are signed. */
+/** Signs settings. Ed25519 is deterministic, so every process makes the same bytes from the same facts. */
 export function createSignSettings(signer: Signer): SignSettings {
   const kept = new Map<string, { text: string; envelope: Promise<Envelope> }>()
 

@@ -4,10 +4,10 @@ import type { Secrets } from '../vault/secrets.ts'
 import { createBatches } from './batches.ts'
 import { keyPairOf } from './keys.ts'
 
-/** What there is to know of the key that signs now. */
+/** The key that signs now. */
 export type ActiveKey = Pick<SigningKey, 'kid' | 'secretName' | 'signsFrom'>
 
-/** The vault has the key no more, or what it has is another one: nothing can be signed for the tenant. */
+/** The vault lacks the key or has a different one, so nothing can be signed for the tenant. */
 export class SigningFailed extends Error {
   constructor(kid: string, reason: string, cause?: unknown) {
     super(`the signing key ${kid} cannot be used: ${reason}`, { cause })
@@ -16,21 +16,24 @@ export class SigningFailed extends Error {
 }
 
 export type Signer = {
-  /** Finds out whether the key can be used, before anything is done that needs a signature. @throws SigningFailed */
+  /** Checks that the key can be used, before work that needs a signature. @throws SigningFailed */
   prepare(tenantId: string, key: ActiveKey): Promise<void>
   /** @returns base64. @throws SigningFailed */
   sign(tenantId: string, key: ActiveKey, text: string): Promise<string>
   close(): Promise<void>
 }
 
-/** Keys that are kept open; what a key id stands for never changes. */
+/** How many decrypted keys are cached; the key of a key id never changes. */
 const maxKept = 10_000
 
 const nameOf = (tenantId: string, { kid }: ActiveKey): string => `${tenantId}.${kid}`
 
-/** Ed25519 by the tenants' keys. */
+/** Signs with the tenants' Ed25519 keys. */
 export function createSigner(secrets: Pick<Secrets, 'open'>): Signer {
-  /** Those that are open at hand, since waiting for what is there already costs every signature a turn of the loop. */
+  /**
+   * Decrypted keys are stored without a promise, because awaiting one would delay each signature by an
+   * event-loop tick.
+   */
   const kept = new Map<string, KeyObject | Promise<KeyObject>>()
   const batches = createBatches()
 

@@ -1,11 +1,11 @@
-// Signs beside the event loop: many texts a message, since waking a thread costs as much as a signature does.
+// Signs on a worker thread: many texts per message, because waking a thread costs as much as a signature.
 import { type KeyObject, sign } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 
-/** Keys are sent once, and go by their names from then on. */
+/** A batch to sign. Each key is sent once, and then referred to by name. */
 export type Work = {
   id: number
-  /** Forget the keys of before. */
+  /** Whether to drop all known keys first. */
   startOver: boolean
   keys: [name: string, key: KeyObject][]
   texts: [name: string, text: string][]

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 
-/** Sums of what was counted, on their way to a table: each batch of a process is added once, and in its order. */
+/** Writes sums to a table in batches: each batch of a process is added once, and in order. */
 export type Batches = {
-  /** Writes what is taken, or what could not be written last time; on failure it is kept. */
+  /** Writes the next batch, or the one that failed last time; on failure it is kept. */
   flush(): Promise<void>
   /** Writes for the last time. */
   stop(): Promise<void>
 }
 
 /**
- * What was written without an answer is sent again as the same batch, and counts once.
+ * A batch that was written without an answer is sent again with the same number, so it counts once.
  * @param add inserts the rows of its first parameter, as JSON, `where exists (select from fresh)`
- * @param take what was counted since it was last asked for
+ * @param take returns and clears what was counted
  */
 export function createBatches(
   db: Pool,
@@ -26,7 +26,7 @@ export function createBatches(
   let sending: { number: number; rows: string } | undefined
   let flushing = Promise.resolve()
 
-  /** Until it is known to be written, nothing that came later is sent: the batches of a process come in order. */
+  /** No later batch is sent until this one is known to be written, because batches must arrive in order. */
   async function write(): Promise<void> {
     if (sending === undefined) {
       const rows = take()
@@ -52,7 +52,7 @@ export function createBatches(
     async stop() {
       clearInterval(timer)
       await flush()
-      // Left over from before, and what came meanwhile.
+      // The first flush may have sent a batch that was left over.
       await flush()
       if (batches === 0 || sending) return
       await db.query(forgetWriters, [id]).catch(onFailure)
@@ -60,7 +60,7 @@ export function createBatches(
   }
 }
 
-/** A batch is added unless the process has written one with its number or a later one. */
+/** Adds a batch unless the process has already written one with its number or a later one. */
 const freshBatch = `
   with fresh as (
     insert into usage.writers as w (id, batch) values ($2, $3)
@@ -68,5 +68,8 @@ const freshBatch = `
     returning id
   )`
 
-/** Its own, and those of processes that were killed so long ago that nothing of theirs is on its way any more. */
+/**
+ * Deletes this process's row, and rows of processes killed so long ago that none of their batches can still
+ * arrive.
+ */
 const forgetWriters = `delete from usage.writers where id = $1 or written_at < now() - interval '30 days'`

@@ -4,19 +4,19 @@ import { createBatches } from './batches.ts'
 type Usage = 'validations' | 'rejected' | 'activations' | 'deactivations'
 
 /**
- * Counts what is too frequent to be recorded as events, in memory, and writes the sums once a second: counting
- * costs a validate no write of its own. What a killed process had not written yet, at most a second, is lost. What was
- * written without an answer is sent again as the same batch, and counts once.
+ * Counts what is too frequent to be recorded as events. It counts in memory and writes the sums once a second,
+ * so a validate needs no write. A killed process loses at most a second of counts. A batch that was written
+ * without an answer is sent again with the same number, so it counts once.
  */
 export type UsageCounter = {
   count(tenantId: string, productId: string, what: Usage): void
-  /** Writes what has been counted; on failure it is kept for the next time. */
+  /** Writes the counts; on failure they are kept for the next time. */
   flush(): Promise<void>
   /** Writes for the last time. */
   stop(): Promise<void>
 }
 
-/** `hour` counts them from 1970. */
+/** `hour` is the number of hours since 1970. */
 type Counts = { tenantId: string; productId: string; hour: number } & Record<Usage, number>
 
 export function createUsageCounter(

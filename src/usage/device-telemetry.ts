@@ -2,26 +2,25 @@ import type { Pool } from 'pg'
 import type { Telemetry } from '../domain/telemetry.ts'
 
 /**
- * Keeps what the devices of licenses last telemetry of themselves: in memory, and written down every few seconds, so that
- * it costs a call no write of its own. What a killed process had not written yet is lost until the device says it
- * again.
+ * Keeps the latest telemetry of licensed devices in memory and writes it every few seconds, so a call needs no
+ * write. If the process is killed, unwritten telemetry is lost until the device sends it again.
  */
 export type DeviceTelemetry = {
   record(device: { instanceId: string; licenseId: string }, telemetry: Telemetry): void
-  /** Writes what has been noted; on failure it is kept for the next time. */
+  /** Writes pending telemetry; on failure it is kept for the next time. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
 type Pending = { licenseId: string; telemetry: Telemetry; at: Date }
 
-/** A device that has telemetry nothing new is noted again when so long has passed. */
+/** A device with unchanged telemetry is recorded again after this time. */
 const staleMs = 86_400_000
 
-/** More at once would keep a connection from others for long. */
+/** A larger batch would occupy a connection for long. */
 const batchSize = 1000
 
-/** Whether there is anything in what a device says now that was not known, or has not been telemetry for a day. */
+/** Whether a device's telemetry differs from what is known, or what is known is older than a day. */
 export function hasChanged(
   telemetry: Telemetry,
   known: (Telemetry & { seenAt: string }) | undefined,
@@ -44,7 +43,7 @@ export function hasChanged(
   )
 }
 
-/** What the devices of a license have telemetry of themselves, by instance id, as far as it has been written down. */
+/** Reads the written telemetry of a license's devices, by instance id. */
 export async function readTelemetry(
   db: Pool,
   licenseId: string,

@@ -15,29 +15,29 @@ export type IgnoredReason = (typeof ignoredReasons)[number]
 export type IgnoredTest = {
   provider: Provider
   notificationId: string
-  /** What it told: a sale, a refund, an end. */
+  /** Its kind: a sale, a refund, an end. */
   kind: string
   reason: IgnoredReason
-  /** The product that it is about, or the provider's name of what nothing is mapped to. */
+  /** The product, or the provider's name of the unmapped item. */
   detail: string | null
 }
 
 type KeptIgnoredTest = IgnoredTest & {
-  /** How often it was sent. */
+  /** How often it was received. */
   times: number
-  /** When it was sent first, and last. */
+  /** When it was received first. */
   receivedAt: string
   lastAt: string
 }
 
-/** Beyond these, the oldest of a tenant are forgotten. */
+/** A tenant's oldest entries beyond this number are deleted. */
 const maxKept = 200
 const keptMs = 30 * 86_400_000
 
-/** The log takes ids of this length, and so does an index. */
+/** The longest text that an id in the log, and an index, can hold. */
 const maxTextLength = 500
 
-/** Notes a test notification that had no effect; the same one again is counted. */
+/** Records a test notification that had no effect, or counts a repetition of it. */
 export async function recordIgnoredTest(
   db: Pool,
   tenantId: string,
@@ -73,7 +73,7 @@ export async function recordIgnoredTest(
   })
 }
 
-/** Newest first, those of one moment by provider and id. */
+/** Lists ignored tests, newest first; at the same time, by provider and id. */
 export async function listIgnoredTests(
   db: Pool,
   tenantId: string,
@@ -95,7 +95,7 @@ export async function listIgnoredTests(
   }))
 }
 
-/** Why it had no effect, and what to do. */
+/** Describes why a test had no effect, and what to do. */
 export function describeIgnoredTest({ reason, detail }: Pick<IgnoredTest, 'reason' | 'detail'>): string {
   switch (reason) {
     case 'product_not_in_test_mode':

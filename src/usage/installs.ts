@@ -4,46 +4,45 @@ import { type InstallState, mostInstalls, oldestLiveEntry } from '../domain/tria
 
 type Install = { tenantId: string; productId: string; instanceId: string }
 
-/** What an install without a license has said of itself, and when. */
+/** A report of an install without a license, and its time. */
 export type InstallReport = Install & {
   state: InstallState
-  /** The keyed hash of the machine that it says it is on. */
+  /** The keyed hash of the machine that it reports. */
   machine: string | null
   telemetry: Telemetry
   at: Date
 }
 
 /**
- * Keeps what installs without a license last said of themselves: in memory, and written down once a second, so that it
- * costs a beacon no write of its own. What a killed process had not written yet is lost until the install says it
- * again.
+ * Keeps the latest reports of installs without a license in memory and writes them once a second, so a beacon
+ * needs no write. If the process is killed, unwritten reports are lost until the install sends another.
  */
 export type Installs = {
-  /** @param isNew false: a row is brought up to date if there is one, and none is made */
+  /** @param isNew false updates an existing row and creates none */
   record(sighting: InstallReport, isNew: boolean): void
-  /** Whether an install that has no row yet is going to have one. */
+  /** Whether an install's row is about to be created. */
   isPending(install: Install): boolean
   /**
-   * Writes at once which machine an install is on.
-   * @returns how many installs have been seen on that machine, counted no further than it takes to be too many
+   * Writes an install's machine at once.
+   * @returns how many installs were seen on that machine; counting stops at one more than the maximum
    */
   settle(sighting: InstallReport & { machine: string }): Promise<number>
-  /** Notes that a license was activated in the place of an install; one that has never been seen is not made. */
+  /** Records that a license was activated on an install; an unknown install gets no row. */
   convert(install: Install): void
-  /** Forgets installs that have not been heard of for 18 months, as long as the trial ledger looks back. */
+  /** Deletes installs that were not seen for 18 months, the period that the trial ledger covers. */
   sweep(): Promise<void>
-  /** Writes what has been noted; on failure it is kept for the next time. */
+  /** Writes pending reports; on failure they are kept for the next time. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
 type PendingReport = InstallReport & { isNew: boolean }
 
-/** More would be held by nobody but whoever makes up installs. */
+/** Only invented installs would exceed this number. */
 const maxPending = 20_000
 const sweepEveryMs = 6 * 3_600_000
 
-/** More at once would keep a connection from others for long. */
+/** A larger batch would occupy a connection for long. */
 const batchSize = 1000
 
 // Neither id can hold a dot.
@@ -56,7 +55,7 @@ export function createInstalls(
   flushEveryMs = 1000,
 ): Installs {
   let pending = new Map<string, PendingReport>()
-  /** On its way into the table. */
+  /** The reports that are being written. */
   let writing = new Map<string, PendingReport>()
   let converted = new Map<string, Install & { at: Date }>()
   let skipped = 0
@@ -125,7 +124,7 @@ export function createInstalls(
   }
 }
 
-/** One report out of two, of which the second was made later: what it does not say stays as it was. */
+/** Merges two reports of an install: values that the later one lacks keep their earlier value. */
 function newerOf(before: PendingReport, after: PendingReport): PendingReport {
   const { appVersion, sdkVersion, platform, sdk } = after.telemetry
   return {
@@ -171,7 +170,7 @@ const knownOnly = `
   where exists (select from usage.installs k
     where (k.tenant_id, k.product_id, k.instance_id) = (s.tenant_id, s.product_id, s.instance_id))`
 
-/** In the order of the keys, so that no two processes wait for each other. */
+/** In key order, so that concurrent statements do not deadlock. */
 const upsertInstalls = (which: string) => `
   insert into usage.installs as i
   select * from json_populate_recordset(null::usage.installs, $1) s ${which}

@@ -3,16 +3,19 @@ import type { LimitName } from '../limits/limits.ts'
 import { createBatches } from './batches.ts'
 import { pointsIn, type UsageRange } from './range.ts'
 
-/** The limits of which it is known whose calls they are when they are hit; behind an address may be anybody. */
+/** Limits whose hits can be attributed to a tenant, which limits per address cannot. */
 export type TenantLimit = Extract<
   LimitName,
   'management' | 'runtime' | 'clientTenant' | 'clientInstance' | 'clientNewInstances' | 'checkout'
 >
 
-/** Counts refusals with 429 in memory, and writes the sums now and then: somebody who floods costs no write each. */
+/**
+ * Counts 429 answers in memory and writes the sums once a second, so a flood of calls does not cause a write
+ * each.
+ */
 export type LimitHits = {
   count(tenantId: string, limit: TenantLimit): void
-  /** Writes what has been counted; on failure it is kept for the next time. */
+  /** Writes the counts; on failure they are kept for the next time. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
@@ -59,7 +62,9 @@ const addHits = {
 
 export type HitsOfHour = { at: string; hits: Partial<Record<TenantLimit, number>> }
 
-/** How often callers of a tenant were refused, each hour of a range, hours without any included. */
+/**
+ * Reads how often a tenant's callers were refused, for each hour of a range; hours without hits are included.
+ */
 export async function readLimitHits(db: Pool, tenantId: string, range: UsageRange): Promise<HitsOfHour[]> {
   const { rows } = await db.query<{ hour: string; name: TenantLimit; hits: bigint }>({
     name: 'read-limit-hits',

@@ -1,21 +1,21 @@
 export type Granularity = 'hour' | 'day'
 
-/** Whole hours or days in UTC: `from` belongs to the range, `to` does not. */
+/** Whole hours or days in UTC; `from` is inclusive, `to` is exclusive. */
 export type UsageRange = { from: string; to: string; granularity: Granularity; points: number }
 
 const lengthMs: Record<Granularity, number> = { hour: 3_600_000, day: 86_400_000 }
 
-/** How many points a series has when nothing says where it begins. */
+/** The number of points of a series without a given start. */
 const defaultPoints: Record<Granularity, number> = { hour: 24, day: 30 }
 
-/** A year by day with room to spare, and two weeks by hour. */
+/** A year by day with room to spare, or two weeks by hour. */
 export const maxPoints = 400
 
 /**
- * Widens what was asked for to whole hours or days. It ends with the present one at the latest, since nothing is
- * counted ahead; without a beginning it is 24 hours or 30 days long.
+ * Rounds a requested range outward to whole hours or days. It ends with the current one at the latest. Without
+ * a start it is 24 hours or 30 days long.
  *
- * | asked, on 1 March at 12:30   | range                         |
+ * | requested, on 1 March at 12:30   | range                         |
  * | ---------------------------- | ----------------------------- |
  * | nothing                      | 31 January to 2 March, by day |
  * | hour                         | 13:00 yesterday to 13:00      |
@@ -23,7 +23,7 @@ export const maxPoints = 400
  * | hour, from 10:00:01 to 11:00 | 10:00 to 11:00                |
  * | hour, from 10:00 to 23:00    | 10:00 to 13:00                |
  *
- * @returns what is wrong as a value: it is empty, would have too many points, or begins before 1970
+ * @returns the range, or a string when it is empty, has too many points, or starts before 1970
  */
 export function usageRange(
   requested: { from?: string | undefined; to?: string | undefined; granularity: Granularity },
@@ -44,7 +44,7 @@ export function usageRange(
   return { from: new Date(start).toISOString(), to: new Date(end).toISOString(), granularity, points }
 }
 
-/** The moment at which each hour or day of the range begins. */
+/** The start of each hour or day of the range, ISO 8601. */
 export function pointsIn({ from, granularity, points }: UsageRange): string[] {
   const start = Date.parse(from)
   return Array.from({ length: points }, (_, index) =>
@@ -52,6 +52,9 @@ export function pointsIn({ from, granularity, points }: UsageRange): string[] {
   )
 }
 
-/** UTC has neither daylight saving nor, as computers count, leap seconds: every hour and day is as long. */
+/**
+ * All hours and days in UTC have the same length: there is no daylight saving, and computers ignore leap
+ * seconds.
+ */
 const startOf = (moment: string, step: number): number => Math.floor(Date.parse(moment) / step) * step
 const endOf = (moment: string, step: number): number => Math.ceil(Date.parse(moment) / step) * step

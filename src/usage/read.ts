@@ -5,8 +5,8 @@ type Counts = { activations: number; deactivations: number; validations: number;
 export type UsageSeries = { totals: Counts; series: ({ at: string } & Counts)[] }
 
 /**
- * What was counted in a range, by hour or day, hours without anything included. What other processes have counted
- * in the last second may not stand there yet.
+ * Reads usage in a range, by hour or day, including those without any. Counts of other processes from the last
+ * second may be missing.
  * @param productId undefined for all products of the tenant
  */
 export async function readUsage(
@@ -40,7 +40,7 @@ function countsOf(row: Record<keyof Counts, bigint>): Counts {
   }
 }
 
-/** Nothing is counted for a product that is not there, so going by the products reads only the hours asked for. */
+/** Only existing products have counts, so joining the products reads only the requested hours. */
 const countedIn = `
   select date_trunc($5, u.hour, 'UTC') as at,
     sum(u.activations)::bigint as activations, sum(u.deactivations)::bigint as deactivations,
@@ -51,7 +51,7 @@ const countedIn = `
   where p.tenant_id = $1 and ($2::text is null or p.product_id = $2)
   group by 1`
 
-/** What was counted of a product from the hour of a moment on. */
+/** Sums the usage of a product since the hour of a time. */
 export async function readTotals(
   db: Pool,
   tenantId: string,

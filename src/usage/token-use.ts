@@ -1,12 +1,13 @@
 import type { Pool } from 'pg'
 
 /**
- * Remembers when each token was last used, in memory, and writes it down now and then: it costs a request no write
- * of its own. What a killed process had not written yet is lost, and so a token may look unused for a few seconds more.
+ * Keeps the time of each token's last use in memory and writes it every few seconds, so a request needs no
+ * write. If the process is killed, unwritten times are lost, and a token may look unused for a few seconds
+ * longer.
  */
 export type TokenUse = {
   record(tokenId: string): void
-  /** Writes what has been noted; on failure it is kept for the next time. */
+  /** Writes pending times; on failure they are kept for the next time. */
   flush(): Promise<void>
   stop(): Promise<void>
 }

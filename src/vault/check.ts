@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { MasterKey } from './master-key.ts'
 import { open, seal } from './seal.ts'
 
-/** The master key is not the one under which this database's secrets are sealed. */
+/** The master key does not match the one that sealed this database's secrets. */
 export class WrongMasterKey extends Error {
   constructor() {
     super(
@@ -16,9 +16,9 @@ export class WrongMasterKey extends Error {
 const purpose = ['master key check']
 
 /**
- * Remembers the first master key that a database is used with, by something sealed under it, and refuses any other
- * before anything is sealed that nobody could open.
- * @throws WrongMasterKey
+ * Seals a value under the first master key that a database is used with, and refuses any other key, so that
+ * secrets are never sealed under different keys.
+ * @throws WrongMasterKey when the database was used with another key
  */
 export async function checkMasterKey(db: Pool, master: MasterKey): Promise<void> {
   await db.query('insert into vault.master_key_check (sealed) values ($1) on conflict do nothing', [
@@ -28,7 +28,7 @@ export async function checkMasterKey(db: Pool, master: MasterKey): Promise<void>
   if (!rows.every(({ sealed }) => opensCheck(master, sealed))) throw new WrongMasterKey()
 }
 
-/** Whether a master key is the one under which a database's check was sealed. */
+/** Whether a database's check value was sealed under this master key. */
 export function opensCheck(master: MasterKey, sealed: Uint8Array): boolean {
   try {
     open(master.wrapping, purpose, sealed)

@@ -2,17 +2,17 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { RandomBytes } from '../credentials/random.ts'
 import type { Secrets } from './secrets.ts'
 
-/** Tells machines apart by what apps make of them, without what is stored telling which machine it is. */
+/** Identifies machines by hashes from apps, without storing which machine it is. */
 export type Machines = {
-  /** The keyed hash of a machine, for one product of one tenant: no two products can compare theirs. */
+  /** The keyed hash of a machine for one product of one tenant; products cannot compare their hashes. */
   hashOf(tenantId: string, productId: string, machineHash: string): Promise<string>
 }
 
 const secretName = 'machines'
 
 /**
- * Each tenant has a random key of its own in the vault. It is wrapped by the master key and not derived from it, so
- * that machines are known again whatever becomes of that one. A key never changes, so it is read once.
+ * Each tenant has a random key in the vault. It is wrapped by the master key instead of derived from it, so
+ * that machines stay recognizable after a change of the master key. It never changes, so it is read once.
  */
 export function createMachines(secrets: Secrets, randomBytes: RandomBytes): Machines {
   const keys = new Map<string, Promise<KeyObject>>()

@@ -5,18 +5,18 @@ export type MasterKey = {
   indexing: KeyObject
   cursors: KeyObject
   cookies: KeyObject
-  /** For the ids of what has a name of its own, such as an imported key. */
+  /** For ids derived from an existing name, such as an imported license key. */
   derivedIds: KeyObject
   idempotency: KeyObject
 }
 
-/** 32 random bytes, base64: what `KEYLEDGER_MASTER_KEY` holds. */
+/** Makes a value for `KEYLEDGER_MASTER_KEY`: 32 random bytes in base64. */
 export const newMasterKey = (): string => randomBytes(32).toString('base64')
 
 /**
- * Each purpose gets a key of its own, derived by HKDF-SHA256, so that none is used for two things.
+ * Derives a separate key for each purpose with HKDF-SHA256, so that no key is used for two.
  * @param text 32 bytes in base64
- * @throws when it is anything else, with a message that says how to make one
+ * @throws Error for any other text, with a message that says how to create a key
  */
 export function parseMasterKey(text: string): MasterKey {
   const bytes = Buffer.from(text, 'base64')

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto'
 
 /**
- * AES-256-GCM with a fresh nonce. What the text belongs to is bound in as associated data, so that a sealed value
- * moved to another tenant, record or field does not open.
- * @param key 32 bytes; not given as bytes, which Node takes at several times the cost
+ * Encrypts with AES-256-GCM and a fresh nonce. The owner is bound in as associated data, so a sealed value that
+ * is moved to another tenant, record or field cannot be opened.
+ * @param key 32 bytes, as a KeyObject: raw bytes take Node several times as long
  */
 export function seal(key: KeyObject, belongsTo: readonly string[], plain: Uint8Array): Buffer {
   const nonce = randomBytes(12)
@@ -13,7 +13,7 @@ export function seal(key: KeyObject, belongsTo: readonly string[], plain: Uint8A
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
 }
 
-/** @throws when the key, the owner or any byte differs from what was sealed */
+/** Decrypts a sealed value. @throws Error when the key, the owner or any byte differs */
 export function open(key: KeyObject, belongsTo: readonly string[], sealed: Uint8Array): Buffer {
   const bytes = Buffer.from(sealed)
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })

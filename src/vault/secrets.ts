@@ -3,12 +3,15 @@ import type { MasterKey } from './master-key.ts'
 import { open, seal } from './seal.ts'
 import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
 
-/** What must be shown or used again later, sealed under a key of its own; a secret that is destroyed is gone. */
+/**
+ * Secrets that are shown or used again later, each sealed under its own key; a destroyed secret cannot be
+ * recovered.
+ */
 export type Secrets = {
   /**
-   * Keeps a secret before the event that refers to it by name is appended: until then it means nothing. A name that
-   * is taken keeps what it has, so that a command run again after a crash goes on with the same secret.
-   * @returns the secret that is kept now
+   * Stores a secret before the event that refers to its name is appended. If the name exists, its secret is
+   * kept, so that a command repeated after a crash continues with the same one.
+   * @returns the stored secret
    */
   keep(tenantId: string, name: string, secret: string): Promise<string>
   open(tenantId: string, name: string): Promise<string | undefined>
@@ -40,7 +43,7 @@ export function createSecrets(db: Pool, master: MasterKey): Secrets {
       values: [tenantId, name, wrapped, seal(key, [tenantId, name], Buffer.from(secret))],
     })
     const [row] = rows
-    // Somebody else kept one after this statement began: it is there for the next one.
+    // Another process stored one after this statement began; the next statement sees it.
     return row ? openRow(tenantId, name, row) : keep(tenantId, name, secret)
   }
 

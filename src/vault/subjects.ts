@@ -11,30 +11,30 @@ type SealedPerson = { subjectId: string; email: string | null; name: string | nu
 export type Person = { email: string | null; name: string | null }
 
 /**
- * Personal data by subject. Each person of a tenant has a key of their own, and the log and the read models hold
- * only text sealed under it: destroying the key erases the person everywhere at once, backups of the log included.
+ * Personal data by subject. Each person of a tenant has a key. The log and the read models hold only text
+ * sealed under it, so destroying the key erases the person everywhere at once, including backups of the log.
  */
 export type Subjects = {
-  /** By which a person of a tenant is found again; undefined for somebody new, as whoever was erased is. */
+  /** Finds a person of a tenant; undefined for a new or erased person. */
   findSubject(tenantId: string, email: string): Promise<string | undefined>
-  /** Seals what is known of a person under their key, which is made when they are new. */
+  /** Seals a person's data under their key, which is created for a new person. */
   sealPerson(tenantId: string, email: string, name: string | null): Promise<SealedPerson & { email: string }>
-  /** What was sealed, in the order given; nulls for a person who has been erased. */
+  /** Decrypts people's data, in the order given; nulls for a person who was erased. */
   openPeople(tenantId: string, people: readonly (SealedPerson | null)[]): Promise<Person[]>
-  /** Destroys a person's key, and with it the last thing that leads from their address to what was theirs. */
+  /** Destroys a person's key, and with it the index from their email address to their data. */
   destroy(tenantId: string, subjectId: string): Promise<void>
 }
 
-/** Who somebody is of whom nothing is known, or who was erased. */
+/** A person who is unknown or was erased. */
 export const unknownPerson: Person = { email: null, name: null }
 
 export function createSubjects(db: Pool, master: MasterKey): Subjects {
-  /** The same person has the same hash, but nobody can tell the e-mail address from it. */
+  /** The same address has the same hash, which does not reveal the address. */
   function emailIndexOf(tenantId: string, spelling: string): string {
     const digest = createHmac('sha256', master.indexing).update(JSON.stringify([tenantId, spelling]))
     return `sub_${digest.digest('hex').slice(0, 32)}`
   }
-  /** By what a person is found: the first one is what they are kept by from now on. */
+  /** The index values that find a person; new entries are stored under the first. */
   const emailIndexesOf = (tenantId: string, email: string): string[] =>
     spellingsOf(email).map((spelling) => emailIndexOf(tenantId, spelling))
 
@@ -61,7 +61,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       values: [tenantId, fresh, emailIndexesOf(tenantId, email), wrapped],
     })
     const [row] = rows
-    // Somebody else made the key after this statement began: it is there for the next one.
+    // Another process made the key after this statement began; the next statement sees it.
     if (!row) return subjectFor(tenantId, email)
     return {
       subjectId: row.subject_id,
@@ -111,7 +111,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
         if (!person || !key) return unknownPerson
         const opened = (field: Field, sealed: string | null) => {
           const [, , sealedUnder, bytes] = sealed?.split('.') ?? []
-          // Erased since, and known again under another key: what was sealed before stays unreadable.
+          // The person was erased and later stored again under another key; older data stays unreadable.
           if (bytes === undefined || sealedUnder !== fingerprint(key)) return null
           return open(key, [tenantId, person.subjectId, field], Buffer.from(bytes, 'base64url')).toString()
         }
@@ -128,8 +128,8 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
 }
 
 /**
- * In which spellings a person may be kept: with the ASCII form of their domain, and with the Unicode form as before
- * there was one rule. Nearly all domains have but one form.
+ * The spellings under which a person may be stored: with the ASCII form of the domain, and with the Unicode
+ * form that older versions used. Nearly all domains have only one form.
  */
 function spellingsOf(email: string): string[] {
   const written = (asciiEmail(email) ?? email).toLowerCase()
@@ -139,5 +139,5 @@ function spellingsOf(email: string): string[] {
   return [...new Set([written, email.toLowerCase(), `${written.slice(0, -domain.length)}${unicode}`])]
 }
 
-/** Tells which of a subject's keys a text was sealed under, and nothing about the key. */
+/** Identifies the subject's key that a text was sealed under, without revealing the key. */
 const fingerprint = (key: KeyObject): string => hash('sha256', key.export(), 'base64url').slice(0, 11)
