@@ -9,15 +9,15 @@ export type DocumentModel<State> = {
   table: string
   category: Category
   absent: State
-  /** The domain's own `evolve`, so that a read model cannot tell another story than the log. */
+  /** The domain's own `evolve`, so that a read model cannot differ from the log. */
   evolve: (state: State, recorded: Recorded) => State
-  /** The columns by which the state is found or listed, beside `stream`, `revision` and `state` itself. */
+  /** The columns for queries, in addition to `stream`, `revision` and `state`. */
   columns: (state: State) => Row
 }
 
 export type Document<State> = { stream: string; revision: number; state: State }
 
-/** The part of a document model that follows from the domain's own evolver. */
+/** The part of a document model that follows from the domain's evolver. */
 export const evolvedBy = <State, C extends Category>(
   evolver: Evolver<State, C>,
 ): Pick<DocumentModel<State>, 'category' | 'absent' | 'evolve'> => ({
@@ -26,7 +26,7 @@ export const evolvedBy = <State, C extends Category>(
   evolve: evolveRecorded(evolver),
 })
 
-/** Keeps one row a stream, with the folded state as JSON: for categories whose state is small and read whole. */
+/** Keeps one row per stream, with its state as JSON: for categories whose state is small and read whole. */
 export async function applyToDocuments<State>(
   db: Statements,
   model: DocumentModel<State>,
@@ -35,7 +35,7 @@ export async function applyToDocuments<State>(
   return writesOfDocuments(model, await changedDocuments(db, model, entries))
 }
 
-/** The documents as they are after the events. */
+/** The changed documents, as they are after the events. */
 export async function changedDocuments<State>(
   db: Statements,
   model: DocumentModel<State>,

@@ -1,14 +1,11 @@
 /**
- * De-duplicates questions by key: for each, the index of the first one with the same key. Questions of one moment are often
- * about the same token or product, which is looked up for the first of them and holds for the others.
+ * De-duplicates items by key. Concurrent lookups often concern the same token or product, which is then looked up once.
+ * @returns for each item, the index of the first item with the same key
  */
-export function firstByKey<Question>(
-  questions: readonly Question[],
-  keyOf: (question: Question) => string,
-): number[] {
+export function firstByKey<Item>(items: readonly Item[], keyOf: (item: Item) => string): number[] {
   const first = new Map<string, number>()
-  return questions.map((question, index) => {
-    const key = keyOf(question)
+  return items.map((item, index) => {
+    const key = keyOf(item)
     const firstIndex = first.get(key) ?? index
     first.set(key, firstIndex)
     return firstIndex

@@ -11,7 +11,7 @@ import { createInstallLookup } from './trials/queries.ts'
 
 export type Lookups = ReturnType<typeof createLookups>
 
-/** What every call needs to know, each gathering the questions of one moment into one query. */
+/** The lookups of the hot path. Concurrent calls of one lookup share one query. */
 export const createLookups = (db: Pool) => ({
   findToken: createTokenLookup(db),
   findProduct: createProductLookup(db),

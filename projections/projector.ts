@@ -1,18 +1,19 @@
 import type { Recorded } from '../src/domain/recorded.ts'
 import type { Statement, Statements } from './statements.ts'
 
-/** Folds events into the tables of one read model. */
+/** Applies events to the tables of one read model. */
 export type Projector = {
   name: string
-  /** The tables it owns and how to make them, without a schema: they are made in whichever is being filled. */
+  /** The tables that it owns, and their DDL. No schema is named: a rebuild creates them in another schema. */
   tables: readonly string[]
   ddl: string
-  /** Those of its indexes, beside the unique ones, that `fold` itself asks by. */
+  /** The non-unique indexes that `apply` itself needs; a replay creates all others only at its end. */
   applyIndexes?: readonly string[]
   /**
-   * Folds events, in the order of the log, onto what the tables hold, asked for inside the caller's transaction.
-   * Folding the same ones again changes nothing: what a row already holds is told from its revision.
-   * @returns what writes the rows that have changed, to be run in this order in the same transaction
+   * Applies events to the current rows, which it reads in the caller's transaction. It is idempotent: a row's
+   * revision shows which events it already holds.
+   * @param entries in the order of the log
+   * @returns the statements that write the changed rows, to be run in this order in the same transaction
    */
   apply(db: Statements, entries: readonly Recorded[]): Promise<readonly Statement[]>
 }

@@ -20,7 +20,7 @@ import { tokensProjector } from './tokens/projector.ts'
 import { trialsProjector } from './trials/projector.ts'
 import { webhooksProjector } from './webhooks/projector.ts'
 
-/** Every read model. All move together, in one transaction, behind one checkpoint. */
+/** Every read model. All advance together, in one transaction, with one checkpoint. */
 export const projectors: readonly Projector[] = [
   ledgerProjector,
   tenantsProjector,

@@ -5,33 +5,33 @@ import type { Plan } from '../../src/domain/tenants/events.ts'
 import type { Tenant } from '../../src/domain/tenants/tenant.ts'
 import { firstByKey } from '../first-by-key.ts'
 
-/** The tenant and product that an app says it belongs to, and the moment of its call. */
+/** The tenant and product that an app's call names, and the time of the call. */
 export type ClientLookupParams = { tenantId: string; productId: string; now: string }
 
-/** What of a product an app's calls depend on. */
+/** What an app's calls need to know of a product. */
 export type ClientProduct = {
   leaseSeconds: number
   freeTierEnabled: boolean
-  /** Undefined: never configured, which is not 0. */
+  /** Undefined when never configured, which differs from 0. */
   trialDurationDays: number | undefined
-  /** Since when the two above have been as they are. */
+  /** When `freeTierEnabled` or `trialDurationDays` last changed. */
   clientSettingsSince: string
 }
 
-/** What there is under an app's address, and the key by which the tenant's apps are known. */
+/** The tenant of an app's call, with its SDK key, product and signing key. */
 export type KnownClient = {
   tenantStatus: Exclude<Tenant['status'], 'absent'>
   plan: Plan
-  /** Null before the tenant has a key. */
+  /** Null before the tenant has an SDK key. */
   sdkKeyHash: string | null
-  /** An event of the tenant could not be read, so nobody knows whether the key is still good. */
+  /** The tenant's stream is parked, so the key may have been rotated. */
   uncertain: boolean
   product: ClientProduct | undefined
-  /** The key that signs for the tenant at the moment; undefined before it has one. */
+  /** The tenant's current signing key; undefined before it has one. */
   signing: Pick<SigningKey, 'kid' | 'secretName' | 'signsFrom'> | undefined
 }
 
-export type FindClient = (question: ClientLookupParams) => Promise<KnownClient | undefined>
+export type FindClient = (params: ClientLookupParams) => Promise<KnownClient | undefined>
 
 export type ClientColumns = {
   tenant_status: KnownClient['tenantStatus'] | null
@@ -47,26 +47,26 @@ export type ClientColumns = {
   signs_from: string
 }
 
-/** Finds what an app's call is about; undefined for no such tenant. Questions of one moment share a query. */
+/** Finds an app's tenant, product and keys; undefined for an unknown tenant. Concurrent lookups share one query. */
 export function createClientLookup(db: Pool): FindClient {
-  return coalesce(async (questions) => {
+  return coalesce(async (lookups) => {
     const { rows } = await db.query<ClientColumns>({
       name: 'client-lookup',
-      text: lookup,
+      text: lookupSql,
       values: [
-        tenantsToLookUp(questions),
-        questions.map(({ productId }) => productId),
-        questions.map(({ now }) => now),
+        tenantsToLookUp(lookups),
+        lookups.map(({ productId }) => productId),
+        lookups.map(({ now }) => now),
       ],
     })
-    return clientsFrom(rows, questions)
+    return clientsFrom(rows, lookups)
   })
 }
 
 /**
- * What is asked of a tenant, its product and its signing key, for a row `q` of questions. Most questions of one moment are
- * about the same product, so it is looked up for the first of them alone: `q.lead_tenant_id` is null for the others, and an
- * index is not even entered for null.
+ * Columns of a tenant, its product and its signing key, for a row `q` of lookup parameters. Most concurrent lookups
+ * concern the same product, so only the first one finds it: `q.lookup_tenant_id` is null for the others, and for null
+ * Postgres skips the index scan.
  */
 export const clientColumns = `
   n.status as tenant_status, n.plan, c.key_hash as sdk_key_hash,
@@ -75,39 +75,39 @@ export const clientColumns = `
   s.kid, s.secret_name, s.signs_from`
 
 export const clientJoins = `
-  left join tenants n on n.tenant_id = q.lead_tenant_id
-  left join client_keys c on c.tenant_id = q.lead_tenant_id and c.kind = 'sdk'
-  left join products p on p.tenant_id = q.lead_tenant_id and p.product_id = q.product_id
+  left join tenants n on n.tenant_id = q.lookup_tenant_id
+  left join client_keys c on c.tenant_id = q.lookup_tenant_id and c.kind = 'sdk'
+  left join products p on p.tenant_id = q.lookup_tenant_id and p.product_id = q.product_id
   left join lateral (
     select kid, secret_name, signs_from from signing_keys
-    where tenant_id = q.lead_tenant_id and signs_from <= q.now order by signs_from desc limit 1
+    where tenant_id = q.lookup_tenant_id and signs_from <= q.now order by signs_from desc limit 1
   ) s on true`
 
-const lookup = `
+const lookupSql = `
   select ${clientColumns}
   from unnest($1::text[], $2::text[], $3::timestamptz[])
-    with ordinality as q (lead_tenant_id, product_id, now, ordinal) ${clientJoins}
+    with ordinality as q (lookup_tenant_id, product_id, now, ordinal) ${clientJoins}
   order by q.ordinal`
 
-type Place = Pick<ClientLookupParams, 'tenantId' | 'productId'>
+type ProductRef = Pick<ClientLookupParams, 'tenantId' | 'productId'>
 
-/** Neither id can hold a dot. */
-const nameOf = ({ tenantId, productId }: Place): string => `${tenantId}.${productId}`
+/** Neither id can contain a dot. */
+const productKeyOf = ({ tenantId, productId }: ProductRef): string => `${tenantId}.${productId}`
 
-/** The tenant of each question that is the first about its product; null for the others. */
-export const tenantsToLookUp = (questions: readonly Place[]): (string | null)[] =>
-  firstByKey(questions, nameOf).map((leader, index) => {
-    const question = questions[index]
-    return question && leader === index ? question.tenantId : null
+/** The tenant id for each lookup that is the first with its product; null for the others. */
+export const tenantsToLookUp = (lookups: readonly ProductRef[]): (string | null)[] =>
+  firstByKey(lookups, productKeyOf).map((first, index) => {
+    const params = lookups[index]
+    return params && first === index ? params.tenantId : null
   })
 
-/** What each question is about, from the row of the one that led. */
+/** The client for each lookup, from the row of the first lookup with the same product. */
 export function clientsFrom(
   rows: readonly ClientColumns[],
-  questions: readonly Place[],
+  lookups: readonly ProductRef[],
 ): (KnownClient | undefined)[] {
-  return firstByKey(questions, nameOf).map((leader) => {
-    const row = rows[leader]
+  return firstByKey(lookups, productKeyOf).map((first) => {
+    const row = rows[first]
     return row && clientFrom(row)
   })
 }

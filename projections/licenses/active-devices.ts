@@ -2,8 +2,8 @@ import type { Pool } from 'pg'
 import { type Statement, writesOf } from '../statements.ts'
 
 /**
- * How many devices of each product sit in seats now. It is kept beside the licenses, whose rows alone would have
- * to be gone through by the million: every activation of a limited plan asks for it, and so does whoever polls usage.
+ * The number of active devices of each product. It is counted as licenses change, since every activation on a limited
+ * plan and every usage request reads it, and summing over a million licenses would take too long.
  */
 export const activeDevicesDdl = `
   create table active_devices (
@@ -13,13 +13,13 @@ export const activeDevicesDdl = `
     primary key (tenant_id, product_id)
   )`
 
-/** What a license's seats were before a page of the log, and are after it; undefined before it was there. */
+/** A license's number of used seats before and after a page of the log; `before` is undefined for a new license. */
 export type SeatsChange = { tenantId: string; productId: string; before: number | undefined; after: number }
 
 /**
- * Adds what has changed. A change is the difference between two states of a license's row, in the transaction that
- * writes the row, so that events which the row holds already make none. A product is there from its first license
- * on, however the log is cut into pages.
+ * Adds the changes to the counts. A change is the difference between two states of a license's row, in the transaction
+ * that writes the row, so an event applied twice counts once. A product gets a row with its first license, also when
+ * the count is 0, so that the rows do not depend on how the log is cut into pages.
  */
 export function writesOfActiveDevices(changes: readonly SeatsChange[]): Statement[] {
   const sums = new Map<string, { tenant_id: string; product_id: string; devices: number }>()
@@ -37,7 +37,7 @@ export function writesOfActiveDevices(changes: readonly SeatsChange[]): Statemen
   )
 }
 
-/** How many devices of a tenant, or of one product, sit in seats now. */
+/** The number of active devices of a tenant, or of one of its products. */
 export async function countActiveDevices(db: Pool, tenantId: string, productId?: string): Promise<number> {
   const { rows } = await db.query<{ sum: bigint }>({
     name: 'count-active-devices',

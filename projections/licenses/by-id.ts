@@ -3,12 +3,12 @@ import { coalesce } from '../../src/async/coalesce.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import { type LicenseRow, licenseFrom } from './rows.ts'
 
-/** A license to decide on, without its seats. */
+/** A license and its revision, without its seats. */
 type LicenseWithoutSeats = { license: IssuedLicense; revision: number }
 
 /**
- * Finds licenses of whichever tenant, for what follows from the clock and not from somebody's asking. A midnight has
- * thousands of them, so that those of one moment share a query.
+ * Finds licenses of any tenant, for expiries. Thousands of licenses can expire at midnight, so concurrent lookups share
+ * one query.
  */
 export function createLicenseLookup(
   db: Pool,
@@ -16,7 +16,7 @@ export function createLicenseLookup(
   return coalesce(async (licenseIds) => {
     const { rows } = await db.query<LicenseRow | { license_id: null }>({
       name: 'license-lookup',
-      text: lookup,
+      text: lookupSql,
       values: [licenseIds],
     })
     return rows.map((row) =>
@@ -25,7 +25,7 @@ export function createLicenseLookup(
   })
 }
 
-const lookup = `
+const lookupSql = `
   select l.* from unnest($1::text[]) with ordinality as q (license_id, ordinal)
   left join licenses l on l.license_id = q.license_id
   order by q.ordinal`

@@ -1,7 +1,10 @@
 import type { Pool } from 'pg'
 import { hasStatus, type LicenseFilter } from './queries.ts'
 
-/** How many licenses a filter finds, all of them counted. */
+/**
+ * Counts all licenses that match a filter.
+ * @param now the moment at which statuses are computed
+ */
 export async function countLicenses(
   db: Pool,
   tenantId: string,

@@ -3,7 +3,7 @@ import type { Seat } from '../../src/domain/licenses/license.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
 import { type DeviceRow, seatFrom } from './rows.ts'
 
-/** A device that sits or sat on a license of the tenant's. */
+/** A device that is or was active on a license of the tenant. */
 export type ListedDevice = {
   seat: Seat
   license: { licenseId: string; displayKey: string; productId: string }
@@ -13,7 +13,7 @@ export type DeviceFilter = { productId?: string | undefined; status?: Seat['stat
 
 type Row = DeviceRow & { display_key: string; product_id: string }
 
-/** The last activated first, those of one moment by license and id. */
+/** Lists devices by activation time, newest first; ties by license and id, descending. */
 export async function listDevicesOfTenant(
   db: Pool,
   tenantId: string,
@@ -39,7 +39,7 @@ export async function listDevicesOfTenant(
   }))
 }
 
-/** A license's id holds no space, and a device's may. */
+/** Splits at the first space: a license's id has none, a device's id may. */
 function keysetIdsFrom(id: string): [licenseId: string, deviceId: string] {
   const space = id.indexOf(' ')
   return [id.slice(0, space), id.slice(space + 1)]

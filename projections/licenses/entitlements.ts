@@ -1,7 +1,7 @@
 import { type EntitlementOverride, withOverrides } from '../../src/domain/customers/overrides.ts'
 import type { LicenseStatus } from '../../src/domain/licenses/license.ts'
 
-/** What decides over a license's entitlements: its key type of today, and its customer's overrides. */
+/** What a license's entitlements depend on: its current key type and its customer's overrides. */
 export type Entitling = {
   entitlements: readonly string[]
   fallbackEntitlements: readonly string[]
@@ -9,8 +9,9 @@ export type Entitling = {
 }
 
 /**
- * What a license grants now: its key type's entitlements while active, the fallback ones after a fall back, both
- * under its customer's overrides. One that has expired or is revoked grants nothing, whatever its customer has.
+ * The entitlements of a license: those of its key type while active, the fallback entitlements in fallback, both
+ * changed by its customer's overrides. An expired or revoked license grants nothing, overrides included.
+ * @param now decides which overrides have expired
  */
 export function entitlementsFor(
   status: LicenseStatus,

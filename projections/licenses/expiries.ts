@@ -1,18 +1,15 @@
 import type { Pool } from 'pg'
 
-/**
- * The end of a paid period that is not recorded yet. A renewal opens a new one; a revoked license has none, since
- * what it would come to at its end does not matter any more.
- */
+/** An expiry for which no event is recorded yet. A renewal sets a new one; a revoked license has none. */
 const isUnrecorded = 'revoked_at is null and expires_at is not null and ended_at is distinct from expires_at'
 
-/** Of a million licenses those that will end at all, the nearest first. */
+/** An index of the unrecorded expiries only: most of a million licenses may have none. */
 export const expiriesDdl = `create index licenses_open_ends on licenses (expires_at) where ${isUnrecorded}`
 
-/** One whose events cannot be applied stands still until it is repaired, and its row tells nothing. */
+/** Excludes parked streams: their rows are outdated until they are repaired. */
 const isReadable = `'license-' || license_id <> all (array(select stream from parked))`
 
-/** The nearest ends up to a moment, those that are long past included; the earliest first. */
+/** Expiries up to `until` without a recorded event, however long past; the earliest first. */
 export async function listUnrecordedExpiries(
   db: Pool,
   { until, except, most }: { until: string; except: readonly string[]; most: number },
@@ -27,7 +24,7 @@ export async function listUnrecordedExpiries(
   return rows
 }
 
-/** For how long the oldest end that should be recorded has been waiting; 0 when there is none. */
+/** The time in milliseconds since the oldest expiry that is due and not recorded; 0 when there is none. */
 export async function expiryLagMs(db: Pool, now: string): Promise<number> {
   const [oldest] = await listUnrecordedExpiries(db, { until: now, except: [], most: 1 })
   return oldest ? Date.parse(now) - Date.parse(oldest.expiresAt) : 0

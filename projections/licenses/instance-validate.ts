@@ -20,21 +20,21 @@ import {
 } from './joins.ts'
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 
-/** An app's validate: where it says it belongs, and the key and instance that it asks about. */
+/** An app's validate: the tenant and product that it names, the license key's hash and the instance. */
 type InstanceValidateParams = ClientLookupParams & { keyHash: string; instanceId: string }
 
-/** What a key stands for on one instance, as far as a verdict on it needs. */
+/** What was found for a license key on one instance, limited to what a verdict needs. `old key`: it was reminted. */
 export type InstanceKeyResult = { found: 'no license' } | { found: 'old key' } | LicenseOnInstance
 
 export type LicenseOnInstance = Entitling & {
   found: 'license'
   licenseId: string
   license: Pick<IssuedLicense, 'productId' | 'revokedAt' | 'expiresAt' | 'onExpiry'>
-  /** The instance asked about has an active seat. */
+  /** Whether the instance has an active seat. */
   seated: boolean
-  /** What the instance has last said of itself, if anything. */
+  /** The last telemetry of the instance; undefined when it has sent none. */
   telemetry: KnownTelemetry | undefined
-  /** An event of this license or its customer could not be read, so nobody knows what it is good for. */
+  /** The license's or its customer's stream is parked, so the license's status is unknown. */
   uncertain: boolean
 }
 
@@ -47,8 +47,8 @@ type KnownTelemetry = {
 }
 
 export type FindForInstanceValidate = (
-  question: InstanceValidateParams,
-) => Promise<{ client: KnownClient | undefined; standing: InstanceKeyResult }>
+  params: InstanceValidateParams,
+) => Promise<{ client: KnownClient | undefined; result: InstanceKeyResult }>
 
 type Row = ClientColumns & {
   current: boolean | null
@@ -66,32 +66,32 @@ type Row = ClientColumns & {
 } & EntitlingColumns
 
 /**
- * Answers apps' validates, far the most frequent question: the tenant, its SDK key, the product, the signing key and
- * the license on the instance in one query, and questions of one moment together. It remembers nothing.
+ * Finds everything for an app's validate, by far its most frequent call, in one query: the tenant, its SDK key, the
+ * product, the signing key and the license on the instance. Concurrent lookups share one query; nothing is cached.
  */
 export function createInstanceValidateLookup(db: Pool): FindForInstanceValidate {
-  return coalesce(async (questions) => {
+  return coalesce(async (lookups) => {
     const { rows } = await db.query<Row>({
       name: 'instance-standing-lookup',
-      text: lookup,
+      text: lookupSql,
       values: [
-        questions.map(({ tenantId }) => tenantId),
-        questions.map(({ productId }) => productId),
-        questions.map(({ keyHash }) => keyHash),
-        questions.map(({ instanceId }) => instanceId),
-        questions.map(({ now }) => now),
-        tenantsToLookUp(questions),
+        lookups.map(({ tenantId }) => tenantId),
+        lookups.map(({ productId }) => productId),
+        lookups.map(({ keyHash }) => keyHash),
+        lookups.map(({ instanceId }) => instanceId),
+        lookups.map(({ now }) => now),
+        tenantsToLookUp(lookups),
       ],
     })
-    const clients = clientsFrom(rows, questions)
+    const clients = clientsFrom(rows, lookups)
     return rows.map((row, index) => ({
       client: clients[index],
-      standing: resultFrom(row, questions[index]?.productId ?? ''),
+      result: resultFrom(row, lookups[index]?.productId ?? ''),
     }))
   })
 }
 
-const lookup = `
+const lookupSql = `
   select ${clientColumns},
     k.current, l.license_id, l.revoked_at, l.expires_at, l.on_expiry,
     ${entitlementsOfKeyType},
@@ -100,7 +100,7 @@ const lookup = `
     u.app_version, u.sdk_version, u.platform, u.sdk, u.seen_at,
     ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[])
-    with ordinality as q (tenant_id, product_id, key_hash, instance_id, now, lead_tenant_id, ordinal) ${clientJoins}
+    with ordinality as q (tenant_id, product_id, key_hash, instance_id, now, lookup_tenant_id, ordinal) ${clientJoins}
   ${licenseOfKey}
   ${deviceOfInstance}
   left join usage.device_telemetry u on u.instance_id = d.instance_id

@@ -14,19 +14,19 @@ import {
   seatFrom,
 } from './rows.ts'
 
-/** A key that an app shows, and the instance of it that is asked about. */
+/** A license key, by its hash, and the instance of the app that presents it. */
 export type InstanceLookupParams = {
   tenantId: string
   productId: string
   keyHash: string
-  /** By the id that it was given, or by what it may be recognised by when it activates itself again. */
+  /** Its instance id; or, before it has one, the install id and name that identify a device activated before. */
   instance: { instanceId: string } | { installId: string | null; name: string }
 }
 
-/** What a key stands for, to decide on; of the license's seats it holds the instance's alone. */
+/** What was found for a license key. The license has only the seat of the instance. */
 export type InstanceLookupResult =
   | { found: 'no license' }
-  /** The key belonged to a license that has got another one since. */
+  /** The license was reminted and has another key now. */
   | { found: 'old key' }
   | FoundInstance
 
@@ -35,37 +35,37 @@ export type FoundInstance = Entitling & {
   license: IssuedLicense
   revision: number
   seat: Seat | undefined
-  /** An event of this license or its customer could not be read, so nobody knows what it is good for. */
+  /** The license's or its customer's stream is parked, so the license's status is unknown. */
   uncertain: boolean
 }
 
-export type FindInstance = (question: InstanceLookupParams) => Promise<InstanceLookupResult>
+export type FindInstance = (params: InstanceLookupParams) => Promise<InstanceLookupResult>
 
 type Row = { current: boolean | null; uncertain: boolean } & EntitlingColumns &
   (LicenseRow | { license_id: null }) &
   JoinedDevice
 
-/** Answers what an app's activate and deactivate ask; questions of one moment share a query. */
+/** Finds the license and seat for an app's activate and deactivate. Concurrent lookups share one query. */
 export function createInstanceLookup(db: Pool): FindInstance {
-  return coalesce(async (questions) => {
+  return coalesce(async (lookups) => {
     const { rows } = await db.query<Row>({
       name: 'instance-lookup',
-      text: lookup,
+      text: lookupSql,
       values: [
-        questions.map(({ tenantId }) => tenantId),
-        questions.map(({ productId }) => productId),
-        questions.map(({ keyHash }) => keyHash),
-        questions.map(({ instance }) => ('instanceId' in instance ? instance.instanceId : null)),
-        questions.map(({ instance }) => ('name' in instance ? instance.installId : null)),
-        questions.map(({ instance }) => ('name' in instance ? instance.name : null)),
+        lookups.map(({ tenantId }) => tenantId),
+        lookups.map(({ productId }) => productId),
+        lookups.map(({ keyHash }) => keyHash),
+        lookups.map(({ instance }) => ('instanceId' in instance ? instance.instanceId : null)),
+        lookups.map(({ instance }) => ('name' in instance ? instance.installId : null)),
+        lookups.map(({ instance }) => ('name' in instance ? instance.name : null)),
       ],
     })
     return rows.map(resultFrom)
   })
 }
 
-/** Of the seats that may be the instance's, the one that `sameDevice` would take. */
-const lookup = `
+/** Of the seats that may belong to the instance, it takes the one that `sameDevice` takes. */
+const lookupSql = `
   select k.current, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     ${joinedDevice},

@@ -1,6 +1,6 @@
 /**
- * What every look-up by a license key joins to its questions `q`: the key, the license that it is current for, and
- * the license's key type. Each names its columns itself: of millions of calls each needs few of them.
+ * The joins of every lookup by license key to its parameters `q`: the key `k`, the license `l` whose current key it is,
+ * and the license's key type `y`. Each lookup selects only the columns that it needs.
  */
 export const licenseOfKey = `
   left join license_keys k
@@ -10,8 +10,8 @@ export const licenseOfKey = `
     on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id`
 
 /**
- * The device that a question `q` names on license `l`. A license may have thousands, and most have one: where a plan may
- * choose, it finds those of the license and looks through them. Here it cannot, since what has a limit is not joined to.
+ * The device `q.device_id` of license `l`. Since most licenses have one device, the planner would read all devices of
+ * the license and filter them, which is slow for one with thousands. The lateral query with a limit prevents that plan.
  */
 export const deviceOfLicense = `
   left join lateral (
@@ -19,15 +19,15 @@ export const deviceOfLicense = `
   ) d on true`
 
 /**
- * The device that instance `q.instance_id` of license `l` is. One instance is one device, and a license may have
- * thousands: what is compared by `is not distinct from` is compared by no index, so that the plan cannot go by it.
+ * The device with instance `q.instance_id` on license `l`. An instance is one device, but a license may have thousands:
+ * no index serves `is not distinct from`, so the planner must search by instance and not by license.
  */
 export const deviceOfInstance = `
   left join devices d on d.instance_id = q.instance_id and d.license_id is not distinct from l.license_id`
 
 /**
- * What the customer of license `l` is granted and refused; most licenses have none. A join would be planned at each of all
- * the others. Found by its stream, which is in no index of the tenant's customers: those are many.
+ * The overrides of the customer of license `l`. Most licenses have no customer, so this is a conditional subquery and
+ * not a join. It searches by `stream`, the primary key: by tenant it could scan all of the tenant's customers.
  */
 export const overridesOfCustomer = `
   case when l.customer_id is not null then (
@@ -35,12 +35,12 @@ export const overridesOfCustomer = `
     where c.stream = 'customer-' || l.customer_id and c.tenant_id is not distinct from l.tenant_id
   ) end as overrides`
 
-/** Whether an event of license `l` or its customer could not be read. Nearly always nothing is parked at all. */
+/** Whether the stream of license `l` or of its customer is parked. Nearly always no stream is parked at all. */
 export const uncertainLicense = `
   case when (select exists (select from parked)) then exists (
     select from parked where stream in ('license-' || l.license_id, 'customer-' || l.customer_id)
   ) else false end as uncertain`
 
-/** Entitlements of the key type `y` of license `l`. What never expires never falls back. */
+/** Entitlements of the key type `y` of license `l`. A license that never expires has no fallback entitlements. */
 export const entitlementsOfKeyType = `
   y.entitlements, case when l.expires_at is not null then y.fallback_entitlements end as fallback_entitlements`

@@ -1,8 +1,9 @@
 import type { Pool } from 'pg'
 
 /**
- * Which licenses of a tenant have, or once had, any of these keys; by key hash. A key is asked for in each of the
- * tenant's products, since the index begins with them.
+ * The licenses of a tenant that have or had any of these keys. Joins the tenant's products, since the index on keys
+ * begins with tenant and product.
+ * @returns license ids by key hash; a license whose import was taken back is left out
  */
 export async function findLicensesByKey(
   db: Pool,
@@ -20,7 +21,7 @@ export async function findLicensesByKey(
   return new Map(rows.map((row) => [row.key_hash, row.license_id]))
 }
 
-/** Those of the licenses whose import was taken back. */
+/** The ids of those licenses whose import was taken back. */
 export async function findTakenBack(db: Pool, licenseIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ license_id: string }>({
     name: 'find-taken-back',

@@ -105,19 +105,19 @@ export const licensesProjector: Projector = {
 }
 
 type RecordedLicense = Recorded<'license'>
-/** `moment` is when its last event was over with. */
+/** `moment`: the time up to which its events have happened, see the column of `license_history`. */
 type State = { license: License; revision: number; moment: string }
 type Changes = {
   licenses: Set<string>
   seats: Map<string, { license: IssuedLicense; seats: Map<string, Seat> }>
-  /** By product and key: the license as it had it; the last word on whose it is, and whether it is its current one. */
+  /** By tenant, product and key hash: the license that has the key, and whether it is the license's current key. */
   keys: Map<string, { license: IssuedLicense; current: boolean }>
   history: object[]
 }
 
 const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.length)
 
-/** Loads the licenses, and of their devices only those that the events are about. */
+/** Loads the licenses, and only those of their devices that the events change. */
 async function load(db: Statements, entries: readonly RecordedLicense[]): Promise<Map<string, State>> {
   const isNew = new Set(entries.filter(({ revision }) => revision === 0).map(idOf))
   const ids = [...new Set(entries.map(idOf))]
@@ -126,7 +126,7 @@ async function load(db: Statements, entries: readonly RecordedLicense[]): Promis
     deviceOf(entry.event).map((deviceId) => ({ id: idOf(entry), deviceId })),
   )
   const emptied = entries.filter(({ event }) => freesAllSeats(event)).map(idOf)
-  // A row for a "new" license is there when the same events are applied twice.
+  // Queried for all ids: a "new" license has a row already when its events are applied twice.
   const [{ rows }, devices] = await Promise.all([
     db.query<LicenseRow & { moment: string }>({
       name: 'licenses-to-fold',
@@ -197,7 +197,7 @@ function applyEvent(states: Map<string, State>, changes: Changes, recorded: Reco
   }
 }
 
-/** A key goes from a license whose import was taken back to the one that it was imported as since. */
+/** Without the license id: a key whose import was taken back may be imported again, as another license. */
 const keyOf = ({ tenantId, productId, keyHash }: IssuedLicense): string =>
   `${tenantId} ${productId} ${keyHash}`
 

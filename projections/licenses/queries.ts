@@ -11,7 +11,7 @@ import {
   seatFrom,
 } from './rows.ts'
 
-/** A license as lists show it: without seats, with what decides over its entitlements today. */
+/** A license for lists: without seats, with its current key type's entitlements and its customer's overrides. */
 export type LicenseEntry = { license: IssuedLicense; revision: number } & Entitling
 
 type EntryRow = LicenseRow & EntitlingColumns
@@ -42,13 +42,13 @@ export async function findLicense(
   return rows[0] && entryFrom(rows[0])
 }
 
-/** For an operator on the host, who stands above the tenants. */
+/** For an operator on the host, who may read every tenant. */
 export async function findLicenseOfAnyTenant(db: Pool, licenseId: string): Promise<LicenseEntry | undefined> {
   const { rows } = await db.query<EntryRow>(`${entry} where l.license_id = $1`, [licenseId])
   return rows[0] && entryFrom(rows[0])
 }
 
-/** Every device that ever sat on the license, oldest activation first. */
+/** Every device that is or was active on the license, oldest activation first. */
 export async function listDevices(db: Pool, licenseId: string): Promise<Seat[]> {
   const { rows } = await db.query<DeviceRow>({
     name: 'list-devices',
@@ -58,7 +58,7 @@ export async function listDevices(db: Pool, licenseId: string): Promise<Seat[]> 
   return rows.map(seatFrom)
 }
 
-/** The devices that sit in seats, longest first. */
+/** The active devices, oldest activation first. */
 export async function listSeated(db: Pool, licenseId: string, limit: number): Promise<Seat[]> {
   const { rows } = await db.query<DeviceRow>({
     name: 'list-seated',
@@ -71,7 +71,7 @@ export async function listSeated(db: Pool, licenseId: string, limit: number): Pr
 
 export type LicenseFilter = { productId?: string | undefined; status?: LicenseStatus | undefined }
 
-/** A license's status as `statusAt` computes it, in SQL, at the moment $3, so that lists can be filtered by it. */
+/** The SQL equivalent of `statusAt` at the moment $3, to filter lists by status. */
 export const hasStatus = `
   case
     when l.revoked_at is not null then 'revoked'
@@ -80,7 +80,10 @@ export const hasStatus = `
     else 'expired'
   end`
 
-/** Newest first, licenses of one moment by id; `now` decides who is expired. */
+/**
+ * Newest first; ties by id, descending.
+ * @param now the moment at which statuses are computed
+ */
 export async function listLicenses(
   db: Pool,
   tenantId: string,
@@ -111,7 +114,7 @@ export async function listLicenses(
   }))
 }
 
-/** How many licenses of a key type are live, as in use or fallen back, and how many were revoked or have expired. */
+/** Counts the licenses of a key type: live ones (active or fallback) and ended ones (revoked or expired). */
 export async function countLicensesOfKeyType(
   db: Pool,
   keyType: { tenantId: string; productId: string; keyTypeId: string },

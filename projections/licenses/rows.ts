@@ -2,7 +2,7 @@ import type { EntitlementOverride } from '../../src/domain/customers/overrides.t
 import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
 import type { Entitling } from './entitlements.ts'
 
-/** A row of `licenses`; its times are as the log writes them. */
+/** A row of `licenses`, with times as in the log: ISO 8601 in UTC, with milliseconds. */
 export type LicenseRow = {
   license_id: string
   tenant_id: string
@@ -47,7 +47,7 @@ export type DeviceRow = {
   deactivated_at: string | null
 }
 
-/** What is joined to a license from its key type and its customer; null where there is none. */
+/** Columns joined from a license's key type and customer; null without a key type or customer. */
 export type EntitlingColumns = {
   entitlements: string[] | null
   fallback_entitlements: string[] | null
@@ -62,7 +62,7 @@ export function entitlingFrom(row: EntitlingColumns): Entitling {
   }
 }
 
-/** The columns of a device beside those of its license. Both have a name and a status, so the device's are renamed. */
+/** A device's columns, to select beside its license's. Both tables have `name`, so the device's is renamed. */
 export const joinedDevice = `
   d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.status as device_status,
   d.activated_at, d.deactivated_at`
@@ -72,13 +72,13 @@ export type JoinedDevice = { device_name: string | null; device_status: DeviceRo
   | { device_id: null }
 )
 
-/** The device of a row that has one. */
+/** The device of a joined row: one or none. */
 export function devicesIn(row: LicenseRow & JoinedDevice): DeviceRow[] {
   if (row.device_id === null) return []
   return [{ ...row, name: row.device_name ?? '', status: row.device_status }]
 }
 
-/** The license as the domain knows it, with only the seats that were loaded. */
+/** @param devices the loaded seats; the license gets no others */
 export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): IssuedLicense {
   return {
     status: 'issued',
@@ -125,7 +125,7 @@ export function seatFrom(row: DeviceRow): Seat {
   }
 }
 
-/** What is written; times go in as the log tells them. */
+/** The row to write, with times as in the log. */
 export function licenseColumns(license: IssuedLicense, revision: number): Record<keyof LicenseRow, unknown> {
   return {
     license_id: license.licenseId,

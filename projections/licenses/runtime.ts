@@ -19,14 +19,14 @@ import {
   licenseFrom,
 } from './rows.ts'
 
-/** A question of the runtime interface: the key that somebody showed, and the device that it is for. */
+/** A call to the runtime interface: the license key's hash, and the device that it names. */
 export type RuntimeLookupParams = { tenantId: string; productId: string; keyHash: string; deviceId: string }
 
-/** What a key stands for, as far as a verdict on it needs. */
+/** What was found for a license key, limited to what a verdict needs. */
 export type KeyLookupResult =
   | { found: 'no product' }
   | { found: 'no license'; revalidateAfterSeconds: number }
-  /** The key belonged to a license that has got another one since. */
+  /** The license was reminted and has another key now. */
   | { found: 'old key'; revalidateAfterSeconds: number }
   | LicenseOfKey
 
@@ -34,13 +34,13 @@ export type LicenseOfKey = Entitling & {
   found: 'license'
   revalidateAfterSeconds: number
   license: Pick<IssuedLicense, 'productId' | 'revokedAt' | 'expiresAt' | 'onExpiry'>
-  /** The device asked about has an active seat. */
+  /** Whether the device has an active seat. */
   seated: boolean
-  /** An event of this license or its customer could not be read, so nobody knows what it is good for. */
+  /** The license's or its customer's stream is parked, so the license's status is unknown. */
   uncertain: boolean
 }
 
-/** The same with the license whole, to decide on; it holds no seat but the device's own. */
+/** The same with the whole license. It has only the seat of the device. */
 export type RuntimeLookupResult =
   | Exclude<KeyLookupResult, LicenseOfKey>
   | (LicenseOfKey & { license: IssuedLicense; revision: number })
@@ -53,26 +53,24 @@ type Row = {
   (LicenseRow | { license_id: null }) &
   JoinedDevice
 
-/** Answers what activate and deactivate ask; questions of one moment share a query on one connection. */
-export function createRuntimeLookup(
-  db: Pool,
-): (question: RuntimeLookupParams) => Promise<RuntimeLookupResult> {
-  return coalesce(async (questions) => {
+/** Finds the license and seat for activate and deactivate. Concurrent lookups share one query. */
+export function createRuntimeLookup(db: Pool): (params: RuntimeLookupParams) => Promise<RuntimeLookupResult> {
+  return coalesce(async (lookups) => {
     const { rows } = await db.query<Row>({
       name: 'runtime-lookup',
-      text: lookup,
+      text: lookupSql,
       values: [
-        questions.map(({ tenantId }) => tenantId),
-        questions.map(({ productId }) => productId),
-        questions.map(({ keyHash }) => keyHash),
-        questions.map(({ deviceId }) => deviceId),
+        lookups.map(({ tenantId }) => tenantId),
+        lookups.map(({ productId }) => productId),
+        lookups.map(({ keyHash }) => keyHash),
+        lookups.map(({ deviceId }) => deviceId),
       ],
     })
     return rows.map(resultFrom)
   })
 }
 
-const lookup = `
+const lookupSql = `
   select p.revalidate_after_seconds, k.current, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     ${joinedDevice},

@@ -2,13 +2,13 @@ import type { Pool } from 'pg'
 import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
 import { devicesIn, type JoinedDevice, joinedDevice, type LicenseRow, licenseFrom, seatFrom } from './rows.ts'
 
-/** A device by the name that its caller gave it, or by the one that it was given here. */
+/** A device, by the caller's id for it or by its instance id. */
 export type DeviceRef = { deviceId: string } | { instanceId: string }
 
-/** A license with the one seat that was asked for, both as they were at one moment. */
+/** A license with one of its seats, read in one query. */
 export type SeatEntry = { license: IssuedLicense; revision: number; seat: Seat | undefined }
 
-/** The license of a tenant, and of its devices the named one, if it ever sat there. */
+/** A tenant's license with one device. The seat is undefined when the device was never active on the license. */
 export async function findSeat(
   db: Pool,
   tenantId: string,

@@ -13,13 +13,13 @@ import {
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 import type { KeyLookupResult } from './runtime.ts'
 
-/** A validate: the token that asks, and the key and device that it asks about. */
+/** A validate: the hashes of its token and license key, the product and the device. */
 type ValidateLookupParams = { tokenHash: string; productId: string; keyHash: string; deviceId: string }
 
-/** The token as far as it is known, and what the key stands for in its tenant. */
+/** The token, undefined when it is unknown, and what was found for the license key in the token's tenant. */
 type ValidateLookupResult = { token: KnownToken | undefined; result: KeyLookupResult }
 
-export type FindForValidate = (question: ValidateLookupParams) => Promise<ValidateLookupResult>
+export type FindForValidate = (params: ValidateLookupParams) => Promise<ValidateLookupResult>
 
 type Row = {
   token: KnownToken['token'] | null
@@ -37,68 +37,68 @@ type Row = {
 } & EntitlingColumns
 
 /**
- * Answers validates, far the most frequent question: who asks and what about in one query, no more columns than a
- * verdict needs, and questions of one moment together. As every look-up it remembers nothing.
+ * Finds everything for a validate, by far the most frequent call, in one query: the token, the product and the license,
+ * with only the columns that a verdict needs. Concurrent lookups share one query; nothing is cached.
  */
 export function createValidateLookup(db: Pool): FindForValidate {
-  return coalesce(async (questions) => {
-    const [first, ...others] = questions
+  return coalesce(async (lookups) => {
+    const [first, ...others] = lookups
     if (!first) return []
-    return others.length === 0 ? [await lookUpOne(db, first)] : lookUpMany(db, questions)
+    return others.length === 0 ? [await lookUpOne(db, first)] : lookUpMany(db, lookups)
   })
 }
 
-/** What is asked at a quiet moment is asked alone, and planned without lists: that takes half of the time. */
-async function lookUpOne(db: Pool, question: ValidateLookupParams): Promise<ValidateLookupResult> {
-  const { tokenHash, productId, keyHash, deviceId } = question
+/** A single lookup has a statement without arrays, which takes half the time. */
+async function lookUpOne(db: Pool, params: ValidateLookupParams): Promise<ValidateLookupResult> {
+  const { tokenHash, productId, keyHash, deviceId } = params
   const values = [tokenHash, productId, keyHash, deviceId]
-  const { rows } = await db.query<Row>({ name: 'standing-of-one', text: lookupOfOne, values })
+  const { rows } = await db.query<Row>({ name: 'standing-of-one', text: lookupOneSql, values })
   const [row] = rows
-  if (!row) throw new Error('a question has no row of its own')
+  if (!row) throw new Error('the validate lookup returned no row')
   return resultFrom(row, row, productId)
 }
 
 async function lookUpMany(
   db: Pool,
-  questions: readonly ValidateLookupParams[],
+  lookups: readonly ValidateLookupParams[],
 ): Promise<ValidateLookupResult[]> {
-  const firstOf = firstByKey(questions, tokenAndProductKey)
+  const firstOf = firstByKey(lookups, tokenAndProductKey)
   const firsts = [...new Set(firstOf)]
   const { rows } = await db.query<Row>({
     name: 'standing-lookup',
-    text: lookup,
+    text: lookupSql,
     values: [
       firsts,
-      firsts.map((leader) => questions[leader]?.tokenHash),
-      firsts.map((leader) => questions[leader]?.productId),
+      firsts.map((first) => lookups[first]?.tokenHash),
+      firsts.map((first) => lookups[first]?.productId),
       firstOf,
-      questions.map(({ keyHash }) => keyHash),
-      questions.map(({ deviceId }) => deviceId),
+      lookups.map(({ keyHash }) => keyHash),
+      lookups.map(({ deviceId }) => deviceId),
     ],
   })
-  return questions.flatMap(({ productId }, index) => {
+  return lookups.flatMap(({ productId }, index) => {
     const row = rows[index]
-    const leading = rows[firstOf[index] ?? index]
-    return row && leading ? [resultFrom(row, leading, productId)] : []
+    const first = rows[firstOf[index] ?? index]
+    return row && first ? [resultFrom(row, first, productId)] : []
   })
 }
 
-/** @param leading the row that tells of the token and the product */
-const resultFrom = (row: Row, leading: Row, productId: string): ValidateLookupResult => ({
-  token: tokenIn(leading),
-  result: keyResultFrom(row, productId, leading.revalidate_after_seconds),
+/** @param first the row with the columns of the token and the product */
+const resultFrom = (row: Row, first: Row, productId: string): ValidateLookupResult => ({
+  token: tokenIn(first),
+  result: keyResultFrom(row, productId, first.revalidate_after_seconds),
 })
 
-/** Token and product are looked up once for all that share them. A hash holds no blank. */
+/** Lookups with the same token and product share their rows. A hash has no space. */
 const tokenAndProductKey = ({ tokenHash, productId }: ValidateLookupParams): string =>
   `${tokenHash} ${productId}`
 
-/** The token `t`, what decides about it, and the product `p` that is asked about. */
+/** Columns of the token `t`, its tenant `n`, its member `m` and the product `p`. */
 const tokenAndProduct = `
   t.state as token, n.status as tenant_status, n.plan, m.role as member_role, ${uncertainToken} as token_uncertain,
   p.revalidate_after_seconds`
 
-/** The key, its license, and the device of a question `q`, as far as a verdict needs them. */
+/** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */
 const keyAndDevice = `
   k.current, l.revoked_at, l.expires_at, l.on_expiry,
   ${entitlementsOfKeyType},
@@ -106,7 +106,7 @@ const keyAndDevice = `
   d.status is not distinct from 'active' as seated,
   ${uncertainLicense}`
 
-const lookupOfOne = `
+const lookupOneSql = `
   select ${tokenAndProduct}, ${keyAndDevice}
   from (select) one
   left join tokens t on t.token_hash = $1
@@ -119,25 +119,25 @@ const lookupOfOne = `
   ${licenseOfKey}
   ${deviceOfLicense}`
 
-/** What was found for the first question of several is told in its row alone. */
-const lookup = `
-  with led as materialized (
-    select a.leader, a.product_id, t.tenant_id, ${tokenAndProduct}
-    from unnest($1::bigint[], $2::text[], $3::text[]) as a (leader, token_hash, product_id)
+/** Of the lookups with the same token and product, only the first one's row has their columns. */
+const lookupSql = `
+  with firsts as materialized (
+    select a.first, a.product_id, t.tenant_id, ${tokenAndProduct}
+    from unnest($1::bigint[], $2::text[], $3::text[]) as a (first, token_hash, product_id)
     left join tokens t on t.token_hash = a.token_hash
     left join tenants n on n.tenant_id = t.tenant_id
     ${memberOfToken}
     left join products p on p.tenant_id = t.tenant_id and p.product_id = a.product_id
   )
   select
-    told.token, told.tenant_status, told.plan, told.member_role, told.token_uncertain, told.revalidate_after_seconds,
+    f.token, f.tenant_status, f.plan, f.member_role, f.token_uncertain, f.revalidate_after_seconds,
     ${keyAndDevice}
   from (
-    select led.tenant_id, led.product_id, u.key_hash, u.device_id, u.ordinal
-    from unnest($4::bigint[], $5::text[], $6::text[]) with ordinality as u (leader, key_hash, device_id, ordinal)
-    left join led using (leader)
+    select firsts.tenant_id, firsts.product_id, u.key_hash, u.device_id, u.ordinal
+    from unnest($4::bigint[], $5::text[], $6::text[]) with ordinality as u (first, key_hash, device_id, ordinal)
+    left join firsts using (first)
   ) q
-  left join led told on told.leader = q.ordinal - 1
+  left join firsts f on f.first = q.ordinal - 1
   ${licenseOfKey}
   ${deviceOfLicense}
   order by q.ordinal`

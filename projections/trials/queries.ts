@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import { mostInstalls, type Trial, unknownMachine } from '../../src/domain/trials/trial.ts'
 
-/** An install without a license, and the keyed hash of the machine that it says it is on. */
+/** An install without a license, and the keyed hash of the machine that it reports; null when it reports none. */
 type InstallLookupParams = {
   tenantId: string
   productId: string
@@ -15,33 +15,33 @@ export type FoundInstall = {
   known: boolean
   /** Whether it has been seen on this machine before. */
   onMachine: boolean
-  /** How many have been, counted no further than it takes to be too many. */
+  /** The number of installs seen on this machine, counted up to one more than the limit. */
   installs: number
   trial: Trial
-  /** An event of the machine could not be read, so nobody knows what its trial is. */
+  /** The machine's stream is parked, so its trial is unknown. */
   uncertain: boolean
 }
 
-export type FindInstall = (question: InstallLookupParams) => Promise<FoundInstall>
+export type FindInstall = (params: InstallLookupParams) => Promise<FoundInstall>
 
-/** Finds what a beacon is about. Beacons of one moment share a query. */
+/** Finds the install and the trial for a beacon. Concurrent lookups share one query. */
 export function createInstallLookup(db: Pool): FindInstall {
-  return coalesce(async (questions) => {
+  return coalesce(async (lookups) => {
     const { rows } = await db.query<Omit<FoundInstall, 'trial'> & { trial: Trial | null }>({
       name: 'find-installs',
-      text: lookup,
+      text: lookupSql,
       values: [
-        questions.map(({ tenantId }) => tenantId),
-        questions.map(({ productId }) => productId),
-        questions.map(({ instanceId }) => instanceId),
-        questions.map(({ machine }) => machine),
+        lookups.map(({ tenantId }) => tenantId),
+        lookups.map(({ productId }) => productId),
+        lookups.map(({ instanceId }) => instanceId),
+        lookups.map(({ machine }) => machine),
       ],
     })
     return rows.map(({ trial, ...row }) => ({ ...row, trial: trial ?? unknownMachine }))
   })
 }
 
-const lookup = `
+const lookupSql = `
   select i.instance_id is not null as known, coalesce(i.machine = q.machine, false) as "onMachine",
     (select count(*) from (select from usage.installs where machine = q.machine limit ${mostInstalls + 1}) seen)::int
       as installs,
@@ -55,18 +55,18 @@ const lookup = `
   left join trials t on t.stream = q.stream
   order by q.ordinal`
 
-/** What is known of a product's users who have no license. */
+/** Counts of a product's installs without a license, by state. */
 export type Unlicensed = {
   trial: number
   free_tier: number
   expired: number
-  /** Machines behind more installs than one machine has. */
+  /** Machines with implausibly many installs. */
   sharedMachines: number
 }
 
 /**
- * How many installs there are that no license has been activated in the place of since they last reported, from what is
- * counted beside them: a product may have millions.
+ * Counts the installs of a product that have not activated a license since their last report. Reads counters that are
+ * kept as installs report, since a product may have millions.
  */
 export async function countUnlicensed(db: Pool, tenantId: string, productId: string): Promise<Unlicensed> {
   const { rows } = await db.query<Unlicensed>({
@@ -82,7 +82,7 @@ export async function countUnlicensed(db: Pool, tenantId: string, productId: str
   return rows[0] ?? { trial: 0, free_tier: 0, expired: 0, sharedMachines: 0 }
 }
 
-/** Machines behind implausibly many installs, of all tenants. */
+/** Counts the machines with implausibly many installs, of all tenants. */
 export async function countSharedMachines(db: Pool): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>({
     name: 'count-shared-machines',
