@@ -67,10 +67,10 @@ export function validateRoute(
     },
     async (request) => {
       const now = momentOf(services)
-      const { client, keyHash, standing } = await find(services, authority, request, request.body, now)
+      const { client, keyHash, result } = await find(services, authority, request, request.body, now)
       const asking = { client, origin: clientOriginOf(request), log: request.log }
       const { tenantId, productId } = client
-      const verdict = verdictOn(standing, now)
+      const verdict = verdictOn(result, now)
       const settings = settingsOf(services, asking, now)
       if (verdict instanceof Problem) {
         services.usage.count(tenantId, productId, 'rejected')
@@ -97,7 +97,7 @@ export function validateRoute(
   )
 }
 
-type Found = { client: Client; keyHash: string; standing: InstanceKeyResult }
+type Found = { client: Client; keyHash: string; result: InstanceKeyResult }
 
 /** Authenticates the app and finds the license of its key in one lookup. */
 async function find(
@@ -111,27 +111,27 @@ async function find(
   const place = placeOf(request)
   const keyHash = keyHashOf(license_key)
   if (keyHash === undefined) {
-    return { client: await admitClient(authority, request), keyHash: '', standing: { found: 'no license' } }
+    return { client: await admitClient(authority, request), keyHash: '', result: { found: 'no license' } }
   }
   const found = await services.findForInstanceValidate({ ...place, keyHash, instanceId, now })
   const client = await admitClientAs(authority, request, place, sdkKeyHash, found.client)
   const asking = authority.clientLimits.asking(client, { keyHash, instanceId })
   if (asking) await asking
-  return { client, keyHash, standing: found.standing }
+  return { client, keyHash, result: found.result }
 }
 
 /** Only an instance with a seat gets a lease, because the lease names the instance. */
 function verdictOn(
-  standing: InstanceKeyResult,
+  result: InstanceKeyResult,
   now: string,
 ): { status: LicenseStatus; found: LicenseOnInstance } | Problem {
-  if (standing.found === 'no license') return notFound('license')
-  if (standing.found === 'old key') return refused('license_reminted')
-  if (standing.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
-  const status = statusAt(standing.license, now)
+  if (result.found === 'no license') return notFound('license')
+  if (result.found === 'old key') return refused('license_reminted')
+  if (result.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
+  const status = statusAt(result.license, now)
   if (status === 'revoked') return refused('license_revoked')
-  if (!standing.seated) return refused('device_not_found')
-  return { status, found: standing }
+  if (!result.seated) return refused('device_not_found')
+  return { status, found: result }
 }
 
 function refused(code: 'license_reminted' | 'license_revoked' | 'device_not_found'): Problem {

@@ -64,7 +64,7 @@ async function find(services: Ports<'findForRuntime'>, caller: Caller, asked: As
     keyHash,
     deviceId: asked.device_id ?? '',
   }
-  return { question, finding: await services.findForRuntime(question) }
+  return { question, result: await services.findForRuntime(question) }
 }
 
 function validateRoute(
@@ -142,11 +142,11 @@ function activateRoute(
       const found = await find(services, caller, request.body)
       const own = servicesFor(request, services)
       const now = momentOf(own)
-      const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
+      const verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       // A revoked license is answered as fast as an unknown one, without further checks.
       const refused =
         found && isSeating(verdict.status)
-          ? await refusalOf(found.finding, async (license) => {
+          ? await refusalOf(found.result, async (license) => {
               const device = { name, plan: caller.plan }
               await activateDevice(own, license, found.question, device, runOriginOf(request))
             })
@@ -187,13 +187,13 @@ function deactivateRoute(
       const found = await find(services, caller, request.body)
       const own = servicesFor(request, services)
       const now = momentOf(own)
-      const verdict = found ? verdictOn(found.finding, false, now) : unknownKey(now)
+      const verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       const refused =
         found &&
-        (await refusalOf(found.finding, (license) =>
+        (await refusalOf(found.result, (license) =>
           deactivateDevice(own, license, found.question, runOriginOf(request)),
         ))
-      if (found?.finding.found !== 'license' || refused) {
+      if (found?.result.found !== 'license' || refused) {
         return { deactivated: false, reason: refused ?? verdict.status }
       }
       services.usage.count(caller.tenantId, request.body.product_id, 'deactivations')
@@ -204,12 +204,12 @@ function deactivateRoute(
 
 /** Runs the command on the license, if one was found. A refusal becomes a status, not an error. */
 async function refusalOf(
-  finding: RuntimeLookupResult,
+  result: RuntimeLookupResult,
   command: (license: Extract<RuntimeLookupResult, { found: 'license' }>) => Promise<void>,
 ): Promise<RuntimeStatus | undefined> {
-  if (finding.found !== 'license') return undefined
+  if (result.found !== 'license') return undefined
   try {
-    await command(finding)
+    await command(result)
     return undefined
   } catch (error) {
     const status = error instanceof Refusal ? statusOfRefusal(error.code) : undefined
