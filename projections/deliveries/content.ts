@@ -2,15 +2,15 @@ import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import { LicenseEvent, LicenseTerms } from '../../src/domain/licenses/events.ts'
 
-/** What a delivery tells of: an event of a license, the license as it was issued, and the device that it is about. */
+/** What the payload of a delivery is made of: an event of a license, the terms of the license and the device. */
 export type DeliveryContent = {
   event: LicenseEvent
   at: string
   issued: LicenseTerms
-  /** What it was of its product after the event. */
+  /** The license's key type, quantity and device limit after the event. */
   terms: Pick<LicenseTerms, 'keyTypeId' | 'quantity' | 'deviceLimit'>
   deviceName: string | null
-  /** The payment session of the sale that the license was issued for. */
+  /** The checkout session of the license's sale; null without one. */
   sessionId: string | null
 }
 
@@ -26,12 +26,12 @@ type Row = {
 
 const Changed = LicenseTerms.pick({ keyTypeId: true, quantity: true, deviceLimit: true }).strip()
 
-/** An event of a license by its place in the license's stream. */
+/** An event of a license, by its revision in the license's stream. */
 export type LicenseEventRef = { licenseId: string; revision: number }
 
 /**
- * What deliveries of events tell, in the order given; undefined for what is not there. All of it has happened and stays
- * as it is, so every try of a delivery says the same.
+ * Reads the contents of deliveries. Events never change, so every attempt of a delivery sends the same content.
+ * @returns one content for each event, in the same order; undefined for an unknown event
  */
 export async function readContents(
   db: Pool,
@@ -57,7 +57,10 @@ export async function readContents(
   return rows.map((row) => (row.type === null ? undefined : contentFrom(row)))
 }
 
-/** As {@link readContents}, of one event for the dispatcher; look-ups of one moment share a query. */
+/**
+ * Reads the content of one event, for the dispatcher. Concurrent lookups share one query.
+ * @throws Error when the license has no such event
+ */
 export function createContentLookup(
   db: Pool,
 ): (of: { licenseId: string; licenseRevision: number }) => Promise<DeliveryContent> {

@@ -1,21 +1,21 @@
 import type { Pool } from 'pg'
 import type { Channel } from '../../src/domain/deliveries/events.ts'
 
-/** What of a tenant's deliveries waits, and what was given up lately. */
+/** Counts of a tenant's pending and recently abandoned deliveries. */
 export type DeliveryCounts = {
-  /** Not delivered and not given up. */
+  /** Scheduled, neither delivered nor abandoned. */
   pending: number
-  /** Of these, tried at least once in vain. */
+  /** Pending deliveries with at least one failed attempt. */
   failing: number
-  /** Of the pending ones, those whose time has come. */
+  /** Pending deliveries whose next attempt is due. */
   due: number
-  /** Since when the oldest of them is due. */
+  /** When the oldest due attempt became due; null when none is due. */
   oldestDueAt: string | null
-  /** Given up since the moment asked about. */
+  /** Abandoned deliveries that were scheduled since a given time. */
   abandoned: number
 }
 
-/** @param since abandoned ones are counted from here on, by when they were scheduled */
+/** @param since counts only abandoned deliveries that were scheduled at or after this time */
 export async function countDeliveries(
   db: Pool,
   tenantId: string,
@@ -46,10 +46,10 @@ type Due = { oldestDueAt: string | null }
 
 const channels: readonly Channel[] = ['webhook', 'mail']
 
-/** What was scheduled in an hour, and what has become of it. */
+/** The deliveries that were scheduled in one hour, by their current status. */
 type DeliveriesInHour = { at: string; delivered: number; pending: number; abandoned: number }
 
-/** Hours without a delivery are left out. */
+/** Counts deliveries by the UTC hour in which they were scheduled; hours without any are left out. */
 export async function countDeliveriesByHour(
   db: Pool,
   tenantId: string,

@@ -2,14 +2,14 @@ import type { Pool } from 'pg'
 import type { Channel } from '../../src/domain/deliveries/events.ts'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 
-/** A try that is due: of which delivery, which one it is, and whose receiver it goes to. */
+/** A due attempt: its delivery, its number starting from 1, and its receiver (tenant and channel). */
 export type DueAttempt = { deliveryId: string; attempt: number; channel: Channel; tenantId: string }
 
 const due = `delivery_id as "deliveryId", tries + 1 as attempt, channel, tenant_id as "tenantId"`
 
 /**
- * What is due now, the longest waiting first, but of each receiver only so many: one that hangs must not fill what is
- * dispatched for the others. The receivers are found by skipping through the index from one to the next.
+ * Lists the attempts that are due, oldest first, at most `mostOfEach` of one receiver: a receiver that hangs must not
+ * take the capacity of the others. A recursive query skips through the index from one receiver to the next.
  */
 export async function listDueAttempts(
   db: Pool,
@@ -39,7 +39,7 @@ export async function listDueAttempts(
   return rows
 }
 
-/** As {@link listDueAttempts}, of some receivers, without those that are on their way. */
+/** As {@link listDueAttempts}, for some receivers. @param except the deliveries that are being attempted now */
 export async function listDueAttemptsOf(
   db: Pool,
   now: string,
@@ -65,7 +65,7 @@ export async function listDueAttemptsOf(
   return rows
 }
 
-/** An event of a license that has to be delivered and is not scheduled yet. */
+/** An event of a license that must be delivered and is not scheduled yet. */
 export type PendingDelivery = {
   licenseId: string
   licenseRevision: number
@@ -73,12 +73,12 @@ export type PendingDelivery = {
   tenantId: string
   event: WebhookEventName
   sequence: number | null
-  /** Of the license, and of the first request of its chain. */
+  /** The id of the license's event, and its correlation id. */
   eventId: string
   correlationId: string
 }
 
-/** The oldest first. */
+/** Lists pending deliveries, oldest first. @param except licenses to skip */
 export async function listPendingDeliveries(
   db: Pool,
   { except, most }: { except: readonly string[]; most: number },

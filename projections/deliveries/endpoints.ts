@@ -3,8 +3,8 @@ import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhook
 import { type Statement, type Statements, writesOf } from '../statements.ts'
 
 /**
- * Each tenant's webhook as it stood at the place in the log up to which deliveries have been found to be owed. The read
- * model of webhooks may be ahead of that within a page.
+ * Each tenant's webhook as of the position up to which pending deliveries are known. The read model of webhooks cannot
+ * serve for this: within a page it may be ahead of that position.
  */
 export const endpointsDdl = `
   create table delivery_endpoints (
@@ -19,7 +19,7 @@ export type EndpointAt = { revision: number; position: bigint; state: Webhook }
 
 type Row = { tenant_id: string; revision: number; position: bigint; state: Webhook }
 
-/** Those of tenants, and of the tenants of licenses. */
+/** Loads the webhooks of tenants and of the tenants of licenses, by tenant id. */
 export async function loadEndpoints(
   db: Statements,
   tenantIds: readonly string[],
@@ -35,7 +35,7 @@ export async function loadEndpoints(
   return new Map(rows.map(({ tenant_id, ...endpoint }) => [tenant_id, endpoint]))
 }
 
-/** @returns whether it was news */
+/** @returns false for an event that was already applied */
 export function applyToEndpoint(
   endpoints: Map<string, EndpointAt>,
   tenantId: string,

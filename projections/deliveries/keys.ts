@@ -1,9 +1,8 @@
 import type { Pool } from 'pg'
 
 /**
- * Whether the key of license `l` is kept at the moment `now`: a delivery that carries it, to the vendor or to the
- * customer, is still to come, or was given up a while ago and may be asked for again. A key that was replaced since is of
- * no use to those who ask again.
+ * Whether the stored key of license `l` is needed at the moment `now`: a delivery that carries it is pending, or was
+ * abandoned recently and may be requested again. After a remint the old key is not needed for such a request.
  */
 const isNeeded = (now: string) => `(
   exists (
@@ -21,7 +20,7 @@ const isNeeded = (now: string) => `(
   )
 )`
 
-/** Whether the key of a license has to be kept no longer. One that the read models do not show yet is needed. */
+/** Whether the stored key of a license is no longer needed; false for a license that is not in the read models yet. */
 export async function isKeySpent(db: Pool, licenseId: string, now: string): Promise<boolean> {
   const { rows } = await db.query<{ spent: boolean }>({
     name: 'is-key-spent',
@@ -31,7 +30,10 @@ export async function isKeySpent(db: Pool, licenseId: string, now: string): Prom
   return rows[0]?.spent ?? false
 }
 
-/** Licenses whose key is still kept, with nothing left that it is kept for. */
+/**
+ * Lists licenses whose stored key is no longer needed.
+ * @param prefix of the names of stored keys in the vault; the license id follows it
+ */
 export async function listSpentKeys(
   db: Pool,
   prefix: string,

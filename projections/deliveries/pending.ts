@@ -7,8 +7,8 @@ import { applyToEndpoint, type EndpointAt, loadEndpoints, writesOfEndpoints } fr
 import { type PublicEventRow, writesOfPublicEvents } from './public-events.ts'
 
 /**
- * What is owed to a receiver and not scheduled yet: found in the order of the log, so that every rebuild finds the
- * same, with the same numbers, whenever a webhook was set, changed or removed.
+ * The outbox: deliveries that are not scheduled yet. They follow from the log alone, so a rebuild finds the same ones
+ * with the same sequence numbers, whenever a webhook was set, changed or removed.
  */
 export const pendingDdl = `
   create table owed_deliveries (
@@ -50,11 +50,11 @@ const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.le
 const tenantOf = ({ stream }: Recorded<'webhook'>): string => stream.slice('webhook-'.length)
 
 const isWebhook = (recorded: Recorded): recorded is Recorded<'webhook'> => recorded.category === 'webhook'
-/** An event of a license that somebody outside may be told of. */
+/** An event of a license with a public name or a mail. */
 const isPublic = (recorded: Recorded): recorded is RecordedLicense =>
   recorded.category === 'license' && (publicNameOf(recorded.event) !== undefined || wantsMail(recorded.event))
 
-/** Notes what has happened in public, and of that what somebody is owed to be told. */
+/** Records public events, and a pending delivery for each that a webhook or mail wants. */
 export async function applyToPending(db: Statements, entries: readonly Recorded[]): Promise<Statement[]> {
   const own = entries.filter((entry) => isWebhook(entry) || isPublic(entry))
   if (own.length === 0) return []
@@ -113,13 +113,13 @@ export async function applyToPending(db: Statements, entries: readonly Recorded[
   ]
 }
 
-/** By the settings as they stood when the event was recorded. */
+/** Decides by the webhook's settings at the time when the event was recorded. */
 function isWanted(endpoint: EndpointAt | undefined, event: WebhookEventName, position: bigint): boolean {
   if (!endpoint || endpoint.position > position) return false
   return endpoint.state.endpoint?.events.includes(event) ?? false
 }
 
-/** Whose each license is whose first event, which says so, stands in the page. */
+/** The tenant of each license that is issued in the page, by license id. */
 const tenantsOfIssued = (entries: readonly Recorded[]): Map<string, string> =>
   new Map(
     entries.flatMap(({ category, event }) =>
@@ -149,8 +149,8 @@ async function loadSequences(db: Statements, licenseIds: readonly string[]): Pro
   return new Map(rows.map(({ license_id, revision, sequence }) => [license_id, { revision, sequence }]))
 }
 
-/** What is scheduled already, as when the same events are applied again, is owed no more. */
-function writesOfPending(owed: readonly PendingRow[]): Statement[] {
+/** Skips deliveries that are scheduled already, as when the same events are applied again. */
+function writesOfPending(pending: readonly PendingRow[]): Statement[] {
   return writesOf(
     'write-owed-deliveries',
     `insert into owed_deliveries
@@ -160,7 +160,7 @@ function writesOfPending(owed: readonly PendingRow[]): Statement[] {
        where d.license_id = o.license_id and d.license_revision = o.license_revision and d.channel = o.channel
      )
      on conflict do nothing`,
-    owed,
+    pending,
   )
 }
 
@@ -174,7 +174,7 @@ function writesOfSequences(numbered: ReadonlyMap<string, Sequence>): Statement[]
   )
 }
 
-/** Takes what has been scheduled off the list. */
+/** Removes the pending deliveries that the events have scheduled. */
 export function removeScheduled(entries: readonly Recorded[]): Statement[] {
   const scheduled = entries.flatMap((entry) =>
     entry.category === 'delivery' && entry.event.type === 'DeliveryScheduled' ? [entry.event.data] : [],

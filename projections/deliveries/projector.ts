@@ -26,7 +26,7 @@ const model: DocumentModel<Delivery> = {
         },
 }
 
-/** Every delivery that is owed, scheduled or ended. `next_attempt_at` is the schedule. */
+/** Every pending, scheduled or ended delivery. `next_attempt_at` is the schedule. */
 export const deliveriesProjector: Projector = {
   name: 'deliveries',
   tables: ['deliveries', 'owed_deliveries', 'delivery_sequences', 'delivery_endpoints', 'public_events'],

@@ -3,8 +3,8 @@ import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { type Statement, writesOf } from '../statements.ts'
 
 /**
- * Every event of a tenant's licenses that has a public name, in the order of the log, also of tenants without a webhook.
- * Its place in the log is its place here, so that a rebuild gives each the place that it had.
+ * Every license event with a public name, by its position in the log, also of tenants without a webhook. The position
+ * stays the same after a rebuild.
  */
 export const publicEventsDdl = `
   create table public_events (
@@ -46,7 +46,7 @@ type PublicEvent = {
   at: string
 }
 
-/** Those after a position, the oldest first. */
+/** Lists a tenant's public events after a position, oldest first; from the first one when it is undefined. */
 export async function listPublicEvents(
   db: Pool,
   tenantId: string,
@@ -65,9 +65,8 @@ export async function listPublicEvents(
 }
 
 /**
- * Where the log holds a public event, that is known by its license and its revision there: in a log that was copied, it
- * holds it at another position.
- * @param at when it happened, so that the event of a restored log that has gone another way since is not taken for it
+ * Finds the position of a public event by its license and revision. After a copy of the log its position differs.
+ * @param at the event's time: a log that was restored from a backup may have another event at this revision
  */
 export async function findPublicEvent(
   db: Pool,
@@ -84,7 +83,7 @@ export async function findPublicEvent(
   return rows[0]?.position
 }
 
-/** Whether a public event that happened at this time stands at this position. */
+/** Whether the tenant has a public event at this position with this time. */
 export async function isPublicEvent(
   db: Pool,
   tenantId: string,

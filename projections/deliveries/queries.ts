@@ -23,7 +23,7 @@ export async function findDelivery(
   return rows[0] && entryFrom(rows[0])
 }
 
-/** The correlation id of the event that a delivery tells of. */
+/** The correlation id of a delivery's event. */
 export async function findCorrelation(db: Pool, deliveryId: string): Promise<string | undefined> {
   const { rows } = await db.query<{ correlationId: string }>({
     name: 'find-correlation-of-delivery',
@@ -38,7 +38,7 @@ export async function findCorrelation(db: Pool, deliveryId: string): Promise<str
 
 export type FindDelivery = (deliveryId: string) => Promise<DeliveryEntry | undefined>
 
-/** For the dispatcher, which works for all tenants; look-ups of one moment share a query. */
+/** Finds deliveries of any tenant, for the dispatcher. Concurrent lookups share one query. */
 export function createDeliveryLookup(db: Pool): FindDelivery {
   return coalesce(async (ids) => {
     const { rows } = await db.query<EntryRow & { delivery_id: string }>({
@@ -58,7 +58,7 @@ export type DeliveryFilter = {
   licenseId?: string | undefined
 }
 
-/** Newest first, deliveries of one moment by id. */
+/** Newest first; ties by id, descending. */
 export async function listDeliveries(
   db: Pool,
   tenantId: string,
@@ -89,7 +89,7 @@ export async function listDeliveries(
   }))
 }
 
-/** What went out for the events of a license between two revisions, both included; by the event's revision. */
+/** The deliveries of a license's events from revision `first` to `last` (inclusive), by the event's revision. */
 export async function listDeliveriesOfEvents(
   db: Pool,
   licenseId: string,
@@ -107,7 +107,10 @@ export async function listDeliveriesOfEvents(
   return new Map(Array.from(byRevision, ([revision, found]) => [revision, found.map(({ state }) => state)]))
 }
 
-/** Of one license, in the order of its events, those behind a place; a page at a time. */
+/**
+ * A page of a license's deliveries, in the order of its events.
+ * @param after the last delivery of the previous page
+ */
 export async function listDeliveriesOfLicense(
   db: Pool,
   licenseId: string,

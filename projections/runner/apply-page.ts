@@ -5,20 +5,20 @@ import { applyOneByOne, type OnParked, PoisonedPage, runWrites, writesOfPage } f
 import type { LogPage } from './log.ts'
 import { beforeAll, fingerprint } from './schema.ts'
 
-/** The positions from which and to which the tables were moved, and by how many events. */
+/** The checkpoint before and after a batch, and the number of events that were applied. */
 export type AppliedBatch = { from: bigint; to: bigint; events: number }
 
-/** A page of the log, and the position that it was read from. */
+/** A page of the log, and the position after which it begins. */
 export type PageFrom = LogPage & { from: bigint }
 
 /**
- * Folds one page into the connection's tables, in a transaction of its own: quickly, or, when some event does not
- * fit, once more with care. Of a page that others have folded in part the rest is folded; of one that does not begin where
- * the tables stand, nothing. Tables of another version are left to its own processes, which fold what this one could
- * misread.
- * @param lock a statement that keeps others away for as long as the transaction lasts
- * @param speculative whether the tables are believed to stand where the page begins. What it is folded onto is then asked
- * for along with the lock, and thrown away where the tables stand elsewhere: folding has written nothing yet.
+ * Applies one page to the connection's tables in one transaction: all events at once or, when that fails because of an
+ * event, one at a time. When another process has applied a part of the page, it applies the rest. It applies nothing
+ * when the checkpoint is not within the page, or when the tables are of another version: this version could misread
+ * their rows.
+ * @param lock a statement that keeps other writers out until the end of the transaction
+ * @param speculative whether the checkpoint is likely where the page begins. The writes are then computed while the lock
+ *   is awaited, and discarded if the checkpoint is elsewhere.
  */
 export async function applyPage(
   client: ClientBase,
@@ -61,10 +61,10 @@ export async function applyPage(
   }
 }
 
-/** How the tables were found; `writes` is what a page comes to that was folded on trust, if it could be. */
+/** The tables at the beginning of the transaction; `writes` are those that were computed speculatively, if any. */
 type Begun = { checkpoint: bigint; isOurs: boolean; parked: Set<string>; writes?: Statement[] | undefined }
 
-/** Begins, and folds along with that what the page holds. */
+/** Begins, and computes the writes of the page at the same time. */
 async function beginAndPrepare(
   client: ClientBase,
   statements: Statements,
@@ -72,7 +72,7 @@ async function beginAndPrepare(
   { entries }: PageFrom,
 ): Promise<Begun> {
   const begun = begin(statements, lock)
-  // What makes folding fail, or asking for what it needs, comes up again without trust and is judged there.
+  // An error here is ignored: the writes are then computed again after the lock, where it is handled.
   const writes = writesOfPage(statements, entries, new Set()).catch(() => undefined)
   try {
     return { ...(await begun), writes: await writes }
@@ -82,7 +82,7 @@ async function beginAndPrepare(
   }
 }
 
-/** Begins, locks and reads where the tables stand: each statement sees what was before it. */
+/** Begins, takes the lock, and reads the checkpoint and the parked streams, each with a snapshot after the lock. */
 async function begin(db: Statements, lock: Statement): Promise<Begun> {
   const [, , checkpoint, parked] = await Promise.all([
     db.query({ name: 'begin-fold', text: 'begin' }),
@@ -100,7 +100,7 @@ async function begin(db: Statements, lock: Statement): Promise<Begun> {
   }
 }
 
-/** @param last the last of the ledger's own events on the way there, if there was one */
+/** @param last the last applied event, undefined when the page had none of keyledger's own */
 const moveCheckpoint = (position: bigint, last: LogPage['entries'][number] | undefined): Statement => ({
   name: 'move-checkpoint',
   text: `update checkpoint set position = $1, moved_at = clock_timestamp(),

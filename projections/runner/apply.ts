@@ -4,17 +4,17 @@ import { batchStatements } from '../database/statement-batch.ts'
 import { projectors } from '../projectors.ts'
 import { runAll, type Statement, type Statements } from '../statements.ts'
 
-/** Told of each stream that has to be set aside. */
+/** Called for each stream that gets parked. */
 export type OnParked = (parked: { stream: string; revision: number; type: string; problem: string }) => void
 
-/** Some event of a page cannot be read or applied; the page has to be gone through one by one. */
+/** An event of a page cannot be read or applied, so the page's events must be applied one at a time. */
 export class PoisonedPage extends Error {}
 
 /**
- * Folds a page of the log onto what the tables hold, all events at once. The streams that are set aside are left out.
- * @returns what is to be written, in its order
- * @throws PoisonedPage when an event cannot be read or does not fit; the transaction is of no more use then
- * @throws whatever the database throws for reasons that have nothing to do with an event; the round is repeated
+ * Applies all events of a page at once, except those of parked streams.
+ * @returns the statements to run, in order
+ * @throws PoisonedPage when an event cannot be read or applied; the transaction must be rolled back
+ * @throws pg.DatabaseError for a cause other than an event, so that the batch is retried
  */
 export async function writesOfPage(
   db: Statements,
@@ -31,7 +31,7 @@ export async function writesOfPage(
 }
 
 /**
- * Writes what a page came to, in one message.
+ * Runs the statements of a page in one message.
  * @throws as {@link writesOfPage} does
  */
 export const runWrites = (db: Statements, writes: readonly Statement[]): Promise<void> =>
@@ -47,8 +47,8 @@ async function rethrowPoisoned<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The same one event at a time, to find the one that does not fit: it parks its stream, whose later events are
- * left out until a rebuild, and everything else goes on. Each event gets a second try, in case it was only once.
+ * Applies a page one event at a time. An event that cannot be applied parks its stream: the stream's later events are
+ * skipped until a rebuild, other streams are not affected. Each event is tried twice, in case the error is transient.
  */
 export async function applyOneByOne(
   db: ClientBase,
@@ -66,7 +66,7 @@ export async function applyOneByOne(
   }
 }
 
-/** Whether the event could be applied; if not, the transaction is as it was before. */
+/** @returns whether the event could be applied; if not, it is rolled back to a savepoint */
 async function tryApply(db: ClientBase, entry: Recorded): Promise<boolean> {
   await db.query('savepoint before_event')
   try {
@@ -81,8 +81,8 @@ async function tryApply(db: ClientBase, entry: Recorded): Promise<boolean> {
 }
 
 /**
- * SQLSTATE classes of data that does not fit: 21 cardinality, 22 data exception, 23 constraint violation, 54 too large. Anything
- * else that the database says is its own trouble and passes; what is no database error is a fault in a projector.
+ * SQLSTATE classes that an event's data causes: 21 cardinality, 22 data exception, 23 constraint violation, 54 too
+ * large. Other database errors are transient. A TypeError or RangeError comes from a projector.
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 function isCausedByEvent(error: unknown): boolean {

@@ -6,7 +6,7 @@ import { type AppliedBatch, applyPage } from './apply-page.ts'
 import type { LogReader } from './log.ts'
 import { beforeAll } from './schema.ts'
 
-/** How much of the log one transaction takes in. */
+/** The largest number of events in one transaction. */
 const pageSize = 1000
 
 const projectionLocked: Statement = {
@@ -15,11 +15,11 @@ const projectionLocked: Statement = {
 }
 
 /**
- * One step forward: reads the log from the checkpoint, takes the lock, applies what nobody else has applied meanwhile,
- * and commits rows and checkpoint together. Killed at any point it has done all of it or nothing. The log is read before
- * the lock is taken, so that an event store that hangs keeps no other process from moving the tables.
- * @param expected where the tables are believed to stand; undefined: they are asked
- * @param speculative whether that is likely, which saves a question where it is right
+ * Applies one batch: reads the log from the checkpoint, takes the projection lock, applies the events that no other
+ * process has applied meanwhile, and commits rows and checkpoint together, all or nothing. The log is read before the
+ * lock is taken, so that an event store that hangs cannot block other processes.
+ * @param expected the assumed checkpoint; undefined reads it from the tables
+ * @param speculative whether the assumption is likely: saves a round trip when it is right
  */
 export async function runBatch(
   db: Pool,
@@ -36,7 +36,7 @@ export async function runBatch(
   }
   const client = await db.connect()
   let broken: Error | undefined
-  // A connection that ends while it waits says so to its listeners alone.
+  // A connection that is lost while idle only emits an event.
   const lost = (error: Error) => {
     broken = error
   }

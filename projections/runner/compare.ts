@@ -2,17 +2,18 @@ import { randomBytes } from 'node:crypto'
 import type { ClientBase } from 'pg'
 import { readModelTables } from '../projectors.ts'
 
-/** One set of tables, and a connection to read it through. */
+/** A schema with read model tables, and a connection to read it. */
 export type Side = { db: ClientBase; schema: string }
 
-/** A row that the live table and the replayed one do not both hold, as JSON. */
+/** A row that is in only one of the live and the replayed table, as JSON. */
 export type Difference = { table: string; side: 'only in live' | 'only in replay'; row: unknown }
 
 /**
- * Compares two sets of tables row by row, both at a time. Rows are dealt into heaps by their hash: a heap with as many
- * rows and the same sums of two hashes on both sides holds the same rows, and only those of the others are laid beside
- * each other. The hashes are seeded anew each time, so that nobody can alter a row into one that has the same.
- * @param live its connection sees the tables of both
+ * Compares two sets of tables. Rows are grouped into buckets by hash. A bucket with the same number of rows and the
+ * same sums of two hashes on both sides has the same rows; only the rows of other buckets are compared one by one. The
+ * hashes have random seeds, so a row cannot be changed deliberately into one with the same hashes.
+ * @param live its connection must be able to read both schemas
+ * @returns the number of live rows, and the differences, at most 100 for each table and side
  */
 export async function compareTables(
   live: Side,
@@ -46,7 +47,7 @@ const contentOf = (heap: Bucket | undefined) => heap && [heap.count, heap.first,
 
 const bucketOf = (hash: string) => `(${hash} & 255)::int`
 
-/** Of a row: `json` columns have no equality of their own, and byte for byte is what is promised. */
+/** Compares rows as text: `json` columns have no equality operator, and a replay must give the same bytes. */
 const textOfRow = 't::text'
 
 async function bucketsOf(
@@ -54,7 +55,7 @@ async function bucketsOf(
   table: string,
   [first, second]: Seeds,
 ): Promise<Map<number, Bucket>> {
-  // `offset 0` keeps Postgres from writing a row as text, and hashing it, once for each place where that is used.
+  // `offset 0` prevents Postgres from converting and hashing a row once for each use of the value.
   const { rows } = await db.query<Bucket>(
     `select ${bucketOf('first')} as heap, count(*)::int as count, sum(first)::text as first, sum(second)::text as second
      from (
@@ -67,7 +68,7 @@ async function bucketsOf(
   return new Map(rows.map((row) => [row.heap, row]))
 }
 
-/** More than a person reads; the first ones tell what is wrong. */
+/** Per table and side: the first rows suffice to diagnose. */
 const mostShown = 100
 
 async function rowsMissing(

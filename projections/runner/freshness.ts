@@ -3,20 +3,21 @@ import type { Pool } from 'pg'
 import type { LogReader } from './log.ts'
 import { beforeAll } from './schema.ts'
 
-/** How old what the read models say is. */
+/** How current the read models are. */
 export type Freshness = {
-  /** The last event that they hold; -1 before the first one. */
+  /** The position of the last applied event; -1 before the first one. */
   position: bigint
-  /** Since they took it in. */
+  /** The time since they applied it, in milliseconds. */
   ageMs: number
-  /** Events that they have not taken in, counted up to a bound; undefined when the event store did not say in time. */
+  /** Events that are not applied yet, counted up to 100; undefined when the event store did not answer in time. */
   waiting: number | undefined
 }
 
-/** A page is not kept waiting for what only tells how fresh it is. */
+/** A page must not wait long for its own freshness note. */
 const timeLimitMs = 300
 const mostCounted = 100
 
+/** Reads the checkpoint and its age from Postgres, and counts waiting events in the event store for at most 300 ms. */
 export async function readFreshness(db: Pool, log: LogReader): Promise<Freshness> {
   const { rows } = await db.query<{ position: bigint; age_ms: number }>({
     name: 'read-freshness',

@@ -2,15 +2,15 @@ import type { Pool } from 'pg'
 import { liveSchema } from '../database/pool.ts'
 import { beforeAll } from './schema.ts'
 
-/** What the live tables know of the log that they were built from, whichever version of keyledger made them. */
+/** What the live tables, of any version of keyledger, say about the log that they were built from. */
 export type KnownLog = {
-  /** Undefined before the log's identity was taken in. */
+  /** Undefined before the log's identity event was applied. */
   ledgerId: string | undefined
-  /** How far they are; -1 before the first event. */
+  /** Their checkpoint; -1 before the first event. */
   position: bigint
-  /** The last of the ledger's own events that they hold; undefined in tables of a version that did not note it. */
+  /** The last applied event of keyledger itself; undefined in tables of a version that did not store it. */
   event: { position: bigint; id: string } | undefined
-  /** When they last took something in. */
+  /** When they last applied an event. */
   movedAt: string | undefined
 }
 
@@ -23,7 +23,7 @@ type Row = {
   moved_at: string | null
 }
 
-/** Reads it from the live tables; a database without any knows of no log. */
+/** Reads it from the live tables; a database without tables has position -1 and no other value. */
 export async function readKnownLog(db: Pool): Promise<KnownLog> {
   const { rows: found } = await db.query<{ checkpoint: boolean; ledger: boolean }>(
     'select to_regclass($1) is not null as checkpoint, to_regclass($2) is not null as ledger',

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg'
 
-/** A stream of a tenant's that is set aside, as the tenant is told of it. */
+/** A parked stream of a tenant, as shown to the tenant. */
 export type TenantParkedStream = { stream: string; type: string; problem: string; parkedAt: string }
 
 /**
- * Streams of one tenant that are set aside. One of which not even the first event could be applied is known to belong
- * to a tenant only where its name says so.
+ * The parked streams of one tenant. A stream without any applied event is in no read model, so its tenant is known only
+ * when the stream's name contains it.
  */
 export async function listParkedOfTenant(db: Pool, tenantId: string): Promise<TenantParkedStream[]> {
   const { rows } = await db.query<TenantParkedStream>(
@@ -28,10 +28,10 @@ export async function listParkedOfTenant(db: Pool, tenantId: string): Promise<Te
 
 const idIn = (category: string): string => `regexp_replace(p.stream, '^${category}-', '')`
 
-/** Counted no further than this, so that asking stays cheap however many there are. */
+/** A limit, so that counting stays cheap. */
 const mostParkedCounted = 1000
 
-/** Of all tenants together, up to {@link mostParkedCounted}. */
+/** Counts the parked streams of all tenants, up to 1000. */
 export async function countParked(db: Pool): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>({
     name: 'count-parked',
@@ -41,7 +41,7 @@ export async function countParked(db: Pool): Promise<number> {
   return Number(rows[0]?.count ?? 0n)
 }
 
-/** Whether a stream is set aside: its later events are in no read model. */
+/** Whether a stream is parked: its later events are in no read model. */
 export async function isParked(db: Pool, stream: string): Promise<boolean> {
   const { rows } = await db.query('select from parked where stream = $1', [stream])
   return rows.length > 0

@@ -9,8 +9,8 @@ import { ScratchInUse } from './replay.ts'
 import { beforeAll, createReadModelSchema, fingerprint, liveFingerprint } from './schema.ts'
 
 /**
- * Makes sure that the live tables are there, are this version's, and stand where the log stood at this moment:
- * missing ones are made, an older version's are rebuilt from the log. Safe when several processes start at once.
+ * Prepares the live tables at start: creates missing ones, rebuilds those of another version from the log, and applies
+ * the log up to its current head. Safe when several processes start at once.
  */
 export async function prepareReadModels(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
   const found = await makeMissingTables(db)
@@ -19,15 +19,15 @@ export async function prepareReadModels(db: Pool, log: LogReader, options: Rebui
 }
 
 /**
- * Makes the live tables, empty, when there are none.
- * @returns their version, which may be another one's when they are there
+ * Creates the empty live tables when there are none.
+ * @returns the fingerprint of the live tables; existing ones may be of another version
  */
 export async function makeMissingTables(db: Pool): Promise<string> {
-  // Only where there is something to prepare is anybody waited for.
+  // Takes the projection lock only when tables are missing.
   return (await liveFingerprint(db)) ?? (await makeLiveTables(db))
 }
 
-/** Somebody may have died between recording something and showing it. */
+/** A process may have died after an append and before it advanced the read models. */
 async function catchUp(db: Pool, log: LogReader, { onParked, onProgress }: RebuildOptions): Promise<void> {
   const head = (await log.head()) ?? beforeAll
   let events = 0
@@ -40,7 +40,7 @@ async function catchUp(db: Pool, log: LogReader, { onParked, onProgress }: Rebui
   }
 }
 
-/** Of several processes that start a new version at once, one rebuilds and the others wait for it. */
+/** When several processes start a new version at once, one rebuilds and the others wait. */
 async function rebuildOnce(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
   for (;;) {
     try {
@@ -53,7 +53,7 @@ async function rebuildOnce(db: Pool, log: LogReader, options: RebuildOptions): P
   }
 }
 
-/** Makes the empty live tables unless somebody else just did. @returns their version */
+/** Creates the empty live tables unless another process just did. @returns their fingerprint */
 async function makeLiveTables(db: Pool): Promise<string> {
   const client = await db.connect()
   try {

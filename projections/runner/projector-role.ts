@@ -2,13 +2,13 @@ import { setTimeout } from 'node:timers/promises'
 import type { LogEntry } from '../../src/domain/recorded.ts'
 import type { ReadModels } from './read-models.ts'
 
-/** Whoever is alive has pushed what they recorded by then, once for all that they recorded in a row. */
+/** After this time a live process has advanced the read models itself, once for all of its recent appends. */
 const graceMs = 50
 
 /**
- * The always-running projector: a moment after every notice of a new event it moves the read models there. Commands
- * push for themselves, so it matters for what was recorded by somebody who died before pushing. Notices that come
- * meanwhile count as one.
+ * The projector role: advances the read models shortly after each new event, once for all events that arrive meanwhile.
+ * Commands advance the read models themselves; the role covers processes that died between an append and that.
+ * @param onFailure called when the read models could not advance; the role then tries again
  */
 export async function keepReadModelsCurrent(
   events: AsyncIterable<LogEntry>,
@@ -19,7 +19,7 @@ export async function keepReadModelsCurrent(
   let advancing: Promise<void> | undefined
   let ended = false
 
-  /** Goes on until it is there: nobody else may come to push. Between tries the read models wait by themselves. */
+  /** Retries until the read models have reached the latest event. `advanceTo` itself waits between its attempts. */
   async function advance(): Promise<void> {
     await setTimeout(graceMs)
     for (let reached = -1n; reached < latest && !ended; ) {

@@ -6,7 +6,7 @@ import { readCheckpoint, runBatch } from './batch.ts'
 import type { LogReader } from './log.ts'
 import { beforeAll } from './schema.ts'
 
-/** The read models did not reach a command's position in time. The command itself stands in the log. */
+/** The read models did not reach a position in time. The command's events are in the log nevertheless. */
 export class ReadModelsBehind extends Error {
   constructor(position: bigint, cause: unknown) {
     super(`the read models have not reached position ${position}`, { cause })
@@ -16,21 +16,21 @@ export class ReadModelsBehind extends Error {
 
 export type ReadModels = {
   /**
-   * Returns when the read models hold everything up to a position, pushing them there if nobody else does. Callers
-   * at the same time share one round.
+   * Returns when the read models hold everything up to a position. It advances them itself unless another process
+   * does; concurrent callers share one batch.
    * @throws ReadModelsBehind when that takes longer than the time limit
    */
   advanceTo(position: bigint): Promise<void>
-  /** As {@link advanceTo} the end of the log as it is now. */
+  /** As {@link advanceTo} the current head of the log. */
   catchUp(): Promise<void>
-  /** How far they are; -1 before the first event. */
+  /** The checkpoint; -1 before the first event. */
   checkpoint(): Promise<bigint>
 }
 
-/** Told of each round that was committed. @param startedAt in milliseconds since 1970 */
-export type OnBatch = (step: AppliedBatch, startedAt: number) => void
+/** Called for each committed batch. @param startedAt in milliseconds since 1970 */
+export type OnBatch = (batch: AppliedBatch, startedAt: number) => void
 
-/** A round costs several times this, however few events it takes in. */
+/** A pause to gather more events into a batch. A batch takes several times as long, however few events it has. */
 const gatherMs = 3
 
 type Waiter = { position: bigint; timer: NodeJS.Timeout; resolve: () => void }
@@ -46,9 +46,9 @@ export function createReadModels(
   },
 ): ReadModels {
   let reached = beforeAll
-  /** Whether a round has told where the tables stand. */
+  /** Whether `reached` comes from a batch. */
   let positionKnown = false
-  /** Whether the last round found the tables where the one before it had left them. */
+  /** Whether the last batch began where the previous one ended: no other process advanced the tables meanwhile. */
   let uncontended = false
   let waiters: Waiter[] = []
   let running = false
@@ -60,25 +60,25 @@ export function createReadModels(
     let released = 0
     while (waiters.length > 0) {
       try {
-        // Where several wait, more are on their way: the next round takes them along.
+        // When several callers waited, more will follow soon: let the next batch include them.
         if (released > 1) await sleep(gatherMs)
         const before = reached
         const startedAt = options.onBatch && Date.now()
-        const step = await runBatch(
+        const batch = await runBatch(
           db,
           log,
           options.onParked,
           positionKnown ? before : undefined,
           uncontended,
         )
-        if (startedAt !== undefined) options.onBatch?.(step, startedAt)
-        const { from, to } = step
+        if (startedAt !== undefined) options.onBatch?.(batch, startedAt)
+        const { from, to } = batch
         positionKnown = true
         uncontended = from === before
         reached = to
         failures = 0
         released = resolveWaiters()
-        // The store acknowledged a position that its log does not show yet; give it a moment.
+        // The event store acknowledged a position that its log does not show yet.
         if (reached === before && waiters.length > 0) await sleep(5)
         lastFailure = undefined
       } catch (error) {
@@ -103,7 +103,7 @@ export function createReadModels(
   function advanceTo(position: bigint): Promise<void> {
     if (position <= reached) return Promise.resolve()
     return new Promise((resolve, reject) => {
-      // A timer each: the round that is under way may wait for a store that has stopped answering.
+      // A timer per caller: the running batch may wait for a store that does not respond.
       const timer = setTimeout(() => {
         waiters = waiters.filter((other) => other !== waiter)
         reject(new ReadModelsBehind(position, lastFailure))

@@ -13,14 +13,14 @@ const formerSchema = `${liveSchema}_former`
 export type RebuildOptions = {
   onParked: OnParked
   onProgress: (progress: Progress) => void
-  /** Told once it is certain that no other one is running, before anything is done; it may still refuse by throwing. */
+  /** Called once no other rebuild can run and before anything is changed; throwing aborts the rebuild. */
   onStarted?: () => Promise<void>
 }
 
 /**
- * Folds the whole log into a fresh schema beside the live one and then swaps the two, with the live tables
- * answering all the while. Killed at any point it leaves live tables, the former or the fresh ones; the next
- * rebuild clears away what else it left. Parked streams are tried again.
+ * Applies the whole log to a new schema beside the live one and then swaps the two. The live tables serve queries all
+ * the time. When it is killed, either the old or the new tables are live, and the next rebuild drops the rest. Parked
+ * streams are tried again.
  * @throws ScratchInUse when another rebuild is running
  */
 export async function rebuild(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
@@ -32,7 +32,7 @@ export async function rebuild(db: Pool, log: LogReader, options: RebuildOptions)
     await client.query(`set maintenance_work_mem = '256MB'`)
     await makeIndexes()
     await client.query('analyze; set synchronous_commit = on')
-    // What was written while that took its time.
+    // Events that were recorded meanwhile.
     await catchUpWithLiveTables(client, log, options)
     await swap(client)
     await client.query('select pg_advisory_unlock($1)', [projectionLock])
@@ -42,9 +42,9 @@ export async function rebuild(db: Pool, log: LogReader, options: RebuildOptions)
 }
 
 /**
- * Replays until the fresh tables are no less far than the live ones, and returns with the lock that keeps the live ones
- * there. The log is read without the lock, as the live tables' own rounds do: when they have moved meanwhile, the little that
- * is missing is replayed and the lock is taken again.
+ * Replays until the new tables have reached the live ones, and returns holding the projection lock, so that the live
+ * ones cannot advance. The log is read without the lock: when the live tables have advanced meanwhile, it replays the
+ * rest and takes the lock again.
  */
 async function catchUpWithLiveTables(
   client: ClientBase,
@@ -57,14 +57,14 @@ async function catchUpWithLiveTables(
     await client.query('select pg_advisory_lock($1)', [projectionLock])
     const { rows } = await client.query<{ position: bigint }>(`select position from ${liveSchema}.checkpoint`)
     const live = rows[0]?.position ?? beforeAll
-    // A position that the log still does not hold is none of this log's.
+    // Unreachable even after another replay: the live tables' position is not one of this log.
     if (live <= reached || live === missed) return
     missed = live
     await client.query('select pg_advisory_unlock($1)', [projectionLock])
   }
 }
 
-/** How far a rebuild that is running somewhere has come; undefined when none is. */
+/** The checkpoint of the running rebuild, of any process; undefined when none is running. */
 export async function rebuildPosition(db: Pool): Promise<bigint | undefined> {
   const { rows } = await db.query<{ running: boolean }>(
     `select to_regclass('${nextSchema}.checkpoint') is not null and exists (
@@ -75,14 +75,14 @@ export async function rebuildPosition(db: Pool): Promise<bigint | undefined> {
     [rebuildLock],
   )
   if (!rows[0]?.running) return undefined
-  // The two may be swapped at this moment, and then it is over.
+  // When the schemas are swapped in between, the query fails: the rebuild has ended.
   const made = await db
     .query<{ position: bigint }>(`select position from ${nextSchema}.checkpoint`)
     .catch(() => undefined)
   return made?.rows[0]?.position
 }
 
-/** Renames lock no table, so nobody who is reading is waited for or kept waiting. */
+/** Renaming schemas locks no table, so it neither waits for readers nor blocks them. */
 async function swap(client: ClientBase): Promise<void> {
   await client.query(
     `begin;
@@ -92,7 +92,7 @@ async function swap(client: ClientBase): Promise<void> {
   )
 }
 
-/** Dropping tables that somebody reads, one after the other, could deadlock with a reader of several. */
+/** Waits for transactions that may read the former tables: dropping these could deadlock with a reader of several. */
 async function waitForReadersOfFormer(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ now: string }>('select now()')
   for (let waitedMs = 0; waitedMs < longestWaitMs; waitedMs += 50) {
@@ -106,5 +106,5 @@ async function waitForReadersOfFormer(client: ClientBase): Promise<void> {
   }
 }
 
-/** Longer than any statement of a request may take. */
+/** Longer than the statement timeout of requests. */
 const longestWaitMs = 20_000

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 
-/** The newest of the rebuilds that people started. Without an end it is running, or was cut off. */
+/** The newest rebuild that was started from the dashboard. Without an end it is running or was interrupted. */
 export type LastRebuild = {
   startedAt: string
   endedAt: string | null

@@ -8,13 +8,13 @@ import type { LogPage, LogReader } from './log.ts'
 import { withOwnConnection } from './own-connection.ts'
 import { beforeAll, createReadModelSchema, dropQueryIndexes } from './schema.ts'
 
-/** How far a replay is: events folded so far, and positions, of which only the ratio means anything. */
+/** The progress of a replay: the number of applied events, and positions, of which only the ratio is meaningful. */
 export type Progress = { events: number; position: bigint; head: bigint }
 
 const pageSize = 2000
 const pagesAhead = 3
 
-/** Somebody else is filling the same scratch schema at this moment. */
+/** Another process is filling the same scratch schema. */
 export class ScratchInUse extends Error {
   constructor() {
     super('another process is running the same replay; wait for it, or stop it')
@@ -22,20 +22,19 @@ export class ScratchInUse extends Error {
   }
 }
 
-/** Tables that are filled beside the live ones, and the lock that is held for as long as that lasts. */
+/** A schema that is filled beside the live one, and the advisory lock that is held meanwhile. */
 export type Scratch = {
   schema: string
   lock: number
-  /** Whether they are to outlive the connection, and a crash. */
+  /** Whether its tables must survive a crash of Postgres. */
   kept: boolean
 }
 
 /**
- * Runs work on a connection whose tables are those of one schema, made anew and empty, with only the indexes that
- * folding needs: a replay writes several times as fast without the others. The connection ends afterwards, since it
- * means other tables than the pool's others.
- * @param work its second argument makes the other indexes
- * @throws ScratchInUse
+ * Runs work on a dedicated connection whose search path is a new, empty schema. The tables have only the indexes that
+ * applying needs: without the others a replay writes several times as fast.
+ * @param work its second argument creates the other indexes
+ * @throws ScratchInUse when another process holds the lock
  */
 export async function withScratchSchema<T>(
   db: Pool,
@@ -50,7 +49,7 @@ export async function withScratchSchema<T>(
     await client.query(`begin; drop schema if exists ${schema} cascade`)
     await createReadModelSchema(client, schema, kept)
     const indexes = await dropQueryIndexes(client, schema)
-    // What a crash takes is what the next replay folds again.
+    // What a crash loses, the next replay applies again.
     await client.query(`commit; set search_path = ${schema}; set synchronous_commit = off`)
     return work(client, async () => {
       for (const definition of indexes) await client.query(definition)
@@ -59,8 +58,8 @@ export async function withScratchSchema<T>(
 }
 
 /**
- * Folds the log into the connection's tables, from their checkpoint up to the end or to a position (inclusive).
- * Pages are read while one is applied; no more than `pagesAhead` wait, so memory stays flat.
+ * Applies the log to the connection's tables, from their checkpoint up to the head or to a position (inclusive). It
+ * reads up to `pagesAhead` pages while it applies one, so that memory use is bounded.
  */
 export async function replay(
   client: ClientBase,
@@ -89,7 +88,7 @@ async function applyUpTo(
   }
   const prefetched: Promise<LogPage>[] = []
   const prefetch = (page: Promise<LogPage>) => {
-    // Not waited for here, so a failure is not lost: the loop meets it when it comes to this page.
+    // Prevents an unhandled rejection; the loop awaits the page later and gets the error.
     page.catch(() => undefined)
     prefetched.push(page)
     return page
@@ -106,5 +105,5 @@ async function applyUpTo(
   }
 }
 
-/** Nobody else knows the tables that are being filled. */
+/** A scratch schema needs no lock against other writers. */
 const noLock: Statement = { name: 'no-lock', text: 'select' }

@@ -25,23 +25,21 @@ const ownTables = `
     parked_at timestamptz not null default now()
   )`
 
-/**
- * Grows whenever the meaning of a table changes without its definition doing so, and makes the next start rebuild.
- */
+/** Increment it when the meaning of a table changes without its definition: the next start then rebuilds. */
 const generation = 2
 
-/** Names a version of all tables together. Read models are never migrated: another version is built beside them. */
+/** Identifies the version of all tables. Read models are never migrated: a new version is built beside the old one. */
 export const fingerprint: string = createHash('sha256')
   .update([String(generation), ownTables, ...projectors.map(({ ddl }) => ddl)].join('\n'))
   .digest('hex')
   .slice(0, 16)
 
-/** Before the first event: an empty log and a log that has not been looked at are the same. */
+/** The position before the first event. */
 export const beforeAll = -1n
 
 /**
- * Makes the empty tables of every read model in a schema of their own.
- * @param logged false for tables that a crash may empty, which spares writing everything twice
+ * Creates the empty tables of every read model in a new schema. Must run in a transaction.
+ * @param logged false creates unlogged tables: faster to write, but empty after a crash
  */
 export async function createReadModelSchema(db: ClientBase, schema: string, logged = true): Promise<void> {
   await db.query(`create schema ${schema}; set local search_path = ${schema}`)
@@ -52,8 +50,8 @@ export async function createReadModelSchema(db: ClientBase, schema: string, logg
 }
 
 /**
- * Takes away the indexes of a schema by which nothing is folded and nothing kept single.
- * @returns the statements that make them again
+ * Drops the indexes of a schema that are neither unique nor needed to apply events.
+ * @returns the statements that create them again
  */
 export async function dropQueryIndexes(db: ClientBase, schema: string): Promise<string[]> {
   const { rows } = await db.query<{ name: string; definition: string }>(
@@ -67,7 +65,7 @@ export async function dropQueryIndexes(db: ClientBase, schema: string): Promise<
   return rows.map(({ definition }) => definition)
 }
 
-/** Which version the live tables are: undefined when there are none. */
+/** The fingerprint of the live tables; undefined when there are none. */
 export async function liveFingerprint(db: ClientBase | Pool): Promise<string | undefined> {
   const { rows } = await db.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
     `${liveSchema}.checkpoint`,

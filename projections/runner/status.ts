@@ -17,9 +17,9 @@ type ProjectionLag = {
   /** -1 before the first event. */
   checkpoint: string
   head: string
-  /** Events that the read models have not taken in yet, counted up to a bound. */
+  /** Events that are not applied yet, counted up to 1000. */
   lagEvents: number
-  /** When the first of them was recorded; null when there is none, or it cannot be read. */
+  /** When the first of them was recorded; null when there is none or it cannot be read. */
   behindSince: string | null
 }
 
@@ -27,12 +27,12 @@ export type ProjectionStatus = ProjectionLag & { parked: ParkedStream[] }
 
 const mostCounted = 1000
 
-/** Where the read models stand against the log, and what is set aside. */
+/** The checkpoint and lag of the read models, and the parked streams. */
 export async function projectionStatus(db: Pool, log: LogReader): Promise<ProjectionStatus> {
   return { ...(await projectionLag(db, log)), parked: await readParked(db) }
 }
 
-/** Where the read models stand against the log. */
+/** The checkpoint and lag of the read models. */
 export async function projectionLag(db: Pool, log: LogReader): Promise<ProjectionLag> {
   const checkpoint = await readCheckpoint(db)
   const head = (await log.head()) ?? beforeAll

@@ -12,10 +12,11 @@ const scratchSchema = `${liveSchema}_verify`
 export type Verification = { events: number; rows: number; differences: Difference[] }
 
 /**
- * Replays the log into a scratch schema up to exactly where the live tables stand, and compares the two row by
- * row. The live tables are compared as they were at one moment, and move on meanwhile.
- * @param until replays no further than the last event before the first one after this moment: what differs then is what
- *   has changed since
+ * Replays the log into a scratch schema up to the live tables' checkpoint, and compares all rows. It reads the live
+ * tables in one snapshot, so they can advance meanwhile.
+ * @param until stops the replay before the first event that is later than this time; the differences then are the
+ *   changes since
+ * @throws ScratchInUse when another verify is running
  */
 export async function verify(
   db: Pool,
@@ -33,11 +34,11 @@ export async function verify(
     const options = { onParked: () => undefined, onProgress: counted }
     const read = until === undefined ? log : endingAt(log, until)
     try {
-      // Never past the live tables, which may be behind the log.
+      // Not past the live tables, which may be behind the log.
       await replay(client, read, { ...options, upTo: await liveCheckpoint(client) })
       return await withLiveTables(db, async (live) => {
         await live.query('begin isolation level repeatable read')
-        // As the first query of its transaction it decides what the connection sees from here on.
+        // The first query of the transaction determines its snapshot.
         const upTo = await liveCheckpoint(live)
         await replay(client, read, { ...options, upTo })
         const compared = await compareTables(
@@ -52,7 +53,7 @@ export async function verify(
   })
 }
 
-/** While it works no rebuild swaps the live tables: their names would mean other tables. */
+/** Holds off rebuilds meanwhile: after a swap the schema's name would mean other tables. */
 function withLiveTables<T>(db: Pool, work: (live: ClientBase) => Promise<T>): Promise<T> {
   return withOwnConnection(db, async (live) => {
     await live.query('select pg_advisory_lock_shared($1)', [rebuildLock])
@@ -60,7 +61,7 @@ function withLiveTables<T>(db: Pool, work: (live: ClientBase) => Promise<T>): Pr
   })
 }
 
-/** The log as it was at a moment. Its order counts: what stands behind the first later event came later, too. */
+/** The log up to a time: it ends before the first event that is later, whatever the times of the events after that. */
 function endingAt(log: LogReader, moment: string): LogReader {
   const isLater = (entry: LogEntry) => entry.readable && entry.metadata.at > moment
   return {
