@@ -1,13 +1,13 @@
 import type { ClientBase, Pool } from 'pg'
 import { withOwnConnection } from '../runner/own-connection.ts'
 
-/** What the log cannot give back. Read models are not among it: they are made from the log. */
+/** The schemas whose data is not in the log. Read models are built from the log and not copied. */
 const durableSchemas = ['vault', 'usage', 'limits']
-/** Says which processes are there at this moment. */
+/** The currently running processes: meaningless in a copy. */
 const notKept = 'limits.processes'
 const rowsAtOnce = 200
 
-/** The database to copy into holds rows already. */
+/** The target database has rows already. */
 export class DatabaseNotEmpty extends Error {
   constructor(table: string) {
     super(
@@ -18,9 +18,9 @@ export class DatabaseNotEmpty extends Error {
 }
 
 /**
- * Copies every row of the durable schemas, as they are at one moment, into a database whose schemas are of this version
- * and empty. All or nothing: the target shows nothing before everything is there.
- * @returns how many rows
+ * Copies every row of the durable schemas, in one snapshot, into an empty database with the schemas of this version. It
+ * is one transaction: all rows or none.
+ * @returns the number of copied rows
  * @throws DatabaseNotEmpty
  */
 export async function copyDurableRows(source: Pool, target: Pool): Promise<number> {
@@ -39,7 +39,7 @@ export async function copyDurableRows(source: Pool, target: Pool): Promise<numbe
   )
 }
 
-/** Tables whose triggers write others come first, so that what the triggers wrote is replaced by the rows themselves. */
+/** Tables with triggers come first: the rows that their triggers write are replaced when the other tables are copied. */
 async function durableTables(db: ClientBase): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select format('%I.%I', n.nspname, c.relname) as name
@@ -56,7 +56,7 @@ async function refuseRows(db: ClientBase, table: string): Promise<void> {
   if (rowCount !== 0) throw new DatabaseNotEmpty(table)
 }
 
-/** Rows travel as text that Postgres writes and reads, so no type is rounded on the way. */
+/** Rows travel as JSON text that Postgres writes and reads, so that no value is rounded in JavaScript. */
 async function copyTable(from: ClientBase, to: ClientBase, table: string): Promise<number> {
   await to.query(`delete from ${table}`)
   await from.query(

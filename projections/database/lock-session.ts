@@ -1,44 +1,44 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextLoop } from 'node:timers/promises'
 import pg, { type Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import { LockLost } from './trouble.ts'
 
-/** A connection that holds shared locks. They are held exactly as long as it lasts. */
+/** A connection that holds shared locks. When it ends, Postgres releases them. */
 export type LockSession = {
   readonly lost: boolean
-  /** @returns whether it was free to share; who waits for it alone comes first */
+  /** @returns whether the lock was taken; false while another session holds or awaits it exclusively */
   tryShare(name: string): Promise<boolean>
   unshare(name: string): void
-  /** Returns when it is known that the locks were held at the time of this call. @throws LockLost */
+  /** Returns once it is certain that the locks were held at the time of this call. @throws LockLost */
   prove(): Promise<void>
   end(): void
 }
 
-/** In SQL, the number of the lock that the first parameter names. */
+/** SQL expression: the key of the lock named by the first parameter. */
 export const lockNumber = 'hashtextextended($1, 0)'
 
-/** Where somebody who waits for a lock alone says so. Whoever shares the lock listens on the connection that holds it. */
+/** A session that awaits a lock exclusively notifies this channel with its name; sessions with shared locks listen. */
 export const wantedChannel = 'keyledger_locks_wanted'
 
 type Listeners = {
-  /** Somebody waits for this lock alone. */
+  /** Called when a session awaits this lock exclusively. */
   onWanted: (name: string) => void
-  /** Called once, also when the session was ended. */
+  /** Called once, also after `end`. */
   onLost: (session: LockSession) => void
 }
 
 /**
- * Lets the event loop read everything that the system holds for this process by now: a whole turn of it lies between two
- * immediates. Before Postgres lets go of the locks of a connection that it ends, it says so on the connection. Over a Unix
- * socket that has arrived before anybody else can take the lock, so that nothing has to be asked.
+ * Lets the event loop read everything that has arrived on sockets: a whole iteration lies between two immediates. When
+ * Postgres ends a connection, it sends a message before it releases the locks. Over a Unix socket that message has
+ * arrived before another session can take a lock, so no round trip is needed to detect the loss.
  */
 async function drainSocket(): Promise<void> {
-  await nextTurn()
-  await nextTurn()
+  await nextLoop()
+  await nextLoop()
 }
 
 /**
- * @param db whose connection settings are used; the connection is no part of the pool
+ * @param db the pool with the connection settings; the session's connection is not part of the pool
  * @param first a statement to run on the connection before any lock is taken
  */
 export async function openLockSession(
@@ -55,18 +55,18 @@ export async function openLockSession(
     onLost(session)
     void client.end().catch(() => undefined)
   }
-  /** After a statement that fails nobody knows what is held. */
-  const query = async <Row extends pg.QueryResultRow>(query: pg.QueryConfig) => {
+  /** A failed statement ends the session, since it is then unknown which locks are held. */
+  const query = async <Row extends pg.QueryResultRow>(config: pg.QueryConfig) => {
     try {
-      return await client.query<Row>(query)
+      return await client.query<Row>(config)
     } catch (error) {
       lose()
       throw error
     }
   }
-  const ping = coalesce<null, null>(async (asked) => {
+  const ping = coalesce<null, null>(async (pings) => {
     await query({ name: 'prove-locks', text: 'select' })
-    return asked
+    return pings
   })
   const trying = { name: 'share-lock', text: `select pg_try_advisory_lock_shared(${lockNumber}) as taken` }
   const leaving = { name: 'unshare-lock', text: `select pg_advisory_unlock_shared(${lockNumber})` }

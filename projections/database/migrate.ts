@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 
-/** The durable schemas are not this version's, and the role that asked may not change them. */
+/** The durable schemas are not of this version, and the database role may not change them. */
 export class MigrationNotAllowed extends Error {
   constructor(cause: unknown) {
     super(
@@ -15,7 +15,7 @@ export class MigrationNotAllowed extends Error {
   }
 }
 
-/** Of its own table the runner keeps only the words. */
+/** For its own migrations table the runner passes on only the error's message. */
 const isRefused = (error: unknown): boolean =>
   error instanceof pg.DatabaseError
     ? error.code === '42501'
@@ -24,17 +24,17 @@ const isRefused = (error: unknown): boolean =>
 
 const directory = fileURLToPath(new URL('./migrations', import.meta.url))
 
-/** The migrations that this version knows, in order. */
+/** The names of this version's migrations, in order. */
 export const knownMigrations = (): string[] =>
   readdirSync(directory)
     .map((name) => name.replace(/\.sql$/, ''))
     .sort()
 
 /**
- * Brings the durable schemas (`vault`, `usage`) to this version. Plain SQL, all in one transaction, under an
- * advisory lock: of two processes that start at once the second waits and then finds nothing left to do.
- * @param most applies no more than so many, for the tables of an earlier version
- * @returns the names of the migrations that were applied
+ * Migrates the durable schemas (`vault`, `usage`, `limits`, `operations`) to this version. All migrations run in one
+ * transaction under an advisory lock: a second process that starts at the same time waits and then applies none.
+ * @param most the number of migrations to apply at most, to get the tables of an earlier version
+ * @returns the names of the applied migrations
  * @throws MigrationNotAllowed
  */
 export async function migrate(databaseUrl: string, most = Number.POSITIVE_INFINITY): Promise<string[]> {

@@ -1,12 +1,12 @@
 import pg from 'pg'
 
-/** The schema that holds every read model. A rebuild fills another one and swaps the two. */
+/** The schema with all read models. A rebuild fills another one and swaps the two. */
 export const liveSchema = 'read_models'
 
 const bigintType = 20
 const timestamptzType = 1184
 
-/** `2026-11-21 09:30:00.5+00` as the log writes it; the session speaks UTC. Milliseconds are all that it holds. */
+/** Converts `2026-11-21 09:30:00.5+00` to `2026-11-21T09:30:00.500Z`. Sessions use UTC; stored times have milliseconds. */
 function momentOf(text: string): string {
   const fraction = text.slice(20, text.lastIndexOf('+'))
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(3, '0').slice(0, 3)}Z`
@@ -17,8 +17,8 @@ types.setTypeParser(bigintType, BigInt)
 types.setTypeParser(timestamptzType, momentOf)
 
 /**
- * The one plan is kept while its tables grow from nothing, so it must not read a whole one, as is right for a few
- * rows: every step goes by an index.
+ * Settings for plans that are made once and kept while the tables grow from empty. For a few rows the planner would
+ * choose sequential scans; with these settings every step uses an index.
  */
 const keyedPlans = [
   ['plan_cache_mode', 'force_generic_plan'],
@@ -28,26 +28,26 @@ const keyedPlans = [
   ['enable_material', 'off'],
 ]
 
-/** What is planned on a connection between the two goes by keys. */
+/** Statements that a connection plans between `beginKeyedPlans` and `endKeyedPlans` use indexes only. */
 export const beginKeyedPlans: string = keyedPlans.map(([name, value]) => `set ${name} = ${value}`).join('; ')
 export const endKeyedPlans: string = keyedPlans.map(([name]) => `reset ${name}`).join('; ')
 
 export type PoolOptions = {
   size?: number
   statementTimeoutMs?: number
-  /** Longer than the server may take. A connection that gives no answer by then is ended and replaced. */
+  /** Must exceed `statementTimeoutMs`. A connection without an answer by then is closed and replaced. */
   answerTimeoutMs?: number
   /**
-   * For statements that go by key, whose plan does not depend on what is asked for: each is planned once a connection.
-   * Planning one anew takes longer than running it.
+   * Plans each statement once per connection. For lookups by key, whose plan does not depend on the parameters:
+   * planning them takes longer than running them.
    */
   planOnce?: boolean
   onError?: (error: Error) => void
 }
 
 /**
- * Connections whose unqualified table names mean the live read models. A transaction that stalls is ended by the
- * server, so that a process which stops in the middle of one cannot hold the projection's lock for ever.
+ * Creates a connection pool whose search path is the live read models. Postgres ends idle transactions after 5 s, so
+ * that a process that stops within a transaction cannot keep the projection lock.
  */
 export function createPool(databaseUrl: string, options: PoolOptions = {}): pg.Pool {
   const pool = new pg.Pool({
@@ -62,15 +62,15 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): pg.P
       .map((setting) => `-c ${setting}`)
       .join(' '),
     statement_timeout: options.statementTimeoutMs ?? 15_000,
-    // A network that swallows everything would otherwise be waited for until the system gives up, a quarter of an hour.
+    // Without it a query on a dead network would wait for TCP to give up, about 15 minutes.
     query_timeout: options.answerTimeoutMs ?? 20_000,
     connectionTimeoutMillis: 5000,
     application_name: 'keyledger',
     types,
-    // Statements that do not wait for each other's answers go out together.
+    // Sends concurrent statements of a connection without awaiting each answer.
     pipeline: true,
   })
-  // An idle connection that the server ends is replaced by the next query's; without a listener it would crash us.
+  // The pool replaces idle connections that Postgres ends; without a listener the error would end the process.
   pool.on('error', options.onError ?? (() => undefined))
   return pool
 }

@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg'
 import { restoreLock } from './advisory-locks.ts'
 
-/** A restore of this database was begun and has not ended. */
+/** A restore of this database has begun and not finished. */
 export class RestoreUnfinished extends Error {
   constructor() {
     super(
@@ -12,12 +12,12 @@ export class RestoreUnfinished extends Error {
   }
 }
 
-/** Stands in the database from before a restore changes anything until after its end. */
+/** A table that exists from before a restore changes anything until it has finished. */
 const marker = 'public.keyledger_restore'
 
 /**
- * Refuses a database that is being restored. To be called once the durable schemas are there: a restore begins only in a
- * database without them, so it begins before this check and is seen, or not at all.
+ * Refuses a database that is being restored. Call it once the durable schemas exist: a restore begins only without
+ * them, so no restore can begin after this check.
  * @throws RestoreUnfinished
  */
 export async function refuseWhileRestoring(db: Pool): Promise<void> {
@@ -32,7 +32,7 @@ export async function refuseWhileRestoring(db: Pool): Promise<void> {
   }
 }
 
-/** Whether a restore was begun and has not ended. */
+/** Whether a restore has begun and not finished. */
 export async function isBeingRestored(client: ClientBase | Pool): Promise<boolean> {
   const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
     marker,
@@ -40,12 +40,12 @@ export async function isBeingRestored(client: ClientBase | Pool): Promise<boolea
   return rows[0]?.found ?? false
 }
 
-/** How far a restore has come with the database; the log and the read models follow. */
+/** The progress of a restore of the database, before the log and the read models. */
 export type RestorePhase = 'begun' | 'loaded'
 
 /**
- * Claims an empty database for a backup, or takes up what an earlier run has left.
- * @returns undefined when the database is not empty, or is being restored from another backup
+ * Claims an empty database for a restore, or resumes an unfinished restore of the same backup.
+ * @returns the phase to continue from; undefined when the database is not empty or is being restored from another backup
  */
 export async function claimForRestore(
   client: ClientBase,
@@ -78,7 +78,7 @@ async function phaseOf(client: ClientBase, backupId: string): Promise<RestorePha
   return found.loaded ? 'loaded' : 'begun'
 }
 
-/** Takes away what a run that was killed before it had loaded the tables has left of them. */
+/** Drops what a run left that was killed before it had loaded the tables. */
 export async function clearDurableSchemas(client: ClientBase): Promise<void> {
   await client.query(
     `begin;
@@ -88,12 +88,12 @@ export async function clearDurableSchemas(client: ClientBase): Promise<void> {
   )
 }
 
-/** Within the transaction that loads the tables. */
+/** Marks the tables as loaded. Must run in the transaction that loads them. */
 export async function markLoaded(client: ClientBase): Promise<void> {
   await client.query(`update ${marker} set loaded = true`)
 }
 
-/** The restore has ended: from now on the database may be served. */
+/** Ends the restore: servers may use the database from now on. */
 export async function endRestore(client: ClientBase): Promise<void> {
   await client.query(`drop table ${marker}`)
 }

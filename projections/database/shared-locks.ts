@@ -4,45 +4,50 @@ import { withOwnConnection } from '../runner/own-connection.ts'
 import { type LockSession, lockNumber, openLockSession, wantedChannel } from './lock-session.ts'
 import { LockLost } from './trouble.ts'
 
-/** Part of a lock that many hold at once. */
+/** A caller's share of a lock. */
 export type Share = {
   /**
    * Returns when Postgres has confirmed, after this call, that the lock was held all the time.
-   * @throws LockLost, or what the connection failed with, when that is not known
+   * @throws LockLost, or the connection's error, when that is unknown
    */
   prove(): Promise<void>
   leave(): void
 }
 
 /**
- * Locks in Postgres that many share and one can have alone, over all processes. A process takes a lock once for all of
- * its work that shares it, and keeps it in case there is more until somebody wants it alone, so sharing costs no
- * statement but the proof.
+ * Shared and exclusive locks in Postgres, for all processes. A process takes a shared lock once for all of its callers
+ * and keeps it for later ones until a session wants it exclusively, so a share usually costs only the statement of
+ * `prove`.
  */
 export type SharedLocks = {
   /**
-   * @param prepare runs once when this process has taken the lock, before anybody goes on. When it throws, the lock is
-   *   let go of, and all who waited for it get the error
+   * Takes a share of a lock.
+   * @param prepare runs once after this process has taken the lock, before any share is returned. When it throws, the
+   *   lock is released and all waiting callers get the error.
+   * @throws LockLost when the lock is not available within the time limit
    */
   share(name: string, prepare: () => Promise<void>): Promise<Share>
-  /** Waits until nobody else holds the lock. New shares wait until the work is over. */
+  /**
+   * Runs work while holding the lock exclusively. Waits until all shares are left; new shares wait for the work to end.
+   * @throws pg.DatabaseError with code 55P03 when the lock is not available within the time limit
+   */
   exclusive<T>(name: string, work: (prove: () => Promise<void>) => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
 type Options = {
-  /** How long a lock is kept that nobody shares. */
+  /** How long an unused lock is kept. */
   idleMs?: number
-  /** With more locks than these, one that nobody shares is not kept. */
+  /** With more held locks than this, an unused one is released at once. */
   mostIdle?: number
-  /** How long to wait for a lock that somebody else holds. */
+  /** How long to wait for a lock that another session holds. */
   timeLimitMs?: number
 }
 
 type HeldLock = {
   session: LockSession | undefined
   sharers: number
-  /** Somebody wants it alone, or its connection is lost: nobody joins any more. */
+  /** True when a session wants it exclusively or its connection is lost: no new shares. */
   closing: boolean
   taken: Promise<void>
   idle: NodeJS.Timeout
@@ -56,53 +61,53 @@ export function createSharedLocks(db: Pool, options: Options = {}): SharedLocks 
   const heldLocks = new Map<string, HeldLock>()
   let opened: Promise<LockSession> | undefined
 
-  /** Whoever shares it may finish; nobody joins. */
+  /** Admits no new shares, and releases the lock when the last share is left. */
   function close(name: string): void {
-    const holding = heldLocks.get(name)
-    if (!holding) return
-    holding.closing = true
-    if (holding.sharers === 0) release(name, holding)
+    const held = heldLocks.get(name)
+    if (!held) return
+    held.closing = true
+    if (held.sharers === 0) release(name, held)
   }
 
-  /** Its locks went with it. Work that shares one of them hears it from the proof. */
+  /** Forgets the locks of a lost connection. Callers that share one get LockLost from `prove`. */
   function dropLost(lost: LockSession): void {
     opened = undefined
-    for (const [name, holding] of heldLocks) if (holding.session === lost) release(name, holding)
+    for (const [name, held] of heldLocks) if (held.session === lost) release(name, held)
   }
 
-  /** On one connection statements run in their order, so whoever takes the lock next takes it anew. */
-  function release(name: string, holding: HeldLock): void {
-    holding.closing = true
-    clearTimeout(holding.idle)
-    if (heldLocks.get(name) !== holding) return
+  /** A later share takes the lock again: the connection runs the unlock first. */
+  function release(name: string, held: HeldLock): void {
+    held.closing = true
+    clearTimeout(held.idle)
+    if (heldLocks.get(name) !== held) return
     heldLocks.delete(name)
-    if (holding.session?.lost === false) holding.session.unshare(name)
+    if (held.session?.lost === false) held.session.unshare(name)
   }
 
   function acquire(name: string, prepare: () => Promise<void>): HeldLock {
-    const onIdle = () => (holding.sharers > 0 ? holding.idle.refresh() : release(name, holding))
+    const onIdle = () => (held.sharers > 0 ? held.idle.refresh() : release(name, held))
     const idle = setTimeout(onIdle, idleMs).unref()
-    const holding: HeldLock = {
+    const held: HeldLock = {
       session: undefined,
       sharers: 0,
       closing: false,
       taken: Promise.resolve(),
       idle,
     }
-    heldLocks.set(name, holding)
-    holding.taken = lock(name, holding, prepare).catch((error: unknown) => {
-      holding.closing = true
+    heldLocks.set(name, held)
+    held.taken = lock(name, held, prepare).catch((error: unknown) => {
+      held.closing = true
       throw error
     })
-    return holding
+    return held
   }
 
-  async function lock(name: string, holding: HeldLock, prepare: () => Promise<void>): Promise<void> {
+  async function lock(name: string, held: HeldLock, prepare: () => Promise<void>): Promise<void> {
     const until = performance.now() + timeLimitMs
     opened ??= openLockSession(db, { onWanted: close, onLost: dropLost })
     const session = await opened
     while (!(await session.tryShare(name))) await waitToRetry(name, until)
-    holding.session = session
+    held.session = session
     await prepare()
   }
 
@@ -110,20 +115,20 @@ export function createSharedLocks(db: Pool, options: Options = {}): SharedLocks 
     async share(name, prepare) {
       const until = performance.now() + timeLimitMs
       while (heldLocks.get(name)?.closing) await waitToRetry(name, until)
-      const holding = heldLocks.get(name) ?? acquire(name, prepare)
-      holding.sharers++
+      const held = heldLocks.get(name) ?? acquire(name, prepare)
+      held.sharers++
       const leave = () => {
-        if (--holding.sharers > 0) return
-        if (holding.closing || heldLocks.size > mostIdle) release(name, holding)
-        else holding.idle.refresh()
+        if (--held.sharers > 0) return
+        if (held.closing || heldLocks.size > mostIdle) release(name, held)
+        else held.idle.refresh()
       }
       try {
-        await holding.taken
+        await held.taken
       } catch (error) {
         leave()
         throw error
       }
-      const { session } = holding
+      const { session } = held
       if (!session) throw new Error('a lock that was taken has a session')
       return { prove: () => session.prove(), leave }
     },
@@ -149,7 +154,7 @@ async function runExclusive<T>(
     settled = true
   })
   locked.catch(() => undefined)
-  // Asked again, since a process may have taken it before this one stood in line and after it has asked.
+  // Notified repeatedly: a process may take the lock after a notification and before this session is in the queue.
   while (!settled) {
     await db.query('select pg_notify($1, $2)', [wantedChannel, name])
     await Promise.race([locked, sleep(notifyEveryMs)])

@@ -2,9 +2,9 @@ import pg, { type ClientBase, type Connection, type QueryResult, type QueryResul
 import type { Statement, Statements } from '../statements.ts'
 
 /**
- * A connection whose statements of one moment are sent in one message and answered in one: the client by itself asks
- * for an answer behind each, which wakes both sides every time. Where one fails, those behind it are not run, and all
- * of the message fail with what it threw.
+ * Batches the statements of one tick: they are sent in one message with one Sync, so both sides wake up once. The client
+ * itself sends a Sync after each statement. When a statement fails, later ones are not run and all of the batch reject
+ * with its error.
  * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
 export function batchStatements(client: ClientBase): Statements {
@@ -16,9 +16,9 @@ export function batchStatements(client: ClientBase): Statements {
   return {
     query<Row extends QueryResultRow>(statement: Statement) {
       const { promise, resolve, reject } = Promise.withResolvers<QueryResult<Row>>()
-      // Once everything that the last answer set going has asked.
+      // After this tick, so that all callers that the last answer resumed are included.
       if (queued.length === 0) process.nextTick(send)
-      // What its rows look like is the asker's word, as in the client's own queries.
+      // The caller asserts the row type, as in the client's own queries.
       queued.push({ statement, resolve: (result) => resolve(result as QueryResult<Row>), reject })
       return promise
     },
@@ -31,22 +31,22 @@ type QueuedStatement = {
   reject: (error: Error) => void
 }
 
-/** A query to the client, which hands it the connection to write to and tells it what comes back. */
+/** One query to the client, which submits all statements of the batch and receives all results. */
 class StatementBatch extends pg.Query {
-  readonly #asked: readonly QueuedStatement[]
+  readonly #statements: readonly QueuedStatement[]
   #connection: Connection | undefined
 
-  constructor(asked: readonly QueuedStatement[]) {
+  constructor(statements: readonly QueuedStatement[]) {
     super('', (error, result) => this.#settle(error, result))
-    this.#asked = asked
+    this.#statements = statements
   }
 
   override submit = (connection: Connection): void => {
     this.#connection = connection
     const { prepared, shared } = batchViewOf(connection)
     connection.stream.cork()
-    for (const { statement } of this.#asked) {
-      // A message that failed may have prepared it.
+    for (const { statement } of this.#statements) {
+      // A failed batch may have prepared the statement under this name.
       if (!(statement.name in prepared)) connection.close({ type: 'S', name: statement.name }, true)
       new pg.Query(statement).submit(shared)
     }
@@ -54,15 +54,15 @@ class StatementBatch extends pg.Query {
     connection.stream.uncork()
   }
 
-  /** The client gives one result by itself and several as a list, which its types do not say. */
+  /** The client passes a single result as such and several as an array, unlike its types. */
   #settle(error: Error | undefined, result: QueryResult | QueryResult[]): void {
     if (error) {
       if (this.#connection) batchViews.delete(this.#connection)
-      for (const { reject } of this.#asked) reject(error)
+      for (const { reject } of this.#statements) reject(error)
       return
     }
     const results = [result].flat()
-    for (const [index, { resolve, reject }] of this.#asked.entries()) {
+    for (const [index, { resolve, reject }] of this.#statements.entries()) {
       const own = results[index]
       if (own) resolve(own)
       else reject(new Error('a statement has no answer'))
@@ -70,7 +70,7 @@ class StatementBatch extends pg.Query {
   }
 }
 
-/** `shared` is the connection as one query of several sees it, which asks for no answer of its own. */
+/** `shared` is the connection as a query of the batch sees it: without Sync, and with the batch's prepared statements. */
 type BatchView = { prepared: Record<string, string>; shared: Connection }
 
 const batchViews = new WeakMap<Connection, BatchView>()
@@ -81,13 +81,13 @@ function batchViewOf(connection: Connection): BatchView {
   const prepared: Record<string, string> = {}
   const own = new Map<PropertyKey, unknown>([
     ['sync', () => undefined],
-    // Where a query looks whether it has been prepared, and says so.
+    // Where the client tracks which statements are prepared.
     ['parsedStatements', prepared],
     ['submittedNamedStatements', prepared],
   ])
   const get = (target: Connection, property: PropertyKey): unknown =>
     own.has(property) ? own.get(property) : Reflect.get(target, property)
-  const sharing = { prepared, shared: new Proxy(connection, { get }) }
-  batchViews.set(connection, sharing)
-  return sharing
+  const view = { prepared, shared: new Proxy(connection, { get }) }
+  batchViews.set(connection, view)
+  return view
 }

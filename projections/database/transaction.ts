@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 
-/** Runs statements that belong together: all of them, or none when the work throws. */
+/** Runs work in a transaction, which is rolled back when the work throws. */
 export async function inTransaction<T>(db: Pool, work: (client: ClientBase) => Promise<T>): Promise<T> {
   const client = await db.connect()
   try {

@@ -1,9 +1,9 @@
 import pg from 'pg'
 
 /**
- * Whether the database cannot do its work at the moment, rather than refusing what it was asked. SQLSTATE classes:
- * 08 connection, 25 transaction state, 28 authorization, 3D no such database, 40 lost to another transaction, 53 resources, 55 not now,
- * 57 intervention (shutdown, cancelled by a time limit), 58 the system beneath it (an I/O error).
+ * Whether an error means that the database is unavailable, and not that a statement is wrong. SQLSTATE classes:
+ * 08 connection, 25 transaction state, 28 authorization, 3D no such database, 40 transaction rollback, 53 insufficient
+ * resources, 55 object in use, 57 operator intervention (shutdown, statement timeout), 58 system error (such as I/O).
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export function isDatabaseTrouble(error: unknown): boolean {
@@ -15,7 +15,7 @@ export function isDatabaseTrouble(error: unknown): boolean {
   return socketCodes.has(code) || clientMessage.test(error.message)
 }
 
-/** A lock could not be had in time, or nobody can tell whether it was held to the end. */
+/** A lock was not available in time, or it is unknown whether it was held to the end. */
 export class LockLost extends Error {
   constructor(what = 'the connection that held a lock is lost') {
     super(what)
@@ -36,6 +36,6 @@ const socketCodes = new Set([
   'EPIPE',
   'ETIMEDOUT',
 ])
-/** What the client itself says has no code. */
+/** The messages of the client's own errors, which have no code. */
 const clientMessage =
   /^(?:Connection terminated|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error)/

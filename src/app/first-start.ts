@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { logIdentityLock } from '../../projections/database/advisory-locks.ts'
+import { firstStartLock } from '../../projections/database/advisory-locks.ts'
 import { listTenants } from '../../projections/tenants/queries.ts'
 import { addMember, findMemberByEmail, type IssuedLink, issueLink } from '../commands/members/members.ts'
 import type { Origin } from '../commands/origin.ts'
@@ -36,14 +36,14 @@ export async function greet(
   if (config.eventstoreUrl !== undefined || existsSync(marker)) return
   const lock = await db.connect()
   try {
-    await lock.query('select pg_advisory_lock($1)', [logIdentityLock])
+    await lock.query('select pg_advisory_lock($1)', [firstStartLock])
     if (existsSync(marker)) return
     const seeded = await seed(services)
     if (seeded === undefined) return
     await print(welcome(address, seeded))
     writeFileSync(marker, '', { mode: 0o600 })
   } finally {
-    await lock.query('select pg_advisory_unlock($1)', [logIdentityLock])
+    await lock.query('select pg_advisory_unlock($1)', [firstStartLock])
     lock.release()
   }
 }
