@@ -4,8 +4,8 @@ import type { Projector } from '../projector.ts'
 import { type Statements, writesOf } from '../statements.ts'
 
 /**
- * Who looked at what, took what away and decided over what. Looks are recorded for this; what became of dangerous
- * requests is in the log already, and is read from there.
+ * The audit log: who viewed, exported or revealed what, and who requested and decided dangerous operations. Views have
+ * audit events of their own; the rest is taken from the events of confirmations, subjects and tenants.
  */
 export const auditProjector: Projector = {
   name: 'audit',
@@ -34,13 +34,13 @@ export const auditProjector: Projector = {
     create index audit_of_confirmation on audit (confirmation_id) where action = 'asked'`,
   applyIndexes: ['audit_of_confirmation'],
   async apply(db, entries) {
-    const asked = await requestsOf(db, entries)
-    const rows = entries.flatMap((entry) => rowsOf(entry, asked))
+    const requests = await requestsOf(db, entries)
+    const rows = entries.flatMap((entry) => rowsOf(entry, requests))
     return writesOf('write-audit', writeAudit, rows)
   },
 }
 
-/** What every entry about one dangerous request says of it. */
+/** The columns that all audit entries of one dangerous request share. */
 type Request = {
   tenant_id: string
   target_kind: string
@@ -51,20 +51,20 @@ type Request = {
 
 const confirmationOf = ({ stream }: Recorded): string => stream.slice('confirmation-'.length)
 
-/** The requests that the events are about: those that are made in them, and those that were made before. */
+/** The requests that the events concern, from the events themselves and from earlier audit entries. */
 async function requestsOf(db: Statements, entries: readonly Recorded[]): Promise<Map<string, Request>> {
   const own = entries.filter((entry) => entry.category === 'confirmation')
-  const asked = new Map(own.flatMap((entry) => requestIn(entry.event)))
-  const before = new Set(own.map(confirmationOf).filter((id) => !asked.has(id)))
-  if (before.size === 0) return asked
+  const requests = new Map(own.flatMap((entry) => requestIn(entry.event)))
+  const before = new Set(own.map(confirmationOf).filter((id) => !requests.has(id)))
+  if (before.size === 0) return requests
   const { rows } = await db.query<Request>({
     name: 'audit-requests',
     text: `select tenant_id, target_kind, target_id, operation, confirmation_id from audit
            where confirmation_id = any($1) and action = 'asked'`,
     values: [[...before]],
   })
-  for (const request of rows) asked.set(request.confirmation_id, request)
-  return asked
+  for (const request of rows) requests.set(request.confirmation_id, request)
+  return requests
 }
 
 function requestIn(event: ConfirmationEvent): [string, Request][] {
@@ -83,7 +83,7 @@ function requestIn(event: ConfirmationEvent): [string, Request][] {
 
 const kinds: Record<string, string> = { lic: 'license', cus: 'customer' }
 
-function rowsOf(entry: Recorded, asked: ReadonlyMap<string, Request>): object[] {
+function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): object[] {
   const { id, position, metadata } = entry
   const { at, actor, requestId } = metadata
   const base = { position: String(position), event_id: id, at, actor, request_id: requestId }
@@ -108,11 +108,11 @@ function rowsOf(entry: Recorded, asked: ReadonlyMap<string, Request>): object[] 
   }
   if (entry.category !== 'confirmation') return []
   const action = actionOf(entry.event)
-  const request = asked.get(confirmationOf(entry))
+  const request = requests.get(confirmationOf(entry))
   return action && request ? [{ ...base, ...request, action }] : []
 }
 
-/** Undefined for what nobody has decided. */
+/** Undefined for events that nobody decided, which the audit log leaves out. */
 function actionOf(event: ConfirmationEvent): string | undefined {
   switch (event.type) {
     case 'ConfirmationRequested':

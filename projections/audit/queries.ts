@@ -1,12 +1,15 @@
 import type { Pool } from 'pg'
 import { type Keyset, type PageOf, type PageStart, pageOf } from '../page.ts'
 
-/** Something that somebody looked at, took away, asked for or decided. */
+/** An entry of the audit log. */
 export type AuditEntry = {
   id: string
   at: string
   actor: string
-  /** `viewed`, `searched`, `exported`, `revealed`, `rebuilt`; of dangerous requests `asked`, `approved`, `denied`, `executed`, `refused`. */
+  /**
+   * `viewed`, `searched`, `exported`, `revealed`, `rebuilt`, `erased`, `required`, `no_longer_required`; of dangerous
+   * requests `asked`, `approved`, `denied`, `withdrawn`, `executed`, `refused`.
+   */
   action: string
   targetKind: string
   targetId: string | null
@@ -22,7 +25,7 @@ export type AuditFilter = {
   targetId?: string | undefined
 }
 
-/** Whether a place that a list went on from is one of this log: in a log that was copied, positions are others. */
+/** Whether a page start is a position of this log: a cursor from before a copy of the log has other positions. */
 export async function isAuditPosition(
   db: Pool,
   tenantId: string,
@@ -35,7 +38,7 @@ export async function isAuditPosition(
   return rowCount !== 0
 }
 
-/** Newest first, in the order of the log. */
+/** Newest first, by position in the log. */
 export async function listAudit(
   db: Pool,
   tenantId: string,

@@ -2,7 +2,7 @@ import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
 import { writesOf } from '../statements.ts'
 
-/** One row for the SDK key and one for the checkout key of each tenant that has got one. */
+/** One row for each tenant's SDK key and one for its checkout key, once it has them. */
 export const clientKeysProjector: Projector = {
   name: 'client_keys',
   tables: ['client_keys'],

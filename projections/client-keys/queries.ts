@@ -5,20 +5,20 @@ import type { Tenant } from '../../src/domain/tenants/tenant.ts'
 
 type ClientKeyKind = 'sdk' | 'chk'
 
-/** Whose live key has this hash, and what that tenant may do. */
+/** A live SDK or checkout key, with its tenant's status and plan. */
 export type KnownClientKey = {
   tenantId: string
   kind: ClientKeyKind
   keyHash: string
   tenantStatus: Exclude<Tenant['status'], 'absent'>
   plan: Plan
-  /** An event of the tenant could not be read, so nobody knows whether the key is still good. */
+  /** The tenant's stream is parked, so the key may have been rotated. */
   uncertain: boolean
 }
 
 export type FindClientKey = (keyHash: string) => Promise<KnownClientKey | undefined>
 
-/** Finds keys by hash. Nothing is remembered between look-ups, and look-ups of one moment share a query. */
+/** Finds keys by hash. Concurrent lookups share one query; nothing is cached. */
 export function createClientKeyLookup(db: Pool): FindClientKey {
   return coalesce(async (hashes) => {
     const { rows } = await db.query<KnownClientKey>({
@@ -36,7 +36,7 @@ export function createClientKeyLookup(db: Pool): FindClientKey {
 
 type MaskedKey = { displayKey: string; issuedAt: string }
 
-/** A tenant's keys as people may see them at any time; null for one that it has not got. */
+/** A tenant's keys in masked form; null for a key that it does not have. */
 export async function readMaskedKeys(
   db: Pool,
   tenantId: string,

@@ -4,14 +4,14 @@ import {
   type RequestedConfirmation,
 } from '../../src/domain/confirmations/confirmation.ts'
 
-/** A confirmation, with the name of the token that asked. */
+/** A confirmation, with the name of the token that requested it; null when a member requested it. */
 export type ConfirmationEntry = { confirmation: RequestedConfirmation; tokenName: string | null }
 
 const entry = `
   select c.state as confirmation, t.state->>'name' as "tokenName"
   from confirmations c left join tokens t on t.token_id = c.state->>'tokenId'`
 
-/** @param tenantId null for an operator on the host, who stands above the tenants */
+/** @param tenantId null for an operator on the host, who may read every tenant */
 export async function findConfirmation(
   db: Pool,
   tenantId: string | null,
@@ -25,10 +25,10 @@ export async function findConfirmation(
   return rows[0]
 }
 
-/** More than a person goes through in the lifetime of a confirmation. */
+/** More than a person can decide before they expire. */
 const mostListed = 100
 
-/** Those that can still be decided, the one that expires first at the top; of every tenant when it is null. */
+/** Lists undecided confirmations, earliest expiry first, at most 100. @param tenantId null for all tenants */
 export async function listPendingConfirmations(
   db: Pool,
   tenantId: string | null,
@@ -43,7 +43,7 @@ export async function listPendingConfirmations(
   return rows
 }
 
-/** Of every tenant those that can still be decided and expire first, so many of each. */
+/** Lists undecided confirmations of all tenants, earliest expiry first. @param ofEach the most of one tenant */
 export async function listFirstPending(db: Pool, now: string, ofEach: number): Promise<ConfirmationEntry[]> {
   const { rows } = await db.query<ConfirmationEntry>(
     `select p.confirmation, t.state->>'name' as "tokenName"
@@ -58,7 +58,7 @@ export async function listFirstPending(db: Pool, now: string, ofEach: number): P
   return rows
 }
 
-/** How many of a tenant can still be decided. */
+/** Counts a tenant's undecided confirmations. */
 export async function countPendingConfirmations(db: Pool, tenantId: string, now: string): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>({
     name: 'count-pending-confirmations',
@@ -69,7 +69,7 @@ export async function countPendingConfirmations(db: Pool, tenantId: string, now:
   return Number(rows[0]?.count ?? 0n)
 }
 
-/** Pending ones that nobody has decided in time, and approved ones that were not used in time; not recorded yet. */
+/** Confirmations that expired undecided or approved but unused, and whose expiry is not recorded yet. */
 export async function listOverdueConfirmations(db: Pool, now: string, wanted: Wanted): Promise<string[]> {
   const unusedSince = new Date(Date.parse(now) - approvalLifetimeSeconds * 1000).toISOString()
   return [
@@ -78,23 +78,30 @@ export async function listOverdueConfirmations(db: Pool, now: string, wanted: Wa
   ]
 }
 
-type Moments = { from: string; until: string }
+type TimeRange = { from: string; until: string }
 
-/** No more than so many, and none of these. */
+/** At most `most`, without those in `except`. */
 type Wanted = { except: readonly string[]; most: number }
 
-/** Those that were consumed outside of these moments and have not been executed. */
+/** Confirmations that were consumed outside of the time range and not executed. */
 export function listUnexecutedConfirmations(
   db: Pool,
-  { from, until }: Moments,
+  { from, until }: TimeRange,
   wanted: Wanted,
 ): Promise<string[]> {
   const condition = `status = 'consumed' and (consumed_at <= $1 or consumed_at > $2)`
   return ids(db, condition, 'consumed_at', [from, until], wanted)
 }
 
-/** Those that members have asked for and that were approved outside of these moments: nobody sends them a second time. */
-export function listApprovedOfMembers(db: Pool, { from, until }: Moments, wanted: Wanted): Promise<string[]> {
+/**
+ * Confirmations that members requested and that were approved outside of the time range. keyledger executes these
+ * itself: no client sends the request again.
+ */
+export function listApprovedOfMembers(
+  db: Pool,
+  { from, until }: TimeRange,
+  wanted: Wanted,
+): Promise<string[]> {
   const isMembers = `status = 'approved' and starts_with(state ->> 'tokenId', 'mem_')`
   const condition = `${isMembers} and (decided_at <= $1 or decided_at > $2)`
   return ids(db, condition, 'decided_at', [from, until], wanted)
@@ -117,8 +124,8 @@ async function ids(
 }
 
 /**
- * Sealed requests that are still kept although their confirmation is over, or was never recorded: whoever should
- * have destroyed or recorded them has died. A fresh one may be about to be recorded.
+ * Sealed requests whose confirmation has ended or was never recorded: the process that should have deleted or recorded
+ * them died. Those without a confirmation are listed after an hour, since a recent one may be recorded any moment.
  */
 export async function listLeftoverRequests(
   db: Pool,
@@ -140,7 +147,7 @@ export async function listLeftoverRequests(
   return rows
 }
 
-/** Those that were asked for a license, by the place of its id in their path, the oldest first. */
+/** The ids of confirmations for a license, oldest first. The license is the `id` in the path of their request. */
 export async function listConfirmationsOfLicense(
   db: Pool,
   tenantId: string,

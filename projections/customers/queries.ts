@@ -4,7 +4,7 @@ import { type Keyset, type PageOf, pageOf } from '../page.ts'
 
 export type PresentCustomer = Extract<Customer, { status: 'present' }>
 
-/** A customer and the licenses that are linked to them, newest first. */
+/** A customer and their linked licenses, newest first. */
 export type CustomerEntry = { customer: PresentCustomer; licenseIds: string[] }
 
 const entry = `
@@ -29,12 +29,12 @@ export async function findCustomer(
 }
 
 export type CustomerFilter = {
-  /** Those of one person. */
+  /** Only the customers of this person. */
   subjectId?: string | undefined
   erased?: boolean | undefined
 }
 
-/** Newest first, customers of one moment by id. */
+/** Newest first; ties by id, descending. */
 export async function listCustomers(
   db: Pool,
   tenantId: string,

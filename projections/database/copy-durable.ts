@@ -39,7 +39,7 @@ export async function copyDurableRows(source: Pool, target: Pool): Promise<numbe
   )
 }
 
-/** Tables with triggers come first: the rows that their triggers write are replaced when the other tables are copied. */
+/** Tables with triggers come first: the rows that their triggers write are replaced when the others are copied. */
 async function durableTables(db: ClientBase): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select format('%I.%I', n.nspname, c.relname) as name

@@ -6,7 +6,7 @@ export const liveSchema = 'read_models'
 const bigintType = 20
 const timestamptzType = 1184
 
-/** Converts `2026-11-21 09:30:00.5+00` to `2026-11-21T09:30:00.500Z`. Sessions use UTC; stored times have milliseconds. */
+/** Converts `2026-11-21 09:30:00.5+00` to `2026-11-21T09:30:00.500Z`; sessions use UTC. */
 function momentOf(text: string): string {
   const fraction = text.slice(20, text.lastIndexOf('+'))
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(3, '0').slice(0, 3)}Z`

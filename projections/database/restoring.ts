@@ -45,7 +45,7 @@ export type RestorePhase = 'begun' | 'loaded'
 
 /**
  * Claims an empty database for a restore, or resumes an unfinished restore of the same backup.
- * @returns the phase to continue from; undefined when the database is not empty or is being restored from another backup
+ * @returns the phase to continue from; undefined when the database is not empty or another backup is being restored
  */
 export async function claimForRestore(
   client: ClientBase,

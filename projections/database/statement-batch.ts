@@ -2,9 +2,9 @@ import pg, { type ClientBase, type Connection, type QueryResult, type QueryResul
 import type { Statement, Statements } from '../statements.ts'
 
 /**
- * Batches the statements of one tick: they are sent in one message with one Sync, so both sides wake up once. The client
- * itself sends a Sync after each statement. When a statement fails, later ones are not run and all of the batch reject
- * with its error.
+ * Batches the statements of one tick: they are sent in one message with one Sync, so both sides wake up once. The
+ * client itself sends a Sync after each statement. When a statement fails, the whole batch is rolled back and all of
+ * its promises reject with the error.
  * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
 export function batchStatements(client: ClientBase): Statements {
@@ -70,7 +70,7 @@ class StatementBatch extends pg.Query {
   }
 }
 
-/** `shared` is the connection as a query of the batch sees it: without Sync, and with the batch's prepared statements. */
+/** `shared` is the connection as a query of the batch sees it: without Sync, with the batch's prepared statements. */
 type BatchView = { prepared: Record<string, string>; shared: Connection }
 
 const batchViews = new WeakMap<Connection, BatchView>()

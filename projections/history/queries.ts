@@ -11,7 +11,7 @@ export type HistoryEntry = {
   causationId: string
   correlationId: string
   at: string
-  /** How many seats were in use after it. */
+  /** The number of used seats after the event. */
   seatsUsed: number
 }
 
@@ -20,7 +20,7 @@ const entry = (of: string) => `
   ${of}.actor, ${of}.request_id as "requestId", ${of}.causation_id as "causationId",
   ${of}.correlation_id as "correlationId", ${of}.at, ${of}.seats_used as "seatsUsed"`
 
-/** Everything that happened to a license, oldest first. */
+/** All events of a license, oldest first. */
 export async function readHistory(db: Pool, licenseId: string): Promise<HistoryEntry[]> {
   const { rows } = await db.query<HistoryEntry>(
     `select ${entry('h')} from license_history h where license_id = $1 order by revision`,
@@ -31,7 +31,7 @@ export async function readHistory(db: Pool, licenseId: string): Promise<HistoryE
 
 export type HistoryOrder = 'oldest' | 'newest'
 
-/** The next events of a license after a revision, in the order asked for; the first ones when it is undefined. */
+/** A page of a license's events after a revision, in the given order; the first page when it is undefined. */
 export async function readHistoryPage(
   db: Pool,
   licenseId: string,
@@ -51,8 +51,10 @@ export async function readHistoryPage(
 }
 
 /**
- * The events that decide over what a license was after a revision, oldest first: folded, they give the same license as
- * all of them, however many there were. With devices named, it is folded without the seats of the others.
+ * The events that still have an effect on a license at a revision, oldest first: the newest event of each slot, and all
+ * events without a slot. Evolving a license from them gives the same state as from all of its events.
+ * @param through the revision, inclusive
+ * @param deviceIds leaves out the seats of all other devices
  */
 export async function readEffectiveEvents(
   db: Pool,
@@ -82,7 +84,7 @@ export async function readEffectiveEvents(
 
 const namedSlots = `slots as (select unnest($3::text[]) as slot)`
 
-/** Goes from one slot to the next, past however many events are in it. */
+/** Skips through the index from one slot to the next, however many events a slot has. */
 const everySlot = `slots as (
   (select h.slot from license_history h where h.license_id = $1 and h.slot is not null order by h.slot limit 1)
   union all
@@ -91,10 +93,10 @@ const everySlot = `slots as (
   ) from slots where slots.slot is not null
 )`
 
-/** A place in a license's history, and in the whole log. */
+/** A point in a license's history: a revision, its position in the log, and its moment. */
 export type HistoryPoint = { revision: number; position: bigint; moment: string }
 
-/** Where a license's history stands at a revision; undefined when it has not come so far. */
+/** Undefined when the license has no such revision yet. */
 export async function findPointAtRevision(
   db: Pool,
   licenseId: string,
@@ -108,7 +110,7 @@ export async function findPointAtRevision(
   return rows[0]
 }
 
-/** The last event that was over with at a time, found by halving; undefined when there was none yet. */
+/** The last event up to a time, by binary search over revisions; undefined when there was none. */
 export async function findPointAtTime(
   db: Pool,
   licenseId: string,
@@ -136,7 +138,7 @@ export async function findPointAtTime(
   return rows[0]
 }
 
-/** At which revision each of the licenses stood at a position in the log; one that was not there yet is left out. */
+/** The revision of each license at a position in the log. A license that did not exist then is left out. */
 export async function findRevisionsAt(
   db: Pool,
   licenseIds: readonly string[],
@@ -153,7 +155,7 @@ export async function findRevisionsAt(
   return new Map(rows.map(({ license_id, revision }) => [license_id, revision]))
 }
 
-/** Where the log is cut, at a position or a time: what is recorded behind it had not happened yet. */
+/** A point in the past, by position in the log or by time: events after it are ignored. */
 export type Cutoff = { position: bigint } | { time: string }
 
 const parametersOf = (cut: Cutoff) => [
@@ -161,7 +163,7 @@ const parametersOf = (cut: Cutoff) => [
   'time' in cut ? cut.time : null,
 ]
 
-/** The licenses that a customer had been given then, newest first. */
+/** The ids of the licenses that were linked to a customer at the cutoff, newest first. */
 export async function listLicenseIdsAt(
   db: Pool,
   tenantId: string,
@@ -182,8 +184,8 @@ export async function listLicenseIdsAt(
 }
 
 /**
- * How many devices of a tenant sat in seats then. It asks every license of the tenant, so it is for tenants whose plan
- * has an end.
+ * The number of a tenant's active devices at the cutoff. It reads every license of the tenant, so use it only for plans
+ * that limit devices.
  */
 export async function countActiveDevicesAt(db: Pool, tenantId: string, cut: Cutoff): Promise<number> {
   const { rows } = await db.query<{ sum: bigint }>(

@@ -3,8 +3,8 @@ import type { Recorded } from '../../src/domain/recorded.ts'
 import { type Statement, writesOf } from '../statements.ts'
 
 /**
- * One row an event of every license, in the order of its stream: what has happened, when, and by whom. It is written
- * with the licenses, whose folding knows how many seats an event left in use.
+ * One row for each event of a license. The projector of licenses writes it, since it knows the number of used seats
+ * after each event.
  */
 export const historyDdl = `
   create table license_history (
@@ -32,8 +32,8 @@ export const historyDdl = `
 type RecordedLicense = Recorded<'license'>
 
 /**
- * @param seatsUsed how many seats were in use after it
- * @param moment when it was over with
+ * @param seatsUsed the number of used seats after the event
+ * @param moment the event's time, or the latest time of an earlier event of the license
  */
 export const historyRow = (
   { stream, revision, position, id, event, metadata }: RecordedLicense,

@@ -15,7 +15,7 @@ export async function findIntegration(
   return rows[0]?.state
 }
 
-/** Those that the tenant has ever connected, or begun to. */
+/** Every integration that the tenant has connected or begun to connect. */
 export async function listIntegrations(db: Pool, tenantId: string): Promise<KnownIntegration[]> {
   const { rows } = await db.query<{ state: KnownIntegration }>(
     'select state from integrations where tenant_id = $1',
@@ -24,7 +24,7 @@ export async function listIntegrations(db: Pool, tenantId: string): Promise<Know
   return rows.map(({ state }) => state)
 }
 
-/** The providers that any tenant is connected to. */
+/** The providers with at least one connected tenant. */
 export async function listConnectedProviders(db: Pool): Promise<Provider[]> {
   const { rows } = await db.query<{ provider: Provider }>(
     "select distinct provider from integrations where state->>'status' = 'connected' order by provider",
@@ -34,7 +34,7 @@ export async function listConnectedProviders(db: Pool): Promise<Provider[]> {
 
 export type PricedProduct = { productId: string; prices: Record<string, string> }
 
-/** Which of a tenant's key types are sold at which of the card provider's prices; products without any are left out. */
+/** The Stripe price ids of a tenant's key types, by key type id; products without prices are left out. */
 export async function listPricedProducts(db: Pool, tenantId: string): Promise<PricedProduct[]> {
   const { rows } = await db.query<{ product_id: string; prices: Record<string, string> }>(
     `select product_id, jsonb_object_agg(key_type->>'keyTypeId', key_type->'price'->>'priceId') as prices
@@ -46,7 +46,7 @@ export async function listPricedProducts(db: Pool, tenantId: string): Promise<Pr
   return rows.map(({ product_id, prices }) => ({ productId: product_id, prices }))
 }
 
-/** The connection to the card provider's account, whosever it is. */
+/** Finds the integration of a Stripe account, of any tenant. */
 export async function findIntegrationOfAccount(
   db: Pool,
   accountId: string,

@@ -2,7 +2,7 @@ import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
 import { writesOf } from '../statements.ts'
 
-/** The identity of the log that the read models were built from: one row, once its event has been taken in. */
+/** The identity of the log that the read models were built from: one row, once its event was applied. */
 export const ledgerProjector: Projector = {
   name: 'ledger',
   tables: ['ledger'],

@@ -3,7 +3,7 @@ import type { Login } from '../../src/domain/logins/login.ts'
 
 export type DecidedLogin = Exclude<Login, { status: 'pending' }>
 
-/** What was decided about the program that has this device code; undefined while nobody has decided. */
+/** The decision on a device authorization, by the hash of its device code; undefined while it is pending. */
 export async function findLogin(db: Pool, deviceCodeHash: string): Promise<DecidedLogin | undefined> {
   const { rows } = await db.query<{ state: DecidedLogin }>({
     name: 'find-login',

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { type ProductMail, usualMail } from '../../src/domain/mails/mail.ts'
 
-/** How a product's customers are sent their keys: as usual, where nothing was said. */
+/** The settings of the mail with the license key to a product's customers; the default when none were set. */
 export async function findMail(db: Pool, tenantId: string, productId: string): Promise<ProductMail> {
   const { rows } = await db.query<{ state: ProductMail }>({
     name: 'find-mail',

@@ -5,7 +5,7 @@ import type { Tenant } from '../../src/domain/tenants/tenant.ts'
 
 export type PresentMember = Extract<Member, { status: 'present' }>
 
-/** A member who may come in, and the state of the tenant that they would come into. */
+/** A current member, with the name, status and plan of their tenant. */
 export type KnownMember = {
   member: PresentMember
   tenantName: string
@@ -14,8 +14,8 @@ export type KnownMember = {
 }
 
 /**
- * Those of the members asked for who have not been removed. Whoever's stream, or tenant's, cannot be read is left out:
- * nobody knows whether they still may come in.
+ * Finds members who have not been removed. A member whose stream or tenant's stream is parked is left out, since they
+ * may have been removed.
  */
 export async function findMembers(db: Pool, memberIds: readonly string[]): Promise<KnownMember[]> {
   const { rows } = await db.query<KnownMember>({
@@ -29,7 +29,7 @@ export async function findMembers(db: Pool, memberIds: readonly string[]): Promi
   return rows
 }
 
-/** Undefined for a member who is not there, has been removed, or belongs to another tenant. */
+/** Undefined for a member who is unknown, removed, or of another tenant. */
 export async function findMember(
   db: Pool,
   tenantId: string,
@@ -54,7 +54,7 @@ export async function findMemberBySubject(
   return rows[0]?.state
 }
 
-/** Those who are members now, oldest first. */
+/** The current members of a tenant, oldest first. */
 export async function listMembers(db: Pool, tenantId: string): Promise<PresentMember[]> {
   const { rows } = await db.query<{ state: PresentMember }>(
     `select state from members where tenant_id = $1 and status = 'present' order by created_at, member_id`,
@@ -63,7 +63,7 @@ export async function listMembers(db: Pool, tenantId: string): Promise<PresentMe
   return rows.map(({ state }) => state)
 }
 
-/** How many owners a tenant has beside one member. */
+/** The number of a tenant's owners, one member not counted. */
 export async function countOtherOwners(db: Pool, tenantId: string, memberId: string): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>(
     `select count(*) from members
@@ -73,7 +73,7 @@ export async function countOtherOwners(db: Pool, tenantId: string, memberId: str
   return Number(rows[0]?.count ?? 0n)
 }
 
-/** Those who are or were members of the tenant, among the ids asked for. */
+/** Finds current and removed members of a tenant by id. */
 export async function findCurrentAndFormerMembers(
   db: Pool,
   tenantId: string,

@@ -71,7 +71,7 @@ type KeyTypeRow = {
   fallback_entitlements: string[]
 }
 
-/** Taken from the events, since the folded product no longer holds a key type that was deleted in the same page. */
+/** Uses the events, since a product's state no longer has a key type that was deleted in the same page. */
 function writesOfKeyTypes(changed: readonly Document<Product>[], entries: readonly Recorded[]): Statement[] {
   const states = new Map(changed.map(({ stream, state }) => [stream, state]))
   const latest = new Map<string, KeyTypeRow>()

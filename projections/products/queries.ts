@@ -7,19 +7,19 @@ export type PresentProduct = Extract<Product, { status: 'present' }>
 
 export type FindProduct = (tenantId: string, productId: string) => Promise<PresentProduct | undefined>
 
-/** Finds products by id; every mint asks, so look-ups of one moment share a query. */
+/** Finds products by id. Concurrent lookups share one query, since every mint needs a product. */
 export function createProductLookup(db: Pool): FindProduct {
-  type Asked = { tenantId: string; productId: string }
-  const find = coalesce<Asked, PresentProduct | undefined>(async (asked) => {
+  type ProductLookupParams = { tenantId: string; productId: string }
+  const find = coalesce<ProductLookupParams, PresentProduct | undefined>(async (lookups) => {
     const { rows } = await db.query<{ tenant_id: string; product_id: string; state: PresentProduct }>({
       name: 'find-products',
       text: `select tenant_id, product_id, state from products
              where (tenant_id, product_id) in (select * from unnest($1::text[], $2::text[]))`,
-      values: [asked.map(({ tenantId }) => tenantId), asked.map(({ productId }) => productId)],
+      values: [lookups.map(({ tenantId }) => tenantId), lookups.map(({ productId }) => productId)],
     })
-    // Neither id can hold a dot.
+    // Neither id can contain a dot.
     const found = new Map(rows.map((row) => [`${row.tenant_id}.${row.product_id}`, row.state]))
-    return asked.map(({ tenantId, productId }) => found.get(`${tenantId}.${productId}`))
+    return lookups.map(({ tenantId, productId }) => found.get(`${tenantId}.${productId}`))
   })
   return (tenantId, productId) => find({ tenantId, productId })
 }
@@ -31,7 +31,7 @@ export async function countProducts(db: Pool, tenantId: string): Promise<number>
   return Number(rows[0]?.count ?? 0n)
 }
 
-/** Newest first, products of one moment by id. */
+/** Newest first; ties by id, descending. */
 export async function listProducts(
   db: Pool,
   tenantId: string,

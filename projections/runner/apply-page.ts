@@ -17,8 +17,8 @@ export type PageFrom = LogPage & { from: bigint }
  * when the checkpoint is not within the page, or when the tables are of another version: this version could misread
  * their rows.
  * @param lock a statement that keeps other writers out until the end of the transaction
- * @param speculative whether the checkpoint is likely where the page begins. The writes are then computed while the lock
- *   is awaited, and discarded if the checkpoint is elsewhere.
+ * @param speculative whether the checkpoint is likely where the page begins. The writes are then computed from rows that
+ *   are read along with the lock, and discarded if the checkpoint is elsewhere.
  */
 export async function applyPage(
   client: ClientBase,

@@ -2,14 +2,14 @@ import type { Pool } from 'pg'
 import type { KnownSale } from '../../src/domain/sales/sale.ts'
 
 /**
- * A licensed sale (`s`) of which nobody knows who holds its license: the provider named no buyer, and the license is
- * linked to no customer. A buyer who was erased is not meant.
+ * Whether the license of sale `s` has no known holder: the provider named no buyer, and the license has no customer. A
+ * sale with an erased buyer does not match.
  */
 export const needsHolder = `s.subject_id is null and s.status = 'licensed' and exists (
   select from licenses l where l.license_id = s.license_id and l.customer_id is null
 )`
 
-/** Those of the sales whose license needs a holder, by their ids. */
+/** The ids of those sales whose license has no known holder. */
 export async function salesNeedingHolder(
   db: Pool,
   tenantId: string,
@@ -25,7 +25,7 @@ export async function salesNeedingHolder(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** How many licenses of sales have nobody who holds them. */
+/** Counts a tenant's sales whose license has no known holder. */
 export async function countSalesNeedingHolder(db: Pool, tenantId: string): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>({
     name: 'count-sales-needing-holder',

@@ -4,7 +4,7 @@ import type { KnownSale } from '../../src/domain/sales/sale.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
 import { needsHolder } from './holders.ts'
 
-/** @param tenantId null for an operator on the host, who stands above the tenants */
+/** @param tenantId null for an operator on the host, who may read every tenant */
 export async function findSale(
   db: Pool,
   tenantId: string | null,
@@ -18,7 +18,7 @@ export async function findSale(
   return rows[0]?.state
 }
 
-/** The sale that a license was issued for. It is received before its license is issued. */
+/** The sale that a license was issued for. It is in the read models before its license is issued. */
 export async function findSaleOfLicense(
   db: Pool,
   tenantId: string,
@@ -37,11 +37,11 @@ export type SaleFilter = {
   provider?: Provider | undefined
   productId?: string | undefined
   licenseId?: string | undefined
-  /** Only those whose license nobody holds. */
+  /** `holder`: only sales whose license has no known holder. */
   needs?: 'holder' | undefined
 }
 
-/** Newest first, sales of one moment by id. */
+/** Newest first; ties by id, descending. */
 export async function listSales(
   db: Pool,
   tenantId: string,
@@ -76,7 +76,7 @@ export async function listSales(
   )
 }
 
-/** Paid, and without a license until somebody sees to it. */
+/** Counts a tenant's parked sales: paid, but without a license until someone maps the product. */
 export async function countParkedSales(db: Pool, tenantId: string): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>({
     name: 'count-parked-sales',
@@ -86,7 +86,7 @@ export async function countParkedSales(db: Pool, tenantId: string): Promise<numb
   return Number(rows[0]?.count ?? 0n)
 }
 
-/** Those that are not where they should be, and were received outside of these moments; the oldest first. */
+/** Unfinished sales that were received outside of the time range, oldest first. */
 export async function listOpenSales(
   db: Pool,
   { from, until }: { from: string; until: string },

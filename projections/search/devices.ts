@@ -9,7 +9,7 @@ import {
   seatFrom,
 } from '../licenses/rows.ts'
 
-/** A device that ever sat on a license, with that license. */
+/** A device that is or was active on a license, with the license. */
 export type FoundDevice = { license: IssuedLicense; seat: Seat }
 
 const devicesFrom = (rows: readonly (LicenseRow & JoinedDevice)[]): FoundDevice[] =>
@@ -17,7 +17,7 @@ const devicesFrom = (rows: readonly (LicenseRow & JoinedDevice)[]): FoundDevice[
     devicesIn(row).map((device) => ({ license: licenseFrom(row, []), seat: seatFrom(device) })),
   )
 
-/** By the id that its vendor gave it, the last one activated first, or by the id of its instance. */
+/** Finds devices by device id or instance id, newest activation first. */
 export async function findDevicesById(
   db: Pool,
   tenantId: string,
@@ -38,10 +38,10 @@ export async function findDevicesById(
   return devicesFrom(rows)
 }
 
-/** Behind every character, byte by byte. */
+/** The last code point: sorts after every other one, byte by byte. */
 const lastCharacter = '\u{10ffff}'
 
-/** By the beginning of its name, in upper or lower case, in the order of the names. */
+/** Finds devices whose name begins with a text, ignoring case, ordered by name. */
 export async function findDevicesByName(
   db: Pool,
   tenantId: string,

@@ -2,12 +2,12 @@ import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import { type LicenseRow, licenseFrom } from '../licenses/rows.ts'
 
-/** One with the key that was asked for, now or before it was given another. */
+/** A license that has the key, or had it before a remint. */
 type KeyHolder = { license: IssuedLicense; current: boolean }
 
 const withoutSeats = (row: LicenseRow): IssuedLicense => licenseFrom(row, [])
 
-/** A key is asked for in each of the tenant's products, since the index begins with them. */
+/** Finds the licenses that have or had a key. Joins the tenant's products, since the index begins with them. */
 export async function findLicensesOfKey(db: Pool, tenantId: string, keyHash: string): Promise<KeyHolder[]> {
   const { rows } = await db.query<LicenseRow & { current: boolean }>({
     name: 'search-key',
@@ -21,7 +21,7 @@ export async function findLicensesOfKey(db: Pool, tenantId: string, keyHash: str
   return rows.map((row) => ({ license: withoutSeats(row), current: row.current }))
 }
 
-/** Those with a key that ends so, or had one; the newest ids first. */
+/** Finds licenses that have or had a key with one of these endings, newest id first. */
 export async function findLicensesByEnding(
   db: Pool,
   tenantId: string,
@@ -43,7 +43,7 @@ export async function findLicensesByEnding(
   return rows.map(withoutSeats)
 }
 
-/** Those that were issued to a person, or are linked to the customer that they are; the newest first. */
+/** Finds licenses that were issued to a person or are linked to one of their customers, newest first. */
 export async function findLicensesOfPerson(
   db: Pool,
   tenantId: string,
@@ -69,7 +69,7 @@ export async function findLicensesOfPerson(
   return rows.map(withoutSeats)
 }
 
-/** Those that a request has written to; the newest first. */
+/** Finds licenses that a request has changed, newest first. */
 export async function findLicensesOfRequest(
   db: Pool,
   tenantId: string,

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { KnownSale } from '../../src/domain/sales/sale.ts'
 import type { PresentCustomer } from '../customers/queries.ts'
 
-/** By our own id, or by where the provider's id of it is recorded. */
+/** Finds sales by keyledger's id or by stream name, which contains the provider's id. */
 export async function findSalesByName(
   db: Pool,
   tenantId: string,
@@ -17,7 +17,7 @@ export async function findSalesByName(
   return rows.map(({ state }) => state)
 }
 
-/** What a person has bought, the newest first. */
+/** Finds a person's sales, newest first. */
 export async function findSalesOfPerson(
   db: Pool,
   tenantId: string,

@@ -2,7 +2,7 @@ import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
 import { writesOf } from '../statements.ts'
 
-/** The public side of every tenant's signing keys, and how long its leases have been when: see `keyStates`. */
+/** The public part of every tenant's signing keys, and the lease lengths over time, which `keyStates` needs. */
 export const signingProjector: Projector = {
   name: 'signing',
   tables: ['signing_keys', 'lease_lengths'],

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { SigningKey } from '../../src/domain/signing/events.ts'
 import { type KeyState, keyStates, type LeaseLength } from '../../src/domain/signing/signing.ts'
 
-/** Every signing key that a tenant has had, oldest first, as things stand at a moment. */
+/** Every signing key of a tenant, oldest first, with its state at the time `now`. */
 export async function listSigningKeys(db: Pool, tenantId: string, now: string): Promise<KeyState[]> {
   const keys = await db.query<SigningKey>({
     name: 'list-signing-keys',
@@ -10,7 +10,7 @@ export async function listSigningKeys(db: Pool, tenantId: string, now: string): 
            from signing_keys where tenant_id = $1 order by signs_from`,
     values: [tenantId],
   })
-  // Only what was signed by a key before the last depends on how long leases were.
+  // Only the state of a former key depends on lease lengths.
   if (keys.rows.length < 2) return keyStates(keys.rows, [], now)
   const lengths = await db.query<LeaseLength>({
     name: 'lease-lengths',

@@ -16,7 +16,7 @@ const model: DocumentModel<Subject> = {
         },
 }
 
-/** The people who are erased, or about to be. */
+/** The people whose erasure has begun or finished. */
 export const subjectsProjector: Projector = {
   name: 'subjects',
   tables: ['subjects'],

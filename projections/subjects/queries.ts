@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { KnownSale } from '../../src/domain/sales/sale.ts'
 
-/** Those whose erasure was begun before a moment and has not ended; the oldest first. */
+/** People whose erasure began up to a time and has not finished, oldest first. */
 export async function listErasures(
   db: Pool,
   begunBefore: string,
@@ -16,14 +16,14 @@ export async function listErasures(
   return rows
 }
 
-/** Everything that names a person. */
+/** Everything that refers to a person. */
 export type PersonRecords = {
   licenseIds: string[]
   customerIds: string[]
   sales: KnownSale[]
-  /** Mails that were sent to them, or are to be. */
+  /** The deliveries of mails to them, sent or pending. */
   mailIds: string[]
-  /** What is sealed under their key, as the read models hold it. */
+  /** Values that are sealed under the person's key. */
   sealed: { subjectId: string; email: string | null; name: string | null }[]
 }
 

@@ -14,7 +14,7 @@ export async function findTestPurchase(
   return rows[0]?.state
 }
 
-/** The ids of those that have not ended and were started before a moment, oldest first. */
+/** The ids of running test purchases that were started before a time, oldest first. */
 export async function listRunningTestPurchases(
   db: Pool,
   startedBefore: string,

@@ -4,8 +4,8 @@ import type { OwnedToken } from './projector.ts'
 import { memberOfToken } from './queries.ts'
 
 /**
- * A token with the moment when it was last used, as far as that has been written down, and whether it ended because the
- * member who made it is one no more.
+ * A token with the time of its last use, and whether it ended because its member was removed. Uses are written in
+ * batches, so `lastUsedAt` may lag.
  */
 export type ListedToken = { token: OwnedToken; lastUsedAt: string | null; endedWithMember: boolean }
 
@@ -15,7 +15,7 @@ const listed = `
   select t.state as token, u.last_used_at as "lastUsedAt", ${endedWithMember} as "endedWithMember"
   from tokens t left join usage.token_use u using (token_id) ${memberOfToken}`
 
-/** Newest first, tokens of one moment by id; `live` leaves out those that can no longer be used. */
+/** Newest first; ties by id, descending. @param filter `live` leaves out tokens that can no longer be used */
 export async function listTokens(
   db: Pool,
   tenantId: string,
@@ -34,7 +34,7 @@ export async function listTokens(
   return pageOf(rows, limit, ({ token }) => ({ createdAt: token.createdAt, id: token.tokenId }))
 }
 
-/** Undefined for a token that is not there and for another tenant's alike. */
+/** Undefined for an unknown token and for one of another tenant. */
 export async function findListedToken(
   db: Pool,
   tenantId: string,
@@ -47,7 +47,7 @@ export async function findListedToken(
   return rows[0]
 }
 
-/** The names of the tokens that end when a member is removed. */
+/** The names of a member's live tokens, which end when the member is removed. */
 export async function listTokenNamesOfMember(db: Pool, memberId: string, now: string): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select state->>'name' as name from tokens
@@ -59,7 +59,7 @@ export async function listTokenNamesOfMember(db: Pool, memberId: string, now: st
   return rows.map(({ name }) => name)
 }
 
-/** What the tenant calls its tokens, among the ids asked for. */
+/** The names of a tenant's tokens, by id. */
 export async function findTokenNames(
   db: Pool,
   tenantId: string,

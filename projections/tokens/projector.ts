@@ -3,14 +3,14 @@ import { type Token, tokens } from '../../src/domain/tokens/token.ts'
 import { applyToDocuments, type DocumentModel } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
-/** A token, and the member who made it: null for one that was made by an operator. */
+/** A token and the member who created it; null when an operator did. */
 export type OwnedToken = Extract<Token, { tokenId: string }> & { memberId: string | null }
 
 type TokenState = Extract<Token, { status: 'absent' }> | OwnedToken
 
 const evolveToken = evolveRecorded(tokens)
 
-/** Who made it is the actor of the first event, for tokens that a member made and for logins that one approved. */
+/** The member is the actor of the first event: they created the token or approved its device authorization. */
 function evolve(state: TokenState, recorded: Recorded): TokenState {
   const token = evolveToken(state, recorded)
   if (token.status === 'absent') return token

@@ -9,23 +9,23 @@ export type KnownToken = {
   token: OwnedToken
   tenantStatus: Exclude<Tenant['status'], 'absent'>
   plan: Plan
-  /** What the member who made the token is now: null once removed, and for a token that no member made. */
+  /** The current role of the member who created the token; null after their removal, or when no member created it. */
   memberRole: Role | null
-  /** An event of the token, its tenant or its member could not be read, so nobody knows whether it may still be used. */
+  /** The stream of the token, its tenant or its member is parked, so it is unknown whether the token is valid. */
   uncertain: boolean
 }
 
-/** The member who made the token `t`, as `m`. */
+/** Joins the current member `m` who created the token `t`. */
 export const memberOfToken = `left join members m on m.member_id = t.member_id and m.status = 'present'`
 
-/** Whether the token `t` or what decides about it, its tenant `n` and its member, cannot be read. */
+/** Whether the stream of the token `t`, its tenant `n` or its member is parked. */
 export const uncertainToken = `exists (
   select from parked p where p.stream in (t.stream, n.stream, 'member-' || t.member_id)
 )`
 
 /**
- * Finds tokens by hash, with what their tenant and their member may do. Nothing is remembered between look-ups: a revoked token is
- * refused by the next request. Look-ups of one moment share a query.
+ * Finds tokens by hash, with their tenant's status and plan and their member's role. Concurrent lookups share one
+ * query. Nothing is cached, so that a revoked token is refused on the next request.
  */
 export function createTokenLookup(db: Pool): (tokenHash: string) => Promise<KnownToken | undefined> {
   return coalesce(async (hashes) => {

@@ -11,7 +11,7 @@ const model: DocumentModel<Trial> = {
       : { tenant_id: trial.tenantId, product_id: trial.productId, shared: trial.sharedAt !== null },
 }
 
-/** What the trial ledger knows of each machine. */
+/** The trial of each machine for a product. */
 export const trialsProjector: Projector = {
   name: 'trials',
   tables: ['trials'],

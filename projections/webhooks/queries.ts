@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { Webhook, WebhookEndpoint } from '../../src/domain/webhooks/webhook.ts'
 
-/** Where a tenant's license events go now, null when nowhere; the revision tells whether that has changed. */
+/** A tenant's webhook endpoint, null without one, and the revision of its stream; -1 when none was ever set. */
 export async function findWebhook(
   db: Pool,
   tenantId: string,
@@ -16,7 +16,7 @@ export async function findWebhook(
   return { endpoint: row?.state.endpoint ?? null, revision: row?.revision ?? -1 }
 }
 
-/** As {@link findWebhook}, for the dispatcher; look-ups of one moment share a query. */
+/** Finds webhook endpoints by tenant, for the dispatcher. Concurrent lookups share one query. */
 export function createEndpointLookup(db: Pool): (tenantId: string) => Promise<WebhookEndpoint | null> {
   return coalesce(async (tenantIds) => {
     const { rows } = await db.query<{ tenant_id: string; state: Webhook }>({
