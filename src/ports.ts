@@ -23,7 +23,10 @@ import type { Secrets } from './vault/secrets.ts'
 import type { Subjects } from './vault/subjects.ts'
 import type { CheckTarget } from './webhooks/resolve.ts'
 
-/** Every store, look-up, counter and source of time and ids that a process has. Only the composition root, `src/app`, knows them all. */
+/**
+ * All stores, look-ups, counters and sources of time and ids of a process. Only the composition root,
+ * `src/app`, uses all of them.
+ */
 export type AllPorts = Lookups & {
   ledger: Ledger
   execute: Execute
@@ -41,7 +44,7 @@ export type AllPorts = Lookups & {
   machines: Machines
   signer: Signer
   signSettings: SignSettings
-  /** The payment providers' interfaces. */
+  /** The APIs of the payment providers. */
   providers: Providers
   usage: UsageCounter
   tokenUse: TokenUse
@@ -60,5 +63,5 @@ export type AllPorts = Lookups & {
   deriveId: DeriveId
 }
 
-/** The ports that a function uses, by name. */
+/** The named ports, for functions that need only those. */
 export type Ports<Name extends keyof AllPorts> = Pick<AllPorts, Name>

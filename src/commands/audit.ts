@@ -5,19 +5,19 @@ import { noStream } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
-/** What somebody is about to be shown. */
+/** A view that is about to be shown. */
 export type View = {
   action: AuditAction
   target: AuditTarget
-  /** The moment or the event that is looked back to, as it was asked for; the present when absent. */
+  /** The past moment or event that is viewed, as given in the request; absent for the present. */
   asOf?: string | undefined
 }
 
 /**
- * Records that somebody looks at something, before they are shown it: what is not recorded is not seen. Each look is
- * a stream of its own, so that nobody waits for somebody else's.
- * @param origin who looks: `member:…`, `token:…` or `operator:…`
- * @throws LedgerUnavailable when it cannot be recorded, and then nothing may be shown
+ * Records a view in the audit log before it is shown. Each view has a stream of its own, so that views do not
+ * wait for each other.
+ * @param origin the viewer: `member:…`, `token:…` or `operator:…`
+ * @throws LedgerUnavailable when the append fails; nothing may be shown then
  */
 export async function recordAudit(
   services: Ports<'execute' | 'newId' | 'now'>,

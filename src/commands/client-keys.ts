@@ -7,9 +7,9 @@ import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
 /**
- * The live SDK key, which is made now when the tenant has none yet.
- * @param operationId names this one wish, so that a second run of it after a crash makes no second key
- * @throws Refusal `tenant_not_found`, `sdk_key_lost` when the vault has it no more
+ * The valid SDK key; it is created if the tenant has none yet.
+ * @param operationId names this operation, so that a repetition after a crash does not create a second key
+ * @throws Refusal `tenant_not_found`, `sdk_key_lost` when the vault no longer holds it
  */
 export function revealSdkKey(
   services: Ports<'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
@@ -21,8 +21,8 @@ export function revealSdkKey(
 }
 
 /**
- * Another SDK key; the former one is good no more once this has answered. A second run of the same operation shows
- * the key that the first one made, or the newer one that has taken its place since.
+ * Creates another SDK key; the former one is invalid once this returns. A repetition of the same operation
+ * returns the key that the first run created, or the newer one that has replaced it.
  * @throws Refusal `tenant_not_found`, `sdk_key_lost`
  */
 export function rotateSdkKey(
@@ -35,7 +35,7 @@ export function rotateSdkKey(
 }
 
 /**
- * A checkout key in the place of the former one, if there was one. It is in this answer and nowhere else.
+ * Creates a checkout key in place of the former one, if any. Only this answer holds it.
  * @throws Refusal `tenant_not_found`
  */
 export async function issueCheckoutKey(
@@ -66,7 +66,7 @@ async function changeSdkKey(
     tenantId,
     async (before) => {
       const fresh = newToken('sdk', services.randomBytes).token
-      // Kept before the event that refers to it is appended, and only where there is going to be one.
+      // The key is kept before the event that refers to it is appended, and only if the command will use it.
       const sdkKey = takesSdkKey(before, type, operationId)
         ? await services.secrets.keep(tenantId, secretNameOf(operationId), fresh)
         : fresh
@@ -78,7 +78,7 @@ async function changeSdkKey(
   return openSdkKey(services, tenantId, keys)
 }
 
-/** All of them, since a run that was killed may have left more than the last one. */
+/** Destroys all former keys, since a killed run may have left more than the last one. */
 async function destroyFormer(services: Ports<'secrets'>, tenantId: string, keys: ClientKeys): Promise<void> {
   const former = keys.operationIds.filter((id) => id !== keys.sdkKey?.operationId)
   await Promise.all(former.map((id) => services.secrets.destroy(tenantId, secretNameOf(id))))
@@ -91,7 +91,7 @@ async function openSdkKey(
 ): Promise<string> {
   const found = await open(keys)
   if (found !== undefined) return found
-  // Rotated at this very moment, most likely: then there is a newer one.
+  // It was most likely rotated just now: then there is a newer one.
   const { state: now } = await loadFromLog(services.ledger, tenantId, clientKeys)
   const newer = await open(now)
   if (newer === undefined) throw new Refusal('sdk_key_lost')

@@ -9,7 +9,7 @@ import { type Loaded, loadFromLog } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, type Origin } from './origin.ts'
 
-/** As the log has it, which no read model lags behind. */
+/** Reads the log, which is never behind as a read model may be. */
 export function loadConfirmation(
   services: Ports<'ledger'>,
   confirmationId: string,
@@ -18,10 +18,10 @@ export function loadConfirmation(
 }
 
 /**
- * Settled by exact revisions: of two that decide at once one wins, and the other decides again on what that has
- * made of it.
+ * Changes a confirmation at its exact revision: of two concurrent commands one is appended, and the other is
+ * decided again on the new state.
  * @returns the confirmation afterwards
- * @throws Refusal as `decideConfirmation` says
+ * @throws Refusal as `decideConfirmation` does
  */
 export async function changeConfirmation(
   services: Ports<'execute'>,

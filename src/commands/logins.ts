@@ -47,9 +47,9 @@ export type Redemption =
   | ({ status: 'token'; tenantId: string } & NewToken)
 
 /**
- * Gives a program the token that a member approved. It is made here and now, under the id that the approval names:
- * of several who ask at once one gets it, and after that nobody. When its answer is lost, nobody has the token, and
- * it shows in the dashboard as one that was never used.
+ * Gives an API client the token that a member approved. It is created now, with the id in the approval: of
+ * several concurrent requests one gets it, and later ones get none. If the answer is lost, the token is lost
+ * too, and the dashboard shows it as never used.
  */
 export async function redeemLogin(
   services: Ports<'db' | 'execute' | 'now' | 'randomBytes'>,
@@ -60,7 +60,7 @@ export async function redeemLogin(
   if (!login) return { status: 'pending' }
   if (login.status === 'denied') return { status: 'denied' }
   const { tenantId, memberId, clientName, tokenId, scopes, tokenExpiresAt: expiresAt } = login
-  // A token ends with its member, so one for a member who has been removed meanwhile would never work.
+  // A token is only valid while its member exists, so one for a removed member would never work.
   if (!(await findMember(services.db, tenantId, memberId))) return { status: 'denied' }
   try {
     const created = await createToken(

@@ -5,7 +5,7 @@ import { productKey } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
-/** Says how a product's customers are sent their keys from now on. */
+/** Changes how a product's customers get their keys by mail. */
 export async function changeMail(
   services: Ports<'db' | 'execute' | 'now'>,
   place: { tenantId: string; productId: string },

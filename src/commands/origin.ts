@@ -2,33 +2,33 @@ import type { Resumable } from '../ledger/execute.ts'
 import type { Cause } from '../ledger/ledger.ts'
 import type { Ports } from '../ports.ts'
 
-/** Where a command comes from: it stands in the metadata of every event that it causes. */
+/** Where a command comes from; part of the metadata of every event that it causes. */
 export type Origin = {
   requestId: string
   actor: string
-  /** What led to it, when that is something else than the request: a confirmation, an event. */
+  /** The id of a confirmation or an event that led to it; the request's id if absent. */
   causationId?: string
-  /** The first request of the chain, when that is another one. */
+  /** The first request of the chain; this one if absent. */
   correlationId?: string
   /**
-   * Of a request with an Idempotency-Key, or the execution of a confirmation: whether an attempt before it may have got
-   * part of the way, and by which id of the cause such attempts are known.
+   * For a request with an Idempotency-Key, or the execution of a confirmation: whether an earlier attempt may
+   * have run in part, and the id that identifies such attempts.
    */
   run?: Resumable
 }
 
-/** A request is the beginning of its own chain of causes, unless its origin says otherwise. */
+/** Builds the metadata of a command. A request begins its own chain unless its origin says otherwise. */
 export function causeOf(origin: Origin, at: string): Cause {
   const { requestId, actor, causationId = requestId, correlationId = requestId } = origin
   return { requestId, actor, causationId, correlationId, at }
 }
 
-/** Now, as the log writes it. */
+/** The present time in the format of the log. */
 export function momentOf(services: Ports<'now'>): string {
   const ms = services.now().getTime()
   if (ms !== spelled.ms) spelled = { ms, text: new Date(ms).toISOString() }
   return spelled.text
 }
 
-/** The last moment that was spelled out, which costs as much as a hash: many calls are of one millisecond. */
+/** Cached, since formatting a time costs as much as a hash and many calls share a millisecond. */
 let spelled = { ms: Number.NaN, text: '' }

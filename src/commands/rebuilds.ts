@@ -5,9 +5,9 @@ import type { Ports } from '../ports.ts'
 import { momentOf } from './origin.ts'
 
 /**
- * Rebuilds the read models, and keeps when it began and how it ended for whoever looks at the system's page.
- * @returns how many events it folded
- * @throws ScratchInUse when another one is running; whatever stopped it, or its hooks
+ * Rebuilds the read models, and records the beginning and the end for the dashboard's system page.
+ * @returns how many events it applied
+ * @throws ScratchInUse when another one is running; any error of the rebuild or its hooks
  */
 export async function runRebuild(
   services: Ports<'db' | 'ledger' | 'now'>,
@@ -32,8 +32,8 @@ export async function runRebuild(
       },
     })
   } catch (error) {
-    // Everybody is told that it ended, not by what error: that may name what is not theirs.
-    // A database that keeps nothing of its end is most likely why it ended.
+    // Everyone sees that it ended, but not the error, which may contain data of one tenant. If this write
+    // fails too, the database is most likely why the rebuild ended.
     if (begun) await end('it failed').catch(() => undefined)
     throw error
   }

@@ -7,7 +7,7 @@ import { type Loaded, loadFromLog } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
-/** What names a sale: the provider that told of it, and the provider's own id of it. */
+/** Identifies a sale: its provider, and the provider's id of it. */
 export type SalePlace = { tenantId: string; provider: Provider; saleId: string }
 
 const saleKeyOf = ({ tenantId, provider, saleId }: SalePlace): string =>
@@ -20,9 +20,9 @@ export function loadSale(services: Ports<'ledger'>, place: SalePlace): Promise<L
 }
 
 /**
- * @param loaded what is known of the sale already
- * @returns the sale as it is now, at which revision, and whether the command changed it
- * @throws Refusal as `decideSale`
+ * @param loaded the state of the sale, if it has been read
+ * @returns the sale afterwards, its revision, and whether the command changed it
+ * @throws Refusal as `decideSale` does
  */
 export async function changeSale(
   services: Ports<'execute' | 'now'>,

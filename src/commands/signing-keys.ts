@@ -4,7 +4,7 @@ import type { Ports } from '../ports.ts'
 import { keyPairOf } from '../signing/keys.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
-/** The key that signs for a tenant now; its first is made when it is first needed. */
+/** The key that signs for a tenant now; the first one is created when it is first needed. */
 export async function signingKeyOf(
   services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
@@ -17,8 +17,8 @@ export async function signingKeyOf(
 }
 
 /**
- * Publishes another key, which signs once every keyset that was kept without it has ended. Seeds of keys that sign
- * no more are destroyed.
+ * Publishes another key, which signs once every cached keyset without it has expired. Seeds of keys that no
+ * longer sign are destroyed.
  */
 export async function rotateSigningKey(
   services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
@@ -31,7 +31,7 @@ export async function rotateSigningKey(
   await Promise.all(former.map(({ secretName }) => services.secrets.destroy(tenantId, secretName)))
 }
 
-/** @returns all keys, with the one that was published now if there was need for it */
+/** @returns all keys, including the published one if it was needed */
 async function publish(
   services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
@@ -51,7 +51,10 @@ async function publish(
   return state
 }
 
-/** Sealed before it is published. By its number, so that whoever is faster makes it for all who try at this moment. */
+/**
+ * The seed is sealed before the key is published. Its name holds the key's number, so that concurrent runs
+ * use the same seed.
+ */
 async function nextKey(
   services: Ports<'randomBytes' | 'secrets'>,
   tenantId: string,

@@ -33,7 +33,7 @@ export async function reinstateTenant(
   await change(services, tenantId, { type: 'ReinstateTenant', at: momentOf(services) }, origin)
 }
 
-/** For good. @throws Refusal `tenant_not_found` */
+/** Closes a tenant permanently. @throws Refusal `tenant_not_found` */
 export async function closeTenant(
   services: Ports<'execute' | 'now'>,
   tenantId: string,
@@ -44,8 +44,8 @@ export async function closeTenant(
 }
 
 /**
- * Says whether another member than the one who asks has to approve dangerous requests. It takes turns with approvals:
- * whatever is approved after this has been answered is judged by it.
+ * Sets whether a member other than the requester has to approve dangerous requests. It takes the same lock as
+ * approvals, so the rule applies to every approval after this returns.
  * @throws Refusal `tenant_not_found`, `tenant_closed`
  */
 export async function changeApprovalRule(
@@ -65,7 +65,7 @@ export async function changeApprovalRule(
   })
 }
 
-/** As the log has it, which no read model lags behind. */
+/** Reads the log, which is never behind as a read model may be. */
 export async function loadTenant(services: Ports<'ledger'>, tenantId: string): Promise<Tenant> {
   const { state } = await loadFromLog(services.ledger, tenantId, tenants)
   return state

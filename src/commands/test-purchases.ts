@@ -15,8 +15,8 @@ import { causeOf, momentOf, type Origin } from './origin.ts'
 import { loadSale } from './sales.ts'
 
 /**
- * Starts to play a purchase through. Its stages are run by a reaction, which goes on after a crash.
- * @param asked the product's first key type and the first provider that it can be bought through, when not named
+ * Starts a test purchase. A worker runs its stages, also after a crash.
+ * @param asked defaults to the product's first key type and the first provider that sells it
  * @throws Refusal `key_type_not_found`, `test_purchase_without_provider`
  */
 export async function startTestPurchase(
@@ -58,7 +58,10 @@ async function usable(
   return integration?.status === 'connected' ? provider : undefined
 }
 
-/** One that the product is mapped at, before one that is only connected; the card provider before marketplaces. */
+/**
+ * A provider with a mapping of the product before one that is only connected; the card provider before
+ * marketplaces.
+ */
 async function firstUsable(services: Ports<'db'>, product: PresentProduct): Promise<Provider | undefined> {
   const isTested = product.settings.testMode.enabled
   if (isTested && hasTestKeys(product)) return 'stripe'
@@ -75,7 +78,7 @@ async function firstUsable(services: Ports<'db'>, product: PresentProduct): Prom
   return inOrder(connected.filter(isMapped)) ?? inOrder(connected)
 }
 
-/** @throws Refusal as `decideTestPurchase` */
+/** @throws Refusal as `decideTestPurchase` does */
 export async function changeTestPurchase(
   services: Ports<'execute' | 'now'>,
   testPurchaseId: string,
@@ -92,7 +95,7 @@ export async function changeTestPurchase(
   return purchase
 }
 
-/** What was issued for a purchase; undefined until its last stage is done. */
+/** The license of a test purchase; undefined until its last stage is done. */
 export async function licenseOfTestPurchase(
   services: Ports<'ledger'>,
   { tenantId, provider, testPurchaseId: saleId, status }: KnownTestPurchase,

@@ -10,8 +10,9 @@ import { causeOf, momentOf, type Origin } from './origin.ts'
 export type NewToken = { tokenId: string; token: string; scopes: readonly Scope[]; expiresAt: string | null }
 
 /**
- * The answer holds the token itself, which is nowhere else.
- * @param asked the token gets its `tokenId` if there is one: asked for again, it is refused instead of made twice
+ * Creates a token. Only the answer holds the token itself.
+ * @param asked with a `tokenId`, the token gets this id, so that a repetition is refused instead of creating
+ *   a second token
  * @throws Refusal `expiry_in_the_past`, `token_exists`
  */
 export async function createToken(
@@ -43,8 +44,8 @@ export async function createToken(
 }
 
 /**
- * For good; a token that is revoked already stays so.
- * @throws Refusal `token_not_found` for one that is not there and for another tenant's alike
+ * Revokes a token permanently; a second revocation changes nothing.
+ * @throws Refusal `token_not_found`, also for another tenant's token
  */
 export async function revokeToken(
   services: Ports<'db' | 'execute' | 'now'>,

@@ -17,13 +17,13 @@ export type WebhookAsked = {
   rotateSecret: boolean
 }
 
-/** The settings as they now are, and the secret when this operation has made it. */
+/** The present settings, and the secret if this operation created it. */
 export type WebhookSet = { webhook: WebhookEndpoint | null; secret?: string }
 
 /**
- * Sets where a tenant's license events go. The first settings bring a signing secret, as a rotation does; the
- * former one goes on beside it for 24 hours.
- * @param operationId names this one wish, so that a second run of it after a crash changes nothing more
+ * Sets where a tenant's license events are delivered. The first settings and each rotation create a signing
+ * secret; the former one stays valid for 24 hours.
+ * @param operationId names this operation, so that a repetition after a crash changes nothing
  */
 export async function setWebhook(
   services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
@@ -38,7 +38,8 @@ export async function setWebhook(
     tenantId,
     async (before) => {
       const fresh = newWebhookSecret(services.randomBytes)
-      // Kept before the event that refers to it is appended, and only where there is going to be one.
+      // The secret is kept before the event that refers to it is appended, and only if the command will use
+      // it.
       const secret = takesWebhookSecret(before, { operationId, rotateSecret: asked.rotateSecret })
         ? await services.secrets.keep(tenantId, webhookSecretName(operationId), fresh)
         : fresh
@@ -53,7 +54,7 @@ export async function setWebhook(
   return { webhook: webhook.endpoint, ...(secret !== undefined && { secret }) }
 }
 
-/** From now on nothing is delivered, and the secrets are gone. */
+/** Removes the webhook and destroys its secrets; nothing is delivered from now on. */
 export async function removeWebhook(
   services: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
@@ -66,7 +67,7 @@ export async function removeWebhook(
   await destroyUnused(services, tenantId, state, at)
 }
 
-/** The secret that is in use, for an operator on the host; undefined without a webhook. */
+/** The present secret, for an operator on the host; undefined without a webhook. */
 export async function revealWebhookSecret(
   services: Ports<'ledger' | 'secrets'>,
   tenantId: string,
@@ -78,10 +79,10 @@ export async function revealWebhookSecret(
     : services.secrets.open(tenantId, webhookSecretName(endpoint.secret.operationId))
 }
 
-/** By which a signing secret lies in the vault. */
+/** The name of a signing secret in the vault. */
 export const webhookSecretName = (operationId: string): string => `webhook-secret.${operationId}`
 
-/** Every secret of the past, since a run that was killed may have left some. */
+/** Destroys every unused secret, since a killed run may have left some. */
 async function destroyUnused(
   services: Ports<'secrets'>,
   tenantId: string,

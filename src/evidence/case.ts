@@ -7,7 +7,7 @@ import type { Ports } from '../ports.ts'
 import { readTotals } from '../usage/read.ts'
 import { type Person, unknownPerson } from '../vault/subjects.ts'
 
-/** What an archive is about, as things stood when it was begun. */
+/** The subject of an archive, as of its beginning. */
 export type Case = {
   tenantId: string
   licenseId: string
@@ -16,11 +16,11 @@ export type Case = {
   sale: KnownSale | undefined
   buyer: Person
   confirmationIds: string[]
-  /** Of all licenses of the product, since the day of this one. */
+  /** The counts of all licenses of the product, since the day this one was issued. */
   counted: Awaited<ReturnType<typeof readTotals>>
 }
 
-/** How many deliveries there are of each channel, by what became of them. */
+/** The number of deliveries per channel and status. */
 export type DeliveryCounts = Record<KnownDelivery['channel'], Record<KnownDelivery['status'], number>>
 
 /** @returns undefined when the tenant has no such license */

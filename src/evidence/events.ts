@@ -3,10 +3,10 @@ import type { Ledger } from '../ledger/ledger.ts'
 
 type Reader = Pick<Ledger, 'readStream'>
 
-/** So many short streams are read at the same time. */
+/** How many short streams are read concurrently. */
 const atOnce = 16
 
-/** Everything in a stream up to a revision, as it was recorded. */
+/** The recorded events of a stream up to a revision. */
 export async function* eventsIn(
   ledger: Reader,
   stream: string,
@@ -18,7 +18,7 @@ export async function* eventsIn(
   }
 }
 
-/** Everything in streams that are short, one after the other. */
+/** The recorded events of several short streams, one stream after the other. */
 export async function* eventsInAll(
   ledger: Reader,
   streams: AsyncIterable<string> | Iterable<string>,
@@ -44,8 +44,8 @@ async function readWhole(ledger: Reader, stream: string): Promise<object[]> {
 }
 
 /**
- * An event with its place and its cause. Whom it is about stays sealed, and the hash of the license's key stays here: a
- * short key that came from elsewhere could be guessed by it.
+ * An event with its position and metadata. Personal data stays sealed. The hash of the license's key is left
+ * out: a short imported key could be guessed from it.
  */
 function recorded(entry: LogEntry): object {
   const { stream, revision, position } = entry

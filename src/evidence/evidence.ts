@@ -8,15 +8,15 @@ import { jsonFile } from './lines.ts'
 import { type ArchivedFile, zipped } from './zip.ts'
 
 export type Evidence = {
-  /** Of the license's last event that it holds. */
+  /** The revision of the license's last event in the archive. */
   revision: number
-  /** The archive, made as fast as it is read, a file in memory at a time. It breaks off when something fails. */
+  /** The archive, created as fast as it is read, with one file in memory. An error ends it early. */
   archive: AsyncIterable<Buffer>
 }
 
 /**
- * Everything that is known of a license, for whoever has to be convinced: one zip archive, signed with the tenant's
- * signing key. Without anything recorded, counted, destroyed or erased in between, it is the same bytes each time.
+ * Everything that is known of a license, as a signed zip archive. If nothing is recorded, counted, destroyed
+ * or erased in between, its bytes are the same each time.
  * @returns undefined when the tenant has no such license
  * @throws SigningFailed before anything is read
  */
@@ -43,7 +43,7 @@ export async function gatherEvidence(
   return { revision, archive: zipped(signed(filesOf(services, about), head, sign)) }
 }
 
-/** The files, then a manifest with the SHA-256 of each, then a signature over the manifest's. */
+/** The files, then a manifest with the SHA-256 of each, then a signature over the manifest's SHA-256. */
 async function* signed(
   files: AsyncIterable<ArchivedFile>,
   head: object,

@@ -25,7 +25,7 @@ import type { ArchivedFile } from './zip.ts'
 
 const pageSize = 100
 
-/** Everything that an archive holds beside its manifest, a file at a time. */
+/** All files of an archive except the manifest, one at a time. */
 export async function* filesOf(
   services: Ports<'db' | 'ledger' | 'secrets' | 'subjects'>,
   about: Case,
@@ -59,7 +59,7 @@ async function* devicesOf({ db }: Ports<'db'>, licenseId: string): AsyncIterable
   }
 }
 
-/** The story in public terms, oldest first, as it had come when the archive was begun. */
+/** The history in public terms, oldest first, as of the archive's beginning. */
 async function* historyOf(
   services: Ports<'db' | 'subjects'>,
   { tenantId, licenseId, entry }: Case,
@@ -88,7 +88,10 @@ async function* deliveryPages({ db }: Ports<'db'>, licenseId: string): AsyncIter
   } while (page.length === pageSize)
 }
 
-/** With every try, and what a webhook was sent, the key masked. A mail is not kept once it has been sent. */
+/**
+ * The deliveries with every attempt and, for a webhook, the payload with the key masked. Mails are not stored
+ * after they were sent.
+ */
 async function* deliveriesOf(
   services: Ports<'db' | 'subjects'>,
   { tenantId, licenseId }: Case,

@@ -1,15 +1,17 @@
 import type { ArchivedFile } from './zip.ts'
 
-/** So many lines stand in one file, and as much is in memory at once. */
+/** How many lines a file has at most, which bounds the memory. */
 const linesEach = 500
 
-/** A file as it is written by a program for programs. */
+/** A JSON file. */
 export const jsonFile = (name: string, value: unknown): ArchivedFile => ({
   name,
   content: Buffer.from(`${JSON.stringify(value, null, 2)}\n`),
 })
 
-/** Values as JSON lines, in as many files as it takes: `<name>-0001.jsonl` and on. None makes no file. */
+/**
+ * Values as JSON lines, in files of {@link linesEach}: `<name>-0001.jsonl` and so on. No values make no file.
+ */
 export async function* lineFiles(name: string, values: AsyncIterable<unknown>): AsyncIterable<ArchivedFile> {
   let lines: string[] = []
   let files = 0

@@ -4,9 +4,7 @@ import { readSaleEvents } from '../sales/events.ts'
 import { jsonFile } from './lines.ts'
 import type { ArchivedFile } from './zip.ts'
 
-/**
- * What the payment provider has sent, byte for byte as it came, as far as it is kept; and a list of it.
- */
+/** The payment provider's notifications, byte for byte, as far as they are stored; and a list of all. */
 export async function* notificationFiles(
   services: Ports<'ledger' | 'secrets'>,
   sale: KnownSale,

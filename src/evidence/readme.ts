@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
 
-/** What whoever is handed the archive reads first. */
+/** The file that a recipient reads first. */
 export const readme = ({ tenantId, licenseId, entry }: Case): string => `Evidence on the license ${licenseId}
 of ${tenantId}, up to event ${entry.revision} of its history.
 

@@ -1,4 +1,7 @@
-/** Of the summary: reads well on a screen, in light and dark, and on paper. Nothing in it needs escaping. */
+/**
+ * The stylesheet of the summary, for light and dark screens and for paper. It contains nothing that needs
+ * escaping.
+ */
 export const stylesheet = `
 :root { color-scheme: light dark; --ink: #1c1f24; --quiet: #5c6470; --line: #dfe3e8; --paper: #fff; --ground: #f4f5f7; --mark: #3458c9 }
 @media (prefers-color-scheme: dark) {

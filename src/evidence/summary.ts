@@ -11,10 +11,10 @@ import type { Ports } from '../ports.ts'
 import type { Case, DeliveryCounts } from './case.ts'
 import { stylesheet } from './stylesheet.ts'
 
-/** As much as a person goes through; all of it stands in the other files. */
+/** As much as a person reads; the other files hold everything. */
 const mostShown = 200
 
-/** A page that needs nothing beside itself: no script, no font, no picture from anywhere. */
+/** A self-contained page, without scripts or external fonts and images. */
 export async function summaryOf(
   services: Ports<'db' | 'subjects'>,
   about: Case,
@@ -58,7 +58,7 @@ const section = (title: string, content: Content): Html =>
 
 type Fact = [name: string, value: string | number | null]
 
-/** What is not there is left away. */
+/** Facts without a value are omitted. */
 const facts = (all: readonly Fact[]): Html => html`
   <dl>
     ${all.filter(([, value]) => value !== null).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
@@ -73,7 +73,7 @@ const revocationWords = {
   import_undone: 'an import that was taken back',
 } as const
 
-/** @param at when the last event was recorded, by which an end is past or to come */
+/** @param at the time of the last event, which decides whether an expiry is past */
 function licenseFacts({ tenantId, entry, holder }: Case, at = entry.license.createdAt): Fact[] {
   const { license } = entry
   const { productId, keyTypeId, quantity, deviceLimit, seatsUsed, revokedReason } = license

@@ -1,9 +1,12 @@
 import { crc32 } from 'node:zlib'
 
-/** A file of an archive, whole. */
+/** A complete file of an archive. */
 export type ArchivedFile = { name: string; content: Buffer }
 
-/** 1 January 1980, the first day that the format knows: nothing in an archive says when it was made. */
+/**
+ * 1 January 1980, the earliest date of the format, so that archives do not depend on the time of their
+ * creation.
+ */
 const noDate = 0x0021
 const isUtf8 = 0x0800
 const neededVersion = 10
@@ -11,8 +14,8 @@ const mostBytes = 0xffff_ffff
 const mostFiles = 0xffff
 
 /**
- * Files as a zip archive, each as it is and in the order given, so that every byte of the archive follows from their
- * names and contents. Made as fast as it is read, with one file in memory.
+ * Files as a zip archive, uncompressed and in the given order, so that its bytes depend only on the names and
+ * contents. It is created as fast as it is read, with one file in memory.
  * @throws RangeError for more than the format can hold without its extensions
  * @see https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
  */
@@ -45,7 +48,7 @@ export async function* zipped(files: AsyncIterable<ArchivedFile>): AsyncIterable
   ])
 }
 
-/** What both a file's own header and the directory say of it. */
+/** The fields that a file's local header and the directory share. */
 function factsOf(path: Buffer, content: Buffer): Buffer {
   const stored = 0
   const noExtra = 0
@@ -56,7 +59,7 @@ function factsOf(path: Buffer, content: Buffer): Buffer {
   ])
 }
 
-/** What the directory says beside that: no comment, the first disk, no attributes, and where the file begins. */
+/** The directory's further fields: no comment, the first disk, no attributes, and the offset of the file. */
 const placeAt = (offset: number): Buffer => Buffer.concat([Buffer.alloc(10), uint32(offset)])
 
 const signature = (number: number): Buffer => uint32(number)

@@ -2,7 +2,7 @@ import { confirmationStream } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 
 /**
- * Where in the log a confirmation was approved, and when: what its approver could know of ends there.
+ * The position and time of a confirmation's approval in the log: the limit of what its approver could know.
  * @throws Error when it was never approved
  */
 export async function approvalPositionOf(

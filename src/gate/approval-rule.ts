@@ -11,8 +11,8 @@ import { isMember } from './requester.ts'
 type Asked = { tenantId: string; tokenId: string }
 
 /**
- * The rule by which a request may be approved now, as the log has it. Whoever decides by it takes turns with those who
- * change it, so that it still holds when the approval is appended.
+ * The rule for approving a request, read from the log. Decisions by it and changes of it take the same lock,
+ * so that it still holds when the approval is appended.
  */
 export async function approvalRuleFor(
   services: Ports<'ledger'>,
@@ -26,8 +26,8 @@ export async function approvalRuleFor(
 }
 
 /**
- * The member who asks: by themselves, or with a token that they made. A token's first event says who made it; one that
- * an operator made on the host belongs to no member.
+ * The member behind a request: the requester, or the creator of the token by its first event. A token that an
+ * operator created on the host belongs to no member.
  */
 async function memberBehind({ ledger }: Ports<'ledger'>, requesterId: string): Promise<string | null> {
   if (isMember(requesterId)) return requesterId
@@ -39,7 +39,7 @@ async function memberBehind({ ledger }: Ports<'ledger'>, requesterId: string): P
   return null
 }
 
-/** Who of the members may approve something by their role and by the rule, as they are called; oldest first. */
+/** The members who may approve by their role and the rule, with their addresses; oldest first. */
 export async function membersWhoMayApprove(
   services: Ports<'db' | 'subjects'>,
   tenantId: string,

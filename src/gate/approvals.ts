@@ -26,30 +26,30 @@ import { findOperation } from './registry.ts'
 import { destroyRequest, hashOf, openRequest } from './request.ts'
 import { isMember } from './requester.ts'
 
-/** Everything that a person is told before deciding. */
+/** Everything that is shown to a person before a decision. */
 export type Approval = {
   id: string
   tenantId: string
   status: ConfirmationStatus
-  /** What kind of thing it is, in plain words. */
+  /** The kind of operation, in plain words. */
   title: string
-  /** What exactly will happen; undefined once the request is destroyed because it is over. */
+  /** What will happen; undefined once the request is destroyed because it is over. */
   description: Pick<Description, 'summary' | 'consequences' | 'target'> | undefined
-  /** What it would act on is no longer what it was when the confirmation was asked for. */
+  /** Whether the subject of the operation has changed since the request. */
   changedSinceAsked: boolean
-  /** Why it could not run now, approved or not. */
+  /** Why it could not run now, whether or not it is approved. */
   impossible: RefusalCode | undefined
   method: string
   path: string
   parameters: Record<string, string>
-  /** Who asks: a program with its token, or a member. */
+  /** The requester: an API client with its token, or a member. */
   token: { id: string; name: string | null }
   byMember: boolean
   client: Client
   askedAt: string
   expiresAt: string
   expiresInSeconds: number
-  /** For how long an approval can still be used. */
+  /** How long an approval can still be used. */
   usableForSeconds: number
   decidedBy: string | null
   decidedAt: string | null
@@ -62,8 +62,9 @@ export type Approval = {
 }
 
 /**
- * The confirmations that wait for a person, the one that expires first at the top.
- * @param tenantId null for an operator on the host, who stands above the tenants; so in the other functions here
+ * The pending confirmations, the one that expires first at the top.
+ * @param tenantId null for an operator on the host, who may see all tenants; the same in the other functions
+ *   here
  */
 export async function listApprovals(
   services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
@@ -73,18 +74,18 @@ export async function listApprovals(
   return Promise.all(entries.map((entry) => approvalOf(services, entry)))
 }
 
-/** One approval as its page shows it: with what takes a while to find out. */
+/** One approval for its page, with details that take longer to read. */
 export type ShownApproval = Approval & {
-  /** What is counted for it now, and moves all the time; undefined where nothing is. */
+  /** A count for it that changes constantly; undefined if the operation has none. */
   counted: string | undefined
   /** Who may approve it; undefined once it is decided. */
   approvers: Approvers | undefined
 }
 
 export type Approvers = {
-  /** The tenant wants another member to approve than the one who asked. */
+  /** The tenant requires that a member other than the requester approves. */
   anotherMember: boolean
-  /** The member who asked, by themselves or with a token that they made. */
+  /** The member who made the request, directly or with a token that they created. */
   askedBy: string | null
   members: { memberId: string; email: string | null }[]
 }
@@ -123,10 +124,11 @@ async function countedFor(
 }
 
 /**
- * The tenant's rule stands in another stream than the approval: both take turns over all processes, so that the rule
- * that was read still holds when the approval is appended.
+ * Approves a confirmation. The tenant's rule is in another stream than the approval, so changes of both take
+ * the same lock over all processes: the rule still holds when the approval is appended.
  * @param by `member:<id>` or `operator:<name>` as the actor
- * @throws Refusal `confirmation_not_found`, `confirmation_denied`, `confirmation_expired`, `approval_by_another`
+ * @throws Refusal `confirmation_not_found`, `confirmation_denied`, `confirmation_expired`,
+ *   `approval_by_another`
  */
 export async function approve(
   services: Ports<'db' | 'execute' | 'ledger' | 'now'>,
@@ -144,9 +146,10 @@ export async function approve(
 }
 
 /**
- * Takes an approval back, as long as it has not been used. Everyone who may decide may do so.
+ * Withdraws an approval that has not been used. Every member who may decide may do so.
  * @param by `member:<id>` or `operator:<name>` as the actor
- * @throws Refusal `confirmation_not_found`, `confirmation_pending`, `confirmation_expired`, `confirmation_consumed`
+ * @throws Refusal `confirmation_not_found`, `confirmation_pending`, `confirmation_expired`,
+ *   `confirmation_consumed`
  */
 export async function withdraw(
   services: Ports<'db' | 'execute' | 'now' | 'secrets'>,
@@ -239,7 +242,7 @@ type Described = Pick<Approval, 'description' | 'changedSinceAsked' | 'impossibl
 const over: ReadonlySet<ConfirmationStatus> = new Set(['denied', 'expired', 'executed'])
 const undescribed: Described = { description: undefined, changedSinceAsked: false, impossible: undefined }
 
-/** From the request that the server keeps and the state of now, never from what the caller says it is. */
+/** Describes the operation from the stored request and the present state, never from the caller's words. */
 async function described(
   services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
   confirmation: RequestedConfirmation,

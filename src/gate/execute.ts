@@ -12,10 +12,11 @@ import { destroyRequest } from './request.ts'
 import { actorOfRequester } from './requester.ts'
 
 /**
- * Runs what a consumed confirmation allows, and records that it was run. A crash before the record leaves it to be
- * run again, which changes nothing more; one after it leaves only the sealed request, which a reaction destroys.
- * @param origin who runs it: the request that consumed the confirmation, or the reaction that resumes it
- * @throws Refusal when the rules do not allow it any more; it is over then, and recorded as refused
+ * Runs the operation of a consumed confirmation, and records that it was run. After a crash before the record
+ * it is run again, which changes nothing more. After a crash behind the record only the sealed request is
+ * left, which a worker destroys.
+ * @param origin the request that consumed the confirmation, or the worker that resumes it
+ * @throws Refusal when the rules no longer allow it; it is then over, and recorded as refused
  */
 export async function execute<Result>(
   services: Ports<
@@ -38,14 +39,14 @@ export async function execute<Result>(
   origin: Origin,
 ): Promise<Result> {
   const { confirmationId, tenantId, tokenId, requestId: correlationId } = confirmation
-  // Whoever resumes it, it is done for whoever asked.
+  // The actor is always the requester, even if a worker resumes it.
   const actor = actorOfRequester(tokenId)
   const cause: Origin = {
     requestId: origin.requestId,
     actor,
     causationId: confirmationId,
     correlationId,
-    // An execution before this one may have been killed behind its write.
+    // An earlier execution may have been killed after its write.
     run: { resumed: true, sharedId: 'causationId' },
   }
   let result: Result
@@ -63,14 +64,17 @@ export async function execute<Result>(
   return result
 }
 
-/** It was run, and its answer may show a secret once: that a store fails now must not cost the caller that answer. */
+/**
+ * The operation was run, and its answer may show a secret once. A failing store must not cost the caller that
+ * answer.
+ */
 function leaveToWorker(error: unknown): void {
   const passes =
     error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isDatabaseTrouble(error)
   if (!passes) throw error
 }
 
-/** Closes a consumed confirmation and destroys the request that was kept for it. */
+/** Closes a consumed confirmation and destroys its stored request. */
 export async function recordExecution(
   services: Ports<'execute' | 'now' | 'secrets'>,
   confirmation: RequestedConfirmation,

@@ -3,43 +3,46 @@ import type { Origin } from '../commands/origin.ts'
 import type { Scope } from '../domain/tokens/scopes.ts'
 import type { Ports } from '../ports.ts'
 
-/** A request as it came: path parameters, query and body, before any schema has touched them. `null`: no body. */
+/** A request as received: path parameters, query and body, before any schema is applied. `null`: no body. */
 export type RequestInput = { parameters: Record<string, string>; query: unknown; body: unknown }
 
-/** What an approver is told, made afresh from the request that the server keeps each time it is shown. */
+/** What is shown to an approver, computed from the stored request each time. */
 export type Description = {
   /** One sentence with the names involved: `Revoke ACME…7KQ2 of a@b.c`. */
   summary: string
-  /** What follows from it, a sentence each: `2 active devices fail their next validate`. */
+  /** The consequences, a sentence each: `2 active devices fail their next validate`. */
   consequences: string[]
-  /** Where something would be sent to: the host as it was parsed, in ASCII, and the whole URL as it was given. */
+  /** The receiver of data: the parsed host in ASCII, and the whole URL as given. */
   target?: { host: string; url: string } | undefined
   /**
-   * What the description depends on, as plain JSON: when it differs from what it was, the approver is warned. Only
-   * its hash is recorded, and a hash can be guessed back, so no personal data and no secrets: ids, revisions, counts.
+   * What the description depends on, as plain JSON: if it differs from its value at the request, the approver
+   * is warned. Only its hash is recorded, and a hash can be guessed, so it holds no personal data and no
+   * secrets: only ids, revisions, counts.
    */
   state: unknown
 }
 
-/** The one execution that a confirmation allows. */
+/** The single execution that a confirmation allows. */
 type Execution = {
-  /** The confirmation's id: whatever the operation makes or keeps is named after it, so that a second run finds it. */
+  /**
+   * The confirmation's id: whatever the operation creates is named after it, so that a repetition finds it.
+   */
   id: string
-  /** Its causation is the confirmation's id, and stands in the metadata of every event that it causes. */
+  /** Its causation id is the confirmation's id; it is part of the metadata of every event that it causes. */
   origin: Origin
 }
 
 type Parts = { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType }
 
 type OperationOf<Input, Result> = {
-  /** Stands in events: `license.revoke`. Never changed. */
+  /** Recorded in events: `license.revoke`. Never changed. */
   name: string
-  /** For people who can no longer be shown more: `Revoke a license`. */
+  /** Shown when the description is no longer available: `Revoke a license`. */
   title: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** As the OpenAPI description writes it: `/v1/licenses/{id}/revoke`. */
+  /** In the form of the OpenAPI description: `/v1/licenses/{id}/revoke`. */
   path: string
-  /** Needed besides `danger`. */
+  /** Required besides `danger`. */
   scope: Scope
   /**
    * Refuses what could never run, so that no confirmation is opened for it. Changes nothing.
@@ -50,20 +53,20 @@ type OperationOf<Input, Result> = {
     tenantId: string,
     input: Input,
   ): Promise<void>
-  /** @throws Refusal when what it would act on is gone */
+  /** @throws Refusal when the subject of the operation no longer exists */
   describe(
     services: Ports<'db' | 'findProduct' | 'now' | 'subjects'>,
     tenantId: string,
     input: Input,
   ): Promise<Description>
   /**
-   * A sentence about what is counted over everything, for the page of one approval alone. It moves all the time, so it
-   * is no part of what must be as it was read: `run` has to take no more than there was when it was approved.
+   * A sentence with a count, for the page of one approval. The count changes constantly, so it is not part of
+   * `state`: `run` must not affect more than what existed at the approval.
    */
   count?(services: Ports<'db' | 'now'>, tenantId: string, input: Input): Promise<string>
   /**
-   * Does it. Run a second time with the same execution, after a crash or at the same time, it changes nothing more
-   * and succeeds. A Refusal ends it for good; on any other error it is run again later.
+   * Runs the operation. A repetition with the same execution, after a crash or concurrently, changes nothing
+   * more and succeeds. A Refusal ends it; after any other error it is run again later.
    * @throws Refusal
    */
   run(
@@ -87,13 +90,13 @@ type OperationOf<Input, Result> = {
   ): Promise<Result>
 }
 
-/** An operation as the gate handles it: its input is whatever was sent, and parsed each time before it is used. */
+/** An operation as the gate uses it: its input is unparsed, and parsed each time before use. */
 export type GatedOperation<Result> = OperationOf<RequestInput, Result> & { parts: Parts }
 
 /**
  * Declares a gated operation.
- * @param operation `input` is a zod object of those of `params`, `query` and `body` that it takes; without a body
- *   in the request, `body` is parsed from `null`
+ * @param operation `input` is a zod object with `params`, `query` and `body` as needed; `body` is parsed from
+ *   `null` if the request has none
  */
 export function gatedOperation<Input extends z.ZodObject<Record<string, z.ZodType>>, Result>({
   input,

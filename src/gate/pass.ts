@@ -13,24 +13,24 @@ import { destroyRequest, hashOf, keepRequest, requestHashOf } from './request.ts
 /** A call of a gated operation. */
 export type GatedCall = {
   tenantId: string
-  /** Of the token, or of the member who asks in the dashboard. */
+  /** The id of the token, or of the member who makes the request in the dashboard. */
   tokenId: string
   client: Client
   request: RequestInput
   origin: Origin
-  /** Undefined when the call names none. */
+  /** The confirmation that the call names, if any. */
   confirmationId: string | undefined
 }
 
 export type GateOutcome<Result> =
   | { passed: true; result: Result }
-  /** Nothing was executed: a person has to approve this first. */
+  /** Nothing was executed: a person has to approve the call first. */
   | { passed: false; confirmation: RequestedConfirmation }
 
 /**
- * Lets a gated call through once for each approved confirmation. What could never run is refused before the gate,
- * so that nobody is asked about it, unless it cannot run precisely because its confirmation was used already. An
- * approved confirmation is used up by a refused call too, and its record says why.
+ * Runs a gated call once for each approved confirmation. A call that could never run is refused before a
+ * confirmation is opened; if the reason is that its confirmation was already used, the refusal says so. A
+ * refused call also consumes its approved confirmation, and the record says why.
  * @throws Refusal what `check` and `run` throw; `confirmation_unknown`, `confirmation_mismatch`,
  *   `confirmation_pending`, `confirmation_denied`, `confirmation_expired`, `confirmation_consumed`
  */
@@ -61,9 +61,9 @@ export async function passGate<Result>(
 }
 
 /**
- * Records with an approved confirmation why its call is refused. One that is not for this call, or waits for its
- * approval, is left as it is.
- * @throws Refusal when the confirmation answers this very call and is denied, expired or consumed
+ * Consumes an approved confirmation and records why its call is refused. A pending one, and one of another
+ * call, is left unchanged.
+ * @throws Refusal when the confirmation belongs to this call and is denied, expired or consumed
  */
 async function useUp(
   services: Ports<'execute' | 'now' | 'secrets'>,
@@ -92,7 +92,7 @@ function consumption(services: Ports<'now'>, operation: GatedOperation<unknown>,
   return { type: 'Consume', tokenId: call.tokenId, requestHash, at: momentOf(services) } as const
 }
 
-/** Opens a confirmation. A crash after the request was kept leaves a sealed text that nothing refers to. */
+/** Opens a confirmation. A crash after the request was kept leaves only a sealed text without a reference. */
 async function ask(
   services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'secrets' | 'subjects'>,
   operation: GatedOperation<unknown>,

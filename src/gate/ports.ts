@@ -1,6 +1,6 @@
 import type { Ports } from '../ports.ts'
 
-/** What a gated operation may use, from the request for approval to its execution. */
+/** The ports of a gated operation, from the request for approval to its execution. */
 export type ApprovalPorts = Ports<
   | 'checkTarget'
   | 'db'

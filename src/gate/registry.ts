@@ -8,7 +8,7 @@ import { revealSdkKey, rotateSdkKey } from './operations/sdk-key.ts'
 import { setWebhook } from './operations/set-webhook.ts'
 import { reinstateLicense, reseatDevice, takeBackImport } from './operations/undo.ts'
 
-/** Every gated operation: what a confirmation names must be found here when it is shown, or resumed after a crash. */
+/** Every gated operation. A confirmation's operation is looked up here when it is shown or resumed. */
 export const gatedOperations: readonly GatedOperation<unknown>[] = [
   deleteKeyType,
   revokeLicense,
@@ -23,6 +23,6 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   takeBackImport,
 ]
 
-/** Undefined for one of a newer version of keyledger. */
+/** Undefined for an operation of a newer version of keyledger. */
 export const findOperation = (name: string): GatedOperation<unknown> | undefined =>
   gatedOperations.find((operation) => operation.name === name)

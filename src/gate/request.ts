@@ -5,12 +5,12 @@ import type { GatedRequest } from '../domain/confirmations/events.ts'
 import type { Ports } from '../ports.ts'
 import type { RequestInput } from './operation.ts'
 
-/** SHA-256 of the RFC 8785 form, by which a request is recognised whatever the order of its fields. */
+/** SHA-256 of the RFC 8785 form, which does not depend on the order of fields. */
 export function hashOf(value: unknown): string {
   return sha256(canonicalize(value) ?? 'undefined')
 }
 
-/** Over everything that the request asks for; what only says how it travels is no part of it. */
+/** A hash over everything that determines the effect of a request, without transport details. */
 export function requestHashOf(
   { method, path }: { method: string; path: string },
   { parameters, query, body }: RequestInput,
@@ -24,7 +24,7 @@ const nameOf = (confirmationId: string): string => `confirmation.${confirmationI
 
 type Named = Pick<GatedRequest, 'confirmationId' | 'tenantId'>
 
-/** Keeps what may hold secrets, before the event that refers to it is appended. */
+/** Seals a request, which may hold secrets, before the event that refers to it is appended. */
 export async function keepRequest(
   { secrets }: Ports<'secrets'>,
   { tenantId, confirmationId }: Named,
@@ -33,7 +33,7 @@ export async function keepRequest(
   await secrets.keep(tenantId, nameOf(confirmationId), JSON.stringify({ query, body }))
 }
 
-/** The request as it was sent; undefined when it was destroyed, or is not the one that was asked about. */
+/** The stored request; undefined when it was destroyed, or does not match the recorded hash. */
 export async function openRequest(
   { secrets }: Ports<'secrets'>,
   request: GatedRequest,
@@ -45,7 +45,7 @@ export async function openRequest(
   return sameDigest(requestHashOf(request, opened), request.requestHash) ? opened : undefined
 }
 
-/** Once it can no longer run, nobody needs what may hold secrets. */
+/** Destroys a stored request, which may hold secrets, once it can no longer run. */
 export function destroyRequest(
   { secrets }: Ports<'secrets'>,
   { tenantId, confirmationId }: Named,

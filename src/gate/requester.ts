@@ -1,11 +1,11 @@
 import { isId } from '../credentials/id.ts'
 
 /**
- * Whoever asks for something dangerous is a program with its token or, in the dashboard, a member. Recorded requests
- * name either by its id where they say `tokenId`, and the two can be told apart.
+ * Whether the requester of a gated operation is a member rather than a token. Recorded requests hold either
+ * id in `tokenId`; the prefix distinguishes them.
  */
 export const isMember = (requesterId: string): boolean => isId('mem', requesterId)
 
-/** As the metadata of events name them. */
+/** The requester in the form of event metadata. */
 export const actorOfRequester = (requesterId: string): string =>
   `${isMember(requesterId) ? 'member' : 'token'}:${requesterId}`

@@ -8,10 +8,10 @@ import { openRequest } from './request.ts'
 import { isMember } from './requester.ts'
 
 /**
- * Runs what a member has asked for as soon as it is approved: nobody else sends it a second time, as a program does.
- * What a program has asked for is left to the program.
+ * Runs a member's request as soon as it is approved. An API client sends its request again after the
+ * approval, so its requests are not run here.
  * @returns whether it was run
- * @throws Refusal when the rules do not allow it any more, or it was run already
+ * @throws Refusal when the rules no longer allow it, or it was run already
  */
 export async function runApproved(
   services: ApprovalPorts,

@@ -5,6 +5,6 @@ export function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
 }
 
-/** The reason that a caller gives, as theirs; no sentence when they give none. */
+/** The caller's reason as a quotation; no sentence without a reason. */
 export const reasonGiven = (reason: string | undefined): string[] =>
   reason === undefined ? [] : [`Reason given by the requester: ${quoted(reason)}`]

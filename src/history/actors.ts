@@ -4,13 +4,13 @@ import type { Ports } from '../ports.ts'
 
 export const actorKinds = ['token', 'member', 'provider', 'client', 'operator', 'system'] as const
 
-/** Who did something: `name` is what people of the tenant call them, and the id itself where there is no other. */
+/** An actor; `name` is the address of a member or the name of a token, and the id for others. */
 export type NamedActor = { kind: (typeof actorKinds)[number]; id: string; name: string }
 
-/** Who an actor is that stands in an event's metadata. */
+/** Names an actor from an event's metadata. */
 export type NameActor = (actor: string) => NamedActor
 
-/** Looks up at once whoever stands as an actor: `member:…`, `token:…`, `operator:…`, `provider:…`, `system:…`. */
+/** Looks up the names of actors in one go: `member:…`, `token:…`, `operator:…`, `provider:…`, `system:…`. */
 export async function nameActors(
   { db, subjects }: Ports<'db' | 'subjects'>,
   tenantId: string,
@@ -46,7 +46,7 @@ function partsOf(actor: string): Omit<NamedActor, 'name'> {
   return { kind, id: actor.slice(colon + 1) }
 }
 
-/** As a sentence names them: `token “CI”`, `ada@example.com`, `provider stripe`. */
+/** The actor in a sentence: `token “CI”`, `ada@example.com`, `provider stripe`. */
 export function actorWords({ kind, id, name }: NamedActor): string {
   if (kind === 'token' && name !== id) return `token “${name}”`
   return kind === 'member' && name !== id ? name : `${kind} ${name}`
@@ -54,7 +54,7 @@ export function actorWords({ kind, id, name }: NamedActor): string {
 
 export type ActorName = (actor: string) => string
 
-/** {@link nameActors} for whoever writes sentences. */
+/** As {@link nameActors}, with names for sentences. */
 export async function actorNames(
   services: Ports<'db' | 'subjects'>,
   tenantId: string,

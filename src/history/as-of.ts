@@ -25,23 +25,24 @@ import { LedgerUnavailable } from '../ledger/unavailable.ts'
 import type { Ports } from '../ports.ts'
 import { type AsOf, evolveThrough, evolveUntil } from './moment.ts'
 
-/** A license as it was, with everything that decided over its answers then. */
+/** A license in the past, with everything that decided its validates then. */
 export type LicenseThen = LicenseEntry & {
   license: IssuedLicense
-  /** What the clock said. */
+  /** The time of that state. */
   at: string
   cut: Cutoff
   product: PresentProduct
   tenant: PresentTenant
-  /** The events that decided, oldest first; those that later ones had overwritten are left out. */
+  /** The events that decided, oldest first, without those that later ones had overwritten. */
   deciding: HistoryEntry[]
 }
 
 /**
- * A license as it was, folded by the same `evolve` as the present one: its own events, those of its product and its
- * customer, each as far as it had come.
- * @throws Refusal `license_not_found` when the tenant has none of that id, or it was not there yet;
+ * A license in the past, by the same `evolve` functions as the present one: from its own events and those of
+ * its product, its customer and its tenant up to that moment.
+ * @throws Refusal `license_not_found` when the tenant has no such license, or did not have it yet;
  *   `moment_in_the_future`
+ * @throws LedgerUnavailable when part of the history cannot be read
  */
 export async function licenseAsOf(
   services: Ports<'db' | 'ledger' | 'now'>,
@@ -52,7 +53,8 @@ export async function licenseAsOf(
   const now = await findLicense(services.db, tenantId, licenseId)
   if (!now) throw new Refusal('license_not_found')
   const { revision, at, cut } = await positionIn(services, licenseId, asOf)
-  // When the event was that stopped it nobody knows.
+  // The time of the event that parked the stream is unknown, so the state after the last readable event is
+  // uncertain.
   const isLast = 'time' in asOf && revision >= now.revision
   if (isLast && (await isParked(services.db, licenseStream(licenseId)))) throw unreadableHistory(licenseId)
   const { productId } = now.license
@@ -102,14 +104,14 @@ async function positionIn(
   return { revision: place.revision, at: asOf.time, cut: { time: asOf.time } }
 }
 
-/** Nobody knows what will be recorded by then. @throws Refusal `moment_in_the_future` */
+/** Later events may still be recorded for a time in the future. @throws Refusal `moment_in_the_future` */
 function refuseFuture(services: Ports<'now'>, time: string): void {
   if (time > momentOf(services)) throw new Refusal('moment_in_the_future')
 }
 
 type KeyTypes = ReadonlyMap<string, KeyType>
 
-/** A deleted key type stays, as it does for the licenses that were issued against it. */
+/** A deleted key type stays, since licenses were issued for it. */
 function applyToKeyTypes(keyTypes: KeyTypes, { event }: Recorded<'product'>): KeyTypes {
   if (event.type !== 'KeyTypeAdded' && event.type !== 'KeyTypeChanged') return keyTypes
   const { keyType } = event.data
@@ -144,8 +146,8 @@ function tenantThen({ ledger }: Ports<'ledger'>, tenantId: string, cut: Cutoff):
 }
 
 /**
- * A product as it was.
- * @throws Refusal `product_not_found` when the tenant has none of that id, or it was not there yet;
+ * A product in the past.
+ * @throws Refusal `product_not_found` when the tenant has no such product, or did not have it yet;
  *   `moment_in_the_future`
  */
 export async function productAsOf(
@@ -162,7 +164,7 @@ export async function productAsOf(
 }
 
 /**
- * A customer as they were, with the licenses that were theirs.
+ * A customer in the past, with the licenses linked to it then.
  * @throws Refusal `customer_not_found`, `moment_in_the_future`
  */
 export async function customerAsOf(
@@ -196,7 +198,7 @@ async function stateAsOf<State>(
   return { state: through.state, cut: { position: through.position } }
 }
 
-/** The devices that ever sat on the license by then, oldest activation first. */
+/** All devices that had a seat on the license by then, oldest activation first. */
 export const seatsInOrder = ({ seats }: IssuedLicense): Seat[] =>
   [...seats.values()].toSorted(
     (left, right) => compare(left.activatedAt, right.activatedAt) || compare(left.deviceId, right.deviceId),
@@ -204,6 +206,6 @@ export const seatsInOrder = ({ seats }: IssuedLicense): Seat[] =>
 
 const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
-/** How many of the tenant's devices sat in seats then. */
+/** How many of the tenant's devices were active then. */
 export const activeDevicesThen = ({ db }: Ports<'db'>, { tenant, cut }: LicenseThen): Promise<number> =>
   countActiveDevicesAt(db, tenant.tenantId, cut)

@@ -3,7 +3,7 @@ import { type License, type LicenseStatus, type Seat, statusAt } from '../domain
 
 type Value = string | number | null
 
-/** What an event changed; `before` is null for what was not there. */
+/** A changed field; `before` is null for a value that did not exist. */
 export type Change = { field: ChangedField; before: Value; after: Value }
 
 const licenseFields = [
@@ -15,11 +15,11 @@ const licenseFields = [
   'customerId',
   'refundedAt',
 ] as const
-/** `device` is whether the device that the event is about sits in a seat. */
+/** `device` is the seat status of the event's device. */
 export const changedFields = [...licenseFields, 'device'] as const
 type ChangedField = (typeof changedFields)[number]
 
-/** What two states of a license differ in, each told by what the clock said then. */
+/** The differences between two states of a license, each at its own time. */
 export function differences(
   before: License,
   beforeAt: string,
@@ -45,9 +45,9 @@ const changed = <C extends { before: Value; after: Value }>(all: readonly C[]): 
   all.filter(({ before, after }) => before !== after)
 
 /**
- * What an event made of a license, in public terms.
- * @param before the license with the seat of the event's device; others may be left out
- * @param at when it happened
+ * What an event changed in a license, in public terms.
+ * @param before the license with at least the seat of the event's device
+ * @param at the time of the event
  */
 export function changesOf(before: License, after: License, event: LicenseEvent, at: string): Change[] {
   const old = { ...facts(before, at), ...(endsPeriod(event) && { status: 'active' as LicenseStatus }) }
@@ -60,7 +60,7 @@ export function changesOf(before: License, after: License, event: LicenseEvent, 
   return changed(changes)
 }
 
-/** The end of a paid period is recorded some time after it was true; it is told as the change that it was. */
+/** The end of a paid period is recorded after it occurred; the change still shows the status before it. */
 const endsPeriod = ({ type }: LicenseEvent): boolean =>
   type === 'LicenseExpired' || type === 'LicenseFellBack'
 

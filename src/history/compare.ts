@@ -5,7 +5,7 @@ import type { AsOf } from './moment.ts'
 
 type Side = { sequence: number; at: string }
 
-/** What became of a license between two moments. */
+/** What changed in a license between two moments. */
 export type Comparison = {
   from: Side
   to: Side

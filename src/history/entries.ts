@@ -15,7 +15,7 @@ import { type NamedActor, nameActors } from './actors.ts'
 import { type Change, changesOf } from './changes.ts'
 import { type PublicName, publicNames, wordsOf } from './words.ts'
 
-/** An event of a license in public terms: what support staff and auditors are changed, and programs too. */
+/** An event of a license in public terms, for support staff, auditors and API clients. */
 export type LicenseHistoryEntry = {
   /** Its revision in the license's stream: 0 is the first event. */
   sequence: number
@@ -23,9 +23,9 @@ export type LicenseHistoryEntry = {
   time: string
   actor: NamedActor
   requestId: string
-  /** What happened, in one line; who did it is left to `actor`. */
+  /** What happened, in one line, without the actor. */
   summary: string
-  /** The device that it is about. */
+  /** The device of the event. */
   device: { deviceId: string; name: string | null } | null
   changes: Change[]
   links: {
@@ -40,15 +40,15 @@ type Place = { tenantId: string; licenseId: string }
 
 export type HistoryPage = {
   entries: LicenseHistoryEntry[]
-  /** The events as they were recorded, in the same order: for whoever wants to see them raw. */
+  /** The recorded events, in the same order. */
   recorded: HistoryEntry[]
   /** The sequence after which the next page begins; undefined on the last one. */
   next: number | undefined
 }
 
 /**
- * A page of a license's history. What each event changed is folded from the few events that decided over the license
- * before the page, so that a page costs the same whatever came before it.
+ * A page of a license's history. The changes of each event are derived from the few events that decided the
+ * license's state before the page, so every page costs the same.
  * @param place a license that is known to be the tenant's
  */
 export async function readHistory(
@@ -62,7 +62,7 @@ export async function readHistory(
   return { entries, recorded, next: rows.length > limit ? recorded.at(-1)?.revision : undefined }
 }
 
-/** Tells events of a license that stand next to each other in its history, in the order given. */
+/** Describes consecutive events of a license, in the given order. */
 async function describeEntries(
   services: Ports<'db' | 'subjects'>,
   place: Place,
@@ -108,13 +108,13 @@ async function describeEntries(
   })
 }
 
-/** Its sale is what a license was issued for, and what changed of money. */
+/** Whether the event belongs to the license's sale: its issue, and everything about payments. */
 const isOfSale = ({ event, actor }: HistoryEntry): boolean =>
   ('saleId' in event.data && event.data.saleId !== null) || actor.startsWith('provider:')
 
 type EntryChanges = { changes: Change[]; deviceName: string | null }
 
-/** What each of the events changed, by its revision. They stand next to each other, oldest first. */
+/** What each event changed, by its revision. The events are consecutive, oldest first. */
 async function changesIn(
   { db }: Ports<'db'>,
   licenseId: string,
@@ -135,7 +135,7 @@ async function changesIn(
   return changed
 }
 
-/** With the seats of these devices alone, and the right number of seats all the same. */
+/** The license with the seats of these devices only, but with the right count of used seats. */
 async function licenseBefore(
   db: Pool,
   licenseId: string,

@@ -3,13 +3,13 @@ import type { LogEntry, Recorded } from '../domain/recorded.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
 
-/** What somebody asks about: right after an event of the thing's own history, or a time. */
+/** A moment in the past: right after an event of the stream, or a time. */
 export type AsOf = { sequence: number } | { time: string }
 
 /**
- * Folds a stream as far as it had come. An event is never before one that stands before it, whatever the clocks of
- * those who recorded them said; what was recorded at the very time of the cut had happened.
- * @throws LedgerUnavailable when an event on the way cannot be read
+ * Evolves a state from a stream's events up to a cutoff. The order of events is that of the stream, even if
+ * the clocks of their writers disagreed. An event at the time of the cutoff itself is included.
+ * @throws LedgerUnavailable when an event before the cutoff cannot be read
  */
 export async function evolveUntil<State>(
   ledger: Pick<Ledger, 'readStream'>,
@@ -26,7 +26,7 @@ export async function evolveUntil<State>(
   return state
 }
 
-/** As {@link evolveUntil}, right after one event of the stream; undefined when it has not come so far. */
+/** As {@link evolveUntil}, up to one event of the stream; undefined when the stream is shorter. */
 export async function evolveThrough<State>(
   ledger: Pick<Ledger, 'readStream'>,
   stream: string,

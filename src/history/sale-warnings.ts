@@ -1,9 +1,9 @@
 import type { KnownSale } from '../domain/sales/sale.ts'
 
-/** Something about a sale that its vendor should know. The license exists, and is in use. */
+/** A warning about a sale for its vendor. The license exists and is in use. */
 export type SaleWarning = { code: 'quantity_exceeded' | 'plan_not_mapped'; message: string }
 
-/** What the vendor is told of a sale beside its status. */
+/** The warnings of a sale, shown beside its status. */
 export function warningsOf(sale: KnownSale): SaleWarning[] {
   return [...quantityWarnings(sale), ...planWarnings(sale)]
 }

@@ -1,7 +1,7 @@
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { money } from './money.ts'
 
-/** What an event is called outside. Where webhooks have a name for it, it is theirs. */
+/** The public names of events; those that webhooks use too have the same name there. */
 export const publicNames = {
   LicenseMinted: 'license.created',
   LicenseImported: 'license.imported',
@@ -26,8 +26,8 @@ export const publicNames = {
 export type PublicName = (typeof publicNames)[LicenseEvent['type']]
 
 /**
- * What happened, as one says it to a customer.
- * @param deviceName what the device that left was called, as far as that is known
+ * What happened, in words for a customer.
+ * @param deviceName the name of the deactivated device, if known
  */
 export function wordsOf(event: LicenseEvent, deviceName: string | null): string {
   switch (event.type) {

@@ -16,8 +16,8 @@ import type { MailProblem, Sending } from './mailer.ts'
 const unwanted: AttemptResult = { outcome: 'unwanted' }
 
 /**
- * Sends the customer of a sale their key. Nothing is sent where the product wants no mails, where the person has been
- * erased, and where the key has been destroyed or replaced since: there is nothing left to tell.
+ * Sends a customer the key of a sold license. Nothing is sent if the product sends no mails, if the person
+ * has been erased, or if the key has been destroyed or replaced since.
  */
 export function createMailChannel(
   services: Ports<'db' | 'findProduct' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
@@ -34,7 +34,7 @@ export function createMailChannel(
       const { mailer, mailbox, from } = services.mailing
       const mail = writeMail(settings, facts, from)
       const sending = await mailer.send({ ...mail, tenantId, deliveryId, at: momentOf(services) })
-      // Erased while it was being sent: whoever erased them found no mail to remove yet.
+      // Erased while the mail was being sent: the erasure found no mail to remove yet.
       if (mailbox && !(await isReadable(services, license))) await mailbox.remove(tenantId, deliveryId)
       return resultOf(sending, facts)
     },
@@ -55,7 +55,7 @@ async function factsOf(
   license: IssuedLicense,
 ): Promise<MailFacts | undefined> {
   const licenseKey = await services.secrets.open(tenantId, saleKeyName(license.licenseId))
-  // One that was reminted since has another key, which whoever reminted it was told.
+  // A license that was reminted since has another key, which the caller of the remint got.
   if (licenseKey === undefined || keyHashOf(licenseKey) !== license.keyHash) return undefined
   const [person] = await services.subjects.openPeople(tenantId, [license.holder])
   if (!person?.email) return undefined
@@ -93,7 +93,7 @@ function resultOf(sending: Sending, { customer, licenseKey }: MailFacts): Attemp
     : { outcome: 'failed', error: errors[sending.problem], status, excerpt }
 }
 
-/** Mail servers repeat addresses, and what is recorded of their answers stays for ever. */
+/** Mail servers repeat addresses, and their recorded answers are kept forever. */
 function withoutAll(text: string, secrets: readonly (string | null)[]): string {
   return secrets.reduce<string>((rest, secret) => (secret ? rest.replaceAll(secret, '…') : rest), text)
 }

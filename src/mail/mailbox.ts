@@ -19,18 +19,20 @@ const KeptMail = z.strictObject({
 })
 export type KeptMail = z.infer<typeof KeptMail>
 
-/** Mails that nobody sends: files that only the owner of the data directory can read. */
+/** Mails that are not sent: files that only the owner of the data directory can read. */
 export type Mailbox = Mailer & {
-  /** Newest first, at most so many. */
+  /** Newest first. */
   list(tenantId: string, most: number): Promise<KeptMail[]>
   find(tenantId: string, deliveryId: string): Promise<KeptMail | undefined>
-  /** Removes a mail, also one that somebody who died has half written. @returns whether there was one */
+  /**
+   * Removes a mail, also one that a process left half written when it died. @returns whether there was one
+   */
   remove(tenantId: string, deliveryId: string): Promise<boolean>
 }
 
 /**
  * Keeps mails as files, for an installation without a mail server.
- * @param directory is made when the first mail comes
+ * @param directory created with the first mail
  */
 export function createMailbox(directory: string): Mailbox {
   const folderOf = (tenantId: string) => join(directory, Slug.parse(tenantId))
@@ -45,7 +47,7 @@ export function createMailbox(directory: string): Mailbox {
       const folder = folderOf(mail.tenantId)
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const file = join(folder, fileOf(mail.deliveryId))
-      // Renamed into its place, so that a mail is never there by half.
+      // Renamed into its place, so that a mail is never visible half written.
       const draft = `${file}.${process.pid}`
       await writeFile(draft, JSON.stringify(KeptMail.parse(mail), null, 2), { mode: 0o600 })
       await rename(draft, file)
@@ -77,13 +79,13 @@ export function createMailbox(directory: string): Mailbox {
 
 const idPattern = /^[a-z0-9_]{1,64}$/
 
-/** @throws RangeError for what would lead to another file */
+/** @throws RangeError for an id that would lead to another file */
 function fileOf(deliveryId: string): string {
   if (!idPattern.test(deliveryId)) throw new RangeError('not the id of a delivery')
   return `${deliveryId}.json`
 }
 
-/** Whatever is not there is as if it were empty; any other trouble is one. */
+/** Treats a missing file as empty; any other error is thrown. */
 const ifAbsent =
   <T>(empty: T) =>
   (error: unknown): T => {

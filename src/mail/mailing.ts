@@ -7,9 +7,9 @@ import { createSmtpMailer } from './smtp.ts'
 /** How this installation sends mails. */
 export type Mailing = {
   mailer: Mailer
-  /** The mailer itself, where no mail server takes the mails: there they can be read. */
+  /** The mailer itself if no mail server is set up, where the mails can be read; else undefined. */
   mailbox: Mailbox | undefined
-  /** Who mails come from where a product names nobody. */
+  /** The default sender of mails. */
   from: Correspondent
 }
 

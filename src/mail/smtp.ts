@@ -2,11 +2,13 @@ import { TimeoutError, withTimeout } from '../async/timeout.ts'
 import type { Correspondent } from '../domain/mails/template.ts'
 import type { Mailer, MailProblem, OutgoingMail, Sending } from './mailer.ts'
 
-/** A whole attempt, and each of its waits, ends within this time. */
+/** The time limit of a whole attempt, and of each wait within it. */
 const attemptMs = 15_000
 const mostOfAnswer = 1024
 
-/** Hands mails to a mail server, a few at a time. @param url `smtp://…` or `smtps://…`, with its credentials */
+/**
+ * Sends mails through a mail server, a few at a time. @param url `smtp://…` or `smtps://…`, with credentials
+ */
 export function createSmtpMailer(url: string): Mailer {
   let transport: ReturnType<typeof connect> | undefined
   return {
@@ -29,8 +31,8 @@ export function createSmtpMailer(url: string): Mailer {
 }
 
 /**
- * Connects to a mail server, shows it the credentials, and sends nothing.
- * @param url as {@link createSmtpMailer} takes it
+ * Connects to a mail server and authenticates, without sending a mail.
+ * @param url as for {@link createSmtpMailer}
  */
 export async function verifySmtp(url: string, timeLimitMs: number): Promise<Sending> {
   const transport = await connect(url, timeLimitMs)
@@ -52,22 +54,23 @@ async function connect(url: string, limitMs = attemptMs) {
     url,
     pool: true,
     maxConnections: 4,
-    // A connection that breaks may have handed over the mail: that is for the next attempt to repeat, and to tell.
+    // A mail may have been accepted before its connection broke; the next attempt repeats it and records the
+    // result.
     maxRequeues: 0,
     connectionTimeout: limitMs,
     greetingTimeout: limitMs,
     socketTimeout: limitMs,
     dnsTimeout: limitMs,
-    // A template is text, and names no files or addresses to put in.
+    // A template is only text; it must not include files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
 }
 
-/** Addresses are objects, so that none is ever read as a list of several. */
+/** Addresses are objects, so that none is parsed as a list of several. */
 function messageOf({ deliveryId, from, to, replyTo, subject, text, html }: OutgoingMail) {
   return {
-    // The same in every attempt, so that a mailbox can tell a repeated mail from a second one.
+    // The same in every attempt, so that a mailbox can recognize a repeated mail.
     messageId: `<${deliveryId}@${from.email.split('@').at(-1)}>`,
     from: addressOf(from),
     to: [addressOf(to)],
@@ -96,7 +99,7 @@ const problems: Record<string, MailProblem> = {
   EPROTOCOL: 'connection',
 }
 
-/** Says what went wrong without what the mail held: an error's own message may quote it. */
+/** Describes a failure without the error's message, which may quote the mail. */
 function failureOf(error: unknown): Sending {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const response = error instanceof Error && 'response' in error ? error.response : undefined

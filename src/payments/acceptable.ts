@@ -1,17 +1,17 @@
 import { asciiEmail, isPlain, isStorable } from '../domain/values.ts'
 import type { PaymentNotification } from './notification.ts'
 
-/** What of a notification is shown to people and names nothing: a line break in it is no reason to lose a sale. */
+/** Fields that are only shown and identify nothing; a line break in one of them must not lose a sale. */
 const shown = new Set(['name', 'productName'])
 
-/** What is longer than an id: links have their kind in front, a permalink may be a whole address. */
+/** Fields that may be longer than an id: links have a prefix, and a permalink may be a whole URL. */
 const longest = new Map([
   ['links', 600],
   ['link', 600],
   ['names', 600],
   ['payment', 600],
   ['providerProduct', 1000],
-  // An address that is too long is nobody's, and the sale is licensed without a buyer.
+  // An address that is too long is invalid, and the sale is licensed without a buyer.
   ['email', Number.POSITIVE_INFINITY],
 ])
 const longestId = 490
@@ -20,9 +20,9 @@ const moments = new Set(['at', 'paidUntil'])
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /**
- * Finds what keeps a notification from being recorded: an id that no stream or table can hold, a moment that is none,
- * an amount that cannot be counted.
- * @returns what is wrong, for the provider; undefined when it can be recorded
+ * Finds what prevents a notification from being recorded: an id that no stream or table can hold, an invalid
+ * moment, an amount that is no count.
+ * @returns the fault, for the provider; undefined when it can be recorded
  */
 export const faultOf = (notification: PaymentNotification): string | undefined => faultIn(notification, '')
 
@@ -56,7 +56,7 @@ function faultOfText(value: string, name: string): string | undefined {
   return isPlain(value) ? undefined : `${name} must be well-formed text without control characters`
 }
 
-/** @returns the sale without a buyer whose address is none: it is licensed all the same, to nobody yet */
+/** @returns the sale without its buyer if the address is invalid; it is then licensed without a holder */
 export function withBuyer(notification: PaymentNotification): PaymentNotification {
   if (notification.type !== 'sold' || notification.customer === null) return notification
   const email = notification.customer.email.trim()
@@ -64,7 +64,7 @@ export function withBuyer(notification: PaymentNotification): PaymentNotificatio
   return { ...notification, customer }
 }
 
-/** @returns the notification with what is shown to people in one line */
+/** @returns the notification with its shown fields on one line each */
 export function inOneLine(notification: PaymentNotification): PaymentNotification {
   if (notification.type !== 'sold') return notification
   const { customer, productName } = notification

@@ -1,51 +1,55 @@
 import type { Provider } from '../domain/integrations/provider.ts'
 
-/** What was bought: named by us in metadata, or by the provider's own id, to be looked up in the tenant's mapping. */
+/**
+ * What was bought: by keyledger's ids in metadata, or by the provider's own id, which the tenant's mapping
+ * resolves.
+ */
 type Sold = { productId: string; keyTypeId?: string } | { providerProduct: string }
 
-/** Who bought, as the provider says. */
+/** The buyer as the provider sends it. */
 export type Buyer = { email: string; name?: string }
 
 /**
- * What a provider's notification means, whoever sent it. Money in minor units, currency lower case. A `link` names the
- * sale in another way than by its id, as `<kind>:<id>`. A notification that names a sale may come before it.
+ * A provider's notification in a form common to all providers. Amounts are in minor units, currencies in
+ * lower case. A `link` names the sale by another id than its own, as `<kind>:<id>`. A notification that names
+ * a sale may arrive before it.
  */
 export type PaymentNotification = {
   provider: Provider
-  /** The provider's own id of this notification, or a hash of its body: a replay has the same. */
+  /** The provider's own id of this notification, or a hash of its body; a repetition has the same. */
   notificationId: string
   /** Whether no real money was moved. */
   test: boolean
-  /** When the provider says that it happened. */
+  /** The provider's time of what happened. */
   at: string
 } & Happening
 
 type Happening =
   | {
       type: 'sold'
-      /** By which the provider tells this sale from all others. */
+      /** The provider's unique id of the sale. */
       saleId: string
       /** The payment session, by which the tenant's own systems may know the sale. */
       sessionId: string
-      /** Every other name by which later notifications may speak of this sale. */
+      /** All other ids by which later notifications may name this sale. */
       links: string[]
       sold: Sold
       quantity: number
-      /** null when the provider names no email address: there is nobody to seal a name under. */
+      /** null when the provider sends no email address: then no subject exists to seal a name for. */
       customer: Buyer | null
       amount: number
       currency: string
       productName?: string
-      /** How far the first payment of a subscription reaches; absent for what is paid once. */
+      /** The end of the period that a subscription's first payment covers; absent for a single payment. */
       paidUntil?: string
     }
   | {
       type: 'renewed'
       link: string
       paymentId: string
-      /** Other names of this payment, by which its refund may be told. */
+      /** Other names of this payment, by which a refund may name it. */
       links?: string[]
-      /** null where the end of the period is told by `subscription` alone. */
+      /** null if only `subscription` holds the end of the period. */
       paidUntil: string | null
       amount: number
       currency: string
@@ -53,11 +57,11 @@ type Happening =
   | {
       type: 'refunded'
       link: string
-      /** A name of the payment that is refunded, where the link names the subscription instead. */
+      /** A name of the refunded payment, if the link names the subscription. */
       payment?: string
       refundId: string
       amount: number
-      /** Whether the amount is everything refunded of the payment so far. */
+      /** Whether the amount is the total refunded of the payment so far. */
       cumulative?: boolean
       currency: string
       full: boolean
@@ -65,24 +69,24 @@ type Happening =
   | {
       type: 'disputed' | 'dispute_won' | 'dispute_lost'
       link: string
-      /** As of a refund. */
+      /** As for a refund. */
       payment?: string
       disputeId: string
       amount?: number
       currency?: string
     }
   | { type: 'ended'; link: string; paidUntil: string | null }
-  /** Under which names one payment is known. */
+  /** The names of one payment. */
   | {
       type: 'payment named'
       link: string
       names: string[]
       /** Whether it is the payment by which the sale was made. */
       isFirst: boolean
-      /** How far it reaches, if it is the first one. */
+      /** The end of the period that it covers, if it is the first one. */
       paidUntil?: string
     }
-  /** What a subscription is now; what is absent was not told. */
+  /** The present state of a subscription; fields that the notification does not hold are absent. */
   | {
       type: 'subscription'
       link: string
@@ -91,6 +95,6 @@ type Happening =
       sold?: { providerProduct: string }
       quantity?: number
       paused?: boolean
-      /** The end of the period that is paid, where payments do not tell it. */
+      /** The end of the paid period, if payments do not hold it. */
       paidUntil?: string
     }

@@ -8,43 +8,45 @@ import { type CardProvider, createStripe } from './stripe/api.ts'
 export type ProviderSettings = {
   /** The platform's own key at the card provider; without it no account can be connected. */
   stripeSecretKey: string | undefined
-  /** What the card provider signs the notifications of all connected accounts with; without it none is taken. */
+  /**
+   * The secret of the card provider's notifications for all connected accounts; without it they are rejected.
+   */
   stripeWebhookSecret: string | undefined
   stripeApiUrl: string
-  /** What of each sale goes to the platform, in hundredths of a percent. */
+  /** The platform's share of each sale, in hundredths of a percent. */
   platformFeeBasisPoints: number
   lemonsqueezyApiUrl: string
-  /** Undefined: paddle's own, live or sandbox by the key. */
+  /** Undefined: paddle's own, live or sandbox depending on the key. */
   paddleApiUrl: string | undefined
   polarApiUrl: string
-  /** How long one question to a provider may take. */
+  /** How long one request to a provider may take. */
   timeLimitMs: number
 }
 
-/** The payment providers, as far as they are asked. Nobody else knows their SDKs. */
+/** The APIs of the payment providers. Only this folder uses their SDKs. */
 export type Providers = {
   card: CardProvider
   /** Whether the installation has a key of its own at the card provider. */
   hasPlatformKey: boolean
-  /** What the card provider signs its notifications with; undefined when the platform has none. */
+  /** The secret of the card provider's notifications; undefined when the platform has none. */
   cardWebhookSecret: string | undefined
   /**
-   * Tries an API key with a call that changes nothing.
+   * Tests an API key with a request that changes nothing.
    * @throws ProviderRefused, ProviderUnavailable
    */
   checkApiKey(provider: Exclude<Marketplace, 'gumroad'>, apiKey: string): Promise<void>
   /**
-   * Reads a subscription of lemonsqueezy's.
-   * @returns the order that began it and how far it is paid; undefined when there is none
+   * Reads a subscription at lemonsqueezy.
+   * @returns the order that began it and the end of the paid period; undefined when there is none
    * @throws ProviderRefused, ProviderUnavailable
    */
   readSubscription(apiKey: string, subscriptionId: string): Promise<PaidSubscription | undefined>
   /**
-   * Reads a customer of paddle's; null for one without an email address.
+   * Reads a customer at paddle; null for one without an email address.
    * @throws ProviderRefused, ProviderUnavailable
    */
   readCustomer(apiKey: string, customerId: string): Promise<Buyer | null>
-  /** Whether what a connection tells of moves no money. */
+  /** Whether the integration uses the provider's sandbox, which moves no money. */
   isSandbox(provider: 'paddle' | 'polar', apiKey: string | undefined): boolean
 }
 

@@ -6,9 +6,9 @@ import { ask, ProviderUnavailable, troubleOfStatus } from './trouble.ts'
 type Answer = { provider: Provider; status: number; retryAfter: string | null; body: string }
 
 /**
- * Reads from a provider what the vendor's key may see.
+ * Reads from a provider with the vendor's API key.
  * @param accept the media type of its answers
- * @throws ProviderUnavailable when it does not answer; what its status means is left to {@link contentOf}
+ * @throws ProviderUnavailable when it does not respond; {@link contentOf} evaluates the status
  */
 export function readWithKey(
   provider: Provider,
@@ -29,8 +29,8 @@ export function readWithKey(
 }
 
 /**
- * What a provider's answer holds.
- * @throws ProviderRefused, or ProviderUnavailable also for an answer of another shape
+ * Parses a provider's answer.
+ * @throws ProviderRefused; ProviderUnavailable, also for an answer of another shape
  */
 export function contentOf<T extends z.ZodType>(shape: T, answer: Answer): z.infer<T> {
   const { provider, status, retryAfter, body } = answer

@@ -1,16 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** How old a signature may be, in seconds; a copy of it that is sent later is refused. */
+/** The maximum age of a signature, in seconds; a later copy is rejected. */
 export const signatureLifetime = 300
 
-/** HMAC-SHA256 of the pieces in a row. */
+/** HMAC-SHA256 of the concatenated pieces. */
 export function hmac(key: string, ...pieces: (string | Uint8Array)[]): Buffer {
   const mac = createHmac('sha256', key)
   for (const piece of pieces) mac.update(piece)
   return mac.digest()
 }
 
-/** Whether one of the signatures is the expected one, in a time that does not tell where they differ. */
+/** Whether one of the signatures is the expected one, in constant time. */
 export function isAmong(
   expected: Buffer,
   signatures: readonly string[],
@@ -23,7 +23,7 @@ export function isAmong(
   })
 }
 
-/** Whether a signature's time, in seconds, is near enough to now, before or after. */
+/** Whether a signature's time, in seconds, is within the maximum age before or after now. */
 export function isFresh(seconds: string, now: Date): boolean {
   if (!/^\d{1,12}$/.test(seconds)) return false
   return Math.abs(now.getTime() / 1000 - Number(seconds)) <= signatureLifetime

@@ -1,14 +1,14 @@
 import type { Provider } from '../domain/integrations/provider.ts'
 import { hmac } from './signature.ts'
 
-/** A sale that nobody paid for, as the provider would tell of it. */
+/** A sale without a payment, for a provider's notification. */
 export type TestSale = {
   tenantId: string
-  /** Stands for the provider's own id of the sale. */
+  /** Used as the provider's id of the sale. */
   saleId: string
   productId: string
   keyTypeId: string
-  /** What the provider sells it as; the card provider is told by our own names. */
+  /** The provider's id of what is sold; the card provider's metadata holds keyledger's ids instead. */
   soldAs: string
   email: string
   /** The card provider's account; null in test mode, where the product has only test keys. */
@@ -19,8 +19,8 @@ export type TestSale = {
 export type SignedNotification = { path: string; headers: Record<string, string>; body: string }
 
 /**
- * Writes the notification of a sale in the provider's own shape, and signs it as the provider does.
- * @param secret what the provider signs with; of gumroad the token in its ping's address
+ * Builds the notification of a sale in the provider's own shape, with the provider's signature.
+ * @param secret the secret of the provider's signatures; for gumroad, the token in its ping's URL
  */
 export function testNotification(
   provider: Provider,
@@ -74,7 +74,7 @@ function fromStripe(sale: TestSale, secret: string, now: Date): SignedNotificati
   }
 }
 
-/** Without gumroad's own mark of a test, with which the address takes nothing. */
+/** Without gumroad's own mark of a test, since pings with it are ignored. */
 function fromGumroad({ tenantId, saleId, soldAs, email }: TestSale, token: string): SignedNotification {
   const form = { resource_name: 'sale', sale_id: saleId, product_permalink: soldAs, email, price: '0' }
   return {

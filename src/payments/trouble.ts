@@ -1,11 +1,11 @@
 import type { Provider } from '../domain/integrations/provider.ts'
 
-/** The provider could not be asked, or could not answer. Trying again later may help. */
+/** The provider did not respond, or with a temporary error. A retry may succeed. */
 export class ProviderUnavailable extends Error {
   readonly provider: Provider
   readonly retryAfterSeconds: number
 
-  /** @param what for the log: never an answer's text, which may repeat what was sent */
+  /** @param what for the log: never the text of an answer, which may repeat what was sent */
   constructor(provider: Provider, what: string, retryAfterSeconds = 5) {
     super(`${provider}: ${what}`)
     this.name = 'ProviderUnavailable'
@@ -14,7 +14,7 @@ export class ProviderUnavailable extends Error {
   }
 }
 
-/** The provider answered no, and will answer the same again. */
+/** The provider rejected the request, and would reject it again. */
 export class ProviderRefused extends Error {
   readonly provider: Provider
   readonly reason: 'key' | 'permission' | 'missing' | 'request'
@@ -28,8 +28,8 @@ export class ProviderRefused extends Error {
 }
 
 /**
- * Asks a provider, for no longer than the time limit.
- * @param troubleOf what an error of the call means; thrown in its place
+ * Calls a provider, with a time limit.
+ * @param troubleOf translates an error of the call into the one that is thrown
  * @throws ProviderUnavailable when the time is up
  */
 export async function ask<T>(
@@ -49,7 +49,7 @@ export async function ask<T>(
   const answer = call(limit.signal).catch((error: unknown) => {
     throw troubleOf(error)
   })
-  // When it fails after the time is up, nobody listens any more.
+  // A failure after the time limit has no listener any more.
   answer.catch(() => undefined)
   try {
     return await Promise.race([answer, late])
@@ -58,7 +58,7 @@ export async function ask<T>(
   }
 }
 
-/** What an HTTP status means that is no success. */
+/** The error for an unsuccessful HTTP status. */
 export function troubleOfStatus(
   provider: Provider,
   status: number | undefined,
@@ -68,7 +68,7 @@ export function troubleOfStatus(
   if (status === 403) return new ProviderRefused(provider, 'permission')
   if (status === 404) return new ProviderRefused(provider, 'missing')
   const isRefusal = status !== undefined && status >= 400 && status < 500
-  // Too early, too often, or while another request holds the lock: it may work later.
+  // Timeouts, conflicts and rate limits: a retry may succeed.
   if (isRefusal && ![408, 409, 425, 429].includes(status)) return new ProviderRefused(provider, 'request')
   return new ProviderUnavailable(provider, `HTTP ${status ?? 'no response'}`, secondsOf(retryAfter))
 }

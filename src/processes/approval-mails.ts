@@ -13,25 +13,31 @@ import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
-  /** How the addresses that are handed out begin. */
+  /** The beginning of the URLs in the mails. */
   baseUrl: string
-  /** Told of a confirmation of which somebody could not be told; it is tried again until it can no longer be decided. */
+  /**
+   * Called for a confirmation of which a member could not be notified; it is retried until it can no longer
+   * be decided.
+   */
   onTrouble: (trouble: Trouble) => void
 }
 
-/** Of one tenant no more are told at once: a program that asks without end must not fill anybody's mailbox. */
+/**
+ * The limit of notified confirmations per tenant, so that an API client with endless requests does not flood
+ * mailboxes.
+ */
 const mostOfTenant = 20
 
 /**
- * Tells the members who may approve a request of it, by mail, where a mail server is set up. Processes take turns, and
- * whom a mail was handed over for is recorded with the request: each is told once. When a process dies between the two,
- * the mail is sent again with the id that it had.
+ * Notifies by mail the members who may approve a request, if a mail server is set up. Processes hold a lock,
+ * and each accepted mail is recorded with the request, so that each member gets one mail. After a crash
+ * between the two, the mail is sent again with the same id.
  */
 export function mailApprovers(
   services: Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'mailing' | 'now' | 'subjects'>,
   { baseUrl, onTrouble }: Options,
 ): Process {
-  // Only to spare their streams: who was told is recorded.
+  // Only avoids reading their streams again; the recorded events decide.
   let done: ReadonlySet<string> = new Set()
   return processOf<ConfirmationEntry>({
     name: 'confirmations.mail',
@@ -57,7 +63,7 @@ export function mailApprovers(
 
 const idOf = ({ confirmation }: ConfirmationEntry): string => confirmation.confirmationId
 
-/** @throws Error when a mail was not taken; the others were sent all the same */
+/** @throws Error when a mail was not accepted; the others were sent */
 async function notifyApprovers(
   services: Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'mailing' | 'now' | 'subjects'>,
   { confirmation: { confirmationId, tenantId }, tokenName }: ConfirmationEntry,
@@ -89,7 +95,10 @@ async function notifyApprovers(
   })
 }
 
-/** Those who may approve it and were not told; a member who asks in the dashboard stands before its page. */
+/**
+ * The members who may approve it and have no mail yet, without a member who made the request in the dashboard
+ * and sees its page.
+ */
 async function membersToNotify(
   services: Ports<'db' | 'ledger' | 'subjects'>,
   confirmation: RequestedConfirmation,

@@ -18,14 +18,14 @@ import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
-  /** How long a request that has consumed its confirmation, or approved a member's, is left to finish by itself. */
+  /** How long the request that consumed or approved a confirmation has to run it before a worker does. */
   graceMs?: number
   onTrouble: (trouble: Trouble) => void
 }
 
 /**
- * Carries confirmations to their end: runs what was approved and consumed, or approved for a member, by somebody who
- * died before it was executed, records expiries, and destroys the sealed requests that such a death left behind.
+ * Finishes confirmations after a crash: runs those that were consumed, or approved for a member, but not
+ * executed; records expiries; destroys sealed requests that are left over.
  */
 export const confirmationProcesses = (services: ApprovalPorts, options: Options): Process[] => [
   resumeConfirmations(services, options),
@@ -82,7 +82,7 @@ function clearRequests(
     due: (wanted) => listLeftoverRequests(services.db, wanted),
     idOf: ({ confirmationId }) => confirmationId,
     async advance({ unknown, ...named }) {
-      // The read models may not be able to show it: only the log says that there is none.
+      // The read models may not show it yet; only the log proves that it does not exist.
       if (unknown && (await loadConfirmation(services, named.confirmationId)).state.status !== 'absent')
         return
       await destroyRequest(services, named)
@@ -94,8 +94,9 @@ function clearRequests(
 }
 
 /**
- * Runs a consumed confirmation's operation from the request that was kept for it; once more if its first run had
- * got anywhere, which changes nothing more. One that is not consumed, or executed already, is left as it is.
+ * Runs a consumed confirmation's operation from its stored request. If the first run got part of the way, the
+ * repetition changes nothing more. A confirmation that is not consumed, or executed already, is left
+ * unchanged.
  */
 async function resumeConfirmation(services: ApprovalPorts, id: string, origin: Origin): Promise<void> {
   const { state: confirmation } = await loadConfirmation(services, id)
@@ -105,13 +106,13 @@ async function resumeConfirmation(services: ApprovalPorts, id: string, origin: O
   if (!operation) throw new Error(`this version has no operation ${confirmation.operation}`)
   const request = await openRequest(services, confirmation)
   if (!request) {
-    // Gone with a vault that was restored from an older backup: nobody can tell any more what was asked for.
+    // The vault was restored from an older backup, so the request is unknown.
     return recordExecution(services, confirmation, { outcome: 'refused', reason: 'request_gone' }, origin)
   }
   await unlessRefused(execute(services, operation, confirmation, request, origin))
 }
 
-/** That the rules do not allow it any more is recorded, and nobody waits for the answer. */
+/** The refusal is recorded, and no caller waits for it. */
 async function unlessRefused(running: Promise<unknown>): Promise<void> {
   await running.catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error

@@ -15,8 +15,8 @@ import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 type OnTrouble = (trouble: Trouble) => void
 
 /**
- * Schedules everything that is pending for a receiver. It stands in a read model, written in the transaction that brought
- * the event there, so that nothing is forgotten by whoever dies in between.
+ * Schedules every pending delivery. They are in a read model that is written in the same transaction as the
+ * event's other effects, so that none is lost in a crash.
  */
 export function scheduleDeliveries(
   services: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>,
@@ -55,7 +55,7 @@ export function scheduleDeliveries(
   }
 }
 
-/** Destroys the keys of sales that are needed no longer, and that no dispatcher was left to destroy. */
+/** Destroys the keys of sales that are no longer needed, if no dispatcher did so. */
 export const destroySpentKeys = (
   services: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
   onTrouble: OnTrouble,

@@ -5,12 +5,12 @@ import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
-  /** How long whoever began an erasure is left to end it. */
+  /** How long the request that began an erasure has to finish it before a worker does. */
   graceMs?: number
   onTrouble: (trouble: Trouble) => void
 }
 
-/** Ends the erasures that were begun by somebody who died. */
+/** Finishes erasures whose process died. */
 export function resumeErasures(
   services: Ports<'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
   { graceMs = 10_000, onTrouble }: Options,

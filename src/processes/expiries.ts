@@ -5,22 +5,27 @@ import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
-  /** How many one poll takes on: a midnight with a hundred thousand expiries needs no more memory. */
+  /**
+   * How many expiries one poll records, so that a midnight with a hundred thousand of them needs no more
+   * memory.
+   */
   most?: number
   onTrouble: (trouble: Trouble) => void
 }
 
-/** Polled so often, since an expiry that was recorded after the last poll may be nearer than all that were known. */
+/**
+ * Polled this often, since an expiry that was added after the last poll may be sooner than all known ones.
+ */
 const pollEveryMs = 500
 /**
- * As many are recorded side by side as share look-ups and batches of the projector: half of what the commands of a
- * busy process come to, so that others who change something get the rest of every batch.
+ * This many are recorded concurrently, to share look-ups and projector batches. It is half of what the
+ * commands of a busy process amount to, so that others get the rest of every batch.
  */
 const lanes = 32
 
 /**
- * Records the end of every paid period at its second: that the license has expired, or has fallen back. Nobody's
- * answer waits for it. Those of a time when nobody ran are recorded by the first poll.
+ * Records the end of every paid period at its second: that the license has expired, or fell back. Validates
+ * do not depend on it. Expiries from a time without a running process are recorded by the first poll.
  */
 export function recordExpiries(
   services: Ports<'db' | 'execute' | 'findLicenseById' | 'ledger' | 'now'>,
@@ -50,7 +55,10 @@ export function recordExpiries(
   })
 }
 
-/** Several processes begin at different ends; what one of them has recorded costs the others one look-up. */
+/**
+ * Concurrent processes begin with different items; an item that another process has recorded costs one
+ * look-up.
+ */
 function shuffled<T>(list: readonly T[]): T[] {
   return list
     .map((item) => ({ item, at: Math.random() }))

@@ -3,52 +3,55 @@ import type { WakeSignal } from '../async/wake-signal.ts'
 import { newId } from '../credentials/id.ts'
 import type { Process } from './process.ts'
 
-/** Who acts where nobody asked. */
+/** The origin of events that no request caused. */
 export const originOfProcess = (): { requestId: string; actor: string } => ({
   requestId: newId('req'),
   actor: 'system:reactions',
 })
 
-/** Could not be advanced; it is tried again later. */
+/** An item that could not be advanced; it is retried later. */
 export type Trouble = { id: string; error: unknown }
 
-/** What a poll asks for: nothing that waits after a failure, and no more at once than it takes on. */
+/** The limits of a poll: without the items that wait after a failure, and no more than it can advance. */
 export type Wanted = { except: string[]; most: number }
 
-/** A process manager, from top to bottom: what is due, and the next step for one of it. */
+/** A process manager: what is due, and the next step of each item. */
 export type ProcessManager<Due> = {
   /** In logs and metrics. */
   name: string
   everyMs: number
-  /** Lists what is due, the most urgent first. */
+  /** Lists the items that are due, the most urgent first. */
   due(wanted: Wanted): Promise<readonly Due[]>
   idOf(due: Due): string
-  /** Takes the next step. It may be taken again, after a crash or by another process, and must then come to the same. */
+  /**
+   * Takes the next step. It may be repeated, after a crash or by another process, and must then have the same
+   * result.
+   */
   advance(due: Due): Promise<void>
   /**
-   * Throws while the stores do not answer. Asked when something could not be advanced, since then it is not to blame:
-   * the poll fails as a whole.
+   * Throws while the stores do not respond. Called after a failure: if it throws, the poll fails as a whole
+   * and the item is not backed off.
    */
   requireStores(): Promise<unknown>
   onTrouble(trouble: Trouble): void
   now(): Date
-  /** How many are advanced side by side; one unless given. */
+  /** How many items are advanced concurrently; default 1. */
   lanes?: number
-  /** How many one poll takes on; 100 unless given. */
+  /** The limit of items per poll; default 100. */
   most?: number
-  /** Around all that a poll advances, with an `advance` for this poll alone. */
+  /** Wraps all steps of a poll, with an `advance` for this poll only. */
   around?(work: (advance: (due: Due) => Promise<void>) => Promise<void>): Promise<void>
-  /** How soon something is due after a poll that took on all that was. */
+  /** In how many milliseconds the next item is due, after a poll that advanced all items. */
   nextInMs?(): number
   wakeSignal?: WakeSignal
 }
 
-/** So many that fail each for itself are no accident any more: then nothing is done until somebody looks. */
+/** With this many failing items the cause is general: the process stops until an operator intervenes. */
 const mostFailing = 1000
 
 /**
- * Turns a process manager into what polls it: everything that is due is advanced, what fails is retried after longer and
- * longer pauses, and nothing waits for what fails. Nothing is kept but those pauses: what is due stands in a read model.
+ * Makes a polled process of a process manager. Every due item is advanced; a failing one is retried with
+ * backoff and does not block others. Only the backoff is kept in memory: what is due is in a read model.
  */
 export function processOf<Due>(manager: ProcessManager<Due>): Process {
   const { name, everyMs, idOf, lanes = 1, most = 100, wakeSignal } = manager
@@ -77,7 +80,7 @@ export function processOf<Due>(manager: ProcessManager<Due>): Process {
     outage.signal.throwIfAborted()
   }
 
-  /** @throws what is nobody's own fault: the stores do not answer */
+  /** @throws an error that is not the item's own: the stores do not respond */
   async function advanceOne(one: Due, advance: (due: Due) => Promise<void>): Promise<void> {
     const id = idOf(one)
     try {

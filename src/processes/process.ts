@@ -1,27 +1,27 @@
 import { setTimeout } from 'node:timers/promises'
 import type { WakeSignal } from '../async/wake-signal.ts'
 
-/** Something that has to follow from what is recorded, whoever recorded it and whatever has happened to them. */
+/** Work that follows from recorded events, even if the process that recorded them has died. */
 export type Process = {
   /** In logs and metrics. */
   name: string
   everyMs: number
-  /** Does what is due. Any number of processes may do so at once, and be killed at any point. */
+  /** Does what is due. Any number of processes may poll concurrently, and may be killed at any point. */
   poll(): Promise<void>
-  /** Asked after a poll that went well: how soon something is due, when that is sooner than `everyMs`. */
+  /** Called after a successful poll: in how many milliseconds something is due, if sooner than `everyMs`. */
   dueInMs?(): number
-  /** Wakes the next poll early. A poll that has failed is not repeated any sooner for it. */
+  /** Wakes the next poll early, but does not shorten the pause after a failed poll. */
   wakeSignal?: WakeSignal
 }
 
-/** A poll failed as a whole, most often since a store does not answer. It is repeated. */
+/** A poll failed as a whole, most often because a store does not respond. It is repeated. */
 type OnFailure = (failure: { process: string; error: unknown }) => void
 
 const longestPauseMs = 30_000
 
 /**
- * Polls every process until the signal aborts; the polls that are running are finished.
- * @param untilMayAct waited for before each poll: nothing is done while nothing can be recorded
+ * Polls every process until the signal aborts; running polls are finished.
+ * @param untilMayAct awaited before each poll, so that nothing is done while nothing can be recorded
  */
 export async function runProcesses(
   processes: readonly Process[],

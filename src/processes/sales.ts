@@ -8,12 +8,12 @@ import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
-  /** How long whoever received a sale is left to advance it. */
+  /** How long the request that received a sale has to advance it before a worker does. */
   graceMs?: number
   onTrouble: (trouble: Trouble) => void
 }
 
-/** Advances the sales that were left half done by somebody who died. */
+/** Resumes sales whose process died. */
 export function resumeSales(
   services: Ports<
     'db' | 'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'

@@ -10,14 +10,16 @@ import { type SignedNotification, type TestSale, testNotification } from '../pay
 import type { Ports } from '../ports.ts'
 import type { StageOutcome, TestPurchaseDriver } from './test-purchases.ts'
 
-/** Sends a notification to where the provider sends its own. Undefined when nobody answers there. */
+/**
+ * Sends a notification to the URL that the provider uses. Undefined when the service does not respond there.
+ */
 export type SendNotification = (
   notification: SignedNotification,
 ) => Promise<{ status: number; body: string } | undefined>
 
 /**
- * Plays a purchase through on the path of a real one: the notification is of the provider's shape, signed with what the
- * provider signs with, and taken in by the address that takes the provider's own. Only the payment is left out.
+ * Simulates a purchase: the notification has the provider's shape and signature, and is sent to the same URL
+ * as the provider's own. Only the payment is missing.
  */
 export function createTestPurchaseDriver(
   services: Ports<'db' | 'findProduct' | 'ledger' | 'now' | 'providers' | 'secrets' | 'subjects'>,
@@ -76,7 +78,10 @@ async function mappedAs(
   return { status: integration?.status, soldAs: mapping && idSelling(mapping, keyTypeId) }
 }
 
-/** What a customer would buy there to get the key type; gumroad sells whatever the product's first one is. */
+/**
+ * The id at the provider for which the key type is sold; any of gumroad's ids stands for the product's first
+ * key type.
+ */
 function idSelling(mapping: Mapping, keyTypeId: string): string | undefined {
   if ('permalinks' in mapping) return soldIds(mapping)[0]
   const entries = Object.entries(Object.values(mapping)[0] ?? {})
@@ -105,7 +110,7 @@ async function notify(
   }
   const { status, body } = answer
   if (status === 200) return done(`a notification with the signature of ${provider} got 200`)
-  // A successful answer may hold the key; one of another kind says why.
+  // A successful answer may hold the key; an unsuccessful one holds the reason.
   const why = status >= 400 ? `: ${body.slice(0, 300)}` : ''
   const said = `a notification with the signature of ${provider} got ${status}${why}`
   return { ...failed(said), passing: status >= 500 || status === 429 }
@@ -135,7 +140,9 @@ async function saleOf(services: Ports<'db' | 'subjects'>, purchase: KnownTestPur
   }
 }
 
-/** The mail with the key goes to whoever owns the workspace; where nobody does, to an address that takes none. */
+/**
+ * The mail with the key goes to an owner of the workspace, or without one to an address that accepts none.
+ */
 async function addressFor(services: Ports<'db' | 'subjects'>, tenantId: string): Promise<string> {
   const members = await listMembers(services.db, tenantId)
   const owner = members.find(({ role }) => role === 'owner')

@@ -9,30 +9,29 @@ import type { Ports } from '../ports.ts'
 import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
-/** What came of a stage, in words for the person who watches. */
+/** The result of a stage, in words for the person who watches. */
 export type StageOutcome = {
   outcome: 'done' | 'failed'
   detail: string
-  /** Whether the same may work later: something did not answer. It is not recorded. */
+  /** Whether a retry may succeed, since a service did not respond. Not recorded. */
   passing?: boolean
 }
 
 /**
- * Runs one stage of a test purchase. It may be run again for the same purchase, after a crash or beside another
- * process, and must then come to the same.
+ * Runs one stage of a test purchase. It may be repeated, after a crash or concurrently, and must then have
+ * the same result.
  */
 export type TestPurchaseDriver = Record<Stage, (purchase: KnownTestPurchase) => Promise<StageOutcome>>
 
-/** Runs a purchase's stages, one after the other, until it has ended; undefined when there is no such purchase. */
+/**
+ * Runs the stages of a test purchase in order until it has ended; undefined when there is no such purchase.
+ */
 export type RunTestPurchase = (
   testPurchaseId: string,
   origin: Origin,
 ) => Promise<KnownTestPurchase | undefined>
 
-/**
- * Every step is an event, so a run that is cut off goes on where it was, and two runs of one purchase come to one
- * history.
- */
+/** Every step is an event, so an interrupted run is continued, and two concurrent runs record one history. */
 export function createTestPurchaseRunner(
   services: Ports<'execute' | 'ledger' | 'now'>,
   driver: TestPurchaseDriver,
@@ -60,7 +59,7 @@ export function createTestPurchaseRunner(
   }
 }
 
-/** A provider that says no, or nothing, is something that the purchase found out. */
+/** A provider that rejects the request or does not respond is a result of the test purchase. */
 async function outcomeOf(run: () => Promise<StageOutcome>): Promise<StageOutcome> {
   try {
     return await run()
@@ -76,10 +75,10 @@ async function outcomeOf(run: () => Promise<StageOutcome>): Promise<StageOutcome
   }
 }
 
-/** How long whoever started a purchase is left to run it. */
+/** How long the process that started a test purchase has to run it before another one does. */
 const graceMs = 10_000
 
-/** Goes on with purchases that were left half done by somebody who died. */
+/** Resumes test purchases whose process died. */
 export function resumeTestPurchases(
   services: Ports<'db' | 'ledger' | 'now'>,
   run: RunTestPurchase,

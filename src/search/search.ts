@@ -20,19 +20,19 @@ import type { Ports } from '../ports.ts'
 
 type LicenseMatch = 'key' | 'former key' | 'key ending' | 'license id' | 'e-mail' | 'sale id' | 'request id'
 
-/** What a text leads to, of each kind at most {@link mostFound}, with that by which it was found. */
+/** The results of a search, at most {@link mostFound} of each kind, with the matched field. */
 export type Found = {
   /** Without their seats. */
   licenses: { license: IssuedLicense; by: LicenseMatch }[]
   devices: (FoundDevice & { by: 'device id' | 'device name' })[]
   sales: { sale: KnownSale; by: 'sale id' | 'e-mail' }[]
   customers: { customer: PresentCustomer; by: 'customer id' | 'e-mail' }[]
-  /** Of some kind there are more than are shown: ask for something narrower. */
+  /** There are more results of some kind than are shown. */
   more: boolean
 }
 
 export const mostFound = 20
-/** One more, which tells that there are more. */
+/** One more than shown, to detect that there are more. */
 const mostAsked = mostFound + 1
 const longestAsked = 500
 
@@ -41,9 +41,10 @@ type Stores = Ports<'db' | 'subjects'>
 const nothing: Found = { licenses: [], devices: [], sales: [], customers: [], more: false }
 
 /**
- * What somebody on the phone may name: a license key or the end of one, an id of ours, an e-mail address, a provider's
- * id of a sale, a device's id or the beginning of its name. A text that may be a key is hashed, and asked for in no
- * other way unless no license has it as its key; what looks like a key of our own is never asked for in clear.
+ * Searches for what a caller may name on the phone: a license key or its end, an id of keyledger's, an email
+ * address, a provider's id of a sale, a device's id or the beginning of its name. Text that may be a key is
+ * hashed first, and searched in other ways only if no license has it. Text in the form of keyledger's own
+ * keys is never searched in clear.
  */
 export async function search(services: Stores, tenantId: string, asked: string): Promise<Found> {
   const text = asked.trim()
@@ -83,7 +84,7 @@ async function findByEmail({ db, subjects }: Stores, tenantId: string, email: st
   }
 }
 
-/** By a name that somebody else has given, or the end of a key. */
+/** By a name that others chose, or the end of a key. */
 async function findByName({ db }: Stores, tenantId: string, name: string): Promise<Found> {
   const endings = endingsOf(name)
   const streams = Provider.options.map((provider) => saleStream(tenantId, provider, sha256(name)))

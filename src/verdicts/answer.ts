@@ -24,7 +24,7 @@ export type Verdict = {
   revalidate_after: number
 }
 
-/** What a key that was never issued gets, when its check character alone says so. */
+/** The answer to a key that cannot exist, because its check character is wrong. */
 export function unknownKey(now: string): Verdict {
   return nothing('not_found', unixSeconds(now) + defaultRevalidateSeconds)
 }
@@ -32,10 +32,10 @@ export function unknownKey(now: string): Verdict {
 const defaultRevalidateSeconds = 3600
 
 /**
- * What a lookup means for a device at a moment. A revoked license and one that never was look alike on the wire
- * but for their status: no expiry, no entitlements. An expired license says so whether or not the device has a
- * seat; fallback entitlements are for seated devices.
- * @param seatNeeded false asks about the license alone
+ * The answer to a device, from the result of a key look-up. A revoked and an unknown license differ only in
+ * their status: no expiry, no entitlements. An expired license is `expired` whether or not the device has a
+ * seat; fallback entitlements are only for devices with a seat.
+ * @param seatNeeded false ignores the device and returns the status of the license
  * @throws NoSuchProduct; StateUnreadable when part of the license's history cannot be read
  */
 export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: string): Verdict {
@@ -63,7 +63,7 @@ export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: str
   }
 }
 
-/** When the answer will have changed by the clock alone: a client that keeps it must ask again then. */
+/** When the answer changes by time alone: a client with a cached answer must validate again then. */
 function endsAhead(status: LicenseStatus, lookup: LicenseOfKey, now: string): number[] {
   const { license, overrides } = lookup
   const grants = status === 'active' || status === 'fallback'
@@ -79,7 +79,7 @@ const paidUntil = (status: LicenseStatus, { license }: LicenseOfKey): string | n
 const secondsOf = (...ends: (string | null)[]): number[] =>
   ends.flatMap((end) => (end === null ? [] : unixSeconds(end)))
 
-/** The answer to an activation that the rules do not allow, or undefined when the refusal is no such answer. */
+/** The status for an activation that the rules refuse; undefined for a refusal that is not a status. */
 export function statusOfRefusal(code: RefusalCode): RuntimeStatus | undefined {
   return refusedAs[code]
 }
@@ -92,7 +92,7 @@ const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
   plan_limit: 'plan_limit',
 }
 
-/** Whether an activation that comes to this status seats the device. */
+/** Whether an activation with this status gives the device a seat. */
 export const isSeating = (status: RuntimeStatus): status is 'active' | 'fallback' =>
   status === 'active' || status === 'fallback'
 

@@ -9,22 +9,22 @@ import { isSeating, type RuntimeStatus, statusOfRefusal, type Verdict, verdictOn
 import { type LicenseLookup, lookUpLicense } from './lookup.ts'
 import { admissionReason, type Reason, reasonFor, tenantReasons } from './reasons.ts'
 
-/** An event that decided, in public terms. */
+/** An event that decided the answer, in public terms. */
 type DecidingEvent = { sequence: number; event: PublicName; time: string; actor: NamedActor; summary: string }
 
 type Answered = {
   succeeds: boolean
-  /** 403 where the interface refuses before it looks at the license. */
+  /** 403 if the request is refused before the license is looked at. */
   httpStatus: 200 | 403
   status: RuntimeStatus | null
 }
 
 type Answer = Answered & Pick<Reason, 'rule' | 'because'> & { events: DecidingEvent[] }
 
-/** What a device would be answered at one moment, and why. */
+/** The answer to a device at one moment, and the reason. */
 export type Explanation = {
   at: string
-  /** The revision of the license's stream that it is true of. */
+  /** The revision of the license's stream that the explanation is based on. */
   sequence: number
   deviceId: string | null
   validate: Answer & Pick<Verdict, 'expires_at' | 'entitlements'>
@@ -32,15 +32,16 @@ export type Explanation = {
   seats: {
     used: number
     limit: number | null
-    /** Longest first. */
+    /** Oldest activation first. */
     taken: Pick<Seat, 'deviceId' | 'instanceId' | 'name' | 'platform' | 'activatedAt'>[]
   }
 }
 
 /**
- * What validate and activate would answer, with the reason: by the code that answers them, on what they would find, or
- * would have found at a moment that has passed.
- * @throws Refusal `license_not_found`, `moment_in_the_future`; Problem 503 when part of the history cannot be read
+ * Explains the answers to a validate and an activation, now or at a moment in the past. It uses the same code
+ * as the runtime interface.
+ * @throws Refusal `license_not_found`, `moment_in_the_future`; Problem 503 when part of the history cannot be
+ *   read
  */
 export async function explain(
   services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
@@ -99,7 +100,7 @@ function activation(lookup: LicenseLookup): Answered & Reason {
   return { succeeds, httpStatus: 200, status, ...reason }
 }
 
-/** What is decided when a device asks for a seat; what it calls itself does not matter to that. */
+/** The result of an activation; it does not depend on what the device reports about itself. */
 function statusOfActivation(
   { found, deviceId = '', at, planIsFull }: LicenseLookup,
   licenseStatus: RuntimeStatus,
@@ -107,7 +108,7 @@ function statusOfActivation(
   try {
     const unnamed = { instanceId: '', installId: null, name: '', platform: null }
     const events = decideLicense(found.license, { type: 'ActivateDevice', deviceId, ...unnamed, at })
-    // A device that has its seat takes nothing of the plan.
+    // A device that already has a seat does not count against the plan.
     return planIsFull && events.length > 0 ? 'plan_limit' : licenseStatus
   } catch (error) {
     const status = error instanceof Refusal ? statusOfRefusal(error.code) : undefined

@@ -11,15 +11,15 @@ import type { AsOf } from '../history/moment.ts'
 import type { Ports } from '../ports.ts'
 import { StateUnreadable } from './trouble.ts'
 
-/** Everything that decides over what a device is answered, at one moment. */
+/** Everything that decides the answer to a device, at one moment. */
 export type LicenseLookup = {
-  /** What the runtime interface finds by the license's own key. */
+  /** The result of the runtime interface's look-up by the license's own key. */
   found: FoundLicense
   deviceId: string | undefined
   at: string
   tenant: Pick<PresentTenant, 'status' | 'plan'>
   planIsFull: boolean
-  /** The devices in seats, longest first; not more of them than are told. */
+  /** The active devices, oldest activation first; at most {@link mostSeats}. */
   seated: Seat[]
   /** The events that decided, oldest first. */
   deciding: HistoryEntry[]
@@ -32,10 +32,13 @@ type Question = {
   asOf?: AsOf | undefined
 }
 
-/** More seats than anybody reads about in one sentence. */
+/** More seats than a readable sentence can list. */
 const mostSeats = 20
 
-/** @throws Refusal `license_not_found`, `moment_in_the_future`; StateUnreadable while the read models are about to change */
+/**
+ * @throws Refusal `license_not_found`, `moment_in_the_future`; StateUnreadable while the read models are
+ *   about to change
+ */
 export function lookUpLicense(
   services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now'>,
   question: Question,
@@ -43,7 +46,7 @@ export function lookUpLicense(
   return question.asOf ? lookUpAsOf(services, question, question.asOf) : lookUpNow(services, question)
 }
 
-/** By the very look-up that answers the runtime interface. */
+/** Uses the same look-up as the runtime interface. */
 async function lookUpNow(
   services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now'>,
   question: Question,
@@ -54,7 +57,7 @@ async function lookUpNow(
   const entry = await findLicense(db, tenantId, licenseId)
   if (!entry) throw new Refusal('license_not_found')
   const { productId, keyHash, takenBackAt } = entry.license
-  // Its key is nobody's, or another license's by now.
+  // Its key no longer exists, or belongs to another license.
   if (takenBackAt !== null) return lookUpAsOf(services, question, { time: at })
   const found = await services.findForRuntime({ tenantId, productId, keyHash, deviceId: deviceId ?? '' })
   if (found.found !== 'license' || found.license.licenseId !== licenseId)

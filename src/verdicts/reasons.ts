@@ -6,7 +6,7 @@ import { momentWords, quoted } from '../history/words.ts'
 import type { RuntimeStatus } from './answer.ts'
 import type { LicenseLookup } from './lookup.ts'
 
-/** By which rule an answer comes about. */
+/** The rules that can decide an answer. */
 export const rules = [
   'active',
   'seated',
@@ -24,7 +24,7 @@ export const rules = [
   'tenant_closed',
 ] as const
 
-/** Why an answer is what it is, in words as one says them on the telephone, with the events that decided. */
+/** Why an answer is what it is, in words for a phone call, with the events that decided. */
 export type Reason = { rule: (typeof rules)[number]; because: string; events: HistoryEntry[] }
 
 export const tenantReasons = {
@@ -36,7 +36,7 @@ export const tenantReasons = {
   closed: { rule: 'tenant_closed', because: 'refused: the tenant is closed', events: [] },
 } as const satisfies Record<string, Reason>
 
-/** Why a validate answers so, or an activation is refused so. */
+/** Why a validate has this status, or an activation is refused with it. */
 export function reasonFor(lookup: LicenseLookup, status: RuntimeStatus): Reason {
   switch (status) {
     case 'active':
@@ -69,7 +69,7 @@ const newestActivation = ({ deciding }: LicenseLookup, deviceId: string): Histor
     .filter(({ event }) => event.type === 'DeviceActivated' && event.data.deviceId === deviceId)
     .slice(-1)
 
-/** The event that says when the license ends, or that it never does. */
+/** The event that set the license's expiry. */
 const setsEnd = (lookup: LicenseLookup): HistoryEntry[] =>
   newest(lookup, 'LicenseMinted', 'LicenseImported', 'LicenseRenewed', 'SubscriptionEnded')
 
@@ -137,7 +137,7 @@ export function admissionReason(lookup: LicenseLookup): Reason {
   return { rule: 'seat_free', because, events: setsEnd(lookup) }
 }
 
-/** What a device gets that is seated after the paid period. */
+/** What a device gets if it is activated after the paid period. */
 function fallbackWords({ found, at }: LicenseLookup): string {
   const { license } = found
   if (license.expiresAt === null || statusAt(license, at) !== 'fallback') return ''

@@ -1,4 +1,4 @@
-/** The tenant has no product with the id that was asked for. */
+/** The tenant has no product with the requested id. */
 export class NoSuchProduct extends Error {
   constructor() {
     super('this account has no product with this product_id')
@@ -6,7 +6,9 @@ export class NoSuchProduct extends Error {
   }
 }
 
-/** Nobody can tell at this moment: a part of the history is parked, or the read models are about to change. */
+/**
+ * The state is unknown at the moment: part of the history is parked, or the read models are about to change.
+ */
 export class StateUnreadable extends Error {
   constructor(message: string) {
     super(message)

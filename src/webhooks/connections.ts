@@ -3,7 +3,7 @@ import { Agent } from 'undici'
 import type { Resolve } from './resolve.ts'
 import { isPublicAddress, type TargetRules } from './targets.ts'
 
-/** A name means an address that nothing may be delivered to, or none at all. No connection was made. */
+/** The name has no address, or one that must not be delivered to. No connection was made. */
 export class NoTarget extends Error {
   readonly reason: 'target_refused' | 'name_not_found'
 
@@ -18,17 +18,17 @@ const connectTimeoutMs = 5000
 const keepAliveMs = 10_000
 
 /**
- * Pools of connections, one an origin. What a name means is asked for by each new connection, which goes to the very
- * addresses that were looked at: a name server that says something else a moment later is not asked again. Addresses in
- * URLs never come here, so whoever uses it looks at those first. An origin has as many connections as tries are made to
- * it: many tenants may use the same one, and a webhook of one of them that hangs must not keep the others' waiting.
+ * Pools of connections, one per origin. Each new connection resolves the name and connects to exactly the
+ * addresses that were checked, so a name server cannot switch to another address in between. URLs with an
+ * address are not checked here, so the caller checks those first. An origin has as many connections as
+ * concurrent attempts: tenants may share an origin, and a slow webhook of one must not delay the others.
  */
 export function createConnections(resolve: Resolve, { allowPrivate }: TargetRules): Agent {
   const lookup: LookupFunction = (host, _options, done) => {
     resolve(host).then(
       (addresses) => {
         if (addresses.length === 0) return done(new NoTarget('name_not_found'), [])
-        // One that is not public among others is reason enough: nobody who means well has such a name.
+        // One non-public address is enough to reject the name: legitimate names have none.
         if (!allowPrivate && !addresses.every(isPublicAddress))
           return done(new NoTarget('target_refused'), [])
         return done(

@@ -12,24 +12,24 @@ import { createRecentDeliveries } from './recent-deliveries.ts'
 
 export type Channels = Partial<Record<Channel, DeliveryChannel>>
 
-/** Told of a try that could not be made or recorded; the delivery stays due. */
+/** Called when an attempt could not be made or recorded; the delivery stays due. */
 type OnTrouble = (trouble: { delivery: string; error: unknown }) => void
 
-/** As many tries as one process makes at once. */
+/** How many attempts one process makes concurrently. */
 export const triesAtOnce = 512
 
-/** Whoever published it may be ahead by that much. */
+/** The publisher's clock may be ahead by this much. */
 const clocksDifferMs = 5000
 
 export type Attempts = {
   make: Handler
-  /** Told of everything in the log as it comes, before whoever publishes is. */
+  /** Called for each log entry, before the publisher sees it. */
   onEntry(entry: LogEntry): void
 }
 
 /**
- * Makes tries and records them. A try that was made and could not be recorded is made again, under the same id: what
- * is owed is delivered at least once.
+ * Makes attempts and records them. An attempt that was made but could not be recorded is repeated under the
+ * same id, so delivery is at least once.
  */
 export function createAttempts(
   services: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
@@ -43,7 +43,7 @@ export function createAttempts(
   async function find(deliveryId: string): Promise<DeliveryEntry | undefined> {
     const found = recent.find(deliveryId) ?? (await shown(deliveryId))
     if (found) return found
-    // The job was faster than the log and the read models.
+    // The job arrived before the log and the read models showed the delivery.
     const { state, revision } = await loadDelivery(services, deliveryId)
     return state.status === 'absent' || revision === 'no_stream' ? undefined : { delivery: state, revision }
   }
@@ -51,7 +51,7 @@ export function createAttempts(
   async function attempt(job: DueAttempt): Promise<void> {
     const entry = await find(job.deliveryId)
     const delivery = entry?.delivery
-    // Somebody else has made and recorded this one, or it has been put off.
+    // Another process has made and recorded this attempt, or it is no longer due.
     if (!delivery || delivery.attempts.length + 1 !== job.attempt) return
     const now = services.now()
     const { nextAttemptAt } = delivery

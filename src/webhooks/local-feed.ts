@@ -4,7 +4,7 @@ import { type DispatchFeed, type Handler, jobName } from './feed.ts'
 
 type Consumer = { handler: Handler; free: number; idle: () => void }
 
-/** Within one process: what it holds is lost with it. */
+/** A feed within one process, whose jobs end with it. */
 export function createLocalFeed({ pauseMs = 1000 } = {}): DispatchFeed {
   let waiting: DueAttempt[] = []
   const known = new Set<string>()

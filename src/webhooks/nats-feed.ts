@@ -12,25 +12,25 @@ const Job = z.object({
 })
 
 /**
- * So long after the last word of whoever has a job it is handed to somebody else. A try may take longer, so its process
- * says now and then that it is at it: what a dead one had must not lie for as long as a try may take.
+ * A job without a sign of life for this long is handed to another process. An attempt may take longer, so its
+ * process signals regularly; the jobs of a dead process are then not delayed by the time limit of an attempt.
  */
 const silenceMs = 6000
-/** So long NATS knows a job that was published twice. */
+/** How long NATS recognizes a job that is published twice. */
 const knownMs = 30_000
-/** Whoever publishes does so again: nothing old has to be kept. */
+/** Publishers publish again, so old jobs need not be kept. */
 const maxAgeMs = 600_000
-/** Over all processes; more than are ever made at once. */
+/** Over all processes; more than are ever made concurrently. */
 const mostUnacknowledged = 5000
 const fetchMs = 2000
 
 const nanos = (milliseconds: number): number => milliseconds * 1_000_000
 
 /**
- * Through a JetStream work queue: any number of processes publish and consume. Whatever NATS loses was only a copy: the
- * stream is made again when it is gone, and filled again with what is due.
- * @param connection undefined as long as NATS is not there
- * @param name of the stream, so that several ledgers can share a NATS
+ * A feed through a JetStream work queue: any number of processes publish and consume. NATS holds only copies:
+ * a lost stream is created again, and filled with what is due.
+ * @param connection undefined while NATS is not available
+ * @param name the name of the stream, so that several ledgers can share a NATS
  */
 export function createNatsFeed(
   connection: () => NatsConnection | undefined,
@@ -50,7 +50,7 @@ export function createNatsFeed(
     return nats
   }
 
-  /** Makes the stream and its consumer once a connection, and again after something has failed. */
+  /** Creates the stream and its consumer once per connection, and again after a failure. */
   function prepared(nats: NatsConnection): Promise<void> {
     if (ready?.on !== nats) ready = { on: nats, made: prepare(nats) }
     return ready.made
@@ -123,7 +123,7 @@ async function handle(message: JsMsg, handler: Handler, pauseMs: number, held: S
   say(() => (isDone ? message.ack() : message.nak(pauseMs)))
 }
 
-/** What a connection that was closed meanwhile does not take along: NATS hands the job out again. */
+/** An acknowledgement that fails because the connection was closed: NATS hands the job out again. */
 function say(word: () => void): void {
   try {
     word()
@@ -153,7 +153,7 @@ async function takeBatch(
 
 type Slots = ReturnType<typeof createSlots>
 
-/** So many at the same time; more are only asked for when a good part of them is free. */
+/** Limits concurrency; more jobs are requested only when a good part of the slots is free. */
 function createSlots(most: number) {
   let free = most
   let changed = Promise.withResolvers<void>()

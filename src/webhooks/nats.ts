@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { ConnectionOptions, NatsConnection } from 'nats'
 
-/** The connection to NATS, which feeds the dispatcher. It may be down at any time: nothing is kept there alone. */
+/** The connection to NATS for the dispatcher. It may be down at any time: NATS holds only copies. */
 export type Feed = {
   isConnected(): boolean
-  /** Undefined until it has connected for the first time. */
+  /** Undefined until the first connection. */
   connection(): NatsConnection | undefined
-  /** Resolves when the first try to connect has ended, either way. */
+  /** Resolves when the first attempt to connect has ended, successfully or not. */
   firstTry: Promise<void>
   close(): Promise<void>
 }
@@ -21,7 +21,7 @@ export function connectFeed(url: string, onFailure: (error: unknown) => void): F
 
   async function tryToConnect(): Promise<void> {
     try {
-      // Loaded only where there is a NATS: most ledgers run without.
+      // Loaded only if NATS is configured: most ledgers run without.
       const { connect } = await import('nats')
       const how = { name: 'keyledger', maxReconnectAttempts: -1, timeout: 2000 }
       connection = await connect({ ...optionsOf(url), ...how })
@@ -60,7 +60,7 @@ export function connectFeed(url: string, onFailure: (error: unknown) => void): F
 }
 
 /**
- * What an address asks for. The client itself ignores the user and password of an address, and that `tls://` insists on TLS.
+ * The options in a URL. The client ignores a URL's user and password, and does not enforce TLS for `tls://`.
  * @param url `nats://` or `tls://`, with `user:password@` or, as is usual with NATS, a token alone: `token@`
  */
 export function optionsOf(url: string): ConnectionOptions {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { WebhookEventName } from '../domain/webhooks/events.ts'
 
-/** The shape that payloads have since that day; a receiver sees in `version` which one it gets. */
+/** The version of the payloads' shape, which receivers see in `version`. */
 export const payloadVersion = '2026-11-01'
 
 const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_795_000_000 })
@@ -32,7 +32,7 @@ const device = {
   device_name: z.string().meta({ example: 'MacBook' }),
 }
 
-/** What each event says beside what all say. Only `license.created` ever carries a key. */
+/** The fields of each event besides the common ones. Only `license.created` may contain a key. */
 const more: Record<WebhookEventName, z.ZodRawShape> = {
   'license.created': {
     key: z
@@ -75,7 +75,7 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
 const payloadOf = (event: WebhookEventName) =>
   z.object({ event: z.literal(event), ...common, ...more[event] })
 
-/** A payload as it is sent: what all say, and what its event says beside that. */
+/** A payload as it is sent: the common fields and those of its event. */
 export type Payload = z.infer<z.ZodObject<typeof common>> & {
   event: WebhookEventName
   [particular: string]: string | number | boolean | null
@@ -85,8 +85,8 @@ export type Payload = z.infer<z.ZodObject<typeof common>> & {
 export const payloads = WebhookEventName.options.map((event) => ({ event, payload: payloadOf(event) }))
 
 /**
- * An event as it is read instead of received: the same body, but for the key, which is masked, and the number, which is
- * there only of what a webhook was owed.
+ * An event in the feed: the body of its delivery with the key masked. The sequence is there only if a webhook
+ * delivery exists.
  */
 const fedEventOf = (event: WebhookEventName) =>
   payloadOf(event).extend({

@@ -6,24 +6,24 @@ import { faultOfUrl, type TargetRules } from './targets.ts'
 
 export type Post = { url: URL; headers: Record<string, string>; body: string }
 
-/** No more of an answer is read, and no more of that is kept. */
+/** At most this much of an answer is read, and {@link mostKeptCharacters} of it are kept. */
 const mostReadBytes = 65_536
 const mostKeptCharacters = 1024
 
 /**
- * Posts once and says what came of it. Whatever goes wrong at the receiver is a result; only that the connections were closed by
- * ourselves meanwhile is an error.
+ * Posts once and returns the result. Every failure of the receiver is a result; it throws only if this
+ * process closed its connections meanwhile.
  *
  * | what happens                               | result                       |
  * | ------------------------------------------ | ---------------------------- |
- * | 2xx within the time                        | delivered                    |
+ * | 2xx within the time limit                  | delivered                    |
  * | 3xx                                        | `redirect`, not followed     |
  * | any other status                           | `status`                     |
- * | no status within the time                  | `timeout`                    |
+ * | no status within the time limit            | `timeout`                    |
  * | an address that is not public              | `target_refused`             |
- * | no address, no connection, no TLS, no HTTP | a word for it                |
+ * | no address, no connection, no TLS, no HTTP | a code for it                |
  *
- * @param confidential what must not come back in the part of the answer that is kept
+ * @param confidential strings to remove from the excerpt of the answer
  */
 export async function post(
   agent: Agent,
@@ -31,7 +31,7 @@ export async function post(
   { url, headers, body }: Post,
   { timeLimitMs, confidential }: { timeLimitMs: number; confidential: readonly string[] },
 ): Promise<AttemptResult> {
-  // Sockets ask nobody about an address that is written in the URL itself.
+  // An address in the URL itself is never resolved, so it is checked here.
   if (faultOfUrl(url, rules) !== undefined) return failed('target_refused')
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), timeLimitMs)
@@ -52,7 +52,7 @@ export async function post(
     return failed(status >= 300 && status < 400 ? 'redirect' : 'status', status, excerpt)
   } catch (error) {
     if (limit.signal.aborted) return failed('timeout')
-    // We have stopped ourselves, which says nothing of the receiver.
+    // This process closed the connection, which says nothing about the receiver.
     if (error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError) throw error
     return failed(errorOf(error))
   } finally {
@@ -66,7 +66,9 @@ const failed = (
   excerpt: string | null = null,
 ): AttemptResult => ({ outcome: 'failed', error, status, excerpt })
 
-/** The beginning of a body. One that breaks off, or never ends, is what has come of it: the status is known by then. */
+/**
+ * The beginning of a body. A body that breaks off or never ends is not an error: the status is known by then.
+ */
 async function readSome(body: AsyncIterable<unknown>): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -75,7 +77,7 @@ async function readSome(body: AsyncIterable<unknown>): Promise<Buffer> {
       if (!(chunk instanceof Uint8Array)) break
       chunks.push(Buffer.from(chunk.subarray(0, mostReadBytes - bytes)))
       bytes += chunk.length
-      // Leaving the loop ends the connection, so that nobody reads the rest.
+      // Leaving the loop ends the connection, so the rest is not transferred.
       if (bytes >= mostReadBytes) break
     }
   } catch {
@@ -85,8 +87,8 @@ async function readSome(body: AsyncIterable<unknown>): Promise<Buffer> {
 }
 
 /**
- * What is kept of an answer: text that every store can hold, without the key or the person that a receiver may repeat
- * from what it was sent.
+ * The excerpt of an answer: text that every store can hold, without a key or personal data that the receiver
+ * repeats.
  */
 function excerptOf(bytes: Buffer, confidential: readonly string[]): string | null {
   if (bytes.length === 0) return null
@@ -103,7 +105,7 @@ function excerptOf(bytes: Buffer, confidential: readonly string[]): string | nul
     .map((spelling) => spelling.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&'))
     .join('|')
   const clean = pattern === '' ? text : text.replace(new RegExp(pattern, 'gi'), '…')
-  // Cut between characters, so that no half of one is left.
+  // Cutting may split a surrogate pair.
   return clean.slice(0, mostKeptCharacters).toWellFormed()
 }
 

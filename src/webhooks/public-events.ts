@@ -9,12 +9,12 @@ import type { Ports } from '../ports.ts'
 import { unknownPerson } from '../vault/subjects.ts'
 import { FedEvent, type Payload, payloadVersion } from './payloads.ts'
 
-/** What is sent, and what of it an answer must not repeat into the log. */
+/** A payload, and the strings in it that an excerpt of the answer must not contain. */
 export type PublicEvent = { payload: Payload; confidential: readonly string[] }
 
 /**
- * What a delivery says, made afresh for each try out of what is recorded: the same every time, until the customer is
- * erased. The key of a sale is in it as long as it is kept, see `keyKeptUntil`.
+ * The content of a delivery, computed from recorded data for each attempt: the same each time until the
+ * customer is erased. It holds the key of a sale as long as the vault does, see `keyKeptUntil`.
  */
 export async function publicEventOf(
   services: Ports<'secrets' | 'subjects'>,
@@ -61,7 +61,7 @@ function payloadOf<Sequence extends number | null>(
   } as const
 }
 
-/** What an event says beside what all say. */
+/** The fields of an event besides the common ones. */
 function particulars(content: DeliveryContent, key: string | undefined) {
   const { event, issued, terms, deviceName, sessionId } = content
   switch (event.type) {
@@ -98,7 +98,7 @@ function particulars(content: DeliveryContent, key: string | undefined) {
   }
 }
 
-/** The same as it may be shown again, with the key masked as licenses show it; of several deliveries at once. */
+/** The payloads of several deliveries for display, with the key masked as in the list of licenses. */
 export async function shownPayloads(
   services: Ports<'db' | 'subjects'>,
   tenantId: string,
@@ -121,7 +121,7 @@ export async function shownPayloads(
   })
 }
 
-/** {@link shownPayloads} of one. */
+/** As {@link shownPayloads}, for one delivery. */
 export async function shownPayload(
   services: Ports<'db' | 'subjects'>,
   delivery: KnownDelivery,
@@ -130,12 +130,12 @@ export async function shownPayload(
   return payload
 }
 
-/** Where a reader of the feed stands: behind this event. It is the same in every copy of the log. */
+/** A reader's position in the feed: after this event. It is the same in every copy of the log. */
 export type FeedPlace = { licenseId: string; revision: number; at: string }
 
 /**
- * A tenant's public events behind a position, oldest first, whether or not a webhook took them: each with the id and the
- * body that its delivery has or would have, and the key masked.
+ * A tenant's public events after a position, oldest first, whether or not they were delivered to a webhook:
+ * each with the id and the body of its delivery, and the key masked.
  */
 export async function readPublicEvents(
   services: Ports<'db' | 'deriveId' | 'subjects'>,

@@ -7,27 +7,27 @@ import type { Ports } from '../ports.ts'
 import type { DispatchFeed } from './feed.ts'
 
 /**
- * Of one receiver no more are under way at once: one that hangs holds that many places, and leaves the others theirs.
- * After a failure it is only a few, until one succeeds.
+ * The limit of published attempts per receiver, so that a slow one does not use up the slots of others. After
+ * a failure the limit is lower until an attempt succeeds.
  */
 const mostOfEach = 32
 const mostOfFailing = 2
-/** So often everything that is due is looked for, whoever has made it due. */
+/** How often all due attempts are looked for, including those of other processes. */
 const sweepMs = 1000
 
 type Receiver = { channel: Channel; tenantId: string }
 const nameOf = ({ channel, tenantId }: Receiver): string => `${channel} ${tenantId}`
 
 export type Publisher = {
-  /** Told of everything in the log as it comes, so that fresh deliveries need not wait to be found. */
+  /** Called for each log entry, so that new deliveries are published without a poll. */
   onEntry(entry: LogEntry): void
   run(signal: AbortSignal): Promise<void>
 }
 
 /**
- * Publishes what is due. The schedule is a read model; what stands in memory here only spares it questions.
- * @param lostAfterMs longer than a try may take: what was published before that and is not done was lost, and is
- *   published again
+ * Publishes due attempts. The schedule is a read model; the state in memory only saves queries.
+ * @param lostAfterMs longer than an attempt may take: one that was published before that and is not done was
+ *   lost, and is published again
  */
 export function createPublisher(
   { db, now, feed, untilVisible }: Ports<'db' | 'now' | 'untilVisible'> & { feed: DispatchFeed },
@@ -41,7 +41,7 @@ export function createPublisher(
   const ended: Ended[] = []
   let sweepAt = 0
   let latest = -1n
-  /** Whoever waits to take over hears much that is none of theirs. */
+  /** A standby publisher ignores log entries. */
   let isRunning = false
 
   function onEntry(entry: LogEntry): void {
@@ -72,8 +72,8 @@ export function createPublisher(
   }
 
   /**
-   * Only what the read models know to have ended makes room: otherwise they would show it as due once more, and it
-   * would hold a place without anybody doing anything for it.
+   * An attempt leaves its slot only when the read models know that it has ended: otherwise they would show it
+   * as due once more, and it would take a slot without work.
    */
   async function makeRoom(): Promise<void> {
     const known = ended.length
@@ -83,15 +83,15 @@ export function createPublisher(
   }
 
   async function poll(): Promise<void> {
-    // Whoever tries them needs no read model for it.
+    // The first attempt does not need the read models.
     await publish(fresh.splice(0))
     await makeRoom()
     const receivers = underWay.withRoom()
     const isSweep = performance.now() >= sweepAt
     if (receivers.length === 0 && !isSweep) return
-    // Before the wait: whoever asks for a delivery again meanwhile has it looked for once more.
+    // Set before the wait, so that a redelivery requested meanwhile triggers another sweep.
     if (isSweep) sweepAt = performance.now() + sweepMs
-    // What was turned away above is to be found.
+    // Attempts that were not admitted above must be visible to the query.
     await untilVisible(latest)
     const moment = now().toISOString()
     if (receivers.length > 0) {
@@ -102,7 +102,7 @@ export function createPublisher(
     }
     if (!isSweep) return
     underWay.forgetLost()
-    // One more than there is room for, whose turning away says that there are more.
+    // One more than the limit, so that a receiver with more is noticed.
     await publish(await listDueAttempts(db, moment, { channels, mostOfEach: mostOfEach + 1 }))
   }
 
@@ -127,11 +127,11 @@ export function createPublisher(
 
 async function pause(wakeSignal: WakeSignal, failures: number, signal: AbortSignal): Promise<void> {
   const pauseMs = sweepMs * 2 ** Math.min(failures, 4)
-  // While something does not answer, nobody is listened to who would only have it asked more often.
+  // While a store does not respond, wake signals are ignored, since they would only add load.
   await (failures === 0 ? wakeSignal : createWakeSignal()).wait(pauseMs, signal)
 }
 
-/** A try of a delivery that came to its end; whether it failed, if it says so. */
+/** An ended attempt; `failed` is undefined if its event does not show it. */
 type Ended = { deliveryId: string; failed: boolean | undefined; position: bigint }
 
 const endedBy = ({ event, stream, position }: Recorded): Ended => ({
@@ -140,7 +140,7 @@ const endedBy = ({ event, stream, position }: Recorded): Ended => ({
   position,
 })
 
-/** What has been published and is not known to be done, by receiver. */
+/** The published attempts that are not known to be done, by receiver. */
 function createUnderWay(lostAfterMs: number) {
   const jobs = new Map<string, { receiver: string; lostAt: number }>()
   const receivers = new Map<
@@ -174,7 +174,7 @@ function createUnderWay(lostAfterMs: number) {
   }
 
   return {
-    /** Whether it may be published now; if not, its receiver is asked about again when it has room. */
+    /** Whether it may be published now; if not, its receiver is queried again when it has a free slot. */
     admit(job: DueAttempt): boolean {
       if (jobs.has(job.deliveryId)) return false
       const receiver = receiverOf(job)
@@ -188,10 +188,10 @@ function createUnderWay(lostAfterMs: number) {
       return true
     },
     done,
-    /** Whether its receiver has more to come when it has ended. */
+    /** Whether its receiver has further due attempts. */
     isWaitedFor: (deliveryId: string): boolean =>
       receivers.get(jobs.get(deliveryId)?.receiver ?? '')?.turnedAway ?? false,
-    /** Receivers that had more than was published, and have become half free. */
+    /** Receivers with further due attempts and at least half of their slots free. */
     withRoom: (): Receiver[] =>
       [...receivers.values()].filter(
         ({ turnedAway, troubled, deliveryIds }) =>
@@ -199,7 +199,7 @@ function createUnderWay(lostAfterMs: number) {
       ),
     of: (some: readonly Receiver[]): string[] =>
       some.flatMap((receiver) => [...(receivers.get(nameOf(receiver))?.deliveryIds ?? [])]),
-    /** Those of the receivers for which nothing more was found have nothing to come. */
+    /** Receivers without a due attempt in the answer have no further ones. */
     foundFor(asked: readonly Receiver[], due: readonly DueAttempt[]): void {
       const more = new Set(due.map(nameOf))
       for (const receiver of asked) {

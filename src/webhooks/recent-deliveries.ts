@@ -3,7 +3,7 @@ import { absentDelivery, evolveDelivery } from '../domain/deliveries/delivery.ts
 import type { LogEntry } from '../domain/recorded.ts'
 import { deliveryIdIn } from '../domain/streams.ts'
 
-/** More than one process tries at once; what is dropped is looked up. */
+/** More than one process attempts concurrently; a dropped delivery is read from the log. */
 const mostKept = 5000
 
 export type RecentDeliveries = {
@@ -12,8 +12,8 @@ export type RecentDeliveries = {
 }
 
 /**
- * Deliveries that were put on the schedule a moment ago and have not been tried, as the log tells of them: their first
- * try need not wait until the read models show them.
+ * Deliveries that were just scheduled and not attempted yet, from the log: their first attempt need not wait
+ * for the read models.
  */
 export function createRecentDeliveries(): RecentDeliveries {
   const kept = new Map<string, DeliveryEntry>()

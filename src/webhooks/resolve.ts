@@ -5,12 +5,12 @@ import { faultOfUrl, hostOf, isPublicAddress, type TargetFault, type TargetRules
 /** All addresses of a name; none when it has none, or the name servers do not answer in time. */
 export type Resolve = (host: string) => Promise<string[]>
 
-/** Says why a URL may not be delivered to; undefined when it may, as far as can be told now. */
+/** Returns why a URL may not be delivered to; undefined when nothing is known against it. */
 export type CheckTarget = (url: URL) => Promise<TargetFault | undefined>
 
 /**
- * Every address of a name must be public, since a delivery may take any of them. A name that has no address (yet)
- * is let pass: each delivery asks again, for names change what they mean.
+ * Every address of a name must be public, since a delivery may use any of them. A name without an address is
+ * allowed for now: each delivery checks again, since names change.
  */
 export function createTargetCheck(resolve: Resolve, rules: TargetRules): CheckTarget {
   return async (url) => {
@@ -24,7 +24,9 @@ export function createTargetCheck(resolve: Resolve, rules: TargetRules): CheckTa
 
 const timeLimitMs = 2000
 
-/** Asks the name servers themselves: `getaddrinfo` would hold one of the few threads that hash passwords. */
+/**
+ * Queries the name servers directly: `getaddrinfo` would block one of the few threads that hash passwords.
+ */
 export async function resolveByDns(host: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: 1000, tries: 1 })
   const late = setTimeout(() => resolver.cancel(), timeLimitMs)
@@ -36,7 +38,7 @@ export async function resolveByDns(host: string): Promise<string[]> {
   }
 }
 
-/** As every other program on the machine understands names, for development: `localhost`, a neighbour in compose. */
+/** Resolves names as other programs on the machine do, for development: `localhost`, a service in Compose. */
 export async function resolveBySystem(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address)
 }

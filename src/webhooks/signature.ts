@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 
-/** What is signed: the id of the delivery, the second of this try, and the body as it is sent. */
+/** The signed data: the id of the delivery, the second of the attempt, and the body as sent. */
 export type Signed = { id: string; timestamp: number; body: string }
 
-/** The headers by which a receiver knows that a delivery is ours, and when this try was made. */
+/** The headers that authenticate a delivery and its time. */
 export type SignatureHeaders = {
   'x-service-signature': string
   'webhook-id': string
@@ -12,8 +12,8 @@ export type SignatureHeaders = {
 }
 
 /**
- * Signs a delivery in both ways, with each secret: while a secret rotates there are two, and a receiver that knows
- * either of them accepts.
+ * Signs a delivery by both schemes, with each secret: during a rotation there are two, and a receiver that
+ * knows one of them accepts.
  *
  * | header                | signed with             | over                       | written as                 |
  * | --------------------- | ----------------------- | -------------------------- | -------------------------- |

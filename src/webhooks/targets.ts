@@ -3,12 +3,12 @@ import { BlockList, isIP } from 'node:net'
 /** Why a URL may not be delivered to. */
 export type TargetFault = 'not https' | 'credentials' | 'not public'
 
-/** `allowPrivate`, for development, also lets go of https: nobody has a certificate for localhost. */
+/** `allowPrivate` is for development and also allows plain HTTP, since localhost has no certificate. */
 export type TargetRules = { allowPrivate: boolean }
 
 /**
- * What a URL says by itself: its scheme, and its host where that is an address. A name says nothing until it is
- * resolved, except those that mean the machine itself.
+ * Checks a URL without resolving it: its scheme, and its host if that is an address or means the machine
+ * itself.
  *
  * | URL                             | fault         |                                                  |
  * | ------------------------------- | ------------- | ------------------------------------------------ |
@@ -16,8 +16,8 @@ export type TargetRules = { allowPrivate: boolean }
  * | `http://hooks.example.com/a`    | `not https`   |                                                  |
  * | `https://ada@hooks.example.com` | `credentials` |                                                  |
  * | `https://10.1.2.3/`             | `not public`  |                                                  |
- * | `https://0x7f.1/`               | `not public`  | the parser has made 127.0.0.1 of it              |
- * | `https://[::ffff:8.8.8.8]/`     | `not public`  | mapped, whatever is mapped                       |
+ * | `https://0x7f.1/`               | `not public`  | the parser reads it as 127.0.0.1                 |
+ * | `https://[::ffff:8.8.8.8]/`     | `not public`  | mapped addresses are never public                |
  * | `https://api.localhost/`        | `not public`  | RFC 6761                                         |
  */
 export function faultOfUrl(url: URL, { allowPrivate }: TargetRules): TargetFault | undefined {
@@ -30,14 +30,14 @@ export function faultOfUrl(url: URL, { allowPrivate }: TargetRules): TargetFault
   return /(?:^|\.)localhost$/.test(host) ? 'not public' : undefined
 }
 
-/** The host as the name servers know it: an IPv6 address without its brackets, a name without its last dot. */
+/** The host as name servers know it: an IPv6 address without brackets, a name without its last dot. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 
 /**
- * Whether an address belongs to the public internet, by the IANA registries of special-purpose addresses.
- * Of IPv6 only what has been given out is public (2000::/3), so that the loopback, unique-local, link-local,
- * multicast, mapped, compatible and NAT64 forms are out by not being in it; what lies in it without being somebody's
- * own address, as 6to4 and Teredo, is listed.
+ * Whether an address belongs to the public internet, by the IANA registries of special-purpose addresses. For
+ * IPv6 only the assigned range is public (2000::/3), which excludes the loopback, unique-local, link-local,
+ * multicast, mapped, compatible and NAT64 forms. Special addresses inside that range, such as 6to4 and
+ * Teredo, are listed.
  *
  * | address                            |         |                              |
  * | ---------------------------------- | ------- | ---------------------------- |
@@ -60,7 +60,7 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return !specialIPv4.check(address, 'ipv4')
-  // A zone (`fe80::1%eth0`) belongs to link-local addresses only.
+  // Only link-local addresses have a zone (`fe80::1%eth0`).
   if (family !== 6 || address.includes('%')) return false
   return givenOutIPv6.check(address, 'ipv6') && !specialIPv6.check(address, 'ipv6')
 }

@@ -1,15 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import { signatureHeaders } from './signature.ts'
 
-/** A delivery as it arrived: header names in lower case. */
+/** A received delivery, with header names in lower case. */
 export type Arrived = { headers: Readonly<Record<string, string | undefined>>; body: string }
 
-/** Whether each of the two schemes vouches for it; undefined for one whose headers are not there. */
+/** Whether the signature of each scheme is valid; undefined without its headers. */
 export type Verdict = { own: boolean | undefined; standard: boolean | undefined }
 
 const toleranceSeconds = 300
 
-/** Checks a delivery as a receiver does. One that is older or younger than five minutes is vouched for by nobody. */
+/** Verifies a delivery as a receiver does. A timestamp more than five minutes from now is not valid. */
 export function verifyDelivery(secret: string, { headers, body }: Arrived, now: Date): Verdict {
   const own = headers['x-service-signature']
   const standard = headers['webhook-signature']
@@ -27,13 +27,13 @@ export function verifyDelivery(secret: string, { headers, body }: Arrived, now: 
   }
 }
 
-/** Neither may be wrong, and one must be there. */
+/** Whether at least one signature is there and none is wrong. */
 export const isVerified = ({ own, standard }: Verdict): boolean =>
   own !== false && standard !== false && (own ?? standard) !== undefined
 
 const stampIn = (header: string): number => Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(header)?.[1])
 
-/** Whether one of the signatures that were sent is the last of the ones expected. */
+/** Whether one of the sent signatures is the last of the expected ones. */
 function isAmong(sent: string, expected: string | undefined, separator: string): boolean {
   const wanted = Buffer.from(expected?.split(separator).at(-1) ?? '')
   if (wanted.length === 0) return false

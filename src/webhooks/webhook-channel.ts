@@ -22,8 +22,8 @@ type Options = {
 export type WebhookChannel = DeliveryChannel & { close(): Promise<void> }
 
 /**
- * Delivers to a tenant's webhook, wherever it is set now: a delivery that waits goes to a new address, and to none when
- * the webhook has been removed.
+ * Delivers to a tenant's present webhook: a pending delivery goes to a changed URL, and nowhere once the
+ * webhook is removed.
  */
 export function createWebhookChannel(
   services: Ports<'db' | 'now' | 'secrets' | 'subjects'>,
@@ -54,10 +54,13 @@ export function createWebhookChannel(
   return { deliver, close: () => agent.destroy() }
 }
 
-/** More tenants than deliver at the same time. */
+/** More tenants than deliver concurrently. */
 const mostKept = 2000
 
-/** Opening a secret costs more than signing with it. The settings, read each time, say which are in use. */
+/**
+ * Caches opened secrets, since opening costs more than signing. The settings, read each time, say which are
+ * valid.
+ */
 function createSecretCache(services: Ports<'secrets'>) {
   const opened = new Map<string, string>()
 

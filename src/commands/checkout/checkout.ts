@@ -17,11 +17,12 @@ export type Purchase = {
 }
 
 /**
- * Opens a page of the card provider's at which one key type of a product is paid for. Nothing is recorded: what comes
- * of it, the provider tells.
- * @returns the page's address
- * @throws Refusal `key_type_not_found`, `integration_not_connected`, `test_keys_missing`, `key_type_without_price`,
- *   `quantity_not_allowed`, `quantity_too_large`, `platform_key_missing`, `platform_key_refused`
+ * Opens a checkout page of the card provider for one key type of a product. Nothing is recorded: a payment
+ * arrives as a notification of the provider.
+ * @returns the page's URL
+ * @throws Refusal `key_type_not_found`, `integration_not_connected`, `test_keys_missing`,
+ *   `key_type_without_price`, `quantity_not_allowed`, `quantity_too_large`, `platform_key_missing`,
+ *   `platform_key_refused`
  * @throws ProviderRefused, ProviderUnavailable
  */
 export async function openCheckout(
@@ -33,7 +34,7 @@ export async function openCheckout(
   const keyType = findKeyType(product, keyTypeId)
   if (!keyType) throw new Refusal('key_type_not_found')
   const access = await requireCardAccess(services, product)
-  // Whoever pays gets a license: what could not be issued is not sold.
+  // Refuse before the payment what could not be issued after it.
   termsOf(keyType, { quantity }, momentOf(services))
   const price = await priceNow(services, access, keyType)
   const { tenantId, productId } = product
@@ -55,7 +56,7 @@ export async function openCheckout(
   })
 }
 
-/** A price that the provider has confirmed does not change there; any other is looked up. */
+/** A verified price does not change at the provider; any other is looked up. */
 async function priceNow(
   { providers }: Ports<'providers'>,
   access: CardAccess,
@@ -68,7 +69,10 @@ async function priceNow(
   return { priceId: price.priceId, ...found }
 }
 
-/** What of a product can be bought at the moment: nothing, while there is nobody to sell it. */
+/**
+ * The key types of a product that can be bought now; none while the product has no connection to the card
+ * provider.
+ */
 export async function purchasable(
   services: Ports<'db' | 'secrets'>,
   product: PresentProduct,

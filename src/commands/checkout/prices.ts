@@ -10,8 +10,8 @@ import { momentOf, type Origin } from '../origin.ts'
 import { decided as changeProductWith } from '../products/products.ts'
 
 /**
- * Where the card provider would sell this product: with its own test keys in test mode, else on the connected
- * account; undefined when there is neither.
+ * How the card provider is called for this product: in test mode with the product's test keys, else for the
+ * connected account; undefined when there is neither.
  */
 export async function cardAccessOf(
   services: Ports<'db' | 'secrets'>,
@@ -19,7 +19,7 @@ export async function cardAccessOf(
 ): Promise<CardAccess | undefined> {
   const { tenantId, testKeys } = product
   if (product.settings.testMode.enabled) {
-    // Never the live account in its place.
+    // Test mode must never use the live account.
     const name = testKeys?.secretName
     const testKey = name ? await services.secrets.open(tenantId, name) : undefined
     return testKey === undefined ? undefined : { testKey }
@@ -40,9 +40,9 @@ export async function requireCardAccess(
 }
 
 /**
- * Asks the card provider for the price of every key type that has one, and records what it says, all of it or none.
- * A price that is not there or archived is not verified.
- * @returns the product as it now is; skipped when there is nobody to ask, or nothing to ask for
+ * Asks the card provider for the price of every key type that has one, and records all answers or none. A
+ * price that is missing or archived is not verified.
+ * @returns the product with its new prices; skipped when there is no connection or no price
  * @throws Refusal `platform_key_missing`, `platform_key_refused`
  * @throws ProviderRefused, ProviderUnavailable; nothing has been recorded then
  */
@@ -71,7 +71,7 @@ export async function verifyPrices(
 }
 
 /**
- * Says at which of the card provider's prices each key type is sold; key types that are not named are sold at none.
+ * Sets the card provider's price of each key type; key types that are not listed get none.
  * @param asked the price's id by key type
  * @throws Refusal `mapping_key_type_not_found`, `mapping_price_not_found`, `integration_not_connected`,
  *   `test_keys_missing`, `platform_key_missing`, `platform_key_refused`

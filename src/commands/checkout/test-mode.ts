@@ -8,12 +8,11 @@ import { decided as changeProductWith } from '../products/products.ts'
 export type TestKeys = { publishableKey: string; secretKey: string }
 
 const publishable = /^pk_test_[\x21-\x7e]+$/
-/** A restricted key does as well, and is what the provider recommends. */
+/** Also accepts a restricted key, which the provider recommends. */
 const secret = /^(?:sk|rk)_test_[\x21-\x7e]+$/
 
 /**
- * Puts a product into test mode, and sells it with the given keys, which move no money. The same keys again change
- * nothing.
+ * Puts a product into test mode with the given keys, which move no money. The same keys again change nothing.
  * @throws Refusal `test_keys_wanted`, `product_not_found`
  */
 export async function enableTestMode(
@@ -38,7 +37,8 @@ export async function enableTestMode(
 }
 
 /**
- * Puts a product into test mode: what providers tell of tests has an effect. Test keys that it has are kept.
+ * Puts a product into test mode, in which test notifications of providers have an effect. Its test keys are
+ * kept.
  * @throws Refusal `product_not_found`
  */
 export function switchTestModeOn(
@@ -50,7 +50,7 @@ export function switchTestModeOn(
 }
 
 /**
- * Ends test mode and destroys its secret key; nothing happens when it is off.
+ * Ends test mode and destroys its secret key; nothing changes if it is off.
  * @throws Refusal `product_not_found`
  */
 export async function disableTestMode(
@@ -76,7 +76,7 @@ async function isSetSo(
   return kept !== undefined && sameDigest(sha256(kept), sha256(keys.secretKey))
 }
 
-/** Destroys the keys that the product no longer uses, be they left from a run that crashed before it could. */
+/** Destroys the keys that the product no longer uses, including those left by a run that crashed. */
 async function withoutRetired(services: Ports<'secrets'>, product: PresentProduct): Promise<PresentProduct> {
   for (const name of product.testKeys?.retired ?? []) await services.secrets.destroy(product.tenantId, name)
   return product

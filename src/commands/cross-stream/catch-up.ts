@@ -1,8 +1,8 @@
 import type { Ledger } from '../../ledger/ledger.ts'
 
 /**
- * Brings the read models to the end of the log, with what a process recorded that died or gave up before it was
- * visible there. For rules that count rows of many streams, under a lock that lets nobody add to them.
+ * Brings the read models to the end of the log, including events of a process that died before they were
+ * visible. For rules that count rows of many streams, under a lock that excludes other changes.
  */
 export async function catchUpWithLog({
   ledger,

@@ -7,23 +7,23 @@ import type { Ledger } from '../../ledger/ledger.ts'
 export type KeyTypeRef = { tenantId: string; productId: string; keyTypeId: string }
 
 /**
- * What keeps a key type in place while licenses are issued against it: a license and its key type stand in two streams,
- * so no revision proves both.
+ * Prevents the deletion of a key type while licenses are issued for it. A license and its key type are in two
+ * streams, so a revision alone cannot.
  */
 export type KeyTypeUse = {
   /**
-   * From here until its share is left, the key type is not deleted.
+   * The key type is not deleted until the returned share is left.
    * @throws Refusal `key_type_not_found` when it is deleted already
    */
   enter(keyType: KeyTypeRef): Promise<Share>
-  /** Runs work while nobody issues licenses against the key type. What was issued before is in the read models. */
+  /** Runs work while no licenses are issued for the key type. Those issued before are in the read models. */
   alone<T>(keyType: KeyTypeRef, work: (prove: () => Promise<void>) => Promise<T>): Promise<T>
 }
 
 export function createKeyTypeUse(locks: SharedLocks, ledger: Ledger): KeyTypeUse {
   return {
     enter: (keyType) =>
-      // Once for as long as this process keeps the lock: a key type that is there then cannot be deleted meanwhile.
+      // Checked once while this process holds the lock: the key type cannot be deleted meanwhile.
       locks.share(nameOf(keyType), async () => {
         if (!(await isThere(ledger, keyType))) throw new Refusal('key_type_not_found')
       }),
@@ -31,11 +31,11 @@ export function createKeyTypeUse(locks: SharedLocks, ledger: Ledger): KeyTypeUse
   }
 }
 
-/** None of the ids can hold a space. */
+/** None of the ids can contain a space. */
 const nameOf = ({ tenantId, productId, keyTypeId }: KeyTypeRef) =>
   `key type ${tenantId} ${productId} ${keyTypeId}`
 
-/** As the log has it: the read models may not show yet what a process recorded that has died. */
+/** Reads the log, since the read models may lack events of a process that died. */
 async function isThere(ledger: Ledger, { tenantId, productId, keyTypeId }: KeyTypeRef): Promise<boolean> {
   let product: Product = absentProduct
   for await (const entry of ledger.readStream(productStream(tenantId, productId))) {
@@ -45,9 +45,9 @@ async function isThere(ledger: Ledger, { tenantId, productId, keyTypeId }: KeyTy
 }
 
 /**
- * Runs work that issues a license against a key type, which is not deleted in the meantime.
- * @param work gives the proof to the command that issues, as its `proof`. When it returns, the read models show the
- *   license, or `services` see to that before the share is left
+ * Runs work that issues a license for a key type, which is not deleted meanwhile.
+ * @param work passes its argument as `proof` to the command that issues. When it returns, the read models
+ *   show the license, or `services` waits for that before it leaves the share
  * @throws Refusal `key_type_not_found`
  */
 export async function usingKeyType<T>(

@@ -14,36 +14,36 @@ type Reservation = {
   tenantId: string
   plan: Plan
   what: Limited
-  /** How many the work would like to add. */
+  /** How many the work would add. */
   needed: number
 }
 
-/** Given to a command as its `proof`: that nobody else could add meanwhile. */
+/** Passed to a command as its `proof`: confirms that no other process can add meanwhile. */
 export type Proof = () => Promise<void>
 
 /**
- * The capacity that a tenant's plan leaves. What a plan limits stands in the streams of many products and licenses, so all
- * who add to it take turns, over all processes, and what they add is in the read models before their done is over.
+ * What a tenant's plan still allows. The limits of a plan concern the streams of many products and licenses.
+ * So additions run under a lock over all processes, and are visible in the read models before it is released.
  */
 export type PlanCapacity = {
   /**
-   * Runs work with the capacity that it may use, which is less than needed where the plan leaves less. A plan without a limit
-   * costs nothing.
-   * @param work adds no more than it is granted, and returns when the read models show it. Work of one process runs at
-   *   the same time as far as there is capacity for all of it
+   * Runs work with the granted number, which is less than needed if the plan allows less. Costs nothing for a
+   * plan without a limit.
+   * @param work adds no more than granted, and returns when the read models show it. Works of one process run
+   *   concurrently while there is capacity for all of them
    */
   reserve<T>(asked: Reservation, work: (granted: number, proof?: Proof) => Promise<T>): Promise<T>
 }
 
 type Waiting = {
   needed: number
-  /** Settles what the caller waits for; never rejects itself. */
+  /** Settles the caller's promise; never rejects itself. */
   run: (granted: number, proof: Proof) => Promise<void>
   fail: (error: unknown) => void
 }
 
 type Stores = {
-  /** Of which turns take their connections, so that they take none from those who have a done. */
+  /** A separate pool for locks, so that waiting for a lock takes no connection from the holders. */
   locksDb: Pool
   db: Pool
   ledger: Pick<Ledger, 'head'>
@@ -55,7 +55,7 @@ const nameOf = ({ tenantId, what }: Pick<Reservation, 'tenantId' | 'what'>) => `
 const counts = { products: countProducts, activeDevices: countActiveDevices }
 
 export function createPlanCapacity({ locksDb, db, ledger, untilVisible }: Stores): PlanCapacity {
-  /** Those of this process who wait for their done. */
+  /** The reservations of this process that wait for the lock. */
   const queues = new Map<string, Waiting[]>()
 
   async function serve({ tenantId, plan, what }: Reservation, queue: Waiting[]): Promise<void> {
@@ -69,7 +69,8 @@ export function createPlanCapacity({ locksDb, db, ledger, untilVisible }: Stores
         for (const { fail } of queue.splice(0)) fail(error)
       })
     }
-    // In the same moment as the last look at the queue, so that nobody joins one that is over.
+    // In the same tick as the last check of the queue, so that no reservation joins a queue that is no longer
+    // served.
     queues.delete(nameOf({ tenantId, what }))
   }
 
@@ -93,8 +94,8 @@ export function createPlanCapacity({ locksDb, db, ledger, untilVisible }: Stores
 }
 
 /**
- * Runs those at the head of the queue for whom there is capacity, all at once. Who needs more than is left while others are
- * using theirs waits for the next count: some of it may not be used after all.
+ * Runs the reservations at the head of the queue that fit, concurrently. One that needs more than is left
+ * while others run waits for the next count, since they may not use all that they were granted.
  */
 async function runFirst(queue: Waiting[], capacity: number, proof: Proof): Promise<void> {
   let left = capacity
@@ -109,14 +110,14 @@ async function runFirst(queue: Waiting[], capacity: number, proof: Proof): Promi
   await Promise.all(running)
 }
 
-/** Somebody has to ask for capacity first. */
+/** The change would add a device, so it must be repeated with a reservation. */
 class CapacityNeeded extends Error {}
 
 /**
- * Runs a change that seats a device, if it does not sit there already, within the plan of its tenant. Where the change
- * comes to nothing, as for a device that has its seat, nobody waits and nothing is counted.
- * @param change gives `admit` to the command that it executes, which throws where the plan leaves no capacity for the seat.
- *   It is run again, with `isAgain`, when it has to ask for capacity
+ * Runs a change that may give a device a seat, within the plan of its tenant. If the device already has its
+ * seat, no lock is taken and nothing is counted.
+ * @param change passes `admit` to the command that it executes; `admit` throws if the plan allows no further
+ *   seat. It is run again with `isAgain` when it needs a reservation
  * @throws Refusal `plan_limit`, and what the change throws
  */
 export async function seating<T>(
@@ -137,7 +138,7 @@ export async function seating<T>(
   )
 }
 
-/** Given to a command as its `admit`. */
+/** Passed to a command as its `admit`. */
 export type Admit = () => void
 
 const refuseWith =

@@ -1,16 +1,16 @@
 import type { Pool } from 'pg'
 import { createKeyedMutex } from '../../async/keyed-mutex.ts'
 
-/** So that one process waits with one connection, however many commands wait. */
+/** A process waits with one connection per lock, however many commands wait. */
 const mutex = createKeyedMutex()
 
 /** @param prove returns when Postgres has confirmed, after the call, that the lock is still held */
 type Work<T> = (prove: () => Promise<void>) => Promise<T>
 
 /**
- * Runs a command that reads several streams of a tenant and then changes one under a lock, over all processes: the
- * revision of one stream proves nothing about the others.
- * @param db whose connection the lock holds until the work is over
+ * Runs a command that reads several streams of a tenant and then changes one, under a lock over all
+ * processes: the revision of one stream proves nothing about the others.
+ * @param db a connection of it holds the lock until the work is done
  */
 export function withTenantLock<T>(
   db: Pool,
@@ -22,7 +22,7 @@ export function withTenantLock<T>(
   return mutex.run(name, async () => {
     const lock = await db.connect()
     let broken: Error | undefined
-    // A connection that ends while the work goes on says so to its listeners alone.
+    // A connection that ends during the work reports it only to its listeners.
     const lost = (error: Error) => {
       broken = error
     }

@@ -4,10 +4,10 @@ import type { Ports } from '../../ports.ts'
 import type { KeyTypeUse } from './key-type-use.ts'
 
 /**
- * Runs a process of several commands that waits for the read models once, behind the last of them, instead of behind
- * each. Until then it keeps in place the key types that it uses. Its commands have to decide on the log: what the ones
- * before them have recorded may not be in the read models.
- * @param work given services whose commands do not wait
+ * Runs work of several commands that waits for the read models once, after the last command, instead of after
+ * each. Until then, the key types that it uses cannot be deleted. Its commands have to decide on the log,
+ * since the read models may lack what the commands before them recorded.
+ * @param work gets services whose commands do not wait
  * @throws what the work throws; ReadModelsBehind
  */
 export async function waitOnce<T, S extends Ports<'execute' | 'keyTypes' | 'untilVisible'>>(
@@ -25,7 +25,7 @@ export async function waitOnce<T, S extends Ports<'execute' | 'keyTypes' | 'unti
   const enter: KeyTypeUse['enter'] = async (keyType) => {
     const { tenantId, productId, keyTypeId } = keyType
     const name = `${tenantId} ${productId} ${keyTypeId}`
-    // Somebody who waits to delete it lets nobody in, and this process would wait for itself to leave.
+    // A waiting deletion blocks new shares, so entering twice would deadlock with this process's own share.
     const share = shares.get(name) ?? (await services.keyTypes.enter(keyType))
     shares.set(name, share)
     return { ...share, leave: () => undefined }
@@ -33,7 +33,7 @@ export async function waitOnce<T, S extends Ports<'execute' | 'keyTypes' | 'unti
   try {
     return await work({ ...services, execute, keyTypes: { ...services.keyTypes, enter } })
   } finally {
-    // Also behind a refusal, which may be about what has just been recorded.
+    // Also after a refusal, which may be about what has just been recorded.
     const visible = recorded >= 0n ? services.untilVisible(recorded) : Promise.resolve()
     await visible.finally(() => {
       for (const share of shares.values()) share.leave()

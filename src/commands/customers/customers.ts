@@ -8,7 +8,9 @@ import { requireLicense } from '../licenses/licenses.ts'
 import { stateOf } from '../licenses/stream.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
-/** Two customers may have the same e-mail address, as two accounts of one person do. */
+/**
+ * Creates a customer. Two customers may have the same email address, for example two accounts of one person.
+ */
 export async function createCustomer(
   services: Ports<'db' | 'execute' | 'newId' | 'now' | 'subjects'>,
   tenantId: string,
@@ -23,8 +25,9 @@ export async function createCustomer(
 }
 
 /**
- * From the next validate on, the customer's licenses grant what these overrides say, and no former one.
- * @throws Refusal `customer_not_found`, `product_not_found` when an override names none of the tenant's
+ * Replaces all overrides of a customer; they have an effect from the next validate on.
+ * @throws Refusal `customer_not_found`, `product_not_found` when an override names a product that the tenant
+ *   does not have
  */
 export async function replaceOverrides(
   services: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
@@ -42,8 +45,8 @@ export async function replaceOverrides(
 }
 
 /**
- * Gives the license to the customer, for good. Decided on the license's own stream: of two customers that link it
- * at once, one gets it.
+ * Links a license to a customer permanently. It is decided on the license's stream: of two customers that
+ * link it at the same time, one succeeds.
  * @throws Refusal `customer_not_found`, `license_not_found`, `license_of_another_customer`
  */
 export async function linkLicense(
@@ -61,7 +64,7 @@ export async function linkLicense(
   return requireCustomer(services, tenantId, customerId)
 }
 
-/** @throws Refusal `customer_not_found` for an absent customer and for another tenant's alike */
+/** @throws Refusal `customer_not_found`, also for a customer of another tenant */
 export async function requireCustomer(
   services: Ports<'db'>,
   tenantId: string,

@@ -12,11 +12,11 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { saleStreamOf } from '../sales.ts'
 
 /**
- * Makes a person of a tenant unreadable everywhere, for good. That it was begun is recorded first, so that whoever
- * comes next ends what a crash has left; every step may be done again. Done again for somebody who was erased, it takes
- * away what has come of them since.
- * @returns what was found of them
- * @throws Refusal `subject_is_member` for somebody who may come into the dashboard
+ * Makes a person's data permanently unreadable. The beginning is recorded first, so that another process can
+ * finish it after a crash; every step may be repeated. A repetition for an erased person erases what was
+ * added since.
+ * @returns how much was found
+ * @throws Refusal `subject_is_member` for a person who can sign in to the dashboard
  */
 export async function eraseSubject(
   services: Ports<'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
@@ -33,11 +33,12 @@ export async function eraseSubject(
   }))
   const traces = await findPersonRecords(services.db, tenantId, subjectId)
   const people = await services.subjects.openPeople(tenantId, traces.sealed)
-  // The answers first, which are known by what they say of the person: without the key nobody could tell any more.
+  // First the stored answers, which are found by the person's name and address: without the key these would
+  // be unknown.
   const texts = new Set(people.flatMap(({ email, name }) => [email, name].filter((text) => text !== null)))
   await services.idempotency.forgetAnswersWith(tenantId, [...texts])
   await services.subjects.destroy(tenantId, subjectId)
-  // And those of requests that came in between, while the person was still known.
+  // Again, for requests that came while the person was still readable.
   await services.idempotency.forgetAnswersWith(tenantId, [...texts])
   const erased: Erased = {
     licenses: traces.licenseIds.length,
@@ -73,7 +74,7 @@ async function change(
   return { at }
 }
 
-/** What providers told of the sales, as it came. Only the sales' streams name where it is kept. */
+/** Destroys the original notifications of the sales. Only the sales' streams name them. */
 async function destroyNotifications(
   services: Ports<'ledger' | 'secrets'>,
   sales: readonly KnownSale[],

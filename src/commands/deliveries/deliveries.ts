@@ -16,7 +16,7 @@ type PendingDelivery = Omit<
   'deliveryId' | 'at'
 >
 
-/** The id follows from the event and the receiver, so that however many schedule it there is one delivery. */
+/** The id is derived from the event and the channel, so that concurrent schedulers create one delivery. */
 export const deliveryIdOf = (
   { deriveId }: Ports<'deriveId'>,
   {
@@ -27,7 +27,7 @@ export const deliveryIdOf = (
   }: Pick<PendingDelivery, 'channel' | 'tenantId' | 'licenseId' | 'licenseRevision'>,
 ): string => deriveId('whd', channel, tenantId, licenseId, String(licenseRevision))
 
-/** Puts what is pending on the schedule, due at once. */
+/** Schedules a pending delivery, due at once. */
 export async function scheduleDelivery(
   services: Ports<'deriveId' | 'execute' | 'now'>,
   pending: PendingDelivery,
@@ -41,7 +41,7 @@ export async function scheduleDelivery(
   })
 }
 
-/** Records what came of a try, unless the same try was recorded by somebody else. */
+/** Records the result of an attempt, unless another process has recorded the same attempt. */
 export async function recordAttempt(
   services: Ports<'execute' | 'now'>,
   { delivery, revision }: DeliveryEntry,
@@ -56,7 +56,7 @@ export async function recordAttempt(
 }
 
 /**
- * Has a delivery made once more, now, under the same id and with as many tries as at first.
+ * Makes a delivery due again now, with the same id and a full schedule of attempts.
  * @throws Refusal `delivery_not_found`
  */
 export async function askRedelivery(

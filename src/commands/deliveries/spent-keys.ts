@@ -4,8 +4,8 @@ import type { Ports } from '../../ports.ts'
 import { momentOf } from '../origin.ts'
 
 /**
- * The raw key of a sale is kept for the deliveries that carry it. It is destroyed when each of them has succeeded or was
- * given up 30 days ago.
+ * Destroys the raw key of a sale once every delivery that carries it has succeeded, or was abandoned 30 days
+ * ago.
  */
 export async function destroySpentKey(
   services: Ports<'db' | 'now' | 'secrets'>,

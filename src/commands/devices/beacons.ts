@@ -24,30 +24,30 @@ export type Beacon = {
   productId: string
   instanceId: string
   state: InstallState
-  /** By what the app tells machines apart; undefined when it does not. */
+  /** The app's identification of the machine; undefined when it sends none. */
   machineHash: string | undefined
   telemetry: Telemetry
-  /** How long a trial of the product is; undefined when that was never configured. */
+  /** The length of the product's trial; undefined when it was never configured. */
   trialDays: number | undefined
 }
 
 type SharedMachine = { tenantId: string; productId: string; machine: string; installs: number }
 
 type Options = {
-  /** May one more install be made? Throws when not. */
+  /** Throws if the tenant may not have another install. */
   admitNew: (tenantId: string) => void | Promise<void>
-  /** An operator should look at it. Called once a machine. */
+  /** Reports an implausibly shared machine to the operator. Called once for each machine. */
   onShared: (machine: SharedMachine) => void
-  /** A beacon was answered without what the trial ledger says. */
+  /** A beacon was answered without the trial ledger. */
   onTrouble: (error: unknown) => void
-  /** So many beacons are looked up at once. */
+  /** How many beacons are looked up concurrently. */
   mostRunning?: number
   timeLimitMs?: number
 }
 
 /**
- * Takes beacons in. They are answered whatever happens: no app is to wait or to fail because of one. When more come at
- * once than can be looked up, or the stores do not answer soon, the answer has no opinion on the device's trial.
+ * Receives beacons. Each is answered in time, since no app should wait or fail because of one. If too many
+ * arrive at once or the stores do not answer soon, the answer does not mention the device's trial.
  */
 export function createBeaconReceiver(
   services: Ports<'execute' | 'findInstall' | 'installs' | 'machines' | 'now'>,
@@ -74,7 +74,7 @@ export function createBeaconReceiver(
         running--
         ended.abort()
       })
-    // What comes of it after that is nobody's answer.
+    // The beacon is still recorded after the time limit, without an effect on the answer.
     const late = setTimeout(timeLimitMs, undefined, { signal: ended.signal }).catch(() => reported)
     return Promise.race([reported, late])
   }
@@ -115,7 +115,7 @@ type Recording = {
   onShared: Options['onShared']
 }
 
-/** Appends only where the read model does not say already what would be recorded; nearly no beacon does. */
+/** Appends only if the read model shows that there is something to record, which is rare. */
 async function recordTrial(
   services: Ports<'execute'>,
   { found, command, machine, origin, onShared }: Recording,

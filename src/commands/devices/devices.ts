@@ -11,7 +11,7 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 export type FoundLicense = Extract<RuntimeLookupResult, { found: 'license' }>
 
 /**
- * Seats a device on the license that was found for it; a device that already sits there keeps its seat.
+ * Gives a device a seat on the license that was found for it; a device that has a seat keeps it.
  * @throws Refusal `license_revoked`, `license_expired`, `seat_limit_reached`, `plan_limit`
  */
 export async function activateDevice(
@@ -40,13 +40,13 @@ export async function activateDevice(
   )
 }
 
-/** Whether a plan allows no more active devices; they are counted only where there is an end to them. */
+/** Whether a plan allows no more active devices; they are counted only if the plan has a limit. */
 export async function isPlanFull(plan: Plan, count: () => Promise<number>): Promise<boolean> {
   const most = planLimits[plan].activeDevices
   return Number.isFinite(most) && (await count()) >= most
 }
 
-/** Frees the device's seat; without an active seat nothing happens. */
+/** Frees the device's seat; without an active seat nothing changes. */
 export async function deactivateDevice(
   services: Ports<'execute' | 'findForRuntime' | 'now'>,
   found: FoundLicense,
@@ -66,11 +66,11 @@ type Change = {
   at: string
   admit?: Admit
   proof?: (() => Promise<void>) | undefined
-  /** Some time has passed since it was found. */
+  /** Whether the license that was found may be outdated. */
   isStale?: boolean
 }
 
-/** Decides first on what the look-up has found, so that an activation reads the stores once. */
+/** Decides first on the license that was found, so that an activation reads the stores once. */
 async function changeFound(
   services: Ports<'execute' | 'findForRuntime'>,
   { found, question, origin, at, admit, proof, isStale = false }: Change,
@@ -80,7 +80,7 @@ async function changeFound(
     found: isStale ? undefined : stateOf(found),
     read: async () => {
       const again = await services.findForRuntime(question)
-      // Reminted in between: the key that was shown is no longer this license's.
+      // The license was reminted meanwhile: the key of the request is no longer valid.
       if (again.found !== 'license') throw new Refusal('license_reminted')
       return stateOf(again)
     },

@@ -10,10 +10,11 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 type Instance = { installId: string | null; name: string; platform: string | null; plan: Plan }
 
 /**
- * Seats an app on the license that was found for it. One that sits there already, by its former anonymous id or its
- * name, keeps its seat and its instance id.
+ * Gives an app a seat on the license that was found for it. An app that has one, known by its former
+ * anonymous id or its name, keeps its seat and its instance id.
  * @returns the instance id
- * @throws Refusal `license_revoked`, `license_expired`, `license_reminted`, `seat_limit_reached`, `plan_limit`
+ * @throws Refusal `license_revoked`, `license_expired`, `license_reminted`, `seat_limit_reached`,
+ *   `plan_limit`
  */
 export async function activateInstance(
   services: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity'>,
@@ -36,7 +37,7 @@ export async function activateInstance(
   return sameDevice(seats, instance)?.instanceId ?? instance.instanceId
 }
 
-/** Frees the seat of the instance that was found; without an active seat nothing happens. */
+/** Frees the seat of the instance that was found; without an active seat nothing changes. */
 export async function deactivateInstance(
   services: Ports<'execute' | 'findInstance' | 'now'>,
   found: FoundInstance & { seat: NonNullable<FoundInstance['seat']> },
@@ -56,11 +57,11 @@ type Change = {
   at: string
   admit?: Admit
   proof?: (() => Promise<void>) | undefined
-  /** Some time has passed since it was found. */
+  /** Whether the license that was found may be outdated. */
   isStale?: boolean
 }
 
-/** Decides first on what the look-up has found, so that an activation reads the stores once. */
+/** Decides first on the license that was found, so that an activation reads the stores once. */
 function changeFound(
   services: Ports<'execute' | 'findInstance'>,
   { found, question, origin, at, admit, proof, isStale = false }: Change,
@@ -70,7 +71,7 @@ function changeFound(
     found: isStale ? undefined : stateOf(found),
     read: async () => {
       const again = await services.findInstance(question)
-      // Reminted in between: the key that was shown is no longer this license's.
+      // The license was reminted meanwhile: the key of the request is no longer valid.
       if (again.found !== 'license') throw new Refusal('license_reminted')
       return stateOf(again)
     },

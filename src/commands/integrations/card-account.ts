@@ -8,13 +8,13 @@ import type { Ports } from '../../ports.ts'
 import type { Origin } from '../origin.ts'
 import { changeIntegration, disconnect } from './integrations.ts'
 
-/** Our own addresses, to which the card provider sends people back. */
+/** keyledger's own URLs, to which the card provider redirects people. */
 export type ReturnAddresses = (state: string) => { returnUrl: string; refreshUrl: string }
 
 /**
- * Begins to connect the tenant's account at the card provider, or goes on with it. An account that was connected
- * before is taken again.
- * @returns the address at which a person goes through the provider's onboarding; good once, for some minutes
+ * Starts or continues the onboarding of the tenant's account at the card provider. An account that was
+ * connected before is used again.
+ * @returns the URL of the provider's onboarding; valid once, for some minutes
  * @throws Refusal `integration_connected`, `platform_key_missing`
  * @throws ProviderRefused, ProviderUnavailable; nothing has changed then
  */
@@ -40,7 +40,7 @@ export async function startOnboarding(
 
 type Begun = { accountId: string; url: string }
 
-/** Undefined when the account is closed, or no longer lets the platform in: another one is needed. */
+/** Undefined when the account is closed, or no longer grants the platform access: another one is needed. */
 async function continued(
   services: Ports<'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
@@ -58,8 +58,8 @@ async function continued(
 }
 
 /**
- * Opens an account. Its idempotency key is kept first and for good, so that the provider answers with the same
- * account to a run after a crash, and to another one at the same time, instead of opening two.
+ * Opens an account. Its idempotency key is kept first and permanently, so that the provider returns the same
+ * account to a repetition after a crash, and to a concurrent run, instead of opening two.
  */
 async function opened(
   services: Ports<'providers' | 'randomBytes' | 'secrets'>,
@@ -86,15 +86,15 @@ async function link(
   return services.providers.card.onboardingLink(accountId, returnUrl, refreshUrl)
 }
 
-/** What proves that a person who comes back was sent by us. */
+/** The name of the state parameter that authenticates a person's return from the provider. */
 const stateName = (accountId: string): string => `integration.stripe.onboarding.${accountId}`
 
 export type ReturnVisit = 'connected' | 'unfinished'
 
 /**
- * A person comes back from the onboarding: asks the provider how far it has got, and records the connection when
- * everything was given.
- * @returns undefined when the state is not the one that was handed out
+ * Handles a person's return from the onboarding: asks the provider for its progress, and records the
+ * connection once all details are submitted.
+ * @returns undefined when the state is not the issued one
  * @throws Refusal `platform_key_missing`, ProviderRefused, ProviderUnavailable
  */
 export async function finishOnboarding(
@@ -118,8 +118,8 @@ export async function finishOnboarding(
 }
 
 /**
- * A person comes back because the onboarding's address had been used or had expired.
- * @returns another address; undefined when the state is not the one that was handed out, or nothing is under way
+ * Handles a person's return because the onboarding's URL was used or had expired.
+ * @returns another URL; undefined when the state is not the issued one, or no onboarding is running
  * @throws Refusal `platform_key_missing`, ProviderRefused, ProviderUnavailable
  */
 export async function refreshOnboarding(
@@ -132,7 +132,10 @@ export async function refreshOnboarding(
   return account?.status === 'onboarding' ? link(services, tenantId, account.accountId, addresses) : undefined
 }
 
-/** Forgets the account's connection, and with it every address that was handed out. It stays open at the provider. */
+/**
+ * Removes the account's connection, which invalidates every issued URL. The account stays open at the
+ * provider.
+ */
 export async function disconnectCardAccount(
   services: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
@@ -152,7 +155,7 @@ async function expected(
   if (!known || known.accountId === null || known.status === 'disconnected') return undefined
   const { status, accountId } = known
   const kept = await services.secrets.open(tenantId, stateName(accountId))
-  // Hashed first, so that the comparison takes the same time whatever was sent.
+  // Compare hashes, so that the comparison takes the same time for any input.
   const isOurs = kept !== undefined && sameDigest(sha256(kept), sha256(state))
   return isOurs ? { status, accountId } : undefined
 }
@@ -161,7 +164,9 @@ export type CardStatus = {
   status: 'not_connected' | 'onboarding' | 'connected'
   connectedAt: string | null
   accountId: string | null
-  /** As the provider says now; null without an account, or when it no longer lets the platform see it. */
+  /**
+   * The provider's present state; null without an account, or when the platform no longer has access to it.
+   */
   account: CardAccount | null
 }
 

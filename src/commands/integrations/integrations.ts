@@ -17,7 +17,7 @@ import { integrationKey } from '../../domain/streams.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
-/** What a marketplace is connected with. Gumroad gives nothing: a token of ours stands in the ping's address. */
+/** The credentials of a marketplace. Gumroad has none: its ping URL holds a token of keyledger's. */
 export type Connection =
   | { provider: 'gumroad' }
   | { provider: Exclude<Marketplace, 'gumroad'>; webhookSecret: string; apiKey?: string | undefined }
@@ -36,15 +36,15 @@ type Field = keyof Credentials
 type Place = { tenantId: string; provider: Marketplace; operationId: string }
 
 /**
- * A secret's name in the vault. It holds the operation, so that a run repeated after a crash goes on with the same
- * secret, and another operation's secret never takes its place.
+ * A secret's name in the vault. It contains the operation's id, so that a repetition after a crash uses the
+ * same secret, and another operation's secret never replaces it.
  */
 const nameOf = (place: Omit<Place, 'provider'> & { provider: Provider }, field: Field): string =>
   `integration.${place.provider}.${place.operationId}.${field}`
 
 /**
- * Connects a marketplace. An API key is tried at the provider first. Carrying out an operation a second time changes
- * nothing and returns what the first one did.
+ * Connects a marketplace. An API key is tested at the provider first. Repeating an operation changes nothing
+ * and returns the result of the first run.
  * @throws Refusal `integration_connected`
  * @throws ProviderRefused when the API key is not accepted, ProviderUnavailable; nothing has changed then
  */
@@ -74,8 +74,8 @@ export async function connectMarketplace(
 }
 
 /**
- * Replaces the secret by which a marketplace's notifications are known to be its own; the former one is good for
- * nothing from then on. Carrying out an operation a second time changes nothing.
+ * Replaces the secret that verifies a marketplace's notifications; the former one is invalid at once.
+ * Repeating an operation changes nothing.
  * @throws Refusal `integration_not_connected`
  */
 export async function rotateSecret(
@@ -110,7 +110,7 @@ export async function rotateSecret(
   return { integration }
 }
 
-/** Forgets a connection and destroys its secrets; what is mapped stays. Nothing happens without a connection. */
+/** Removes a connection and destroys its secrets; the mappings stay. Nothing changes without a connection. */
 export async function disconnect(
   services: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
@@ -121,7 +121,7 @@ export async function disconnect(
 }
 
 /**
- * Says as what a marketplace sells a product. It takes the place of what was said before.
+ * Replaces a product's mapping at a marketplace.
  * @throws Refusal `mapping_key_type_not_found`, `integration_not_connected`, `mapping_taken`
  */
 export async function mapProduct(
@@ -143,7 +143,7 @@ export async function mapProduct(
   }))
 }
 
-/** What an operation came to that has been carried out before, as far as it still holds. */
+/** The result of an operation that was carried out before, as far as it still applies. */
 async function repeated(
   services: Ports<'secrets'>,
   integration: KnownIntegration,
@@ -174,7 +174,7 @@ async function keepCredentials(
   }
 }
 
-/** Seals a secret before the event that names it. @returns its name */
+/** Seals a secret before the event that names it is appended. @returns its name */
 async function keepSecret(
   services: Ports<'secrets'>,
   place: Place,
@@ -196,7 +196,7 @@ async function keepPingToken(
   return { name, hash: sha256(token), token }
 }
 
-/** Carries out a command that brings new secrets; when it is refused, they are destroyed. */
+/** Carries out a command that brings new secrets; a refusal destroys them. */
 async function changeWith(
   services: Ports<'execute' | 'now' | 'secrets'>,
   { tenantId, provider }: Place,
@@ -216,7 +216,7 @@ async function changeWith(
   }
 }
 
-/** Also destroys what the integration no longer uses, be it left from a run that crashed before it could. */
+/** Also destroys secrets that the integration no longer uses, including those left by a run that crashed. */
 export async function changeIntegration(
   services: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,

@@ -9,9 +9,9 @@ import { requireLicense } from './licenses.ts'
 import { stateOf } from './stream.ts'
 
 /**
- * Gives a license another key; from now on the old one answers `reminted`.
+ * Gives a license a new key; validates with the old one get `reminted`.
  * @param keepDevices whether the devices keep their seats, or all of them are freed
- * @returns the license as it is now, and its new raw key, which is nowhere else
+ * @returns the license, and its new raw key, which is stored nowhere
  * @throws Refusal `license_not_found`, `license_revoked`
  */
 export async function remintLicense(
@@ -36,9 +36,9 @@ export async function remintLicense(
 }
 
 /**
- * Frees the seat of a device, for the vendor and not for the device itself. One that has none any more stays so.
- * @returns the product, whose usage counts it
- * @throws Refusal `license_not_found`, `device_not_found` for a device that never sat on the license
+ * Frees the seat of a device on behalf of the vendor. A device that no longer has a seat is left unchanged.
+ * @returns the product, for its usage counts
+ * @throws Refusal `license_not_found`, `device_not_found` for a device that never had a seat on the license
  */
 export async function removeDevice(
   services: Ports<'db' | 'execute' | 'now'>,

@@ -15,13 +15,16 @@ import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { sealedHolder } from './licenses.ts'
 
-/** A license that was issued somewhere else. Times are in UTC, as the log writes them. */
+/** A license that another system issued. Times are in UTC, in the format of the log. */
 export type ForeignLicense = Omit<TermsAsked, 'deviceLimit'> & {
   licenseKey: string
   keyTypeId?: string | undefined
   email?: string | undefined
   name?: string | undefined
-  /** What it was there. Only `revoked` is recorded; the others must agree with the expiry, and the clock decides. */
+  /**
+   * Its status in that system. Only `revoked` is recorded; any other must agree with the expiry and the
+   * present time.
+   */
   status?: LicenseStatus | undefined
   createdAt?: string | undefined
   metadata?: Record<string, string> | undefined
@@ -32,7 +35,7 @@ export type Imported =
   | { status: 'imported' | 'duplicate'; licenseId: string; displayKey: string }
   | { status: 'invalid'; refusal: RefusalCode }
 
-/** A row that may be imported, if nobody has its key. */
+/** A row that may be imported, unless its key is taken. */
 type Candidate = {
   status: 'candidate'
   row: ForeignLicense
@@ -40,15 +43,15 @@ type Candidate = {
   terms: Omit<LicenseTerms, 'holder'>
 }
 
-/** How many are on their way at once: as many as the stores take in together. */
+/** How many rows are imported concurrently: as many as the stores accept together. */
 const atOnce = 64
 
 /**
- * Takes in licenses that were issued somewhere else. Each stands for itself: one that cannot be taken in keeps no
- * other from it. A license's id follows from tenant and key, so the first append to its stream is the claim of the
- * key: of two imports of one key, at whatever time and from wherever, one imports and the other finds a duplicate.
- * @returns what became of each, in the order given
- * @throws Refusal `plan_limit` when the plan leaves no room for any of their devices
+ * Imports licenses that another system issued. Rows are independent: one that fails does not affect the
+ * others. A license's id is derived from the tenant and the key, so the first append to its stream claims the
+ * key: of two imports of one key, one imports it and the other finds a duplicate.
+ * @returns the outcome of each row, in the given order
+ * @throws Refusal `plan_limit` when the plan has no capacity for any of their devices
  */
 export async function importLicenses(
   services: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'newId' | 'now' | 'planCapacity' | 'subjects'>,
@@ -64,7 +67,7 @@ export async function importLicenses(
   const taken = await findLicensesByKey(services.db, product.tenantId, [...firstOfKey.keys()])
   const mayBeNew = (plan: Candidate): boolean => {
     const holder = taken.get(plan.terms.keyHash)
-    // A request before this one of the same run may have imported it.
+    // An earlier request of the same run may have imported it.
     const own = origin.run?.resumed === true && holder === plan.licenseId
     return firstOfKey.get(plan.terms.keyHash) === plan && (holder === undefined || own)
   }
@@ -160,7 +163,7 @@ function planned(
   }
 }
 
-/** An import that was taken back has used up its id, and the next license of that key has the next one. */
+/** An import that was undone has used up its id; the next license with that key gets the next id. */
 async function withUnusedIds<Other extends { status: 'invalid' }>(
   services: Ports<'db' | 'deriveId'>,
   tenantId: string,
@@ -180,10 +183,10 @@ async function withUnusedIds<Other extends { status: 'invalid' }>(
 }
 
 /**
- * Takes rows as far as the plan has room for their devices, which is given to them in their order; one that does not fit
- * leaves it to the next. So many take their turn together that others of the tenant need not wait long.
+ * Imports rows while the plan has capacity for their devices, in order; a row that does not fit is skipped.
+ * Reservations are small enough that others of the tenant do not wait long.
  * @param isCounted whether a row's devices are counted already
- * @returns the rows that were not taken
+ * @returns the rows that were not imported
  */
 async function withinPlan(
   services: Ports<'planCapacity'>,
@@ -224,7 +227,7 @@ type Proof = () => Promise<void>
 
 type OneImported = 'imported' | 'duplicate' | 'key_type_not_found'
 
-/** @returns `imported` also when a request before this one of the same run has imported it */
+/** @returns `imported` also when an earlier request of the same run has imported it */
 async function importOne(
   services: Ports<'execute' | 'keyTypes' | 'newId' | 'subjects'>,
   { row, terms }: Candidate,
@@ -265,7 +268,10 @@ async function importOne(
   }
 }
 
-/** Works on a few at a time. After a failure nothing more is begun; it is thrown when what was begun is over. */
+/**
+ * Processes a few items concurrently. After a failure no further item is begun; it is thrown once the running
+ * ones have ended.
+ */
 async function forEachOf<T>(
   items: readonly T[],
   most: number,

@@ -24,8 +24,8 @@ export type LicenseAsked = TermsAsked & {
 }
 
 /**
- * Mints a license against a product's key type, its first one when none is named.
- * @returns the license as the read models now show it, and its raw key, which is nowhere else
+ * Mints a license for a key type of a product, by default its first one.
+ * @returns the license as the read models show it, and its raw key, which is stored nowhere
  * @throws Refusal `key_type_not_found`, `quantity_not_allowed`, `quantity_too_large`, `expiry_in_the_past`
  */
 export async function mintLicense(
@@ -72,13 +72,14 @@ export async function mintLicense(
       { found: noStream(licenses), run: origin.run, proof },
     ),
   )
-  // Recorded by a request before this one of the same run: what became of the license since is not its answer.
+  // An earlier request of the same run recorded it: the answer is the license as issued, without later
+  // changes.
   const license = events.length > 0 ? state : await issuedAs(services.ledger, licenseStream(licenseId))
   if (license.status === 'absent') throw new Error('a minted license is there')
   return { license, keyType, licenseKey }
 }
 
-/** A name alone names nobody: without an e-mail address there is no subject to seal it under. */
+/** A name without an email address is dropped: there is no subject whose key could seal it. */
 export async function sealedHolder(
   services: Ports<'subjects'>,
   tenantId: string,
@@ -89,8 +90,8 @@ export async function sealedHolder(
 }
 
 /**
- * Revokes a license for good. As a run that begins again it changes nothing, whatever was done to the license since.
- * @throws Refusal `license_not_found`, `license_revoked` when something else has revoked it already
+ * Revokes a license permanently. A repeated run changes nothing, even if the license was changed since.
+ * @throws Refusal `license_not_found`, `license_revoked` when another request has revoked it already
  */
 export async function revokeLicense(
   services: Ports<'db' | 'execute' | 'now'>,
@@ -107,7 +108,7 @@ export async function revokeLicense(
   return find()
 }
 
-/** @throws Refusal `license_not_found` for an absent license, for another tenant's and for what is no id alike */
+/** @throws Refusal `license_not_found`, also for another tenant's license and for a malformed id */
 export async function requireLicense(
   services: Ports<'db'>,
   tenantId: string,

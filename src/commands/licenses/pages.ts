@@ -5,20 +5,20 @@ import type { PageStart } from '../../../projections/page.ts'
 import { absentLicense, evolveLicense, statusAt } from '../../domain/licenses/license.ts'
 import type { Ports } from '../../ports.ts'
 
-/** A license as an export shows it, with its holder's e-mail address opened. */
+/** A license in an export, with its holder's email address decrypted. */
 export type OpenedLicense = { entry: LicenseEntry; email: string | null }
 
-/** The end of what an approver knew: a place in the log, and the moment that was recorded with it. */
+/** The approver's knowledge ends here: a position in the log, and the time of the event there. */
 type Bound = { position: bigint; at: string }
 
-/** Few enough to hold, enough that the questions in between do not count. */
+/** Small enough for memory, and large enough that the time of the queries does not matter. */
 const pageSize = 500
 
 /**
- * Every license that a filter finds now and would have found at the bound, newest first, a page at a time: the next one
- * is read when the one before it has been taken, so any number needs the memory of one. Each page begins after the last
- * license of the one before it, so what is minted or imported meanwhile makes none of them come twice or go missing.
- * @param now decides who is expired, for all pages alike
+ * Every license that matches a filter both now and at the bound, newest first, in pages. A page is read when
+ * the one before has been consumed, so memory use is that of one page. Each page begins after the last
+ * license of the one before, so licenses that are added meanwhile cause no duplicates and no gaps.
+ * @param now decides which licenses are expired, for all pages
  */
 export async function* licensePages(
   services: Ports<'db' | 'subjects'>,
@@ -33,7 +33,7 @@ export async function* licensePages(
     const within = await foundThen(services.db, items, filter, bound)
     const people = await services.subjects.openPeople(
       tenantId,
-      // Opening is most of the work, and nobody is shown the names.
+      // Decryption is most of the work, and names are not shown.
       within.map(({ license }) => license.holder && { ...license.holder, name: null }),
     )
     yield within.map((entry, index) => ({ entry, email: people[index]?.email ?? null }))
@@ -42,9 +42,9 @@ export async function* licensePages(
 }
 
 /**
- * Those that the filter would have found at the bound as well. A license's product never changes, and its date of
- * creation may be an import's own, so its place in the log says whether it was there; its status then is folded from
- * what had happened by then.
+ * Those that also matched the filter at the bound. A license's product never changes. Its creation date may
+ * come from an import, so its position in the log decides whether it existed; its status is evolved from its
+ * events up to then.
  */
 async function foundThen(
   db: Pool,
@@ -70,7 +70,7 @@ async function foundThen(
 }
 
 async function licenseAt(db: Pool, licenseId: string, revision: number) {
-  // No device decides over a license's status.
+  // A license's status does not depend on its devices.
   const deciding = await readEffectiveEvents(db, licenseId, revision, [])
   const license = deciding.reduce((state, { event }) => evolveLicense(state, event), absentLicense)
   return license.status === 'absent' ? undefined : license

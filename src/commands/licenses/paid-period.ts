@@ -5,8 +5,8 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { stateOf } from './stream.ts'
 
 /**
- * Records that a license's paid period is over, if it is: one that was renewed, revoked or recorded by somebody else
- * in the meantime is left as it is.
+ * Records the end of a license's paid period, if it has ended. A license that was renewed or revoked
+ * meanwhile, or whose end was recorded by another process, is left unchanged.
  * @throws Refusal `license_not_found`
  */
 export async function endPaidPeriod(

@@ -7,7 +7,7 @@ import {
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Loaded } from '../../ledger/load.ts'
 
-/** The license as its first event made it. */
+/** The license after its first event. */
 export async function issuedAs(ledger: Ledger, stream: string): Promise<License> {
   for await (const entry of ledger.readStream(stream, 1)) {
     if (entry.readable && entry.category === 'license') return evolveLicense(absentLicense, entry.event)
@@ -15,7 +15,7 @@ export async function issuedAs(ledger: Ledger, stream: string): Promise<License>
   return absentLicense
 }
 
-/** A license as a row of a read model has it, to be decided on. */
+/** The state of a license from a row of a read model, for a decision. */
 export const stateOf = ({
   license,
   revision,

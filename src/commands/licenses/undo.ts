@@ -14,16 +14,17 @@ import { isPlanFull } from '../devices/devices.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireLicense } from './licenses.ts'
 
-/** What is made good: of which license, and for the device of which seat. */
+/** What is undone: which change of a license, and for `ReseatDevice` which device. */
 export type Undo =
   | { type: 'reinstate'; reason: string | null }
   | { type: 'reseat'; deviceId: string }
   | { type: 'take back'; reason: string | null }
 
 /**
- * Makes good what was done to a license, by a new event. As a run that begins again it changes nothing, whatever was done
- * to the license since.
- * @throws Refusal `license_not_found`, `license_key_type_gone`, `plan_limit`, and what `decideLicense` refuses
+ * Undoes a change of a license by a new event. A repeated run changes nothing, even if the license was
+ * changed since.
+ * @throws Refusal `license_not_found`, `license_key_type_gone`, `plan_limit`, and what `decideLicense`
+ *   refuses
  */
 export async function undo(
   services: Ports<'db' | 'execute' | 'keyTypes' | 'now' | 'planCapacity'>,
@@ -56,7 +57,7 @@ export async function undo(
   return requireLicense(services, tenantId, licenseId)
 }
 
-/** The same decision, of which nothing is recorded. @throws Refusal as {@link undo} */
+/** The same decision without recording anything. @throws Refusal as {@link undo} */
 export async function refuseUndo(
   services: Ports<'db' | 'findProduct' | 'ledger' | 'now'>,
   tenantId: string,
@@ -84,7 +85,7 @@ function commandOf(wanted: Undo, keyTypeIsThere: boolean, at: string): ReverseCo
   }
 }
 
-/** A key type is deleted only where no live license references it. */
+/** A key type can be deleted only if no live license references it. */
 async function hasKeyType(
   services: Ports<'findProduct'>,
   { tenantId, productId, keyTypeId }: IssuedLicense,
@@ -93,7 +94,7 @@ async function hasKeyType(
   return product !== undefined && findKeyType(product, keyTypeId) !== undefined
 }
 
-/** A tenant that cannot be read is granted nothing that is limited. */
+/** A tenant that cannot be read gets the smallest plan. */
 async function planOf(services: Ports<'db'>, tenantId: string): Promise<Plan> {
   return (await findTenant(services.db, tenantId))?.plan ?? 'free'
 }

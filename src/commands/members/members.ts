@@ -21,7 +21,7 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /**
  * @returns the member's id
- * @throws Refusal `member_exists` when somebody with this address is one already
+ * @throws Refusal `member_exists` when a member has this address already
  */
 export async function addMember(
   services: Ports<'db' | 'execute' | 'now' | 'subjects'>,
@@ -43,8 +43,8 @@ export async function addMember(
 export type IssuedLink = { secret: string; expiresAt: string }
 
 /**
- * Makes a one-time link with which a member sets up how they sign in; earlier ones are of no use from now on.
- * @returns what the link holds, which is nowhere else
+ * Issues a one-time link for setting up how a member signs in; earlier links become invalid.
+ * @returns the link's secret, which is stored nowhere
  * @throws Refusal `member_not_found`
  */
 export async function issueLink(
@@ -58,7 +58,7 @@ export async function issueLink(
   const now = services.now()
   const secret = Buffer.from(services.randomBytes(32)).toString('base64url')
   const expiresAt = new Date(now.getTime() + linkLifetimeMs).toISOString()
-  // Written before it is recorded, and shown after that: until then nobody has the link.
+  // Written before it is recorded and returned, so that a link is never issued without a record.
   await writeLink(services.db, { secret, memberId, tenantId, expiresAt }, now)
   await change(services, memberId, { type: 'IssueLink', purpose, expiresAt, at: now.toISOString() }, origin)
   return { secret, expiresAt }
@@ -81,8 +81,8 @@ export async function changeRole(
 }
 
 /**
- * The member's sessions and everything they signed in with go with them. A crash before that leaves nothing to fear:
- * whoever is no member is let in nowhere.
+ * The member's sessions and tokens end too. A crash before that does no harm, since sessions and tokens are
+ * accepted only for existing members.
  * @throws Refusal `member_not_found`, `last_owner`
  */
 export async function removeMember(
@@ -102,10 +102,10 @@ export async function removeMember(
   if (credentials?.totpName) await services.secrets.destroy(tenantId, credentials.totpName)
 }
 
-/** Whom a one-time link is for, with the address that they were added under. */
+/** The member that a one-time link is for, with the address that they were added with. */
 export type LinkHolder = KnownMember & { link: Link; email: string }
 
-/** Undefined for a link that is unknown, used or expired, or whose member has gone. */
+/** Undefined for a link that is unknown, used or expired, or whose member was removed. */
 export async function findLinkHolder(
   services: Ports<'db' | 'now' | 'subjects'>,
   secret: string,
@@ -117,7 +117,7 @@ export async function findLinkHolder(
   return email === null ? undefined : { ...known, link, email }
 }
 
-/** Undefined when nobody with this address is a member. */
+/** Undefined when no member has this address. */
 export async function findMemberByEmail(
   { db, subjects }: Ports<'db' | 'subjects'>,
   tenantId: string,

@@ -11,14 +11,14 @@ import { newTotpSecret, totpStep } from '../../access/totp.ts'
 import type { Ports } from '../../ports.ts'
 import { momentOf } from '../origin.ts'
 
-/** Who sets up how they sign in: with a one-time link, or from a session of theirs. */
+/** The member who sets up how they sign in, with a one-time link or from a session. */
 export type SettingUp = {
   memberId: string
   tenantId: string
   email: string
-  /** Everything that was set up before is replaced, and every session ended. */
+  /** With a link, all earlier credentials are replaced and every session ends. */
   linkHash?: string | undefined
-  /** The session that goes on when the others are ended. */
+  /** The session that stays when the others end. */
   sessionHash?: string | undefined
 }
 
@@ -28,10 +28,10 @@ type SetUpProblem = 'password' | 'code' | 'link' | 'passkey'
 const refused = (problem: SetUpProblem, message: string): SetUp => ({ done: false, problem, message })
 const linkIsUsed = refused('link', 'This link was already used. Ask for a new one.')
 
-/** @param enrolment tells this attempt to connect an authenticator app from the member's others */
+/** @param enrolment distinguishes this attempt to connect an authenticator app from the member's others */
 const totpNameOf = (memberId: string, enrolment: string): string => `member-totp.${memberId}.${enrolment}`
 
-/** The secret that an authenticator app is to hold. The same one for as long as the attempt is the same. */
+/** The secret for an authenticator app. It stays the same during one attempt. */
 export function beginTotp(
   services: Ports<'secrets'>,
   { tenantId, memberId }: Pick<SettingUp, 'tenantId' | 'memberId'>,
@@ -41,8 +41,8 @@ export function beginTotp(
 }
 
 /**
- * Makes a password and an authenticator app the way in; the code proves that the app holds the secret. All sessions
- * but the asking one end.
+ * Sets a password and an authenticator app; the code proves that the app holds the secret. All other sessions
+ * end.
  */
 export async function setUpPassword(
   services: Ports<'db' | 'fingerprint' | 'now' | 'secrets'>,
@@ -73,7 +73,7 @@ export async function setUpPassword(
   return { done: true }
 }
 
-/** Makes a passkey a way in, beside those that there are unless it was a link that led here. */
+/** Adds a passkey. With a link, it replaces all earlier credentials. */
 export async function setUpPasskey(
   services: Ports<'db' | 'now'>,
   who: SettingUp,
@@ -95,10 +95,13 @@ export async function setUpPasskey(
   return outcome
 }
 
-/** Undoes what the transaction has done so far. */
+/** Rolls back the transaction. */
 class PasskeyTaken extends Error {}
 
-/** A link replaces everything that was there. @returns false when somebody used it meanwhile */
+/**
+ * Uses the link, if any, which deletes the earlier credentials. @returns false when the link was used
+ * meanwhile
+ */
 async function spendLink(client: ClientBase, { linkHash, memberId }: SettingUp, now: Date): Promise<boolean> {
   if (linkHash === undefined) return true
   if (!(await useLink(client, linkHash, now))) return false
@@ -106,14 +109,15 @@ async function spendLink(client: ClientBase, { linkHash, memberId }: SettingUp, 
   return true
 }
 
-/** @returns false for the last way in, which stays */
+/** @returns false for the member's last credential, which stays */
 export async function removePasskey(
   services: Ports<'db'>,
   memberId: string,
   credentialId: string,
 ): Promise<boolean> {
   return inTransaction(services.db, async (client) => {
-    // Of two who each remove one of the last two, one waits here and then finds it to be the last.
+    // Of two concurrent removals of the last two credentials, the second waits here and then finds the last
+    // one.
     const { rowCount } = await client.query(
       'select from vault.member_passkeys where member_id = $1 for update',
       [memberId],
@@ -127,7 +131,7 @@ export async function removePasskey(
   })
 }
 
-/** What a member can sign in with now. */
+/** The credentials that a member can sign in with. */
 export async function waysIn(services: Ports<'db'>, memberId: string) {
   const credentials = await findCredentials(services.db, memberId)
   const passkeys = await listPasskeys(services.db, memberId)

@@ -21,7 +21,7 @@ import { callerOf } from '../../limits/address.ts'
 import type { Ports } from '../../ports.ts'
 import { momentOf } from '../origin.ts'
 
-/** `no_match` never says what did not match: the address, the tenant, the password or the code. */
+/** `no_match` does not say what did not match: the address, the tenant, the password or the code. */
 export type SignIn =
   | { outcome: 'signed_in'; known: KnownMember }
   | { outcome: 'no_match' }
@@ -29,22 +29,22 @@ export type SignIn =
 
 const noMatch: SignIn = { outcome: 'no_match' }
 
-/** Where somebody tries to sign in from: the hash of what their browser is known by, if it holds such a thing. */
+/** Where a sign-in attempt comes from; `deviceHash` is the hash of the browser's cookie, if it has one. */
 export type Caller = { address: string; deviceHash: string | undefined }
 
-/** An office behind one address. */
+/** Sized for an office behind one address. */
 const perAddress: Allowance = { burst: 20, intervalMs: 30_000 }
-/** One person who has forgotten which of their passwords it was: at an address, in a known browser, in a session. */
+/** Sized for one person who tries several passwords: at an address, in a known browser, or in a session. */
 const perPerson: Allowance = { burst: 8, intervalMs: 180_000 }
-/** All strangers together who try one account, from however many addresses. */
+/** For all unknown callers of one account together, from any number of addresses. */
 const perAccount: Allowance = { burst: 60, intervalMs: 60_000 }
 
 type Bucket = { bucket: string; allowance: Allowance }
 
 /**
- * Signs in with a password and a code. Whether or not there is such a member, the same look-ups and the same password
- * hash are made, so that neither the answer nor its time tells.
- * @param asked the tenant is only needed by those whose address is a member of several
+ * Signs in with a password and a code. The same look-ups and the same password hash are made whether or not
+ * the member exists, so that neither the answer nor its time reveals it.
+ * @param asked the tenant is needed only if the address belongs to members of several tenants
  */
 export async function signInWithPassword(
   services: Ports<'attempts' | 'db' | 'fingerprint' | 'now' | 'secrets'>,
@@ -61,7 +61,8 @@ export async function signInWithPassword(
     ({ member }) => asked.tenantId === undefined || member.tenantId === asked.tenantId,
   )
   const [only] = meant.length === 1 ? meant : []
-  // An account is what was typed, not what was found: how long to wait tells nobody whether there is such a member.
+  // The limit applies to the entered address and tenant, not to the member found, so that the wait does not
+  // reveal whether the member exists.
   const account = `${emailIndex} ${asked.tenantId ?? ''}`
   const buckets = await bucketsOf(services, caller, only?.member.memberId ?? '', account)
   const attempt = await services.attempts.take(buckets)
@@ -73,7 +74,7 @@ export async function signInWithPassword(
   return { outcome: 'signed_in', known: only }
 }
 
-/** Proves once more, in a session, that it is still the same person. Nobody else uses up the session's tries. */
+/** Verifies in a session that it is still the same person. Others cannot use up the session's attempts. */
 export async function proveWithPassword(
   services: Ports<'attempts' | 'db' | 'now' | 'secrets'>,
   { memberId, sessionHash }: InSession,
@@ -90,13 +91,13 @@ export async function proveWithPassword(
   return { outcome: 'signed_in', known }
 }
 
-/** Whose session it is, and which. */
+/** A member's session. */
 export type InSession = { memberId: string; sessionHash: string }
 
-/** What a browser sent, and the challenge that it had to sign: undefined when there was none to be taken. */
+/** The browser's response and the challenge that it had to sign; undefined when no challenge was left. */
 export type Presented = { credential: string; challenge: string | undefined }
 
-/** Signs in with a passkey, which says by itself whose it is. */
+/** Signs in with a passkey, which identifies its member. */
 export async function signInWithPasskey(
   services: Ports<'attempts' | 'db' | 'now'>,
   party: RelyingParty,
@@ -109,7 +110,7 @@ export async function signInWithPasskey(
   return passkeyFits(services, party, { ...presented, credential, passkey }, buckets)
 }
 
-/** Proves once more, in a session, with a passkey of the session's member. */
+/** Verifies in a session with a passkey of the session's member. */
 export async function proveWithPasskey(
   services: Ports<'attempts' | 'db' | 'now'>,
   party: RelyingParty,
@@ -147,8 +148,9 @@ type Parsed = {
 }
 
 /**
- * From whom a try is taken. A browser in which the member has signed in before has tries of its own, which no stranger
- * uses up; strangers are bounded by their address, by their address and the account, and all together by the account.
+ * The buckets that an attempt is counted in. A browser in which the member has signed in before has attempts
+ * of its own, which others cannot use up. Unknown callers are limited by address, by address and account, and
+ * together by account.
  * @param account for a password; a passkey cannot be guessed
  */
 async function bucketsOf(
@@ -169,7 +171,7 @@ async function bucketsOf(
   ]
 }
 
-/** Somebody who got in has all their own tries again, and has used none of those that they share with others. */
+/** A success resets the person's own attempts, and returns the one taken from shared buckets. */
 async function forgive({ attempts }: Ports<'attempts'>, buckets: readonly Bucket[]): Promise<void> {
   for (const { bucket, allowance } of buckets) {
     if (allowance === perPerson) await attempts.forgive(bucket)
@@ -177,7 +179,7 @@ async function forgive({ attempts }: Ports<'attempts'>, buckets: readonly Bucket
   }
 }
 
-/** A code is used up only together with the right password. */
+/** A code is used up only if the password is right too. */
 async function passwordAndCodeFit(
   services: Ports<'db' | 'now' | 'secrets'>,
   credentials: Credentials | undefined,

@@ -7,9 +7,9 @@ import type { KeyTypeRef } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /**
- * Deletes a key type that no live license references; the ended ones keep the entitlements that it had. Run again
- * for the same cause it changes nothing, even if a key type of the same id was added since. Nobody issues a license
- * against it from before the licenses are counted until the deletion is in the read models.
+ * Deletes a key type that no live license references; ended licenses keep its entitlements. A repetition for
+ * the same cause changes nothing, even if a key type with the same id was added since. From the count of the
+ * licenses until the read models show the deletion, no license is issued for the key type.
  * @throws Refusal `product_not_found`, `key_type_not_found`, `key_type_is_last`, `key_type_in_use`
  */
 export function deleteKeyType(

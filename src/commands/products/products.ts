@@ -71,7 +71,7 @@ export function changeKeyType(
   }))
 }
 
-/** Carries out any command on a product. @throws Refusal as `decideProduct` */
+/** Carries out any command on a product. @throws Refusal as `decideProduct` does */
 export function decided(
   services: Ports<'execute' | 'findProduct' | 'now'>,
   tenantId: string,

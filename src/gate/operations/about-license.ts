@@ -3,7 +3,7 @@ import { requireLicense } from '../../commands/licenses/licenses.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import type { Ports } from '../../ports.ts'
 
-/** The license, and how an approver is told which one it is. @throws Refusal `license_not_found` */
+/** The license, and its description for an approver. @throws Refusal `license_not_found` */
 export async function aboutLicense(
   services: Ports<'db' | 'findProduct' | 'subjects'>,
   tenantId: string,

@@ -18,10 +18,10 @@ const query = z.strictObject({
   status: z.enum(['active', 'fallback', 'expired', 'revoked']).optional(),
 })
 
-/** What was exported: the pages are read when they are taken. */
+/** An export; its pages are read as they are consumed. */
 export type LicenseExport = {
   format: 'ndjson' | 'csv'
-  /** The moment of the export, by which a license is active or expired. */
+  /** The time of the export, which decides which licenses are active or expired. */
   now: string
   pages: AsyncIterable<OpenedLicense[]>
 }
@@ -50,7 +50,7 @@ export const exportLicenses = gatedOperation({
         'Licenses that are added to this selection after the approval are not exported',
         'License keys are masked and cannot be used',
       ],
-      // Licenses are minted all the time; a few more or less are no reason to think again.
+      // Licenses are minted constantly; a different number needs no warning.
       state: null,
     }
   },

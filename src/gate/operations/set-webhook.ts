@@ -64,7 +64,7 @@ const refusedAs: Record<TargetFault, RefusalCode> = {
   'not public': 'webhook_target_not_public',
 }
 
-/** The host that is really connected to, and its port: a name that is not ASCII is written in punycode. */
+/** The host and port of the actual connection: a name that is not ASCII is in punycode. */
 const hostIn = (url: string): string => new URL(url).host
 
 function wordsFor(

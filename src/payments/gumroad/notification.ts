@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import { ignored, incomplete, momentFrom, type Translated } from '../translated.ts'
 
 /**
- * Reads a ping: gumroad's form for a sale, or for a payment that renews one. Anything but a real sale is ignored.
- * @param now for a form that does not say when it happened
+ * Reads a ping: gumroad's form for a sale, or for a renewal of one. Anything but a real sale is ignored.
+ * @param now the time of a form without one
  * @see https://gumroad.com/ping
  */
 export function translatePing(raw: string, now: Date): Translated {
@@ -52,8 +52,8 @@ export function translatePing(raw: string, now: Date): Translated {
 const ignoredTest = (raw: string): Translated => ({ type: 'ignored', testId: hash('sha256', raw, 'hex') })
 
 /**
- * Reads what gumroad sends to addresses that were subscribed through its API. What sells, renews or only announces is
- * ignored here: sales come as pings, and a subscription that was cancelled goes on until it has ended.
+ * Reads gumroad's requests to URLs that were subscribed through its API. Sales, renewals and announcements
+ * are ignored: sales come as pings, and a cancelled subscription continues until it has ended.
  * @see https://gumroad.com/api#resource-subscriptions
  */
 export function translateResource(raw: string, now: Date): Translated {
@@ -77,10 +77,10 @@ export function translateResource(raw: string, now: Date): Translated {
   if (resource !== 'refund' && resource !== 'dispute' && resource !== 'dispute_won') return ignored
   const saleId = form.get('sale_id')
   if (!saleId) return incomplete
-  // The form repeats the sale, with its time: when this happened is not said.
+  // The form repeats the sale with the time of the sale; the time of this change is not in it.
   const about = { ...sender, notificationId, at: now.toISOString(), link: `sale:${saleId}` }
   if (resource !== 'refund') {
-    // The money of a dispute is gone at once, and no word comes when it is lost: only when it is won.
+    // A disputed amount is lost at once. A lost dispute has no notification of its own, only a won one.
     return { type: resource === 'dispute' ? 'dispute_lost' : 'dispute_won', ...about, disputeId: saleId }
   }
   const full = form.get('refunded') === 'true'
@@ -88,7 +88,7 @@ export function translateResource(raw: string, now: Date): Translated {
     type: 'refunded',
     ...about,
     refundId: full ? saleId : notificationId,
-    // Of a refund in part gumroad does not say how much it was.
+    // Gumroad does not send the amount of a partial refund.
     amount: full ? (countOf(form.get('price')) ?? 0) : 0,
     currency: (form.get('currency') || 'usd').toLowerCase(),
     full,
@@ -105,19 +105,19 @@ const monthsOf = new Map([
   ['every_two_years', 24],
 ])
 
-/** How far a payment reaches; undefined for a rhythm that nobody knows. */
+/** The end of the period that a payment covers; undefined for an unknown recurrence. */
 function endOfPeriod(from: string, recurrence: string | null): string | undefined {
   const months = monthsOf.get(recurrence ?? '')
   if (months === undefined) return undefined
   const end = new Date(from)
   const day = end.getUTCDate()
   end.setUTCMonth(end.getUTCMonth() + months)
-  // What begins on the 31st ends on the last day of a shorter month, not in the one after it.
+  // A period that begins on the 31st ends on the last day of a shorter month, not in the month after it.
   if (end.getUTCDate() !== day) end.setUTCDate(0)
   return end.toISOString()
 }
 
-/** Undefined for what is no whole number. */
+/** Undefined for text that is not a whole number. */
 function countOf(text: string | null): number | undefined {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }

@@ -7,7 +7,7 @@ const accept = 'application/vnd.api+json'
 const User = z.object({ data: z.object({ type: z.literal('users') }) })
 
 /**
- * Asks whose key it is, which changes nothing.
+ * Reads the owner of the key, to test it without a change.
  * @see https://docs.lemonsqueezy.com/api/users/retrieve-user
  * @throws ProviderRefused for a key that is not valid, ProviderUnavailable
  */
@@ -21,7 +21,7 @@ const Subscription = z.object({
 })
 
 /**
- * @returns undefined when there is no such subscription, or it is not renewed any more
+ * @returns undefined when there is no such subscription, or it no longer renews
  * @see https://docs.lemonsqueezy.com/api/subscriptions/retrieve-subscription
  * @throws ProviderRefused, ProviderUnavailable
  */

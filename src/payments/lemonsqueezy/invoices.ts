@@ -4,7 +4,7 @@ import { ignored, momentFrom, type Translated } from '../translated.ts'
 import { Numeric, type Payload } from './payload.ts'
 import { refundOf } from './refunds.ts'
 
-/** Reads a subscription at the provider; undefined when the connection has no key to ask with. */
+/** Reads a subscription at the provider; undefined when the integration has no API key. */
 export type ReadSubscription =
   | ((subscriptionId: string) => Promise<{ orderId: string; paidUntil: string } | undefined>)
   | undefined
@@ -23,9 +23,10 @@ const Invoice = z.object({
 })
 
 /**
- * An invoice of a subscription that was paid. It says neither which order began the subscription nor how far it pays: the
- * subscription's own events do. Where there is a key the provider is asked, for vendors who do not have those events sent.
- * @returns undefined when it lacks what it should have
+ * A paid invoice of a subscription. It holds neither the order that began the subscription nor the end of the
+ * period; the subscription's own events do. With an API key the provider is asked, for vendors who do not
+ * send those events.
+ * @returns undefined when a required field is missing
  * @throws ProviderRefused, ProviderUnavailable
  */
 export async function paidBy(
@@ -39,7 +40,7 @@ export async function paidBy(
   const { subscription_id: id, billing_reason: reason, test_mode: test } = invoice
   const names = [`invoice:${data.id}`]
   const about = { provider: 'lemonsqueezy', notificationId, test, at, link: `subscription:${id}` } as const
-  // The order paid for the first period.
+  // The first period was paid by the order.
   if (reason === 'initial') return { type: 'payment named', ...about, names, isFirst: true }
   if (reason !== 'renewal') return ignored
   const subscription = await readSubscription?.(id)
@@ -55,13 +56,13 @@ export async function paidBy(
   }
 }
 
-/** @returns undefined when it lacks what it should have */
+/** @returns undefined when a required field is missing */
 export function paymentRefundedBy({ data }: Payload, notificationId: string): Translated | undefined {
   const invoice = Invoice.safeParse(data.attributes).data
   if (!invoice) return undefined
   const id = `invoice:${data.id}`
   const link = `subscription:${invoice.subscription_id}`
-  // The order's notifications report the refund of the first payment, too.
+  // The order's notifications report the refund of the first payment too.
   const payment = invoice.billing_reason === 'initial' ? firstPayment : id
   return refundOf(invoice, { id, link, payment }, notificationId)
 }

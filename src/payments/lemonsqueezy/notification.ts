@@ -13,7 +13,7 @@ export function verifyLemonSqueezy(raw: Buffer, signature: string, secret: strin
 }
 
 /**
- * What a buyer can write into an address, as `custom_data`, is not looked at: it would let them choose what they get.
+ * `custom_data` is not read: buyers can write it into a URL, and could choose what they get.
  * @see https://docs.lemonsqueezy.com/help/webhooks/webhook-requests
  */
 export async function translateLemonSqueezy(
@@ -26,7 +26,7 @@ export async function translateLemonSqueezy(
   return (await translate(payload, notificationId, readSubscription)) ?? incomplete
 }
 
-/** @returns undefined when the event lacks what it should have */
+/** @returns undefined when a required field is missing */
 async function translate(
   payload: Payload,
   notificationId: string,
@@ -74,7 +74,7 @@ const Order = z.object({
   test_mode: z.boolean().default(false),
 })
 
-/** Statuses of orders that nothing was paid for. */
+/** Statuses of orders without a payment. */
 const unpaid = new Set(['pending', 'failed', 'fraudulent'])
 
 function soldBy({ data }: Payload, notificationId: string): Translated | undefined {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** Ids are numbers in some places and texts in others. */
+/** Ids are numbers in some places and strings in others. */
 export const Numeric = z.union([z.int(), z.string().min(1).max(255)]).transform(String)
 
-/** What every event has. */
+/** The fields of every event. */
 export const Payload = z.object({
   meta: z.object({ event_name: z.string() }),
   data: z.object({ id: Numeric, attributes: z.unknown() }),

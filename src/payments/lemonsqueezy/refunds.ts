@@ -1,6 +1,6 @@
 import { momentFrom, type Translated } from '../translated.ts'
 
-/** What orders and invoices say alike about what was paid and given back. */
+/** The fields that orders and invoices share about payments and refunds. */
 type Payment = {
   status?: string | null | undefined
   total: number
@@ -15,7 +15,7 @@ type Payment = {
 /**
  * The refund of an order or of an invoice. Its amount is the sum of all refunds so far.
  * @param of `id` names the payment at the provider, `link` its sale, `payment` the payment within the sale
- * @returns undefined when it lacks a time
+ * @returns undefined when it has no time
  */
 export function refundOf(
   paid: Payment,

@@ -14,8 +14,8 @@ const Subscription = z.object({
 })
 
 /**
- * What a subscription is now, and how far it is paid while it is active.
- * @returns undefined when it lacks what it should have
+ * The present state of a subscription, and the end of the paid period while it is active.
+ * @returns undefined when a required field is missing
  */
 export function changedBy({ data }: Payload, notificationId: string): Translated | undefined {
   const subscription = Subscription.safeParse(data.attributes).data
@@ -39,7 +39,7 @@ export function changedBy({ data }: Payload, notificationId: string): Translated
   }
 }
 
-/** @returns undefined when it lacks what it should have */
+/** @returns undefined when a required field is missing */
 export function endedBy({ data }: Payload, notificationId: string): Translated | undefined {
   const subscription = Subscription.safeParse(data.attributes).data
   const at = momentFrom(subscription?.updated_at)

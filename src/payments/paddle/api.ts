@@ -4,8 +4,9 @@ import type { Buyer } from '../notification.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 
 /**
- * Lists the types of events, which paddle recommends for trying a key: it needs no permission and changes nothing.
- * @param apiUrl undefined for paddle's own, live or sandbox, which the key tells
+ * Lists the types of events, which paddle recommends for testing a key: it needs no permission and changes
+ * nothing.
+ * @param apiUrl undefined for paddle's own, live or sandbox depending on the key
  * @see https://developer.paddle.com/api-reference/about/authentication
  * @throws ProviderRefused for a key that is not valid, ProviderUnavailable
  */
@@ -26,12 +27,12 @@ export async function checkApiKey(
   )
 }
 
-/** Keys of the sandbox say so themselves. */
+/** Keys of the sandbox contain a marker. */
 export const isSandboxKey = (apiKey: string): boolean => apiKey.includes('_sdbx_')
 
 /**
  * @see https://developer.paddle.com/api-reference/customers/get-customer
- * @throws ProviderRefused for a customer that the key does not lead to, ProviderUnavailable
+ * @throws ProviderRefused for a customer that the key has no access to, ProviderUnavailable
  */
 export async function readCustomer(
   apiUrl: string | undefined,
@@ -52,9 +53,9 @@ export async function readCustomer(
 const Customer = z.object({ email: z.string().nullish(), name: z.string().nullish() })
 
 async function connect(apiUrl: string | undefined, apiKey: string) {
-  // Loading it takes a fifth of a second, which only those who connect paddle have to wait for.
+  // Loaded on demand: it takes a fifth of a second, which only users of paddle should wait for.
   const { ApiError, Environment: Known, Paddle } = await import('@paddle/paddle-node-sdk')
-  // The SDK takes an address in the place of a name, which its types do not say.
+  // The SDK accepts a URL in place of an environment's name, which its types do not allow.
   const elsewhere = apiUrl as Environment | undefined
   const environment = elsewhere ?? (apiKey.includes('_sdbx_') ? Known.sandbox : Known.production)
   const paddle = new Paddle(apiKey, { environment })

@@ -5,7 +5,7 @@ import { ignored, incomplete, isPaused, momentFrom, parsedAs, type Translated } 
 import { ProviderRefused } from '../trouble.ts'
 
 /**
- * `ts=…;h1=…`, with more than one `h1` while a secret is replaced.
+ * The signature is `ts=…;h1=…`, with more than one `h1` while a secret is replaced.
  * @see https://developer.paddle.com/webhooks/signature-verification
  */
 export function verifyPaddle(raw: Buffer, signature: string, secret: string, now: Date): boolean {
@@ -16,11 +16,11 @@ export function verifyPaddle(raw: Buffer, signature: string, secret: string, now
 }
 
 export type PaddleContext = {
-  /** Whether the connection is to paddle's sandbox, which notifications do not say. */
+  /** Whether the integration uses paddle's sandbox, which notifications do not show. */
   test: boolean
-  /** Whether something is sold under a price's id. */
+  /** Whether a price's id is mapped. */
   isMapped(priceId: string): boolean
-  /** Reads who bought, which transactions do not say; undefined when the connection has no key to ask with. */
+  /** Reads the buyer, who is not part of a transaction; undefined when the integration has no API key. */
   readCustomer: ((customerId: string) => Promise<Buyer | null>) | undefined
 }
 
@@ -34,7 +34,7 @@ const Event = z.object({
 })
 type Event = z.infer<typeof Event>
 
-/** Money is written as a whole number of minor units, in a text. */
+/** Amounts are strings with a whole number of minor units. */
 const Amount = z
   .string()
   .regex(/^-?\d{1,15}$/)
@@ -51,7 +51,7 @@ export async function translatePaddle(raw: string, context: PaddleContext): Prom
 
 type Common = { provider: 'paddle'; notificationId: string; test: boolean; at: string }
 
-/** @returns undefined when the event lacks what it should have */
+/** @returns undefined when a required field is missing */
 async function translate(
   event: Event,
   common: Common,
@@ -100,7 +100,7 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
   const { id, subscription_id: subscriptionId, billing_period: period } = transaction
   const paidUntil = momentFrom(period?.ends_at)
   const { total, grand_total: charged } = transaction.details.totals
-  // What was paid out of the customer's credit is refunded with the rest.
+  // The part that was paid from the customer's credit is refunded with the rest.
   const amount = Math.max(total ?? 0, charged)
   const currency = transaction.currency_code.toLowerCase()
   const isRecurring = transaction.origin === 'subscription_recurring'
@@ -118,7 +118,7 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
       currency,
     }
   }
-  // What else is charged on a subscription pays for no period.
+  // Other charges on a subscription do not pay for a period.
   if (transaction.origin.startsWith('subscription_')) return ignored
   const item = transaction.items.find(({ price }) => context.isMapped(price.id)) ?? transaction.items[0]
   if (!item) return undefined
@@ -140,8 +140,8 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
 }
 
 /**
- * An address among the vendor's own data spares asking for it.
- * @returns null when nothing says who bought, also because the key may not read it: the sale is paid all the same
+ * An address in the vendor's custom data makes the request unnecessary.
+ * @returns null when the buyer is unknown, also because the key has no access; the sale is paid all the same
  * @throws ProviderUnavailable
  */
 async function customerOf(
@@ -169,7 +169,7 @@ const Adjustment = z.object({
   totals: z.object({ total: Amount }),
 })
 
-/** Paddle answers a chargeback itself: by the time that it says so, the money is gone. */
+/** Paddle handles chargebacks itself: when it sends one, the amount is already lost. */
 function adjustedBy(event: Event, common: Common): Translated | undefined {
   const adjustment = Adjustment.safeParse(event.data).data
   if (!adjustment) return undefined
@@ -179,7 +179,7 @@ function adjustedBy(event: Event, common: Common): Translated | undefined {
   const money = { amount: Math.abs(totals.total), currency: adjustment.currency_code.toLowerCase() }
   switch (action) {
     case 'refund': {
-      // A refund of every item is `partial` too: it is a full one by its amount.
+      // A refund of every item has the type `partial` too; its amount shows that it is full.
       return { type: 'refunded', ...about, refundId: id, ...money, full: adjustment.type === 'full' }
     }
     case 'chargeback':

@@ -4,7 +4,7 @@ import { contentOf, readWithKey } from '../read-with-key.ts'
 const Organizations = z.object({ items: z.array(z.unknown()) })
 
 /**
- * Lists the organizations that the token is good for, which changes nothing.
+ * Lists the token's organizations, to test it without a change.
  * @see https://polar.sh/docs/api-reference/organizations/list
  * @throws ProviderRefused for a token that is not valid or lacks `organizations:read`, ProviderUnavailable
  */

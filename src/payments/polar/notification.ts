@@ -6,7 +6,8 @@ import { ignored, incomplete, isPaused, momentFrom, parsedAs, type Translated } 
 export type PolarHeaders = { id: string; timestamp: string; signature: string }
 
 /**
- * Standard Webhooks, but for the key: it is the secret's own bytes, not what the secret says in base64.
+ * Standard Webhooks, except for the key: polar uses the secret's own bytes instead of decoding it from
+ * base64.
  * @see https://polar.sh/docs/integrate/webhooks/delivery
  */
 export function verifyPolar(raw: Buffer, headers: PolarHeaders, secret: string, now: Date): boolean {
@@ -24,8 +25,8 @@ type Common = { provider: 'polar'; notificationId: string; test: boolean; at: st
 
 /**
  * @param notificationId the message's id, from its header
- * @param test whether the connection is to polar's sandbox, which notifications do not say
- * @param now for a notification that does not say when it happened
+ * @param test whether the integration uses polar's sandbox, which notifications do not show
+ * @param now the time of a notification without one
  * @see https://polar.sh/docs/integrate/webhooks/events
  */
 export function translatePolar(raw: string, notificationId: string, test: boolean, now: Date): Translated {
@@ -35,7 +36,7 @@ export function translatePolar(raw: string, notificationId: string, test: boolea
   return translate(event, { provider: 'polar', notificationId, test, at }) ?? incomplete
 }
 
-/** @returns undefined when the event lacks what it should have */
+/** @returns undefined when a required field is missing */
 function translate(event: Event, common: Common): Translated | undefined {
   switch (event.type) {
     case 'order.paid':
@@ -63,7 +64,7 @@ const Order = z.object({
   subscription_id: Id.nullish(),
   checkout_id: Id.nullish(),
   seats: z.int().positive().nullish(),
-  // A customer that is a team may have no address, and one that was deleted is not sent.
+  // A customer that is a team may have no address, and a deleted customer is not sent.
   customer: z.object({ email: z.string().nullish(), name: z.string().nullish() }).nullish(),
   product: z.object({ name: z.string() }).nullish(),
   subscription: z.object({ current_period_end: z.string().nullish() }).nullish(),
@@ -151,7 +152,7 @@ function changedBy({ data }: Event, common: Common): Translated | undefined {
   }
 }
 
-/** Access ends when polar says so, which of a subscription that was not paid is before its period's end. */
+/** Access ends when polar sends it, for an unpaid subscription before the end of its period. */
 function endedBy({ data }: Event, common: Common): Translated | undefined {
   const subscription = Subscription.safeParse(data).data
   if (!subscription) return undefined

@@ -4,11 +4,11 @@ import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 import { createCall } from './call.ts'
 import { type CheckoutAsked, sessionFor } from './checkout.ts'
 
-/** In whose name the card provider is asked: a connected account's, or with a product's own test key. */
+/** How the card provider is called: for a connected account, or with a product's own test key. */
 export type CardAccess = { accountId: string } | { testKey: string }
 
 export type CardAccount = {
-  /** Whether its owner has given everything that the onboarding asked for. */
+  /** Whether its owner has submitted all details of the onboarding. */
   detailsSubmitted: boolean
   chargesEnabled: boolean
   payoutsEnabled: boolean
@@ -16,28 +16,31 @@ export type CardAccount = {
 
 export type CardPrice = {
   active: boolean
-  /** Integer minor units; null where the price is no fixed amount. */
+  /** Integer minor units; null for a price without a fixed amount. */
   unitAmount: number | null
   currency: string
-  /** Such as `month` or `3 months`; null for a price that is paid once. */
+  /** Such as `month` or `3 months`; null for a single payment. */
   interval: string | null
 }
 
 /**
- * The card provider, through its SDK. Each call throws ProviderRefused, ProviderUnavailable, or, where the platform's
- * own key is needed, Refusal `platform_key_missing` or `platform_key_refused`.
+ * The card provider, through its SDK. Each call throws ProviderRefused, ProviderUnavailable, or, if it needs
+ * the platform's own key, Refusal `platform_key_missing` or `platform_key_refused`.
  */
 export type CardProvider = {
-  /** Opens an account for a tenant; once, however often it is asked for with one idempotency key. */
+  /** Opens an account for a tenant, only once per idempotency key. */
   openAccount(tenantId: string, idempotencyKey: string): Promise<string>
-  /** A single-use address at which the account's owner gives what is still missing. */
+  /** A single-use URL where the account's owner submits the missing details. */
   onboardingLink(accountId: string, returnUrl: string, refreshUrl: string): Promise<string>
   readAccount(accountId: string): Promise<CardAccount>
-  /** Each price that there is, by its id. All of them, or an error. */
+  /** The existing prices by id. All of them, or an error. */
   readPrices(access: CardAccess, priceIds: readonly string[]): Promise<Map<string, CardPrice>>
-  /** The invoice that a payment has paid, which neither it nor its charge says; undefined when it has paid none. */
+  /**
+   * The invoice that a payment has paid, which neither it nor its charge holds; undefined when it has paid
+   * none.
+   */
   readInvoiceOf(access: CardAccess, paymentId: string): Promise<string | undefined>
-  /** Opens a page at which a customer pays. @returns its address */
+  /** Opens a checkout page. @returns its URL */
   openCheckout(access: CardAccess, asked: CheckoutAsked): Promise<string>
 }
 
@@ -59,7 +62,9 @@ const Price = z.object({
 
 const InvoicePayments = z.object({ data: z.array(z.object({ invoice: z.string().min(1).max(255) })) })
 
-/** How many prices are asked for at a time, and how many times the limit of one question all may take together. */
+/**
+ * How many prices are read concurrently, and how many times the limit of one request all of them may take.
+ */
 const atOnce = 8
 const allPricesWithin = 3
 
@@ -71,7 +76,7 @@ export function createStripe(
 ): CardProvider {
   const call = createCall(apiUrl, platformKey, timeLimitMs)
 
-  /** A product's own test key, or the platform's in the name of an account. */
+  /** A product's own test key, or the platform's key for a connected account. */
   const inNameOf = (access: CardAccess): [string | undefined, { stripeAccount?: string }] =>
     'testKey' in access ? [access.testKey, {}] : [platformKey, { stripeAccount: access.accountId }]
 
@@ -79,7 +84,7 @@ export function createStripe(
     const [key, options] = inNameOf(access)
     try {
       const price = await call(key, Price, (stripe) => stripe.prices.retrieve(priceId, {}, options))
-      // An id such as `.` leads elsewhere than to a price.
+      // An id such as `.` leads to another resource than a price.
       return price.id === priceId ? priceOf(price) : undefined
     } catch (error) {
       if (error instanceof ProviderRefused && error.reason === 'missing') return undefined
@@ -123,7 +128,7 @@ export function createStripe(
           error instanceof Error ? error : new ProviderUnavailable('stripe', 'no usable response'),
         )
       } finally {
-        // After a failure nobody asks for the rest.
+        // After a failure the remaining ones are not requested.
         waiting.length = 0
       }
       return found
@@ -138,7 +143,7 @@ export function createStripe(
     },
     async openCheckout(access, asked) {
       const [key, options] = inNameOf(access)
-      // With a product's own test keys nobody is in between.
+      // With a product's own test keys there is no platform and no fee.
       const session = sessionFor(asked, 'testKey' in access ? 0 : feeBasisPoints)
       const { url } = await call(key, Link, (stripe) => stripe.checkout.sessions.create(session, options))
       return url

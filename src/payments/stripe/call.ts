@@ -4,10 +4,11 @@ import { Refusal } from '../../domain/refusal.ts'
 import { ask, ProviderUnavailable, troubleOfStatus } from '../trouble.ts'
 
 /**
- * Makes one call with the SDK and parses what it answers.
+ * Makes one call with the SDK and parses its answer.
  * @param key undefined when the platform has none
  * @throws Refusal `platform_key_missing`, `platform_key_refused`
- * @throws ProviderRefused, or ProviderUnavailable, also for an answer that makes no sense: it must not get into the log
+ * @throws ProviderRefused; ProviderUnavailable, also for an answer of an unexpected shape, which must not get
+ *   into the log
  */
 export type Call = <T extends z.ZodType>(
   key: string | undefined,

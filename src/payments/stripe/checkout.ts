@@ -1,25 +1,25 @@
 import type { Stripe } from 'stripe'
 import { toStripe } from '../../domain/currency.ts'
 
-/** What a customer is to pay for, and where they go afterwards. */
+/** What a customer pays for, and the URLs afterwards. */
 export type CheckoutAsked = {
   priceId: string
-  /** Whether the price is paid again and again. */
+  /** Whether the price is paid repeatedly. */
   recurring: boolean
-  /** For one unit, in minor units; null where the price is no fixed amount. */
+  /** For one unit, in minor units; null for a price without a fixed amount. */
   unitAmount: number | null
   currency: string | null
   quantity: number
   successUrl: string
   cancelUrl: string
   customerEmail: string | undefined
-  /** By which the notification of the sale says what was bought. */
+  /** Tells the notification of the sale what was bought. */
   metadata: Record<string, string>
 }
 
 /**
- * The session as stripe wants it. The fee goes to the platform, out of what the account gets.
- * @param feeBasisPoints hundredths of a percent; 0 where there is no platform in between
+ * The session in Stripe's shape. The fee goes to the platform, out of the account's share.
+ * @param feeBasisPoints hundredths of a percent; 0 without a platform
  * @see https://docs.stripe.com/api/checkout/sessions/create
  */
 export function sessionFor(

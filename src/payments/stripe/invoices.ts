@@ -6,7 +6,7 @@ type Common = { provider: 'stripe'; notificationId: string; test: boolean; at: s
 
 const Id = z.string().min(1).max(255)
 
-/** Since 2025 the subscription stands in `parent`, and the payment is told by `invoice_payment.paid` alone. */
+/** Since 2025 the subscription is in `parent`, and only `invoice_payment.paid` names the payment. */
 const Invoice = z.object({
   id: Id,
   billing_reason: z.string().nullable(),
@@ -19,9 +19,9 @@ const Invoice = z.object({
 })
 
 /**
- * An invoice of a subscription. The first one is paid by the checkout: it says under which other names that payment is
- * known, since neither the checkout nor a charge says so, and how far it reaches.
- * @returns undefined when it lacks what it should have
+ * An invoice of a subscription. The first one is paid by the checkout: it holds the other names of that
+ * payment, which neither the checkout nor a charge holds, and the end of the period.
+ * @returns undefined when a required field is missing
  */
 export function paidBy(event: Event, common: Common): Translated | undefined {
   const invoice = Invoice.safeParse(event.data.object).data
@@ -44,7 +44,7 @@ const InvoicePayment = z.object({
   payment: z.object({ type: z.string(), payment_intent: Id.nullish() }),
 })
 
-/** By which payment an invoice was paid. @returns undefined when it lacks what it should have */
+/** The payment that paid an invoice. @returns undefined when a required field is missing */
 export function namedBy(event: Event, common: Common): Translated | undefined {
   const paid = InvoicePayment.safeParse(event.data.object).data
   if (!paid) return undefined
@@ -52,7 +52,7 @@ export function namedBy(event: Event, common: Common): Translated | undefined {
   return payment.payment_intent ? namesOf(invoice, payment.payment_intent, common) : ignored
 }
 
-/** That an invoice and a payment are the same payment, for whoever knows one of them. */
+/** Records that an invoice and a payment are names of the same payment. */
 export function namesOf(invoice: string, payment: string, common: Common) {
   const link = `invoice:${invoice}`
   return {

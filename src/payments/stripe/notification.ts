@@ -7,7 +7,7 @@ import { namedBy, paidBy } from './invoices.ts'
 import { changedBy, endedBy } from './subscriptions.ts'
 
 /**
- * Whether stripe has signed these bytes with the secret, and not long ago.
+ * Whether Stripe has signed these bytes with the secret, and recently.
  * @see https://docs.stripe.com/webhooks#verify-official-libraries
  */
 export async function verifyStripe(
@@ -18,7 +18,7 @@ export async function verifyStripe(
 ): Promise<boolean> {
   webhooks ??= import('stripe').then(({ Stripe: Client }) => Client.webhooks)
   const { signature: signatures } = await webhooks
-  // The SDK takes whatever lies ahead for fresh.
+  // The SDK accepts any time in the future.
   const sentAt = Number(/(?:^|,)t=(\d+)/.exec(signature)?.[1])
   if (!(sentAt - now.getTime() / 1000 <= signatureLifetime)) return false
   try {
@@ -30,7 +30,7 @@ export async function verifyStripe(
   }
 }
 
-/** Loading the SDK takes a while, which happens with the first notification. */
+/** Loaded with the first notification, since it takes a while. */
 let webhooks: Promise<Stripe['webhooks']> | undefined
 
 const Id = z.string().min(1).max(255)
@@ -45,9 +45,9 @@ const Event = z.object({
 type Event = z.infer<typeof Event>
 
 export type StripeNotification = {
-  /** The connected account that it is about; undefined for the platform's own. */
+  /** The connected account of the event; undefined for the platform's own. */
   accountId: string | undefined
-  /** For a payment in test mode: the tenant that its metadata names. */
+  /** For a payment in test mode: the tenant in its metadata. */
   testTenantId: string | undefined
   translated: Translated
 }
@@ -55,7 +55,7 @@ export type StripeNotification = {
 const Metadata = z.record(z.string(), z.string()).nullish()
 const Named = z.object({ metadata: Metadata })
 
-/** @returns undefined for what is no event */
+/** @returns undefined for a body that is not an event */
 export function translateStripe(raw: string): StripeNotification | undefined {
   const event = parsedAs(Event, raw)
   if (!event) return undefined
@@ -67,7 +67,7 @@ export function translateStripe(raw: string): StripeNotification | undefined {
   }
 }
 
-/** @returns undefined when the event lacks what it should have */
+/** @returns undefined when a required field is missing */
 function translate(event: Event): Translated | undefined {
   switch (event.type) {
     case 'checkout.session.completed':
@@ -114,9 +114,9 @@ const Session = z.object({
 function soldBy(event: Event): Translated | undefined {
   const session = Session.safeParse(event.data.object).data
   if (!session) return undefined
-  // A card that is saved for later pays nothing and buys nothing.
+  // Saving a card for later is no purchase.
   if (session.mode === 'setup') return ignored
-  // A payment that takes days is told of by another event, once the money is there.
+  // For a payment that takes days, another event follows once it has succeeded.
   if (session.payment_status === 'unpaid') return ignored
   const { id, metadata, customer_details: details } = session
   const email = details?.email || session.customer_email
@@ -152,7 +152,7 @@ const Charge = z.object({
   invoice: Id.nullish(),
 })
 
-/** A charge tells what was refunded of it in all. */
+/** A charge holds the total refunded of it. */
 function refundedBy(event: Event): Translated | undefined {
   const charge = Charge.safeParse(event.data.object).data
   const link = charge && linkOf(charge)
@@ -169,7 +169,9 @@ function refundedBy(event: Event): Translated | undefined {
   }
 }
 
-/** Charges say nothing of their session: the payment leads to it, or in older versions of the API the invoice. */
+/**
+ * Charges do not name their session: the payment leads to it, or in older versions of the API the invoice.
+ */
 function linkOf({
   invoice,
   payment_intent,
@@ -189,7 +191,7 @@ const Dispute = z.object({
   payment_intent: Id.nullish(),
 })
 
-/** How a dispute ends, which of an early warning is that nothing came of it. */
+/** The outcomes of a dispute; an early warning can end without a dispute. */
 const endOf = new Map<string, 'dispute_won' | 'dispute_lost'>([
   ['won', 'dispute_won'],
   ['warning_closed', 'dispute_won'],

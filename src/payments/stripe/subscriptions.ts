@@ -11,7 +11,7 @@ const Items = z.object({
     z.object({
       price: z.object({ id: Id }).nullish(),
       quantity: z.int().nonnegative().nullish(),
-      /** Since 2025 the period stands with the items. */
+      /** Since 2025 the period is in the items. */
       current_period_end: z.int().nullish(),
     }),
   ),
@@ -28,7 +28,7 @@ const Subscription = z.object({
 })
 type Subscription = z.infer<typeof Subscription>
 
-/** What of it was otherwise before; absent where it was the same. */
+/** The former values of the changed fields; absent for fields that did not change. */
 const Before = z.object({
   status: z.string().optional(),
   pause_collection: z.unknown().optional(),
@@ -36,9 +36,9 @@ const Before = z.object({
 })
 
 /**
- * Another plan, another quantity, a pause or its end. What is not another than before is not told: a subscription is
- * updated for many other reasons, and what it was sold as stands in the sale.
- * @returns undefined when it lacks what it should have
+ * Another plan, another quantity, a pause or its end. Only changed fields are reported: a subscription is
+ * updated for many other reasons, and the sale holds what it was sold as.
+ * @returns undefined when a required field is missing
  */
 export function changedBy(event: Event, common: Common): Translated | undefined {
   const subscription = Subscription.safeParse(event.data.object).data
@@ -49,7 +49,7 @@ export function changedBy(event: Event, common: Common): Translated | undefined 
   return { type: 'subscription', ...common, link: `subscription:${subscription.id}`, ...changes }
 }
 
-/** A checkout sells one thing; what a vendor adds to its subscription by hand comes behind it. */
+/** A checkout sells one item, which is the first; items that a vendor adds manually come after it. */
 function itemChanges({ items }: Subscription, before: z.infer<typeof Before>) {
   const [now] = items?.data ?? []
   const [then] = before.items?.data ?? []
@@ -62,7 +62,10 @@ function itemChanges({ items }: Subscription, before: z.infer<typeof Before>) {
   }
 }
 
-/** A pause ends the subscription's payments, or, where a trial ended without one, the subscription until it is resumed. */
+/**
+ * A pause stops the subscription's payments, or, if a trial ended without a payment method, the subscription
+ * until it is resumed.
+ */
 function pauseChange(
   { status, pause_collection: pause }: Subscription,
   before: z.infer<typeof Before>,
@@ -71,14 +74,14 @@ function pauseChange(
   return isOther ? { paused: (pause ?? null) !== null || status === 'paused' } : {}
 }
 
-/** @returns undefined when it lacks what it should have */
+/** @returns undefined when a required field is missing */
 export function endedBy(event: Event, common: Common): Translated | undefined {
   const subscription = Subscription.safeParse(event.data.object).data
   if (!subscription) return undefined
   const { id, ended_at: endedAt, items, cancellation_details: cancellation } = subscription
   const ends = items?.data.flatMap(({ current_period_end: end }) => end ?? []) ?? []
   const periodEnd = subscription.current_period_end ?? (ends.length > 0 ? Math.max(...ends) : undefined)
-  // A period that could not be charged has begun, and was not paid.
+  // A period whose payment failed has begun, but was not paid.
   const paidUntil = cancellation?.reason === 'payment_failed' ? endedAt : (periodEnd ?? endedAt)
   return {
     type: 'ended',
