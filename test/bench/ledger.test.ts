@@ -1,4 +1,4 @@
-// What the bench measures on can be filled, rebuilt and replayed: it opens the stores by itself, beside the server's way.
+// The benchmark can fill, rebuild and replay a scratch ledger. It opens the stores itself, unlike the server.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fillLicenses } from '../../bench/fill.ts'
 import { rebuildAll, replayAll, type Scratch, scratchLedger } from '../../bench/ledger.ts'

@@ -1,11 +1,11 @@
-// Guarantee: while every process is killed, frozen and restarted, connections are cut, silent and slow, disks are full and
-// clocks are wrong, nothing that was acknowledged is lost or doubled, no limit is passed, no revoked key is valid, no
-// webhook is forgotten, and no answer is an error of ours. `npm run chaos` plays it for longer.
+// Guarantee: while processes are killed, frozen and restarted, connections are cut, silent and slow, disks are full
+// and clocks are wrong, nothing acknowledged is lost or duplicated, no limit is exceeded, no revoked key is valid,
+// no webhook is lost, and no response is a 500. `npm run chaos` runs longer.
 import { expect, test } from 'vitest'
 import { runChaos } from '../../chaos/run.ts'
 import { faultKinds } from '../../chaos/schedule.ts'
 
-/** `KEYLEDGER_TEST_CHAOS_SEED=7` plays another one. */
+/** `KEYLEDGER_TEST_CHAOS_SEED=7` chooses another schedule. */
 const seed = Number(process.env.KEYLEDGER_TEST_CHAOS_SEED ?? 1)
 
 test('half a minute of everything that can go wrong', { timeout: 600_000 }, async () => {
@@ -20,7 +20,7 @@ test('half a minute of everything that can go wrong', { timeout: 600_000 }, asyn
     onLine: (line) => lines.push(line),
   })
   expect([...summary.violations, ...(summary.kept === null ? [] : lines)]).toStrictEqual([])
-  // Otherwise nothing was acknowledged between the faults, and the test shows nothing.
+  // Otherwise nothing was acknowledged between the faults, and the test proves nothing.
   expect(summary.acknowledged).toBeGreaterThan(10)
   const played = new Set([...Object.keys(summary.faults), ...summary.left_out])
   expect(played).toStrictEqual(new Set(faultKinds))

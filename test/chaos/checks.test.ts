@@ -1,5 +1,5 @@
-// Guarantee: the checks of the chaos run find what it is there to find: something lost, doubled, beyond a limit, delivered
-// not at all or after its end; and they find nothing in a run in which all is well.
+// Guarantee: the checks of the chaos test find lost and duplicated changes, exceeded limits, and missing and late
+// deliveries; and they report nothing for a correct run.
 import { expect, test } from 'vitest'
 import { checkAcknowledged } from '../../chaos/acknowledged-checks.ts'
 import type { Arrival } from '../../chaos/arrivals.ts'
@@ -35,7 +35,7 @@ const on = (deviceId: string): Event => ['DeviceActivated', { deviceId }, 'licen
 const off = (deviceId: string): Event => ['DeviceDeactivated', { deviceId }, 'license.deactivated']
 const licenseLog = (...events: Event[]) => logOf('license-lic_1', minted, ...events)
 
-/** A license of which nothing but its mint was acknowledged. */
+/** A license of which only the mint was acknowledged. */
 const fresh = () => newLicense('lic_1', 'KEY', 'acme')
 function seatOf(license: License, name: string) {
   const seat = license.seats.find(({ deviceId }) => deviceId === name)
@@ -76,7 +76,7 @@ test('a lost answer leaves open whether it was done', () => {
     noteActivation(seat, 'unknown')
     expect(expectedOf(license, seat)).toBe('either')
     expect(checkAcknowledged(known(license), licenseLog(...events))).toStrictEqual([])
-    // It may still be carried out at any time.
+    // The command may still be executed at any time.
     expect(expectedOf(license, seat)).toBe('either')
   }
 })
@@ -95,7 +95,7 @@ test('a revoked key is never valid from the moment of the answer on', () => {
   expect(expectedOf(license, seat)).toBe('either')
   license.revocation = 'acknowledged'
   expect(expectedOf(license, seat)).toBe('invalid')
-  // A validate that began before may have been answered before.
+  // A validate that began earlier may have been answered earlier.
   expect(expectedDuring('either', 'invalid')).toBe('either')
   expect(found(checkAcknowledged(known(license), licenseLog(on('laptop'))))).toStrictEqual(['0'])
 })

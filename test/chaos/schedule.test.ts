@@ -1,5 +1,5 @@
-// Guarantee: a seed means one schedule, on every machine and in every version of it; each round has every kind of fault;
-// two faults on one thing never last at the same time; everything is over when its round is.
+// Guarantee: a seed always gives the same schedule; each round has every kind of fault; faults on the same thing
+// never overlap; and all faults end with their round.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Fault, faultKinds, inWords, scheduleOf } from '../../chaos/schedule.ts'

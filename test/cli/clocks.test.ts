@@ -1,4 +1,7 @@
-/** How far the clocks of the stores and of this machine are apart: a warning from 5 s on, an error above a minute. */
+/**
+ * Guarantee: a difference between the clocks of the stores and this machine is a warning from 5 s on, and an error
+ * above a minute.
+ */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +11,7 @@ import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
 
 let ledger: TestLedger
 let aheadMs = 0
-/** What an event store says to HTTP on its port. */
+/** The HTTP response of an event store. */
 const store = createServer((_, answer) => {
   answer.setHeader('date', new Date(Date.now() + aheadMs).toUTCString()).end('{}')
 })

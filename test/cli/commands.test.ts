@@ -1,5 +1,5 @@
-// Guarantee: every operator command works beside a running server, prints data on stdout and messages on stderr,
-// one JSON value with --json, and ends with 0 when done, 1 when refused, 2 when used wrongly.
+// Guarantee: every operator command works beside a running server, prints data to stdout and messages to stderr,
+// one JSON value with --json, and exits with 0 when done, 1 when refused, 2 when used incorrectly.
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
@@ -332,7 +332,7 @@ describe('projections', () => {
     expect(status).toMatchObject({ lagEvents: 0, parked: [] })
     const Rebuilt = z.object({ events: z.int().positive(), ledgerId: z.uuid() })
     const { events } = await host.json(Rebuilt, ['projections', 'rebuild'], environment)
-    // The page of the system shows it to everybody.
+    // The system page shows it to every tenant.
     expect(await findLastRebuild(db)).toMatchObject({
       endedAt: expect.stringMatching(/Z$/) as string,
       events,
@@ -377,7 +377,7 @@ describe('init, migrate, doctor', () => {
       parts: z.record(z.string(), z.looseObject({ ok: z.boolean() })),
     })
     const { parts } = await host.json(Health, ['doctor'], { ...environment, KEYLEDGER_PORT: '0' })
-    // Other tests here connect a provider, which a machine without the internet does not reach.
+    // Other tests here connect a provider, which a machine without internet access cannot reach.
     const own = Object.entries(parts).filter(([name]) => !name.startsWith('provider_'))
     expect(own.map(([name]) => name)).toContain('event_store')
     expect(own.filter(([, { ok }]) => !ok)).toStrictEqual([])

@@ -1,5 +1,5 @@
-// Guarantee: an operator without a browser sees what waits for an approval and decides on it under a name, which is
-// recorded; with --json one JSON value, 0 when done, 1 when refused, 2 when used wrongly.
+// Guarantee: an operator without a browser can list pending confirmations and decide them under a recorded name;
+// with --json as one JSON value, with exit code 0 when done, 1 when refused, 2 when used incorrectly.
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { client, createVendor } from '../flows/vendor.ts'

@@ -1,5 +1,5 @@
-// Guarantee: doctor looks at what surrounds keyledger, too: each trouble is one line with what to do about it, a part that
-// hangs or is gone hides no other, and nothing secret is printed.
+// Guarantee: doctor also checks the surroundings of keyledger: each problem is one line with a remedy, a part that
+// hangs or is missing hides no other, and no secret is printed.
 import { once } from 'node:events'
 import { createServer as createWebServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
@@ -30,7 +30,7 @@ const Part = z.strictObject({
 })
 const Report = z.looseObject({ healthy: z.boolean(), parts: z.record(z.string(), Part) })
 
-/** What doctor reports with some variables changed, and how it ends. */
+/** Doctor's report with some variables changed, and its exit code. */
 async function examined(variables: Environment, args: readonly string[] = []) {
   const { code, stdout, stderr } = await host.run(['doctor', '--json', ...args], {
     ...environment,
@@ -47,7 +47,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A provider's interface that answers like this. */
+/** A provider's API with the given response. */
 async function provider(answer: (response: ServerResponse) => void): Promise<Environment> {
   const port = await listening(createWebServer((_request, response) => answer(response)))
   return {

@@ -1,4 +1,6 @@
-/** How a command ends says whether to try it again (3), or to ask for something else (1), or to write it otherwise (2). */
+/**
+ * Guarantee: the exit code says whether to retry (3), to change the request (1), or to change the command line (2).
+ */
 import { afterEach, expect, test, vi } from 'vitest'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { ScratchInUse } from '../../projections/runner/replay.ts'

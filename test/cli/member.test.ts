@@ -1,5 +1,5 @@
-// Guarantee: an operator on the host adds members, lists them, changes their roles, removes them, and lets somebody in
-// again who has lost everything; what is printed is a link that works once, on the running server.
+// Guarantee: an operator on the host adds, lists and removes members, changes their roles, and gives a new link to
+// a member who has lost every sign-in method; a printed link works once, on the running server.
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createHost, type Environment, type Server } from '../harness/process.ts'
@@ -21,7 +21,7 @@ const Members = z.array(
 const keyledger = (...args: string[]) => host.run(args, environment)
 const of = ['--tenant', 'acme']
 
-/** How a link of this installation is answered by the server here. */
+/** The running server's response to a link. */
 async function opened(link: string) {
   const { origin, pathname } = new URL(link)
   expect(origin).toBe('https://keys.example')

@@ -1,5 +1,5 @@
-// Guarantee: when the configuration, a port, a directory, a key or a store is in the way, the command says what and
-// how to mend it, ends with the code of its kind, shows no stack trace, and never prints what may be a credential.
+// Guarantee: when the configuration, a port, a directory, a key or a store is unusable, the command says what is
+// wrong and how to fix it, exits with the documented code, and prints neither a stack trace nor a credential.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ beforeAll(async () => {
   expect((await host.run(['migrate'], environment)).code).toBe(0)
 })
 
-/** @returns what the command said; its code was checked, and that it printed nothing else */
+/** @returns the message; the exit code and an otherwise empty output were checked */
 async function said(code: number, args: string[], variables: Environment, run = host.run): Promise<string> {
   const finished = await run(args, variables)
   expect(finished).toStrictEqual({ code, signal: null, stdout: '', stderr: finished.stderr })
@@ -23,7 +23,7 @@ async function said(code: number, args: string[], variables: Environment, run = 
   return finished.stderr
 }
 
-/** In a process of its own, which has to end although it had begun to serve. */
+/** In its own process, which must end although it had begun to serve. */
 const alone = (args: readonly string[], variables: Environment) =>
   host.start(['node', program, ...args], variables).finished
 
@@ -135,7 +135,7 @@ test.each([
   expect(message).not.toContain(secret)
 })
 
-/** @returns a port whose connections are accepted, and then left alone until the test has ended */
+/** @returns a port that accepts connections but sends nothing until the end of the test */
 async function silentPort(): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(

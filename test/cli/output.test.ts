@@ -1,6 +1,6 @@
 /**
- * Guarantee: whatever callers have put into names, a terminal obeys none of it and shows all of it where it stands; and
- * programs read from the JSON exactly what was given.
+ * Guarantee: control characters in names do not affect the terminal but are shown in place, and the JSON output
+ * contains the exact values.
  */
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
@@ -20,7 +20,9 @@ function printed(work: () => void): string {
   return texts.join('')
 }
 
-/** Clears the screen, writes a title, turns the rest around, hides, and goes back to the beginning of the line. */
+/**
+ * Clears the screen, sets a title, reverses the direction, hides text, and returns to the beginning of the line.
+ */
 const hostile =
   'Ada\u001b[2J\u001b]0;title\u0007\u009b31m\u202egnp.exe\u200b\u{e0041}\u0000\r\nNOT VERIFIED\tx'
 

@@ -1,4 +1,4 @@
-/** What is configured for payments makes sense, or is refused by name, without what may be a credential. */
+/** Guarantee: an invalid payment setting is refused by name, without a credential in the message. */
 import { describe, expect, test } from 'vitest'
 import { ConfigError, parseConfig } from '../../src/config.ts'
 

@@ -1,5 +1,5 @@
 // Guarantee: Ctrl-C ends everything in order: requests in flight are answered, the embedded parts are stopped, no
-// process stays, the exit code is 0; and the next start goes on with the same data.
+// process is left, the exit code is 0; and the next start continues with the same data.
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ test('Ctrl-C answers what is in flight, stops every process, and the next start 
   const vendor = client(first.address, await createVendor(environment))
   await vendor.createProduct(1)
 
-  // Nothing is answered before the read models show it, and they are held still until the server is stopping.
+  // A response waits for the read models, which are blocked here until the server is stopping.
   const session = await connectTo(environment)
   await session.query('select pg_advisory_lock($1)', [projectionLock])
   const inFlight = Array.from({ length: 20 }, () => vendor.mint().then(() => 'minted', brokenConnection))
@@ -48,7 +48,7 @@ test('Ctrl-C answers what is in flight, stops every process, and the next start 
   expect((await second.end('SIGTERM')).code).toBe(0)
   expect(processesOf(environment)).toStrictEqual([])
 
-  // And without a server: the command starts what it needs, and stops it again.
+  // Without a server, the command starts what it needs and stops it again.
   expect(await vendorsKnownTo(environment)).toStrictEqual(['acme', 'demo'])
   expect(processesOf(environment)).toStrictEqual([])
 })
@@ -91,7 +91,7 @@ test.runIf(old !== undefined).each(['SIGINT', 'SIGTERM'] as const)(
   },
 )
 
-/** Waits until the log holds so many licenses. */
+/** Waits until the log contains this many licenses. */
 async function mintedInLog(environment: Environment, count: number): Promise<void> {
   const ledger = connectLedger(eventStoreOf(environment)?.url ?? '')
   const minted = async () => {
@@ -113,7 +113,7 @@ async function vendorsKnownTo(environment: Environment): Promise<string[]> {
   return tenants.map(({ tenantId }) => tenantId).toSorted()
 }
 
-/** The embedded parts that still run on the data directory. */
+/** The embedded parts that are running on the data directory. */
 function processesOf({ KEYLEDGER_DATA_DIR: directory = '' }: Environment): string[] {
   const pids = execFileSync('ps', ['-axo', 'pid='], { encoding: 'utf8' }).trim().split(/\s+/)
   const lines = pids.map((pid) => commandLineOf(Number(pid)) ?? '')

@@ -1,4 +1,4 @@
-// Guarantee: used wrongly the command says how to use it and ends with 2; what it can do and which one it is are data.
+// Guarantee: an incorrect command line prints the usage and exits with 2; help and version are printed to stdout.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
-// Guarantee: what an operator sets on the host is delivered by the running server, through NATS as without it, and the
-// command line's own receiver and verifier accept it and nothing else; a test purchase goes the same way.
+// Guarantee: the running server delivers to the webhook that an operator sets on the host, with and without NATS;
+// the receiver and the verifier of the command line accept only these deliveries; and a test purchase takes the
+// same path.
 import { createHmac } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
@@ -39,7 +40,7 @@ test.each([
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/hook`
   const { secret } = await host.json(Set_, ['webhook', 'set', url, '--tenant', tenant], own)
-  // Set again, it says the same.
+  // Setting it again prints the same.
   expect(await host.json(Set_, ['webhook', 'set', url, '--tenant', tenant], own)).toStrictEqual({
     url,
     secret,
@@ -82,7 +83,7 @@ test.each([
   const played = await host.json(Played, asked, { ...own, KEYLEDGER_BASE_URL: server.address })
   expect(played.stages.map(({ status }) => status)).toStrictEqual(['done', 'done', 'done'])
   await expect.poll(() => listener.stdout()).toContain(`"license_id":"${played.licenseId}"`)
-  // Nobody listens there, which may pass.
+  // Nothing listens there, which is a temporary failure.
   expect((await host.run(asked, { ...own, KEYLEDGER_BASE_URL: 'http://127.0.0.1:1' })).code).toBe(3)
   await listener.end('SIGINT')
   await server.end('SIGTERM')
@@ -96,7 +97,7 @@ test('one delivery is verified by hand', async () => {
     const command = [process.execPath, program, ...args, '--signature', `t=1772366400,v1=${sent}`, ...more]
     return host.start(['sh', '-c', 'printf %s "$0" | "$@"', stdin, ...command], environment).finished
   }
-  // On stdin, as nobody else on the machine reads it.
+  // On stdin, which other users of the machine cannot read.
   const verified = async (sent: string, body: string) =>
     (await verify(sent, `${secret}\n${body}`, '--secret-file', '-')).code
   expect(await verified(signature, '{}')).toBe(0)

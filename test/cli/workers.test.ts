@@ -1,4 +1,4 @@
-// What a worker and its parent tell each other, without processes.
+// The messages between a worker and its parent, without processes.
 import { Counter, Gauge, Registry } from 'prom-client'
 import { expect, test, vi } from 'vitest'
 import type { ReadModels } from '../../projections/runner/read-models.ts'
@@ -61,14 +61,14 @@ test('a worker whose parent does not respond advances the read models itself, an
   }
 })
 
-/** A process that has answered so many requests. */
+/** The metrics of a process that has answered this many requests. */
 async function measuredOf(requests: number): Promise<Measured> {
   const registry = new Registry()
   new Counter({ name: 'requests_total', help: 'r', registers: [registry] }).inc(requests)
   new Gauge({ name: 'memory_bytes', help: 'm', registers: [registry] }).set(100)
   const started = { name: 'process_start_time_seconds', help: 's', aggregator: 'omit' as const }
   new Gauge({ ...started, registers: [registry] }).set(1000 + requests)
-  // As between processes.
+  // JSON, as between processes.
   return Measured.parse(JSON.parse(JSON.stringify(await registry.getMetricsAsJSON())))
 }
 

@@ -1,8 +1,8 @@
 /**
- * Guarantee: what infra/compose.yaml runs comes up by itself on empty volumes, keeps its passwords apart, and is there
- * again with everything in it after any of its containers is killed or all are stopped.
+ * Guarantee: the services in infra/compose.yaml start on empty volumes without help, use separate passwords, and
+ * come back with their data after any container is killed or all are stopped.
  *
- * Where the image of EventStoreDB cannot be pulled, the embedded store stands in for it, in a container too.
+ * Where the image of EventStoreDB cannot be pulled, the embedded store replaces it, in a container too.
  */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -40,9 +40,9 @@ const File = z.looseObject({
   volumes: z.record(z.string(), z.unknown()),
 })
 
-/** compose.yaml with a port, an image and labels of this test's own. */
+/** compose.yaml with a port, an image and labels for this test. */
 async function fileOfTest(): Promise<string> {
-  // Older Compose knows neither a name nor extensions.
+  // Older versions of Compose know neither `name` nor extensions.
   const {
     name: _,
     'x-keyledger': __,
@@ -62,7 +62,7 @@ async function fileOfTest(): Promise<string> {
     volumes: Object.fromEntries(Object.keys(whole.volumes).map((name) => [name, labelled])),
     networks: { default: labelled },
   }
-  // So that "no" stays a word for every reader.
+  // YAML 1.1 quotes "no", so that every parser reads it as a string.
   return stringify(made, { version: '1.1' })
 }
 
@@ -79,7 +79,7 @@ function standIn(): object {
       'eventstore-data:/var/lib/eventstore',
     ],
     healthcheck: {
-      // Without a space: podman splits words at them.
+      // Without spaces, because podman splits the command at them.
       test: ['CMD', 'node', '--eval', "net.connect(2113,'127.0.0.1').on('connect',()=>process.exit(0))"],
       interval: '1s',
       retries: 60,

@@ -1,6 +1,6 @@
 /**
- * The embedded event store where the image of EventStoreDB cannot be had: in a container of keyledger's own image, on the
- * port that EventStoreDB has. The store itself listens to its own machine only, so this passes on what comes.
+ * The embedded event store, where the image of EventStoreDB is not available: in a container of keyledger's own
+ * image, on EventStoreDB's port. The store itself listens only on loopback, so this forwards connections.
  */
 import { connect, createServer } from 'node:net'
 import { startEventStore } from '../../infra/local/eventstore/server.ts'

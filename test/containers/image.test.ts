@@ -1,6 +1,6 @@
 /**
- * Guarantee: the image that infra/Dockerfile builds is small, runs as a user without rights on a root file system that
- * cannot be written to, writes to its data directory only, and lists what it is made of.
+ * Guarantee: the image built from infra/Dockerfile is small, runs as an unprivileged user on a read-only root file
+ * system, writes only to its data directory, and contains a list of its packages.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -71,7 +71,7 @@ test('loads its native packages and serves the command without a writable root',
 
 type Container = Awaited<ReturnType<typeof dockerode.createContainer>>
 
-/** What runs in the container, which has no shell. */
+/** Code to run in the container, which has no shell. */
 const hashing = `require('/app/node_modules/@node-rs/argon2').hashSync('secret')`
 const listing = `
   const { globSync, readFileSync, readdirSync } = fs
@@ -92,7 +92,7 @@ const writing = `
   }
   JSON.stringify(Object.fromEntries(['/app', '/etc', '/var/lib/keyledger'].map((d) => [d, tried(d)])))`
 
-/** A container with a root file system that cannot be written to, which does nothing until it is asked. */
+/** A container with a read-only root file system that waits for commands. */
 async function startIdle(): Promise<Container> {
   const container = await dockerode.createContainer({
     Image: tag,

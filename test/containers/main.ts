@@ -1,8 +1,8 @@
 /**
- * `npm run test:containers`: every test that uses a store, on stores that run in containers, and the tests of the image
- * and of compose.yaml. Words after it choose among them, as for vitest.
+ * `npm run test:containers`: runs every test that uses a store on stores in containers, and the tests of the image
+ * and of compose.yaml. Further arguments filter tests, as with vitest.
  *
- * Where the image of the event store cannot be had, the embedded one stands in, in processes of its own.
+ * Where the image of the event store is not available, the embedded one replaces it, in its own processes.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { images, label, openEngine } from '../harness/container-engine.ts'
 import { letTestsIn, startNatsContainer, startPostgresContainer } from '../harness/containers.ts'
 import { freePort } from '../harness/process.ts'
 
-/** Whatever imports one of these uses a store. */
+/** Test files that import one of these use a store. */
 const storeFiles = [
   'test/harness/database.ts',
   'test/harness/event-store.ts',
@@ -63,6 +63,6 @@ function fail(line: string): number {
   return 1
 }
 
-// The tests are told by the terminal, too, and this waits for their end to tidy up.
+// The terminal sends Ctrl-C to the tests, too; this process waits for their end and cleans up.
 process.on('SIGINT', () => undefined)
 process.exitCode = await main(process.argv.slice(2))

@@ -17,7 +17,9 @@ async function works(program: string, ...words: string[]): Promise<boolean> {
   )
 }
 
-/** Builds infra/Dockerfile, as docs/operating/containers.md does. @throws Error with what the build printed */
+/**
+ * Builds infra/Dockerfile, as docs/operating/containers.md describes. @throws Error with the output of the build
+ */
 export async function buildImage(tag: string): Promise<void> {
   const { NODE_EXTRA_CA_CERTS: ca } = process.env
   const secret = ca ? ['--secret', `id=ca,src=${ca}`] : []
@@ -29,7 +31,7 @@ export async function buildImage(tag: string): Promise<void> {
   await run(program, words, { cwd: root, maxBuffer: 64 * 2 ** 20 })
 }
 
-/** @returns the words that run Compose on this machine, or undefined without it */
+/** @returns the command line of Compose on this machine, or undefined without it */
 export async function findCompose(): Promise<string[] | undefined> {
   for (const words of [['docker', 'compose'], ['docker-compose'], ['podman-compose']]) {
     const [program = '', ...more] = words
@@ -40,7 +42,7 @@ export async function findCompose(): Promise<string[] | undefined> {
 
 export type Finished = { code: number | null; stdout: string; stderr: string }
 
-/** Runs a program to its end in `infra`, as paths in compose.yaml are meant. @param input what it reads */
+/** Runs a program in `infra`, which paths in compose.yaml are relative to. @param input its stdin */
 export async function runWith(
   input: string,
   [program = '', ...words]: readonly string[],
@@ -57,9 +59,9 @@ export async function runWith(
 }
 
 /**
- * Podman leaves health checks to systemd. Where that is not there, this asks for them, since Compose waits for their results.
- * @param labelled which containers: a label and its value
- * @returns how to end it
+ * Podman leaves health checks to systemd. Without systemd, this runs them, because Compose waits for their results.
+ * @param labelled selects containers by a label and its value
+ * @returns a function that stops it
  */
 export async function keepCheckingHealth(labelled: string): Promise<() => void> {
   if (existsSync('/run/systemd/system') || !(await works('podman', 'version'))) return () => undefined

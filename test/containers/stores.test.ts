@@ -1,6 +1,7 @@
 /**
- * Guarantee: keyledger serves on a Postgres and a NATS that run in containers, and goes on when they are killed and started
- * again. The short part of `npm run test:containers`, for every `npm test` on a machine with a container engine.
+ * Guarantee: keyledger works with Postgres and NATS in containers, and continues when they are killed and
+ * restarted. This short part of `npm run test:containers` runs in every `npm test` on a machine with a container
+ * engine.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,5 +1,5 @@
-// Guarantee: with a mail server set up, `serve` mails each member who may approve a request once, with the address to
-// decide at, also when two servers run; and nothing of the request stands in the mail.
+// Guarantee: with a mail server, `serve` sends each member who may approve a request exactly one mail with the URL
+// of the decision, also when two servers run; and the mail contains nothing of the request.
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { startMailServer } from '../harness/mail-server.ts'
@@ -41,7 +41,7 @@ test('two servers mail an approver once', async () => {
       })
       return Pending.parse(await response.json()).confirmation
     }
-    // By the time of the mail for the second, a second one for the first would have come.
+    // By the time of the mail for the second request, a duplicate for the first would have arrived.
     const asked = [await ask()]
     await expect.poll(() => mail.taken.length).toBe(1)
     asked.push(await ask())

@@ -1,4 +1,4 @@
-/** Approves confirmations one after the other as a member, in a process of its own: `<tenant> <member> <id>,<id>,…`. */
+/** Approves confirmations one after the other as a member, in its own process: `<tenant> <member> <id>,<id>,…`. */
 import { createLog } from '../../src/app/log.ts'
 import { openStores } from '../../src/app/stores.ts'
 import { parseConfig } from '../../src/config.ts'

@@ -1,5 +1,5 @@
-// Guarantee: where another member has to approve, nothing is approved by the member who asked, whichever processes
-// change the rule and approve at the same moment.
+// Guarantee: where another member has to approve, a member never approves their own request, whichever processes
+// change the rule and approve concurrently.
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/app/log.ts'

@@ -1,5 +1,5 @@
-// Guarantee: over real sockets a limit is told with its headers, and neither a limit nor a trial begins anew when the
-// server is killed and starts again; nor do signed settings, which every server gives to the last byte the same.
+// Guarantee: over real sockets, a refusal by a limit has the documented headers; a kill and restart of the server
+// resets neither limits nor trials; and every server returns the same bytes of signed settings.
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -68,7 +68,7 @@ test('a trial, a spent limit and signed settings outlive a kill', async () => {
   expect(statuses.at(-1)).toBe(429)
 })
 
-/** A server tells the others twice a second what it has admitted: a kill loses that, and one call is forgiven here. */
+/** Servers share what they have admitted twice a second: a kill loses that much, and one call is tolerated here. */
 async function allTold(databaseUrl: string): Promise<void> {
   const db = new pg.Client({ connectionString: databaseUrl })
   await db.connect()

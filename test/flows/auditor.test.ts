@@ -1,6 +1,6 @@
 /**
- * An auditor reads everything of the tenant and changes nothing: tried on every page of the dashboard and every operation
- * of the interface, as the router and the description list them, so that a new one is tried, too.
+ * Guarantee: an auditor can read everything of the tenant and change nothing. Every page of the dashboard and every
+ * operation of the API is tried, as listed by the router and the OpenAPI document, so that new ones are covered.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await makeProduct(ask, tenant.token, 'editor')
   const license = (await mint(ask, tenant.token, 'editor', { email: 'ada@example.com' })).id
   const confirmation = pendingId(await ask('POST', `/v1/licenses/${license}/revoke`, { token: tenant.token }))
-  // The tenant's signing key is made when something is signed for the first time, whoever asks for it.
+  // The tenant's signing key is created by the first signature, whoever causes it.
   await ask('GET', `/v1/licenses/${license}/evidence`, { token: tenant.token })
   ids = {
     licenses: license,
@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-/** What was recorded so far, but for looks, which are what an auditor leaves. */
+/** The recorded events so far, without the audited views, which an auditor causes. */
 async function changes(): Promise<string[]> {
   const { entries } = await api.ledger.services.ledger.readPage(undefined, 10_000)
   return entries
@@ -44,7 +44,7 @@ async function changes(): Promise<string[]> {
     .map(({ stream, revision }) => `${stream} ${revision}`)
 }
 
-/** A path with the ids of what the tenant has. */
+/** A path with ids of existing things. */
 const filled = (path: string): string =>
   path
     .replace('{productId}', 'editor')
@@ -60,7 +60,7 @@ test('every page of the dashboard', async () => {
   const routes = dashboardRoutes(api.app)
   const seen: Record<string, number> = {}
   for (const { method, path } of routes) {
-    // It would end the session in the middle; that is nobody's change but their own.
+    // It would end the session, which only affects the auditor.
     if (path.includes('sign-out') || path.includes('session') || path.includes(':file')) continue
     await browser.get('/dashboard')
     const url = filled(path)
@@ -74,7 +74,7 @@ test('every page of the dashboard', async () => {
     expect([what, seen[`GET /dashboard/${what}`]]).toStrictEqual([what, 200])
     expect([what, seen[`GET /dashboard/${what}/:id`]]).toStrictEqual([what, 200])
   }
-  // Whatever changes a thing of the tenant is refused for the role, before anything is looked at.
+  // Every changing request is refused because of the role, before anything is looked up.
   for (const what of [
     'POST /dashboard/approvals/:id/approve',
     'POST /dashboard/members',
@@ -117,7 +117,7 @@ test('every operation, with a token that has all that an auditor can grant', asy
       const isGated = parameters.some((parameter) => parameter.name === 'X-Service-Confirmation')
       const { status } = await api.ask(method, filled(path), { token, ...(method !== 'GET' && { body: {} }) })
       const what = `${method} ${path}`
-      // A test purchase is followed by those who may start one.
+      // Only those who may start a test purchase can poll it.
       if (method === 'GET' && !isGated && path !== '/v1/test-purchase/{id}') {
         read++
         expect([what, status === 403 || status >= 500]).toStrictEqual([what, false])

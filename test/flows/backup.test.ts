@@ -1,5 +1,6 @@
-// Guarantee: a backup that is made while the ledger serves restores to a ledger that knows everything acknowledged before
-// it, and no person who was erased. It holds no secret in clear. Nothing serves what a killed restore has left.
+// Guarantee: a backup made while the ledger serves restores to a ledger with everything that was acknowledged
+// before it, and without erased persons. It contains no secret in plaintext. A ledger from a killed restore does
+// not serve.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -97,7 +98,7 @@ test('made while it serves, encrypted, verified, restored elsewhere and served t
     Customers.parse((await there.send('GET', `/v1/licenses/${licenseId}`)).body).license.email
   expect(await emailOf(kept.licenseId)).toBe(email)
   expect(await emailOf(erased.licenseId)).toBeNull()
-  // The answer is not in the backup: the request runs again, and makes the same license.
+  // The backup does not contain the response: the request runs again, and mints the same license.
   expect(await mintWithKey(again.address, token)).toStrictEqual(keyed)
   expect(again.stdout()).not.toContain('kl_pat_')
 })
@@ -137,14 +138,14 @@ async function keepMinting(vendor: ReturnType<typeof client>, signal: AbortSigna
   return minted
 }
 
-/** Which of the texts stand anywhere in an archive, once it is decompressed. */
+/** Which of the texts occur anywhere in the decompressed archive. */
 async function foundIn(file: string, texts: readonly string[]): Promise<string[]> {
   const { kept, manifest } = await checkArchive(file, undefined, {
     keep: () => true,
     onBytes: () => undefined,
   })
   const plain = await Promise.all(kept.map(({ bytes }) => plainOf(bytes)))
-  // Rows of bytea are written in hex.
+  // bytea values are written in hex.
   const all = [JSON.stringify(manifest), ...plain.map((bytes) => bytes.toString())].join('\n')
   return texts.filter((text) => all.includes(text) || all.includes(Buffer.from(text).toString('hex')))
 }
@@ -179,7 +180,7 @@ test('killed at each step, a backup leaves no file, and a restore is ended by th
     const restoring = start()
     await waiting(session, restoring)
     await restoring.end('SIGKILL')
-    // Postgres would end the statement that waits before it notices that nobody hears the answer.
+    // Postgres would end the waiting statement before it notices that the client is gone.
     await session.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid()`,
@@ -188,17 +189,17 @@ test('killed at each step, a backup leaves no file, and a restore is ended by th
     await untilGone(session)
     await expectRefused()
   }
-  // Before the tables are made, which a start then makes in its place.
+  // Before the tables are created; a start then creates them instead.
   await killWhereItWaits(`select pg_advisory_xact_lock(${PG_MIGRATE_LOCK_ID})`)
-  // When the tables are filled, and nothing is committed.
+  // After the tables were filled, before the commit.
   await killWhereItWaits('lock table public.keyledger_restore in exclusive mode')
-  // With some of the log written.
+  // With a part of the log written.
   const restoring = start()
   await holdsEvents(target.eventstoreUrl, restoring)
   await restoring.end('SIGKILL')
   await untilGone(session)
   await expectRefused()
-  // Before the read models are there, and when all is there.
+  // Before the read models exist, and after everything exists.
   await killWhereItWaits(`select pg_advisory_xact_lock(${projectionLock})`)
   await killWhereItWaits('lock table public.keyledger_restore in access share mode')
 
@@ -208,7 +209,7 @@ test('killed at each step, a backup leaves no file, and a restore is ended by th
   expect(await readModelsOf(target.databaseUrl)).toStrictEqual(await readModelsOf(source.databaseUrl))
 })
 
-/** Kills a backup that waits for a table, and sees that no file has its name. */
+/** Kills a backup that waits for a table, and checks that no file has its name. */
 async function killedBackup(environment: Environment, databaseUrl: string, file: string): Promise<void> {
   const session = await connect(databaseUrl)
   await session.query('begin; lock table vault.secrets in access exclusive mode')
@@ -230,7 +231,10 @@ async function connect(url: string): Promise<pg.Client> {
   return session
 }
 
-/** Until a statement of the process waits for what the session holds. A transaction sees no change of pg_stat_activity. */
+/**
+ * Waits until a statement of the process waits for a lock of the session. Within a transaction, pg_stat_activity
+ * does not change.
+ */
 async function waiting(session: pg.Client, process_: Running): Promise<void> {
   for (;;) {
     const { rows } = await session.query<{ found: boolean }>(
@@ -243,7 +247,7 @@ async function waiting(session: pg.Client, process_: Running): Promise<void> {
   }
 }
 
-/** Until the database has ended the connections of the process that was killed. */
+/** Waits until the database has closed the connections of the killed process. */
 async function untilGone(session: pg.Client): Promise<void> {
   await expect
     .poll(async () => {

@@ -1,5 +1,6 @@
-// Guarantee: a raw license key, a token, a payment provider's key or secret, an e-mail address and a person's name stand
-// in no event, no table, no log line and no file; the master key stands in its own file alone, which nobody else may read.
+// Guarantee: no event, table, log line or file contains a raw license key, a token, a payment provider's key or
+// secret, an email address or a person's name; the master key is only in its own file, which only its owner can
+// read.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, join } from 'node:path'
@@ -48,7 +49,7 @@ test('planted keys, tokens, addresses and names are found nowhere', async () => 
   ])
   expect(await inEventsAndTables(environment, canaries)).toStrictEqual([])
   expect(inText('a log line', server.stderr(), canaries)).toStrictEqual([])
-  // The one place where the first token is shown.
+  // The only place where the first token is printed.
   expect(inText('stdout', server.stdout().replaceAll(tokens[0] ?? '', ''), canaries)).toStrictEqual([])
 
   const masterKey = readFileSync(join(environment.KEYLEDGER_DATA_DIR, 'master.key'), 'utf8').trim()
@@ -64,7 +65,7 @@ async function firstToken(server: Server): Promise<string> {
   return /^ {2}(kl_pat_\w+)$/m.exec(server.stdout())?.[1] ?? ''
 }
 
-/** Everything that a license goes through. @returns the keys that were handed out */
+/** Takes a license through its whole life cycle. @returns the keys that were handed out */
 async function live(server: Server, token: string): Promise<string[]> {
   const vendor = client(server.address, token)
   await vendor.createProduct(1)
@@ -85,7 +86,7 @@ async function live(server: Server, token: string): Promise<string[]> {
 const idempotencyKey = 'canary-key-2d1f7c40-order-1017'
 const imported = 'CANARY-imported-90f2-7b1c-44de'
 
-/** The same with an Idempotency-Key, whose answers are kept. @returns the keys in them */
+/** The same with an Idempotency-Key, whose responses are stored. @returns the keys in them */
 async function liveByKeyedRequests({ address }: Server, token: string): Promise<string[]> {
   const send = async (path: string, body: object) => {
     const response = await fetch(address + path, {
@@ -114,7 +115,7 @@ async function liveByKeyedRequests({ address }: Server, token: string): Promise<
   return [licenseKey, second, imported]
 }
 
-/** What careless callers do with a key and a token. None of it may succeed, or be remembered. */
+/** Sends a key and a token in wrong places, as careless callers do. None of it may succeed or be stored. */
 async function sendInWrongPlaces({ address }: Server, token: string, key: string): Promise<void> {
   const json = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
   const send = async (path: string, init: RequestInit = {}) => {
@@ -148,7 +149,7 @@ async function sendInWrongPlaces({ address }: Server, token: string, key: string
   ).toMatch(/^HTTP\/1\.1 400 /)
 }
 
-/** What no HTTP client would send. @returns the answer */
+/** Sends bytes that no HTTP client would send. @returns the response */
 async function sendRaw(address: string, request: string): Promise<string> {
   const { hostname: hostName, port } = new URL(address)
   const socket = connect({ host: hostName, port: Number(port) })
@@ -156,7 +157,7 @@ async function sendRaw(address: string, request: string): Promise<string> {
   return text(socket)
 }
 
-/** Every command that reads, so that what it prints and logs is looked at too. @returns what it showed */
+/** Runs every command that reads, so that its output and log lines are searched too. @returns its output */
 async function lookAround(environment: Environment): Promise<string> {
   const licenses = z.array(z.object({ license_id: z.string() }))
   const ids = licenses.parse(
@@ -224,7 +225,7 @@ async function inEventsAndTables(environment: Environment, canaries: Canaries): 
   return found
 }
 
-/** Looks into every file, as bytes, for a secret as it is, in other writings and encodings. */
+/** Searches every file, as bytes, for a secret in plaintext and in other encodings. */
 function inFiles(directory: string, canaries: Canaries): string[] {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

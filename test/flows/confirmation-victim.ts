@@ -1,6 +1,6 @@
 /**
- * Uses an approved confirmation as a server would, and is killed by `SIGKILL` right after an event of one type was
- * recorded: `<type> <token> <license id> <confirmation id>`.
+ * Uses an approved confirmation as a server would, and kills itself with SIGKILL right after an event of the given
+ * type was recorded: `<type> <token> <license id> <confirmation id>`.
  */
 import { createLog } from '../../src/app/log.ts'
 import { openStores } from '../../src/app/stores.ts'

@@ -1,5 +1,6 @@
-// Guarantee: over HTTP, of many that use one approved confirmation at once on two servers, one executes it and the
-// others get 403; of two confirmations of one revocation, one executes it and the other is refused; and whoever is killed between consuming and executing, it is executed exactly once afterwards.
+// Guarantee: of many requests that use one approved confirmation at once on two servers, one executes it and the
+// others get 403; of two confirmations of one revocation, one executes it and the other is refused; and after a
+// kill between consuming and executing, it is still executed exactly once.
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -35,7 +36,7 @@ async function revoke(server: Server, licenseId: string, confirmation?: string) 
   return { status: response.status, body }
 }
 
-/** A license with a confirmation that waits for its approval. */
+/** A license with a pending confirmation. */
 async function asked(): Promise<{ licenseId: string; confirmation: string }> {
   const { licenseId } = await client(servers[0].address, token).mint()
   const { body } = await revoke(servers[0], licenseId)
@@ -131,7 +132,7 @@ test(`two approved confirmations of one revocation on two servers, ${rounds} tim
 })
 
 const victim = fileURLToPath(new URL('confirmation-victim.ts', import.meta.url))
-/** Right after which event a process is killed; and what stands in the license's stream at that moment. */
+/** The event after which a process is killed, and the events of the license's stream at that moment. */
 const points = [
   ['ConfirmationConsumed', ['LicenseMinted']],
   ['LicenseRevoked', ['LicenseMinted', 'LicenseRevoked']],
@@ -161,7 +162,7 @@ test('whatever a process left that was killed between consumed and executed is e
     ])
   }
   expect(await stand()).toStrictEqual(victims.map(({ point: [, left] }) => [left, executedOnce.slice(0, 3)]))
-  // The servers are still there, and carry it on once the request has had its time.
+  // The servers are still running, and complete it after the request's time limit.
   const whole = victims.map(() => [['LicenseMinted', 'LicenseRevoked'], executedOnce])
   await expect.poll(stand, { interval: 1000 }).toStrictEqual(whole)
   for (const { licenseId, confirmation } of victims) {

@@ -7,7 +7,7 @@ import type { Environment } from '../harness/process.ts'
 
 const Endpoint = z.object({ url: z.string(), pid: z.int().positive() })
 
-/** Where the embedded event store of a data directory listens; undefined while it has never run. */
+/** The URL of the embedded event store of a data directory; undefined if it has never run. */
 export function eventStoreOf({ KEYLEDGER_DATA_DIR = '' }: Environment) {
   try {
     const text = readFileSync(join(KEYLEDGER_DATA_DIR, 'eventstore/endpoint.json'), 'utf8')
@@ -22,7 +22,7 @@ export function postmasterOf({ KEYLEDGER_DATA_DIR = '' }: Environment): number {
   return z.coerce.number().int().positive().parse(pid)
 }
 
-/** A connection to the embedded Postgres of a data directory; it is the caller's to end. */
+/** A connection to the embedded Postgres of a data directory; the caller ends it. */
 export async function connectTo({ KEYLEDGER_DATA_DIR = '' }: Environment): Promise<pg.Client> {
   const running = findLocalPostgres(join(KEYLEDGER_DATA_DIR, 'postgres'))
   const session = new pg.Client({ connectionString: running?.url })

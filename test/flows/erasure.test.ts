@@ -1,7 +1,7 @@
 /**
- * Somebody who is erased is unreadable everywhere: in every event, table, sealed value, kept answer, mail, file and
- * published job. Licenses and histories stay whole, a rebuild changes nothing, whoever is killed in between is carried
- * on, and the same person is somebody new when they come again.
+ * Guarantee: after an erasure, the person's data is unreadable in every event, table, sealed value, stored
+ * response, mail, file and published job. Licenses and histories stay complete, a rebuild changes nothing, a killed
+ * erasure is resumed, and the same person can come back as a new one.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,7 +58,7 @@ afterAll(async () => {
 
 const Id = z.looseObject({ id: z.string() })
 
-/** Everything that a person can leave with a tenant. */
+/** Creates everything that a person can leave with a tenant. */
 async function plant(email: string, name: string) {
   const { token } = shop
   const key = { 'idempotency-key': email }
@@ -77,7 +77,7 @@ async function plant(email: string, name: string) {
   await shop.tell(of.sold())
   const renewal = of.renewed('in_1', month.second)
   await shop.tell(renewal)
-  // Asked for, and not decided yet.
+  // Requested, but not decided yet.
   pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token }))
   const sale = (await shop.sales()).find(({ saleId }) => saleId === of.sold().saleId)
   if (!sale) throw new Error('the sale was not received')
@@ -86,7 +86,7 @@ async function plant(email: string, name: string) {
   return { customer, licenseIds: [license.id, plain.id, sale.licenseId], sale, of, subjectId }
 }
 
-/** Every text that anybody could get at: rows, events, jobs, files, and what the master key opens. */
+/** All readable text: rows, events, jobs, files, and everything that the master key opens. */
 async function everything(): Promise<string[]> {
   const { db, services } = api.ledger
   const tables = await db.query<{ name: string }>(
@@ -111,7 +111,7 @@ async function everything(): Promise<string[]> {
   return texts
 }
 
-/** What was answered to requests with an Idempotency-Key, opened as whoever has the master key could. */
+/** The responses stored for Idempotency-Keys, opened with the master key. */
 async function keptAnswers(): Promise<string[]> {
   const { db, masterKey } = api.ledger
   const { rows } = await db.query<{ key_hash: Buffer; tenant_id: string; wrapped: Buffer; reply: Buffer }>(
@@ -124,7 +124,7 @@ async function keptAnswers(): Promise<string[]> {
   })
 }
 
-/** Each form in which a text may be written without being sealed. */
+/** The forms in which text may be written without being sealed. */
 const forms = (text: string): string[] => [
   text,
   Buffer.from(text).toString('hex'),
@@ -151,7 +151,7 @@ describe('a person who was everywhere', () => {
     const { body } = await askApproveRepeat(api, shop, 'DELETE', `/v1/customers/${customer}`)
     const erasedAt = api.ledger.clock.now().toISOString()
     expect(body).toMatchObject({ customer: { id: customer, email: null, name: null, erasedAt } })
-    // What a tenant writes beside the address is its own, and stays in the log: see docs/concepts/erasure.md.
+    // Other text that a tenant writes stays in the log: see docs/concepts/erasure.md.
     const left = (await tracesOf(email, name)).map((text): unknown => JSON.parse(text))
     expect(left).toMatchObject([{ event: { type: 'CustomerCreated', data: { metadata: { phone: email } } } }])
     for (const id of licenseIds) {
@@ -277,7 +277,7 @@ test('killed at each single write, it is carried on to its end', async () => {
       const events = await eventsIn(services.ledger, `subject-${shop.tenantId}.${subjectId}`)
       expect(events).toHaveLength(2)
     } else {
-      // Killed before anything was recorded: nothing was begun.
+      // Killed before the first event: nothing was begun.
       expect(dieAt).toBe(1)
     }
   }

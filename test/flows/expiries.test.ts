@@ -1,5 +1,5 @@
-// Guarantee: however often the processes that record ends of licenses are killed, and however many of them there are,
-// every end is recorded, and exactly once.
+// Guarantee: every expiry is recorded exactly once, however many processes record expiries and however often they
+// are killed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createHost } from '../harness/process.ts'
@@ -7,7 +7,7 @@ import { createOperator } from './operator.ts'
 import { client, createVendor, productId } from './vendor.ts'
 
 const host = createHost()
-/** `KEYLEDGER_TEST_KILLS=100` for the long proof. */
+/** `KEYLEDGER_TEST_KILLS=100` for the long run. */
 const kills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 2)
 const licenses = kills * 100
 

@@ -1,5 +1,5 @@
-// Guarantee: a first start that is killed at whatever stage is finished by the next one: the tenant, its product
-// and its owner are there once, and a token has been printed, which works.
+// Guarantee: a first start that is killed at any stage is completed by the next one: the tenant, its product and
+// its owner exist once, and a working token was printed.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { client } from './vendor.ts'
 
 const host = createHost()
 
-/** Each waits until a stage is reached; a kill follows at once. The whole start is a bit over a second of work. */
+/** Each waits for a stage, and is followed by a kill. The whole start takes about a second. */
 const stages: Record<string, (starting: Running, environment: Environment) => Promise<void>> = {
   'before anything is there': async () => sleep(100),
   'while the parts are made': (starting, environment) => appears(starting, environment, 'run/start.sqlite'),
@@ -34,7 +34,7 @@ test.each(Object.entries(stages))('killed %s, the next start finishes it', async
   const server = await host.serve(environment, { port })
   await expect.poll(() => server.stderr()).toContain('"msg":"Ready"')
   const printed = [killed, server].flatMap((start) => start.stdout().match(/^ {2}kl_pat_\w+$/gm) ?? [])
-  // Twice only when the kill fell between the print and the note that it was printed.
+  // Twice only when the kill fell between the output and the marker file.
   expect(printed.length === 1 || printed.length === 2).toBe(true)
   const demo = client(server.address, printed.at(-1)?.trim() ?? '')
   const { body } = await demo.send('GET', '/v1/products')

@@ -9,17 +9,17 @@ export type Part = (typeof parts)[number]
 
 export type Fleet = {
   address: string
-  /** Ends a process by `SIGKILL` as soon as it is there. It is started again, as by whoever watches over services. */
+  /** Sends SIGKILL to a process as soon as it runs. It is restarted, as by a service supervisor. */
   kill(part: Part): Promise<void>
-  /** Has a part answer nobody until it is resumed: its processes are there, and do nothing. */
+  /** Stops the processes of a part until it is resumed. */
   halt(part: Part): void
   resume(part: Part): void
   stop(): Promise<void>
 }
 
 /**
- * Everything that sells, each part a process of its own: the API, the dispatcher, NATS, and the Postgres and event store
- * of the data directory.
+ * Everything for sales, each part in its own process: the API, the dispatcher, NATS, and the embedded Postgres and
+ * event store.
  */
 export async function startFleet(host: Host, settings: Environment): Promise<Fleet> {
   const [apiPort, natsPort] = [await freePort(), await freePort()]
@@ -31,14 +31,14 @@ export async function startFleet(host: Host, settings: Environment): Promise<Fle
     dispatcher: keepRunning(() => host.startServer(environment, apiPort, 'dispatcher')),
   }
 
-  /** The event store and Postgres are watched over by the API and the dispatcher themselves. */
+  /** The API and the dispatcher supervise the event store and Postgres themselves. */
   function pidOf(part: Part): number {
     if (part === 'event store') return eventStoreOf(environment)?.pid ?? Number.NaN
     return part === 'Postgres' ? postmasterOf(environment) : kept[part].pid()
   }
   function send(part: Part, signal: NodeJS.Signals): void {
     const pid = pidOf(part)
-    // A postmaster that is killed takes its children with it; one that stands still does not stop them.
+    // Killing the postmaster kills its children; stopping it does not stop them.
     for (const child of part === 'Postgres' && signal !== 'SIGKILL' ? childrenOf(pid) : [])
       process.kill(child, signal)
     process.kill(pid, signal)
@@ -59,7 +59,7 @@ function isSent(send: () => void): boolean {
     send()
     return true
   } catch {
-    // It is just being started.
+    // It is being started.
     return false
   }
 }

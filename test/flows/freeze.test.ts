@@ -1,5 +1,5 @@
-// Guarantee: when `keyledger freeze` has returned, no process appends anything until `keyledger unfreeze`, whatever it was
-// doing and whenever it was started; writes are answered 503, and reads and validates go on.
+// Guarantee: after `keyledger freeze` has returned, no process appends anything until `keyledger unfreeze`,
+// whatever it was doing and whenever it was started; writes get 503, and reads and validates continue.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { createHost } from '../harness/process.ts'
 import { type Client, client, createVendor } from './vendor.ts'
 
 const host = createHost()
-/** `KEYLEDGER_TEST_FREEZES=100` for the long proof. */
+/** `KEYLEDGER_TEST_FREEZES=100` for the long run. */
 const freezes = Number(process.env.KEYLEDGER_TEST_FREEZES ?? 2)
 const Frozen = z.object({ frozen: z.literal(true), since: z.string() })
 const Doctor = z.object({
@@ -43,7 +43,7 @@ test(`two servers that mint without a pause append nothing after each of ${freez
       await host.run(['unfreeze'], environment)
     }
     await until(() => counts.minted >= (freezes + 1) * 10)
-    // What was acknowledged is all there; what was refused is not.
+    // The log contains what was acknowledged, and not what was refused.
     expect(counts.other).toStrictEqual([])
   } finally {
     stopping.abort()
@@ -81,7 +81,7 @@ test('a freeze is seen by a server that starts later, by doctor and by commands,
   })
   expect((await vendor.validate(licenseKey, 'laptop')).status).toBe(200)
   expect((await vendor.send('GET', '/v1/licenses')).status).toBe(200)
-  // Log lines are written a little later.
+  // Log lines are written with a delay.
   await expect.poll(() => server.stderr() + server.stdout()).toContain('The ledger is frozen by operator:')
   const ready = await fetch(`${server.address}/readyz`)
   expect(ready.status).toBe(200)

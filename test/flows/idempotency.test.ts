@@ -1,5 +1,5 @@
-// Guarantee: a request that is sent again with its Idempotency-Key is done once and answered the same, wherever it is
-// sent and at whichever step the process that ran it was killed, or only stood still.
+// Guarantee: a request that is repeated with its Idempotency-Key is executed once and gets the same response, on
+// any server, and at whichever step the first process was killed or stopped.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,13 +10,13 @@ import { createOperator } from './operator.ts'
 import { type Client, client, createVendor, productId } from './vendor.ts'
 
 const host = createHost()
-/** Without roles that look at tables by themselves: who waits for a lock is the request that is tested. */
+/** Only roles that take no locks themselves, so that a waiting lock belongs to the tested request. */
 const serve = (port?: number) =>
   host.serve(stores.environment, { roles: 'api', ...(port !== undefined && { port }) })
 let stores: Stores
 let token: string
 let vendor: Client
-/** Never killed: whoever's server has died asks this one. */
+/** Never killed: clients of a killed server use this one. */
 let survivor: Server
 let session: pg.Client
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await vendor.createProduct(2)
   session = new pg.Client({ connectionString: stores.databaseUrl })
   await session.connect()
-  // Lets a test stop a process right where it keeps its answer.
+  // Lets a test stop a process right where it stores its response.
   await session.query(`
     create function stop_at_the_answer() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(${answerLock}); return new; end $$;
@@ -63,7 +63,7 @@ async function send(address: string, key: string, { path, body }: Request): Prom
   }
 }
 
-/** What a careful client does: as long as the first one is running, it asks again. */
+/** A careful client: it retries while the first request is running. */
 async function sendUntilAnswered(
   address: string,
   key: string,
@@ -106,10 +106,10 @@ test('64 racers on one key, on two servers, mint one license and read 64 identic
   expect(await eventsOf(({ metadata }) => raced.safeParse(metadata).success)).toStrictEqual(['LicenseMinted'])
 })
 
-/** Where a process can be stopped: what the test's own session has to hold for that, and how the process ends. */
+/** A step at which a process can be stopped: the lock that the test holds for it, and how the process ends. */
 type Step = {
   hold: (table: string) => string
-  /** The lock that the process then waits for, among all that there are. */
+  /** Selects the lock that the process then waits for. */
   wanted: (table: string) => string
   release: string
   kill: (server: Server) => Promise<unknown>
@@ -117,21 +117,21 @@ type Step = {
 
 const kill = (server: Server) => server.end('SIGKILL')
 const steps: Record<'reserved' | 'recorded' | 'not kept' | 'not sent', Step> = {
-  // It looks something up, or seals something, before it records anything.
+  // It looks something up or seals something before it records an event.
   reserved: {
     hold: (table) => `begin; lock table ${table} in access exclusive mode`,
     wanted: (table) => `relation = '${table}'::regclass`,
     release: 'rollback',
     kill,
   },
-  // It waits until the read models show what it has recorded.
+  // It waits until the read models have its events.
   recorded: {
     hold: () => `select pg_advisory_lock(${projectionLock})`,
     wanted: () => `objid = ${projectionLock}`,
     release: `select pg_advisory_unlock(${projectionLock})`,
     kill,
   },
-  // It keeps its answer. Its connection is ended before that is done.
+  // It stores its response, and its connection is closed before that is done.
   'not kept': {
     hold: () => `select pg_advisory_lock(${answerLock})`,
     wanted: () => `objid = ${answerLock}`,
@@ -139,7 +139,7 @@ const steps: Record<'reserved' | 'recorded' | 'not kept' | 'not sent', Step> = {
               select pg_advisory_unlock(${answerLock})`,
     kill,
   },
-  // It stands still while the database keeps its answer, and is killed before it can hear of that.
+  // It is stopped while the database stores its response, and killed before it learns the result.
   'not sent': {
     hold: () => `select pg_advisory_lock(${answerLock})`,
     wanted: () => `objid = ${answerLock}`,
@@ -153,7 +153,7 @@ const steps: Record<'reserved' | 'recorded' | 'not kept' | 'not sent', Step> = {
   },
 }
 
-/** A lock may be wanted by another process first, before the request is reserved. */
+/** Another process may take the lock first, before the request is reserved. */
 const openReservations = async () =>
   (await session.query('select from vault.idempotency where reply is null')).rowCount
 
@@ -165,11 +165,11 @@ async function untilSomebodyWants(lock: string): Promise<void> {
   }
 }
 
-/** As if the lease of every dead process had run out. */
+/** Simulates that the lease of every dead process has expired. */
 const endLeases = () =>
   session.query(`update vault.idempotency set leased_until = '-infinity' where reply is null`)
 
-/** As if who was killed had renewed them at that very moment: a slow machine may have let them run out. */
+/** Simulates that the killed process renewed its leases right before: on a slow machine they may have expired. */
 const renewLeases = () =>
   session.query(
     `update vault.idempotency set leased_until = clock_timestamp() + interval '15 seconds' where reply is null`,
@@ -177,9 +177,9 @@ const renewLeases = () =>
 
 type Prepared = {
   request: Request
-  /** The table without which the operation cannot go on once it is reserved. */
+  /** The table that the operation needs after its reservation. */
   table: string
-  /** The events that it makes, each once. */
+  /** The events that it appends, each once. */
   events: string[]
   isOwn: (data: Record<string, unknown>) => boolean
 }
@@ -249,7 +249,7 @@ const isLongRun = process.env.KEYLEDGER_TEST_KILLS !== undefined
 
 type Operation = keyof typeof operations
 type StepName = keyof typeof steps
-/** A short run takes every step, and every operation, once. */
+/** A short run covers every step and every operation once. */
 const shortRun: readonly (readonly [Operation, StepName])[] = [
   ['mint', 'not kept'],
   ['import', 'recorded'],
@@ -276,7 +276,7 @@ describe.each(Object.entries(operations))('%s', (operation, prepare) => {
       await session.query(release)
 
       if (step !== 'not sent') {
-        // Nobody can know yet that it was killed.
+        // Its death cannot be known yet.
         await renewLeases()
         expect(await send(survivor.address, key, request)).toMatchObject({ status: 409, retryAfter: '1' })
         await endLeases()
@@ -372,7 +372,7 @@ test('killed at random moments under load, every key has one license in the end'
   expect([...counts].filter(([, count]) => count !== 1)).toStrictEqual([])
   expect([...sold.keys()].filter((key) => !counts.has(key))).toStrictEqual([])
   expect(sold.size).toBeGreaterThan(5 * randomKills)
-  // Every key still gets the answer that it got.
+  // Every key still gets its first response.
   const sample = [...sold].slice(-50)
   for (const [key, text] of sample) {
     const again = await send(survivor.address, key, {

@@ -1,6 +1,6 @@
 /**
- * Tries everything that a user of the machine could with somebody else's data directory, and tells in one line of JSON how
- * each try ended: the code of the refusal, or `got in`. It is given nothing but the paths, which nobody keeps secret.
+ * Tries everything that another user of the machine could do with a data directory, and prints the result of each
+ * try as one line of JSON: the error code, or `got in`. It only receives the paths, which are no secret.
  */
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -41,7 +41,7 @@ for (const file of [
 ]) {
   await attempt(`read ${file}`, () => readFileSync(join(dataDirectory, file)))
 }
-// Only a stranger tries what would do harm.
+// Destructive tries run only as another user.
 if (process.getuid?.() !== 0) {
   await attempt('write a file', () => writeFileSync(join(dataDirectory, 'intruded'), ''))
   await attempt('move the directory away', () => renameSync(dataDirectory, `${dataDirectory}.moved`))

@@ -1,4 +1,4 @@
-// Guarantee: whatever issues a license on one server while its key type is deleted on another, never both come of it.
+// Guarantee: when a license is issued on one server while its key type is deleted on another, never both succeed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -8,7 +8,7 @@ import { createOperator, type Operator } from './operator.ts'
 import { createVendor } from './vendor.ts'
 
 const host = createHost()
-/** `KEYLEDGER_TEST_DELETIONS=1000` for the long proof. */
+/** `KEYLEDGER_TEST_DELETIONS=1000` for the long run. */
 const races = Number(process.env.KEYLEDGER_TEST_DELETIONS ?? 16)
 const atOnce = 4
 
@@ -55,10 +55,10 @@ async function approved(operator: Operator, method: string, path: string): Promi
   return id
 }
 
-/** Issues a license against the key type `contested` of a product. It may be told that there is no such key type. */
+/** Issues a license of the key type `contested` of a product. The key type may no longer exist. */
 type Issue = (server: Server) => Promise<Answer>
 
-/** What there is to be issued, prepared so that one request does it. */
+/** The ways to issue a license, each prepared so that one request does it. */
 const kinds: Record<string, (operator: Operator, productId: string) => Promise<Issue>> = {
   mint: async (_, productId) => (server) =>
     send(server, 'POST', '/v1/licenses', { body: { productId, keyTypeId: 'contested' } }),
@@ -85,10 +85,10 @@ const kinds: Record<string, (operator: Operator, productId: string) => Promise<I
   },
 }
 
-/** @returns what was answered to whoever deletes the key type */
+/** @returns the response to the deletion of the key type */
 async function race(operator: Operator, number: number): Promise<{ productId: string; deletion: Answer }> {
   const productId = `product-${number}`
-  // A sale is of the first key type of its product.
+  // A sale uses the first key type of its product.
   const keyTypes = [{ keyTypeId: 'contested', name: 'Contested' }, { name: 'Other' }]
   const made = await send(servers[0], 'POST', '/v1/products', { body: { productId, name: 'App', keyTypes } })
   expect(made.status).toBe(201)
@@ -127,7 +127,7 @@ test(`${races} races of a license with the deletion of its key type, on two serv
   expect(outcomes).toHaveLength(races)
 })
 
-/** Of which products the key type was deleted, and of which a live license references it. */
+/** The products whose key type was deleted, and those whose key type is used by a live license. */
 async function readTruth(operator: Operator): Promise<{ deleted: Set<string>; live: Set<string> }> {
   const deleted = new Set<string>()
   const licenses = new Map<string, License>()

@@ -1,5 +1,5 @@
-// Guarantee: however often the application is killed, at whatever moment, every command that it acknowledged is in
-// the log, exactly once, and the read models are what a replay of the log makes.
+// Guarantee: however often and whenever the application is killed, the log contains every acknowledged command
+// exactly once, and the read models equal a replay of the log.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -9,9 +9,9 @@ import { createOperator } from './operator.ts'
 import { type Answer, type Client, client, createVendor } from './vendor.ts'
 
 const host = createHost()
-/** `KEYLEDGER_TEST_KILLS=100` for the long proof; so many keep the test command short. */
+/** `KEYLEDGER_TEST_KILLS=100` for the long run. */
 const kills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 5)
-/** Killed independently of each other, so that one is under load while another starts. */
+/** Killed independently, so that one is under load while another starts. */
 const servers = 3
 const verification = z.object({ events: z.int(), rows: z.int(), differences: z.array(z.unknown()) })
 
@@ -25,7 +25,7 @@ test(`killed ${kills} times under load, nothing acknowledged is missing or doubl
   if (anyPort === undefined) throw new Error('no port')
   const first = await host.serve(stores.environment, { port: anyPort })
   await client(first.address, token).createProduct(2)
-  // Ended in order, it leaves its compiled code behind for the others.
+  // A regular exit writes the compile cache for the others.
   await first.end('SIGTERM')
 
   await Promise.all(
@@ -42,7 +42,7 @@ test(`killed ${kills} times under load, nothing acknowledged is missing or doubl
 
   const inLog = await factsInLog(stores)
   expect([...book].filter((fact) => inLog.get(fact) !== 1)).toStrictEqual([])
-  // Otherwise nothing was acknowledged between the kills, and the test shows nothing.
+  // Otherwise nothing was acknowledged between the kills, and the test proves nothing.
   expect(book.size).toBeGreaterThan(kills)
   const found = await host.json(verification, ['projections', 'verify'], stores.environment)
   expect(found).toStrictEqual({ ...found, differences: [] })
@@ -51,7 +51,7 @@ test(`killed ${kills} times under load, nothing acknowledged is missing or doubl
 
 type Sales = { readonly book: Set<string>; acknowledged: number }
 
-/** Now and then while it is still starting, else somewhere in its first dozen commands. */
+/** Sometimes during the start, otherwise within its first dozen commands. */
 async function killAtRandomMoment(stores: Stores, port: number, sales: Sales): Promise<void> {
   if (Math.random() < 0.1) {
     const starting = host.startServer(stores.environment, port)
@@ -69,13 +69,13 @@ async function killAtRandomMoment(stores: Stores, port: number, sales: Sales): P
   await server.end('SIGKILL')
 }
 
-/** Mints, activates and deactivates, and writes into the book what was acknowledged. Broken connections are usual. */
+/** Mints, activates and deactivates, and notes what was acknowledged. Broken connections are expected. */
 async function keepSelling(asking: Client, sales: Sales, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       await sellOne(asking, sales)
     } catch {
-      // The server is down: what was not acknowledged may or may not be in the log.
+      // The server is down: a command without a response may or may not be in the log.
       await sleep(50)
     }
   }
@@ -100,7 +100,7 @@ async function sellOne(asking: Client, sales: Sales): Promise<void> {
   note(freed, freed.body.deactivated, 'DeviceDeactivated laptop')
 }
 
-/** How often each fact stands in the log. */
+/** How often the log contains each fact. */
 async function factsInLog({ environment }: Stores): Promise<Map<string, number>> {
   const operator = await createOperator(environment)
   try {

@@ -1,7 +1,6 @@
-// Guarantee: whichever process is killed, or all of them, at whatever moment, and whichever store stands still: every paid
-// sale has exactly one license, which is as everything that was told of it wants it in whatever order that came; who
-// told something that was not taken in is told so; and everything that the vendor's webhook is owed comes, each under
-// one id, numbered without a gap.
+// Guarantee: whichever processes are killed and whichever store hangs, at any time: every paid sale has exactly one
+// license, in the state that all its notifications require in any order; a provider whose notification was not
+// accepted is told so; and every event for the vendor's webhook arrives, each under one id, numbered without gaps.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findLicense } from '../../projections/licenses/queries.ts'
@@ -21,7 +20,7 @@ import { createProvider, type Provider } from './provider.ts'
 import { openSeller, type Seller, tenantId } from './seller.ts'
 
 const host = createHost()
-/** `KEYLEDGER_TEST_SALES=1000` for the long proof; so many keep the test command short. */
+/** `KEYLEDGER_TEST_SALES=1000` for the long run. */
 const manySales = Number(process.env.KEYLEDGER_TEST_SALES ?? 12)
 const kills = Math.max(parts.length, Math.round(manySales / 10))
 /** Later than a month from now, whenever that is. */
@@ -65,7 +64,7 @@ test(`${manySales} sales, while each store is away for a while and ${kills} time
   expect(differences).toStrictEqual([])
 })
 
-/** Whoever tells something while a store is away has to do so again; NATS holds nothing that is needed for it. */
+/** Stops each store in turn: notifications meanwhile must be repeated, while NATS holds nothing that they need. */
 async function awayInTurn(provider: Provider, share: number): Promise<void> {
   for (const part of ['event store', 'Postgres', 'NATS'] as const) {
     fleet.halt(part)
@@ -74,7 +73,7 @@ async function awayInTurn(provider: Provider, share: number): Promise<void> {
   }
 }
 
-/** Each part in turn, in any order, while a share of all is told; and in the end all of them together. */
+/** Kills each part in random order while notifications arrive, and finally all of them together. */
 async function killInTurn(provider: Provider, share: number): Promise<void> {
   const killed = async (some: readonly Part[]) => {
     const taking = provider.takenIn(share)
@@ -90,7 +89,7 @@ async function killInTurn(provider: Provider, share: number): Promise<void> {
   await killed(parts)
 }
 
-/** Sales that are not carried to their end, events nobody has scheduled, and deliveries that are to be tried. */
+/** Unfinished sales, events without a scheduled delivery, and deliveries to attempt. */
 async function leftToDo(): Promise<number[]> {
   await seller.readModels.catchUp()
   const open = await listOpenSales(
@@ -118,7 +117,9 @@ async function expectLicense(told: readonly PaymentNotification[], log: readonly
   expect(foundOf(told, license)).toStrictEqual(wantedOf(told, license.createdAt))
 }
 
-/** What has come is what the log owes: of each license its events in order, each under one id, and the key that it has. */
+/**
+ * Checks that the deliveries match the log: the events of each license in order, each under one id, with its key.
+ */
 function expectDeliveries(log: readonly LogEntry[]): void {
   const { delivered, refused } = seller.receiver
   expect(refused).toStrictEqual([])

@@ -1,5 +1,5 @@
-// Guarantee: with everything embedded, whichever process is killed, or all of them at once, the next start works on
-// what is there, and nothing that was acknowledged is missing.
+// Guarantee: with embedded stores, whichever processes are killed, the next start continues with the existing data,
+// and nothing acknowledged is missing.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -42,7 +42,7 @@ test('the event store, Postgres, the application, and all at once, each killed u
     kill(server)
     await sleep(50)
     if (server.child.killed) server = await host.serve(environment, { port })
-    // A part that was killed alone is started again by the server itself.
+    // The server itself restarts a single killed part.
     await sold(20)
   }
   selling.abort()

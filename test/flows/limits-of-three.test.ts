@@ -1,6 +1,6 @@
-// Guarantee: three servers on one database, or four workers of one server, keep a limit together, in any stretch of time, also while one is killed: never
-// more than 5 % above it, and no less than 90 % of it under even load. Judged by when each call was sent and answered,
-// so that a slow machine changes nothing.
+// Guarantee: three servers on one database, or four workers of one server, share a limit, in any interval of time
+// and also while one is killed: never more than 5 % above it, and at least 90 % of it under even load. Calls are
+// judged by the times at which they were sent and answered, so that a slow machine does not matter.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { createVendor } from './vendor.ts'
 const host = createHost()
 const rate = { perMinute: 6000, burst: 300 }
 const perMs = rate.perMinute / 60_000
-/** `KEYLEDGER_TEST_LIMIT_SECONDS=120` for the long proof. */
+/** `KEYLEDGER_TEST_LIMIT_SECONDS=120` for the long run. */
 const seconds = Number(process.env.KEYLEDGER_TEST_LIMIT_SECONDS ?? 5)
 const pauseMs = 10
 
@@ -50,7 +50,7 @@ async function limitedVendor() {
   return { token, limited }
 }
 
-/** How many processes share limits on a database. */
+/** The number of processes that share limits on a database. */
 async function countProcesses({ KEYLEDGER_DATABASE_URL }: Environment): Promise<number> {
   const client = new pg.Client(KEYLEDGER_DATABASE_URL)
   await client.connect()
@@ -61,7 +61,7 @@ async function countProcesses({ KEYLEDGER_DATABASE_URL }: Environment): Promise<
   }
 }
 
-/** @param addressOf where the next call goes */
+/** @param addressOf the server for the next call */
 async function askAtTwiceTheRate(
   token: string,
   addressOf: (turn: number, passedMs: number) => string,
@@ -71,10 +71,10 @@ async function askAtTwiceTheRate(
     const sent = performance.now()
     const headers = { authorization: `Bearer ${token}` }
     const response = await fetch(`${address}/v1/tokens/verify`, { headers }).catch(() => undefined)
-    // Nobody knows whether the killed one had let it through.
+    // The killed server may or may not have admitted it.
     if (!response) return
     await response.text()
-    // A process that is late for everything refuses before it asks the limit.
+    // An overloaded process refuses before it checks the limit.
     if (response.status === 503) return
     expect([200, 429]).toContain(response.status)
     calls.push({ sent, answered: performance.now(), admitted: response.status === 200 })
@@ -83,7 +83,7 @@ async function askAtTwiceTheRate(
   const started = performance.now()
   let turn = 0
   for (let now = started; now - started < seconds * 1000; now = performance.now()) {
-    // At twice the rate, however late this comes to it.
+    // Keeps to twice the rate, also after a delay.
     while (turn < 2 * perMs * (now - started)) asking.push(ask(addressOf(turn++, now - started)))
     await sleep(pauseMs)
   }
@@ -100,8 +100,8 @@ function expectKept(calls: readonly Call[]): void {
 }
 
 /**
- * By how many the calls of the worst stretch of time are above what it allows. A call was let through between sending
- * and answer, so only those that lie in the stretch with both are counted.
+ * By how many calls the worst interval exceeds the limit. A call was admitted between its sending and its response,
+ * so only calls that lie completely in the interval are counted.
  */
 function mostAbove(calls: readonly Call[]): number {
   const admitted = calls.filter((call) => call.admitted)
@@ -116,7 +116,7 @@ function mostAbove(calls: readonly Call[]): number {
   return most
 }
 
-/** What one process that keeps the limit to the unit would have let through of these. */
+/** The number of these calls that a single process with an exact limit would have admitted. */
 function admittedByOne(times: readonly number[]): number {
   const gcra = gcraOf(rate)
   let tat = 0

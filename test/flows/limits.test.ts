@@ -1,5 +1,5 @@
-// Guarantee: two servers on one database keep one limit together, over HTTP, and one that was killed and starts again
-// does not begin with a full one.
+// Guarantee: two servers on one database share one limit, and a server that was killed and restarted does not begin
+// with a full one.
 import { expect, test } from 'vitest'
 import { createHost, type Server } from '../harness/process.ts'
 import { createVendor } from './vendor.ts'
@@ -9,7 +9,7 @@ const host = createHost()
 test('200 calls on two servers with a burst of 100: about 100 get through, also after a kill', async () => {
   const { environment } = await host.stores()
   const token = await createVendor(environment)
-  // So slow that nothing comes back during the test.
+  // So slow that nothing refills during the test.
   const limited = { ...environment, KEYLEDGER_LIMIT_MANAGEMENT: '1/100' }
   const call = async ({ address }: Server) => {
     const response = await fetch(`${address}/v1/tokens/verify`, {

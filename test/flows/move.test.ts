@@ -1,6 +1,5 @@
-// Guarantee: an installation moves to other stores with nothing lost and nothing changed: the log is copied while it
-// serves, then it is frozen for the rest, and on the other side everything verifies. A backup of the copy restores elsewhere
-// to the same.
+// Guarantee: an installation moves to other stores without loss or change: the log is copied while it serves, a
+// freeze covers the rest, and everything verifies on the other side. A backup of the copy restores to the same.
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -14,9 +13,9 @@ import { createHost, type Environment, hasEnded, program, type Running } from '.
 import { client } from './vendor.ts'
 
 const host = createHost()
-/** `KEYLEDGER_TEST_MOVE_EVENTS=100000` for the long drill. */
+/** `KEYLEDGER_TEST_MOVE_EVENTS=100000` for the long run. */
 const events = Number(process.env.KEYLEDGER_TEST_MOVE_EVENTS ?? 2000)
-/** `KEYLEDGER_TEST_KILLS=100` for the long proof: so often the copy is killed. */
+/** `KEYLEDGER_TEST_KILLS=100` for the long run: the number of kills of the copy. */
 const kills = Math.min(20, Number(process.env.KEYLEDGER_TEST_KILLS ?? 1))
 
 const Copied = z.object({
@@ -50,7 +49,7 @@ test('embedded stores move to an event store and a database of one’s own while
   const { cursor } = await fed(server.address, null, 5)
   const next = await fed(server.address, cursor, 20)
 
-  // While it serves: killed again and again, and begun again.
+  // While the source serves, the copy is killed and restarted again and again.
   const stores = await host.stores()
   const target = { ...stores.environment, KEYLEDGER_MASTER_KEY: masterKey }
   const copying = ['copy', '--to', stores.eventstoreUrl, '--follow', '--verify', '--json']
@@ -59,13 +58,13 @@ test('embedded stores move to an event store and a database of one’s own while
     await sleep(Math.random() * 2500)
     await copy.end('SIGKILL')
   }
-  // An address with a password is taken from the environment alone.
+  // A URL with a password is only taken from the environment.
   const toDatabase = { ...source, KEYLEDGER_COPY_DATABASE_TO: stores.databaseUrl }
   const copy = host.start(['node', program, ...copying], toDatabase)
   await minting(copy, mint, 3)
   const late = await mint()
 
-  // Frozen, the rest is copied, and the copy ends by itself.
+  // After the freeze, the rest is copied, and the copy ends by itself.
   expect((await host.run(['freeze'], source)).code).toBe(0)
   expect(await vendor.send('POST', '/v1/licenses', { productId })).toMatchObject({ status: 503 })
   const { code, stdout, stderr } = await copy.finished
@@ -80,7 +79,7 @@ test('embedded stores move to an event store and a database of one’s own while
     const body = { product_id: productId, license_key: licenseKey }
     expect(await asking.send('POST', '/v1/licenses/validate', body)).toMatchObject({ body: { valid: true } })
   }
-  // Sealed in the database that followed, under the same master key.
+  // Sealed in the copied database, under the same master key.
   for (const { license } of [early, late]) {
     const { body } = await asking.send('GET', `/v1/licenses/${license.id}`)
     expect(body).toMatchObject({ license: { email: 'ada@example.com' } })
@@ -91,7 +90,7 @@ test('embedded stores move to an event store and a database of one’s own while
   expect(await restoredFromBackup(target, masterKey)).toBe(verified.events)
   await moved.end('SIGTERM')
 
-  // From the cluster's place back into a data directory.
+  // From the other stores back into a data directory.
   const back = host.path('back')
   const again = await host.json(Copied, ['copy', '--to', back, '--database-to', back, '--verify'], target)
   expect(again.verified).toBe(true)
@@ -104,8 +103,8 @@ test('embedded stores move to an event store and a database of one’s own while
 })
 
 /**
- * Backs up what is being served, verifies the file, and restores it into an empty data directory.
- * @returns how many events the read models there were verified with
+ * Backs up the running installation, verifies the file, and restores it into an empty data directory.
+ * @returns the number of events with which the read models there were verified
  */
 async function restoredFromBackup(served: Environment, masterKey: string): Promise<number> {
   const file = host.path('backup')
@@ -138,7 +137,7 @@ test('what stands in the way of a copy is said in a sentence', async () => {
   }
 })
 
-/** Goes on selling until the copy has caught up with what was there before it began, and some more. */
+/** Mints licenses until the copy has caught up with everything from before its start, and some more. */
 async function minting(copy: Running, mint: () => Promise<unknown>, times: number): Promise<void> {
   for (let minted = 0; minted < times; minted++) {
     if (hasEnded(copy)) throw new Error(`the copy ended before the freeze: ${copy.stderr()}`)

@@ -8,7 +8,7 @@ import { approve } from '../../src/gate/approvals.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import type { Environment } from '../harness/process.ts'
 
-/** What the operator command does, a thousand times over, without a process for each. */
+/** Runs operator commands in this process, because a process per command would be too slow. */
 export async function createOperator(environment: Environment) {
   const stores = await openStores(parseConfig(environment), createLog('silent'))
   const { services } = stores

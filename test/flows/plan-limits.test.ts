@@ -1,5 +1,5 @@
-// Guarantee: however many calls race on three servers, a tenant gets what its plan allows, and nothing beyond it: no
-// product and no device too many, and none too few. A device that has its seat is never turned away.
+// Guarantee: however many calls race on three servers, a tenant gets exactly what its plan allows: no product and
+// no device more, and none fewer. A device that has its seat is never refused.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -15,7 +15,7 @@ import { createHost, type Server, type Stores } from '../harness/process.ts'
 
 const host = createHost()
 const racers = 64
-/** `KEYLEDGER_TEST_PLAN_ROUNDS=200` for the long proof. */
+/** `KEYLEDGER_TEST_PLAN_ROUNDS=200` for the long run. */
 const rounds = Number(process.env.KEYLEDGER_TEST_PLAN_ROUNDS ?? 2)
 const { products: mostProducts, activeDevices: mostDevices } = planLimits.free
 
@@ -76,7 +76,7 @@ const serverOf = (racer: number): Server =>
   servers[racer % servers.length] ?? expect.fail('there are servers')
 const asVendor = ({ token }: Tenant) => ({ authorization: `Bearer ${token}` })
 
-/** All of them at once, as nearly as can be. */
+/** As simultaneously as possible. */
 const race = <T>(run: (server: Server, racer: number) => Promise<T>): Promise<T[]> =>
   Promise.all(
     Array.from({ length: racers }, async (_, racer) => {
@@ -93,7 +93,7 @@ const tally = (answers: readonly Answer[]): Record<string, number> =>
 const Activated = z.object({ activated: z.literal(true) })
 const Imported = z.object({ results: z.tuple([z.object({ status: z.literal('imported') })]) })
 
-/** How many devices each kind of call seats, and how it says that it has. */
+/** How many devices each kind of call adds, and the response that shows it. */
 const kinds = [
   {
     seats: 1,
@@ -133,7 +133,7 @@ const kinds = [
 const devicesOf = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ deviceId: `old-${at}`, name: `Old ${at}` }))
 
-/** The product `product-0` is one of those that are there before. */
+/** The product `product-0` exists before. */
 async function raceForProducts(tenant: Tenant): Promise<void> {
   const keyTypes = [{ name: 'Any', deviceLimit: null }]
   const create = (server: Server, productId: string) =>
@@ -143,7 +143,7 @@ async function raceForProducts(tenant: Tenant): Promise<void> {
   expect(tally(answers)).toStrictEqual({ 201: mostProducts - 1, 402: racers - mostProducts + 1 })
 }
 
-/** All but some of the tenant's devices are seated first, and then more ask than there is room for. */
+/** Adds all but a few of the allowed devices, and then more than the plan allows. */
 async function raceForDevices(tenant: Tenant): Promise<void> {
   const room = 30
   const licenseKey = `FOREIGN-KEY-OF-${tenant.tenantId}`

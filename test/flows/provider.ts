@@ -5,30 +5,30 @@ import { platformWebhookSecret } from '../harness/providers.ts'
 import { stripeEvent, stripeHeaders } from '../sales/stripe-events.ts'
 
 export type Provider = {
-  /** How many are still to be told. */
+  /** The number of notifications that are left. */
   left(): number
-  /** Tells everything, at the pace that is asked for, and what was not taken in again. */
+  /** Sends all notifications at the given pace, and repeats those that were not accepted. */
   tellAll(): Promise<void>
-  /** Tells so many more, until they are taken in. */
+  /** Sends notifications until this many more are accepted. */
   takenIn(more: number): Promise<void>
-  /** Tells so many more, until one that begins from now on is asked to come again. */
+  /** Sends notifications until this many more are refused, counted from requests that begin after this call. */
   turnedAway(more: number): Promise<void>
-  /** Goes on at any pace. */
+  /** Removes the pace. */
   hurry(): void
-  /** Answers that no provider should get. */
+  /** Responses that no provider should get. */
   wrong: string[]
 }
 
-/** Told at the same time. */
+/** The number of concurrent requests. */
 const lanes = 4
-/** So long providers wait for an answer, the patient ones. */
+/** How long the more patient providers wait for a response. */
 const patienceMs = 10_000
 const againMs = 200
 
-/** The card provider: signs what it tells at each try, and repeats what is not answered with success. */
+/** The card provider: signs its notification at each attempt, and repeats it until it is answered with success. */
 export function createProvider(address: string, account: string, waiting: PaymentNotification[]): Provider {
   let [begun, taken, allowed] = [0, 0, 0]
-  /** When the last one began that was asked to come again. */
+  /** The beginning of the last request that was refused. */
   let turnedAwayAt = 0
   const wrong: string[] = []
 
@@ -40,7 +40,7 @@ export function createProvider(address: string, account: string, waiting: Paymen
     const url = `${address}/api/stripe/webhook/connect`
     const answer = await fetch(url, { method: 'POST', headers, body, signal }).catch(() => undefined)
     if (answer === undefined) {
-      // Whoever was killed does not answer. Anybody else does in time.
+      // A killed server does not answer; any other must answer in time.
       if (signal.aborted) wrong.push(`no answer for ${told.notificationId}`)
       return false
     }

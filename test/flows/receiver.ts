@@ -16,16 +16,16 @@ type Delivered = z.infer<typeof Delivered>
 
 export type Receiver = {
   url: string
-  /** Everything that came and was rightly signed, as often as it came. */
+  /** All requests with a valid signature, including repetitions. */
   delivered: Delivered[]
-  /** What was not, as it came. */
+  /** All other requests. */
   refused: string[]
-  /** Known only once the address is set. */
+  /** Only known after the webhook was set. */
   secret: string
   close(): Promise<void>
 }
 
-/** A vendor's own server, which takes what its webhook is told when the signatures are right. */
+/** A vendor's own server, which accepts webhooks with valid signatures. */
 export async function startReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
     void text(request).then((body) => {

@@ -1,5 +1,5 @@
-// Guarantee: an event store that cannot be used as the address says is told in one sentence, with what to do, by every
-// command alike; without a stack trace, and without the password.
+// Guarantee: when an event store cannot be used with its configured URL, every command says so in one sentence with
+// a remedy, without a stack trace and without the password.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'

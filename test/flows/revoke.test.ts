@@ -1,5 +1,5 @@
-// Guarantee: once a revocation was answered, no validate that begins afterwards, on any process, is ever valid;
-// also without a projector, with a stalled one, and while another session keeps the read models from moving.
+// Guarantee: after the response to a revocation, no validate that begins later is valid on any process; also
+// without a projector, with a stalled one, and while another session blocks the read models.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -105,8 +105,10 @@ function setStage(roles: string): () => Stage {
 const neverValid = { validAfterwards: [], notWatched: [] }
 
 /**
- * Mints and seats licenses, keeps validating all of them on every server, and meanwhile revokes one after another.
- * @returns the licenses that were valid after their revocation, and those that were not seen both before and after
+ * Mints and activates licenses, keeps validating all of them on every server, and meanwhile revokes one after
+ * another.
+ * @returns the licenses that were valid after their revocation, and those that were not validated both before and
+ *   after
  */
 async function revokeUnderWatch(
   clients: Stage['clients'],
@@ -184,7 +186,7 @@ async function stall({ child }: Running, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Takes the lock that whoever moves the read models needs. @returns lets go of it */
+/** Takes the lock for advancing the read models. @returns a function that releases it */
 async function holdProjection(stores: Stores): Promise<() => Promise<void>> {
   const session = new pg.Client({ connectionString: stores.databaseUrl })
   await session.connect()

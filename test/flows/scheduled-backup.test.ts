@@ -1,5 +1,5 @@
-// Guarantee: a server with a directory for backups makes them by itself; each verifies, the oldest go, and what a killed one
-// has left is never taken for a backup.
+// Guarantee: a server with a backup directory makes backups by itself; each verifies, the oldest are removed, and
+// an incomplete file of a killed backup is never taken for a backup.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ test('made once an interval, taken by backup verify, the oldest removed, and nev
     differences: [],
   })
 
-  // An hour later, killed where it waits for a table.
+  // An hour later, it is killed while it waits for a table.
   await session.query(`update operations.backups set started_at = started_at - interval '1 hour'`)
   await session.query('begin; lock table vault.secrets in access exclusive mode')
   const killed = await host.serve(environment)
@@ -61,7 +61,7 @@ test('made once an interval, taken by backup verify, the oldest removed, and nev
     stderr: expect.stringContaining('is damaged or incomplete') as string,
   })
 
-  // Ten minutes after that the next process takes it up.
+  // Ten minutes later, the next process retries.
   await session.query(`update operations.backups set started_at = started_at - interval '10 minutes'`)
   await expect.poll(() => isHeld(session)).toBe(false)
   const next = await host.serve(environment)
@@ -88,7 +88,7 @@ function childrenOf(pid: number | undefined): number[] {
   })
 }
 
-/** Whether a process, also one that was killed a moment ago, is the one that makes backups. */
+/** Whether a process, possibly one that was just killed, holds the lock for backups. */
 async function isHeld(session: pg.Client): Promise<boolean> {
   const { rows } = await session.query<{ held: boolean }>(
     `select exists (select from pg_locks where locktype = 'advisory' and objid = $1

@@ -1,4 +1,4 @@
-// Guarantee: no race, between requests or between processes, ever seats more devices than a license has seats.
+// Guarantee: no race between requests or processes gives a license more active devices than it has seats.
 import { expect, test } from 'vitest'
 import { licenseStream } from '../../src/domain/streams.ts'
 import { connectLedger } from '../../src/ledger/ledger.ts'
@@ -32,7 +32,7 @@ test('of 200 racing activations on 5 seats, 5 are seated and all others hear sea
   const valid = verdicts.flatMap(({ body }) => (body.valid === true ? [String(body.device_id)] : []))
   expect(valid.toSorted()).toStrictEqual(seated.toSorted())
 
-  // The same device again takes no second seat, however many ask at once.
+  // Concurrent activations of the same device take only one seat.
   const again = await race(clients, (chosen) => chosen.activate(license.licenseKey, seated[0] ?? ''))
   expect(tally(again)).toStrictEqual({ '200 active true': racers })
   expect(await eventsOf(stores, license.licenseId)).toStrictEqual(events)

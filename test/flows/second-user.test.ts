@@ -1,5 +1,5 @@
-// Guarantee: a second user of the machine gets nothing out of a running default installation: not the log, not the
-// tables, not the key. And the installation itself works with the few rights that it has.
+// Guarantee: another user of the machine can read nothing of a running default installation: neither the log, nor
+// the tables, nor the key. The installation itself works with few rights.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,13 +19,13 @@ const { KEYLEDGER_DATA_DIR: dataDirectory } = environment
 const intruder = fileURLToPath(new URL('intruder.ts', import.meta.url))
 const Outcomes = z.record(z.string(), z.string())
 
-/** Nobody in particular: no user of the machine, and in no group. */
+/** An id that belongs to no user and no group of the machine. */
 const stranger = { uid: 12_345, gid: 12_345 }
 
 let server: Server
 let pids: number[]
 beforeAll(async () => {
-  // Only the data directory itself may keep the stranger out.
+  // Only the data directory itself may deny access.
   chmodSync(host.directory, 0o755)
   server = await host.serve(environment)
   pids = [server.child.pid ?? 0, eventStoreOf(environment)?.pid ?? 0, postmasterOf(environment)]
@@ -41,7 +41,7 @@ function intrude(identity: { uid?: number; gid?: number }): Record<string, strin
   return Outcomes.parse(JSON.parse(output))
 }
 
-// As root alone can a test be another user; elsewhere this says that it was skipped.
+// Only root can run a test as another user; otherwise it is skipped.
 test.runIf(canRunAsNobody)('another user is refused whatever they try', () => {
   const outcomes = intrude(stranger)
   expect(Object.keys(outcomes)).toHaveLength(23)
@@ -49,7 +49,7 @@ test.runIf(canRunAsNobody)('another user is refused whatever they try', () => {
 })
 
 test.runIf(canRunAsNobody)('the same tries get in where rights allow it, so they are worth something', () => {
-  // Not even root comes in as the superuser, or without the password.
+  // Not even root can connect as the superuser, or without the password.
   const refused = Object.entries(intrude({})).filter(([, outcome]) => outcome !== 'got in')
   expect(Object.fromEntries(refused)).toStrictEqual({
     'Postgres as keyledger': '28000',

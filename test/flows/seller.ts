@@ -13,14 +13,14 @@ import { type Receiver, startReceiver } from './receiver.ts'
 export const tenantId = 'acme'
 
 export type Seller = Pick<Stores, 'services' | 'readModels' | 'db'> & {
-  /** Of the seller, at the card provider. */
+  /** The seller's account at the card provider. */
   account: string
-  /** Where the seller's webhook leads. */
+  /** The receiver of the seller's webhook. */
   receiver: Receiver
   close(): Promise<void>
 }
 
-/** A vendor who sells `editor` by the month through the card provider, and is told by webhook of what is issued. */
+/** A vendor who sells monthly subscriptions of `editor` through the card provider, with a webhook. */
 export async function openSeller(environment: Environment): Promise<Seller> {
   const { services, readModels, db, close } = await openStores(parseConfig(environment), createLog('silent'))
   const receiver = await startReceiver()

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Environment, Host, Server } from '../harness/process.ts'
 import { goodKey, type ProviderStandIns, platformKey } from '../harness/providers.ts'
 
-/** A server that asks the stand-ins instead of the providers. */
+/** The settings of a server that calls the stand-ins instead of the providers. */
 export const askingStandIns = ({ settings }: ProviderStandIns): Environment => ({
   KEYLEDGER_STRIPE_SECRET_KEY: platformKey,
   KEYLEDGER_STRIPE_API_URL: settings.stripeApiUrl,
@@ -17,8 +17,9 @@ const PingUrl = z.object({ pingUrl: z.string() })
 const Url = z.object({ url: z.string() })
 
 /**
- * Connects every provider, replaces secrets with and without an approval, sells in test mode and plays a purchase.
- * @returns every secret that was sent or handed out, by what it is
+ * Connects every provider, rotates secrets with and without an approval, sells in test mode and runs a test
+ * purchase.
+ * @returns every secret that was sent or returned, by its name
  */
 export async function sellThroughAll(
   host: Host,

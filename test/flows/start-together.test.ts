@@ -1,5 +1,5 @@
-// Guarantee: any number of processes may start at once, on nothing at all. All come up, and what is made once is
-// made once.
+// Guarantee: any number of processes may start at once on empty stores. All start successfully, and everything that
+// must exist once is created once.
 import { readdirSync } from 'node:fs'
 import pg from 'pg'
 import { expect, test } from 'vitest'
@@ -25,7 +25,7 @@ test('two on an empty database all come up, and every migration is applied once'
   const migrations = readdirSync(directory).map((file) => file.replace('.sql', ''))
   expect(rows).toStrictEqual(migrations.sort().map((name) => ({ name, count: 1 })))
 
-  // They serve the same ledger: what one has done the other knows at once.
+  // They serve the same ledger: each shows at once what another has done.
   const token = await createVendor(stores.environment)
   const [first, ...others] = servers.map(({ address }) => client(address, token))
   if (!first) throw new Error('no client')

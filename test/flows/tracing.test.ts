@@ -1,6 +1,6 @@
-// Guarantee: with OpenTelemetry's usual variables set, one trace shows a request, its decision, its append, its projection
-// and its delivery, over the processes that do them and as long as they take, and no span holds a secret or a person.
-// Without them nothing of it is loaded.
+// Guarantee: with OpenTelemetry's usual variables, one trace shows a request, its decision, its append, its
+// projection and its delivery, across processes and with their durations, and no span contains a secret or personal
+// data. Without the variables, no code of OpenTelemetry is loaded.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -31,7 +31,7 @@ const Sent = z.looseObject({
   ),
 })
 
-/** What an OpenTelemetry collector takes, over HTTP. */
+/** An OpenTelemetry collector over HTTP that keeps what it receives. */
 async function startCollector() {
   const spans: Span[] = []
   const services = new Set<string>()
@@ -176,7 +176,7 @@ describe('with traces', () => {
 })
 
 describe('off', () => {
-  /** How many modules of OpenTelemetry a command loads. */
+  /** The number of OpenTelemetry modules that a command loads. */
   async function loaded(variables: Environment): Promise<number> {
     const counting = `
       import { registerHooks } from 'node:module'

@@ -1,5 +1,5 @@
-// Guarantee: on a Postgres of one's own, migrations may run under a role of their own, and the application's then needs no
-// right to change the durable schemas.
+// Guarantee: on an external Postgres, migrations may run under a separate role, and the application's role then
+// needs no right to change the durable schemas.
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -10,7 +10,7 @@ const host = createHost()
 
 test('the application works with rows, and migrations with schemas', async () => {
   const stores = await host.stores()
-  // It has the two roles that the documentation describes.
+  // It has the two roles from the documentation.
   const postgres = await startPostgres({ directory: host.path('postgres'), durability: 'none' })
   const client = new pg.Client(postgres.url)
   try {
@@ -24,7 +24,7 @@ test('the application works with rows, and migrations with schemas', async () =>
     expect(early.code).toBe(3)
     expect(early.stderr).toMatch(/^.*Run keyledger migrate with KEYLEDGER_MIGRATION_DATABASE_URL first\.\n$/)
     expect((await host.run(['migrate'], environment)).code).toBe(0)
-    // Once they are there, the application does without the role that owns them.
+    // After the migration, the application works without the owner role.
     await host.json(z.object({ tenantId: z.string() }), ['init', '--tenant', 'acme'], alone)
     const { code } = await host.run(['projections', 'verify'], environment)
     expect(code).toBe(0)

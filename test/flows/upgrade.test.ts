@@ -1,5 +1,5 @@
-// Guarantee: the data directory and the database of an earlier version are opened and upgraded as they are: its log folds
-// into today's read models, its keys validate, and what it sealed opens.
+// Guarantee: the data directory and the database of an earlier version are opened and upgraded in place: the read
+// models are built from its log, its keys validate, and its sealed data opens.
 import { cpSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -11,7 +11,7 @@ import { client } from './vendor.ts'
 
 const host = createHost()
 const fixture = join(import.meta.dirname, '../fixtures/version-before')
-/** All of it was made for this test, and is nowhere else. */
+/** All of it was made for this test and is used nowhere else. */
 const contents = z
   .record(z.string(), z.string())
   .parse(JSON.parse(readFileSync(join(fixture, 'contents.json'), 'utf8')))
@@ -50,7 +50,7 @@ test('what the version before has left is served by this one', async () => {
     })
     expect((await validate(revokedKey)).body).toMatchObject({ valid: false, status: 'revoked' })
     expect((await validate(importedKey)).body).toMatchObject({ valid: true })
-    // Sealed under a key of the vault, which the master key opens.
+    // Sealed under a key in the vault, which the master key opens.
     expect((await vendor.send('GET', `/v1/licenses/${licenseId}`)).body).toMatchObject({
       license: { email: contents.email, seatsUsed: 1 },
     })

@@ -1,5 +1,5 @@
-// Guarantee: a server that is killed loses of its counts only what came after its last write, at most a second's; one
-// that is stopped loses nothing.
+// Guarantee: a killed server loses only the counts since its last flush, at most a second's; a stopped one loses
+// none.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createPool } from '../../projections/database/pool.ts'

@@ -27,7 +27,7 @@ const scopes: readonly Scope[] = [
 ]
 const origin: Origin = { requestId: 'req_test', actor: 'operator:test' }
 
-/** A tenant with a token that may do everything, made as the operator command makes them, in this process. */
+/** A tenant with a token of all scopes, created in this process as the operator commands create them. */
 export async function createVendor(environment: Environment, tenantId = 'acme'): Promise<string> {
   const { services, close } = await openStores(parseConfig(environment), createLog('silent'))
   try {
@@ -39,7 +39,7 @@ export async function createVendor(environment: Environment, tenantId = 'acme'):
   }
 }
 
-/** What a vendor's server sends. It never repeats a request: a broken connection is an error. */
+/** The requests of a vendor's server. It never repeats a request: a broken connection is an error. */
 export function client(address: string, token: string) {
   async function send(method: string, path: string, body?: object): Promise<Answer> {
     const response = await fetch(address + path, {

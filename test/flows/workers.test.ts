@@ -1,5 +1,6 @@
-// Guarantee: several workers are one server. What one of them has acknowledged all of them show; one that dies is replaced
-// while the others answer; SIGHUP replaces them without a failed request; and without their parent none goes on.
+// Guarantee: several workers act as one server. All of them show what one has acknowledged; a dead worker is
+// replaced while the others answer; SIGHUP replaces them without a failed request; and without their parent none
+// continues.
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, request } from 'undici'
@@ -15,7 +16,7 @@ type Crew = { server: Server; token: string; environment: Environment }
 
 let crew: Promise<Crew> | undefined
 
-/** A server with two workers: the one that the test before has left, unless it ended. A start takes seconds of CPU. */
+/** A server with two workers, reused from the previous test unless it ended: a start takes seconds of CPU. */
 async function servingCrew(): Promise<Crew> {
   const left = await crew
   if (left && !hasEnded(left.server)) return left
@@ -36,7 +37,7 @@ async function startCrew(): Promise<Crew> {
   return { server, token, environment }
 }
 
-/** How many workers have come to listen since the start. */
+/** The number of workers that have begun to listen since the start. */
 const listeningOf = ({ stderr }: Running): number =>
   new Set([...stderr().matchAll(/"worker":(\d+),.*Server listening/g)].map(([, pid]) => pid)).size
 
@@ -48,7 +49,7 @@ function workersOf({ child }: Running): number[] {
   })
 }
 
-/** Asks on a new connection, which goes to the worker whose turn it is. */
+/** Sends a request on a new connection, which goes to the next worker. */
 async function askAnew(address: string, path: string, token: string, body?: object): Promise<unknown> {
   const { body: answer } = await request(address + path, {
     method: body ? 'POST' : 'GET',
@@ -98,7 +99,7 @@ test('a worker that is killed is replaced, and what it has counted stays counted
   expect(await countedVerifies(server)).toBe(counted + 2 * asked)
 })
 
-/** Verifies of a token that the metrics of the whole server count. */
+/** The number of validates in the metrics of the whole server. */
 async function countedVerifies({ address }: Server): Promise<number> {
   const text = String(await askAnew(address, '/metrics', metricsToken))
   const names = text.split('\n').flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? [])
@@ -124,7 +125,7 @@ test('SIGHUP replaces every worker, and no request fails meanwhile', async () =>
       } catch (error) {
         failures.push(error)
       }
-      // At this distance a connection is idle when its worker begins to drain.
+      // With this pause, a connection is idle when its worker begins to drain.
       await sleep(5)
     }
   }
@@ -132,7 +133,7 @@ test('SIGHUP replaces every worker, and no request fails meanwhile', async () =>
   onTestFinished(() => pool.close())
   const headers = { authorization: `Bearer ${token}` }
   const kept = async () => {
-    // A repeated POST could hide a connection that was closed under it: undici does not repeat one.
+    // A repeated POST could hide a closed connection; undici does not repeat one.
     const { statusCode: status, body } = await pool.request({
       path: '/v1/licenses/validate',
       method: 'POST',
@@ -169,7 +170,7 @@ test('Ctrl-C answers what is in flight and ends the workers', async () => {
   const { server, token } = await servingCrew()
   const vendor = client(server.address, token)
   const workers = workersOf(server)
-  // A terminal tells every process.
+  // A terminal sends the signal to every process.
   const minting = Array.from({ length: 20 }, () => vendor.mint())
   await Promise.race(minting)
   for (const worker of workers) process.kill(worker, 'SIGINT')

@@ -1,6 +1,6 @@
-// Guarantee: a database is served with the log that its read models were built from, and with no other: not with an older
-// copy of it, not with one that has gone another way since, not with an empty one, and not when the log is exchanged while
-// the service runs. The command that mends it is the one that the message names.
+// Guarantee: a database is only served with the log that its read models were built from: not with an older copy,
+// not with a diverged or an empty log, and not after the log is exchanged while the service runs. The message names
+// the command that fixes it.
 
 import { randomBytes } from 'node:crypto'
 import { cpSync } from 'node:fs'
@@ -33,7 +33,7 @@ const stop = async () => {
   store = undefined
 }
 
-/** The event store is at the same address, whichever log it holds. */
+/** The event store keeps its URL, whichever log it contains. */
 async function hold(directory: string): Promise<void> {
   await stop()
   store = await startEventStore({ directory, port })
@@ -64,7 +64,7 @@ const create = async (environment: Environment, tenantId: string) => {
   expect(await host.run(['tenant', 'create', tenantId], environment)).toMatchObject({ code: 0 })
 }
 
-/** The one sentence that a command ends with. */
+/** The sentence with which a command fails. */
 async function refusal(environment: Environment): Promise<string> {
   const { code, stdout, stderr } = await host.run(['tenant', 'create', 'intruder'], environment)
   expect({ code, stdout }).toStrictEqual({ code: 3, stdout: '' })

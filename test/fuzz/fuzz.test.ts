@@ -1,6 +1,6 @@
 /**
- * Whatever is sent, the answer is one that the description promises, never a 5xx, and a request that was refused
- * has changed nothing. A short run; `npm run fuzz` makes 100,000 requests.
+ * Guarantee: every request gets a documented response and never a 5xx, and a refused request changes nothing. This
+ * is a short run; `npm run fuzz` sends 100,000 requests.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harne
 import { type FuzzedRequest, requests } from './request.ts'
 
 const runs = Number(process.env.KEYLEDGER_FUZZ_RUNS ?? 500)
-/** A long run tells how far it is. */
+/** Progress of a long run. */
 const reportEvery = 5000
 
 let api: TestApi
@@ -35,7 +35,7 @@ test(
     const known = {
       ids,
       tokens: [tenant.token, await tenant.tokenWith('licenses:read'), 'garbage', undefined],
-      // It ends the token that all other requests are made with.
+      // It would revoke the token of all other requests.
       except: ['POST /v1/logout'],
     }
     let asked = 0
@@ -51,7 +51,7 @@ test(
     )
     if (runs >= reportEvery)
       process.stderr.write(`answers by status: ${JSON.stringify(Object.fromEntries(answered))}\n`)
-    // Requests that all fail alike would show nothing.
+    // If all requests failed alike, the test would prove nothing.
     const succeeded = [...answered]
       .filter(([status]) => status < 300)
       .reduce((sum, [, count]) => sum + count, 0)
@@ -81,7 +81,7 @@ async function holds({ method, url, token, raw, headers }: FuzzedRequest): Promi
     return status
   }
   expect(body).toHaveProperty('error')
-  // A test purchase that an earlier request has begun may get on meanwhile.
+  // A test purchase of an earlier request may continue meanwhile.
   const { entries } = await ledger.readPage(before, 100)
   const own = entries.filter((entry) => !entry.readable || !earlier.has(entry.metadata.requestId))
   expect(own).toStrictEqual([])

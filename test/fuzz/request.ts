@@ -20,17 +20,17 @@ export type FuzzedRequest = {
   headers: Record<string, string>
 }
 
-/** What requests are made of beside the description. */
+/** Values for requests, in addition to the OpenAPI document. */
 export type Known = {
-  /** Ids of things that are there, so that not every path ends at "not found". */
+  /** Ids of existing things, so that not every path gets 404. */
   ids: readonly string[]
-  /** Tokens that may do everything, little, or nothing. */
+  /** Tokens with all, few or no scopes. */
   tokens: readonly (string | undefined)[]
-  /** Operations that are left alone, as `METHOD /path`. */
+  /** Operations that are not called, as `METHOD /path`. */
   except: readonly string[]
 }
 
-/** Requests that fit an OpenAPI description, nearly fit it, and do not fit it at all. */
+/** Requests that match an OpenAPI document exactly, nearly, or not at all. */
 export function requests(description: object, known: Known): fc.Arbitrary<FuzzedRequest> {
   const { paths, ...rest } = Description.parse(description)
   const resolve: Resolve = (reference) =>
@@ -81,7 +81,7 @@ function requestTo(
   })
 }
 
-/** Nine times of ten what it should be. */
+/** The usual value in nine of ten cases. */
 const mostly = <A, B>(usual: fc.Arbitrary<A>, odd: fc.Arbitrary<B>) =>
   fc.oneof({ weight: 9, arbitrary: usual }, { weight: 1, arbitrary: odd })
 
@@ -106,7 +106,7 @@ const oddText: fc.Arbitrary<string> = fc.oneof(
   fc.constant('x'.repeat(5000)),
 )
 
-/** A dot and two are taken out of a path before it is sent. */
+/** Dot segments would be removed from the path before sending. */
 const oddSegment = oddText.filter((text) => text !== '.' && text !== '..')
 
 const oddValue: fc.Arbitrary<unknown> = fc.oneof(
@@ -145,7 +145,7 @@ function escaped(value: unknown): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-/** A body that fits, one with something else somewhere in it, half of one, or anything at all. */
+/** A matching body, one with an unexpected value somewhere, half of one, or any text. */
 function body(schema: unknown, resolve: Resolve): fc.Arbitrary<string | undefined> {
   const fits = fitting(schema, resolve)
   return fc.oneof(
@@ -183,7 +183,7 @@ const anyBody: fc.Arbitrary<string | undefined> = fc.oneof(
   ),
 )
 
-/** The value with one of its parts replaced or one more field, chosen by `where`. */
+/** The value with one part replaced, or with one more field, chosen by `where`. */
 function spoilt(value: unknown, where: number, odd: unknown): unknown {
   if (Array.isArray(value) && value.length > 0) {
     return value.map((item: unknown, index) =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { z } from 'zod'
 
-/** The part of JSON Schema that the description uses. */
+/** The part of JSON Schema that the OpenAPI document uses. */
 const Schema = z.looseObject({
   $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),
@@ -25,10 +25,10 @@ const Schema = z.looseObject({
 })
 type Schema = z.infer<typeof Schema>
 
-/** Finds what a `$ref` stands for. */
+/** Resolves a `$ref`. */
 export type Resolve = (reference: string) => unknown
 
-/** Values that mostly fit a schema, so that they get past the first check and to what lies behind it. */
+/** Values that usually match a schema, so that they pass validation and reach the code behind it. */
 export function fitting(source: unknown, resolve: Resolve): fc.Arbitrary<unknown> {
   const schema = Schema.safeParse(source).data
   if (!schema) return fc.jsonValue()
@@ -91,7 +91,7 @@ function text({ pattern, format, minLength = 0, maxLength = 40 }: Schema): fc.Ar
     try {
       return fc.stringMatching(new RegExp(pattern))
     } catch {
-      // A pattern with look-around, which cannot be turned into its texts.
+      // No texts can be generated for a pattern with look-around.
     }
   }
   return fc.string({ minLength, maxLength: Math.max(minLength, Math.min(maxLength, 40)) })

@@ -23,7 +23,7 @@ export type Answer = {
   headers: LightMyRequestResponse['headers']
 }
 
-/** Asks the application directly, with no socket between. An answer that is not as described fails the test. */
+/** Calls the application without a socket. A response that does not match the OpenAPI document fails the test. */
 export type Ask = (
   method: Method,
   url: string,
@@ -46,13 +46,13 @@ type AppOptions = {
   /** Whether the installation has a token for its metrics. */
   metrics?: boolean
   log?: Logger
-  /** After which a request is answered 503. */
+  /** The time limit of a request, after which it gets 503. */
   requestLimitMs?: number
 }
 
 /**
- * @param options `limits` are off unless given, since the clock of a test stands still; `baseUrl` is how the addresses
- *   that are handed out begin, for whoever has it listen there
+ * @param options `limits` are off by default, because the clock of a test does not move; `baseUrl` is the base of
+ *   handed-out URLs, for tests that listen on it
  */
 export async function openTestApi({
   limits,
@@ -79,10 +79,10 @@ export async function openTestApi({
   }
 }
 
-/** What the metrics are read with. */
+/** The token for the metrics. */
 export const metricsToken = 'metrics-token-of-the-tests'
 
-/** Another application on the same stores, for instance with services that fail. */
+/** Another application on the same stores, for example with failing services. */
 export function createTestApp(
   ledger: TestLedger,
   services: AllPorts,
@@ -103,7 +103,7 @@ export function createTestApp(
     readiness: createReadiness(services, undefined),
     baseUrl,
     limits,
-    // Tests share two cores with each other, and are late for reasons of their own.
+    // Tests share two cores, so the event loop may be late for reasons outside the test.
     maxEventLoopDelayMs: 0,
     trustProxy,
     metricsToken: metrics ? metricsToken : undefined,
@@ -113,7 +113,7 @@ export function createTestApp(
   })
 }
 
-/** Every application has the same description, and reading it costs more than most tests do. */
+/** Shared, because every application has the same OpenAPI document, and parsing it takes longer than most tests. */
 let answerCheck: CheckAnswer | undefined
 
 export function askOf(app: FastifyInstance): Ask {

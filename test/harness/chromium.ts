@@ -14,12 +14,12 @@ const advice =
   'The tests of the dashboard need Chromium: install it (Debian: apt-get install chromium-headless-shell), or name one in KEYLEDGER_TEST_CHROMIUM'
 
 /**
- * A real browser: the one that there is, else Debian's, which root installs. Built without windows it takes less than
- * half of the time.
+ * Starts a real browser: an installed one, or Debian's package, which root can install. The build without windows
+ * is twice as fast.
  */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = programAt(places, ['chromium-headless-shell', 'chromium'], advice)
-  // Without coloured edges of letters pictures are a good deal smaller; as root Chromium has no sandbox to run in.
+  // Without subpixel rendering pictures are smaller; as root, Chromium has no sandbox.
   const args = ['--disable-lcd-text', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
   return chromium.launch({ executablePath, args })
 }

@@ -1,5 +1,5 @@
-// Runs commands one after another, each with an environment of its own, as a process of its own would. Once a command
-// has ended, both of its outputs end with the mark.
+// Runs commands one after another, each with its own environment, as separate processes would. Both outputs of a
+// finished command end with the mark.
 import { z } from 'zod'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 

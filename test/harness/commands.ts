@@ -6,13 +6,13 @@ export type Environment = Readonly<Record<string, string>>
 export type Finished = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
 const script = fileURLToPath(new URL('command-process.ts', import.meta.url))
-/** Nothing that a command prints. */
+/** A text that no command prints. */
 const mark = '[the command has ended] '
 
 /**
- * One process that runs commands one after another: to start one takes longer than most commands do.
- * @param own what the process itself starts with
- * @param onText told of everything that is printed
+ * Runs commands one after another in one process, because starting a process takes longer than most commands.
+ * @param own the directory and environment of the process
+ * @param onText receives all output
  */
 export function startCommands(own: { cwd: string; env: Environment }, onText: (text: string) => void) {
   const child = spawn(process.execPath, [script, mark], { ...own, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
@@ -47,7 +47,7 @@ export function startCommands(own: { cwd: string; env: Environment }, onText: (t
   }
 }
 
-/** Splits what a stream brings at lines that begin with the mark. */
+/** Splits a stream at lines that begin with the mark. */
 function readMarked(stream: Readable, onText: (text: string) => void) {
   let text = ''
   let changed = Promise.withResolvers<void>()

@@ -9,10 +9,10 @@ import type { ContainerRuntimeClient } from 'testcontainers'
 import { parse } from 'yaml'
 import { z } from 'zod'
 
-// Its reaper is an image more to be had. What is left over is removed by a process of our own, below.
+// The reaper of testcontainers needs one more image. A process of our own, below, removes what is left.
 process.env.TESTCONTAINERS_RYUK_DISABLED = 'true'
 
-/** Where engines listen that no `DOCKER_HOST` names. The first is known to testcontainers. */
+/** Sockets of engines, when `DOCKER_HOST` is not set. testcontainers knows the first one. */
 const sockets = ['/var/run/docker.sock', '/run/podman/podman.sock']
 
 export const composeFile = fileURLToPath(new URL('../../infra/compose.yaml', import.meta.url))
@@ -33,9 +33,9 @@ export const images = {
 
 export type Engine = {
   readonly client: ContainerRuntimeClient
-  /** What every container is marked with, so that it is removed also when this process is killed. */
+  /** The labels of every container, by which it is removed also when this process is killed. */
   readonly labels: Record<string, string>
-  /** Whether the image is there or can be pulled within a minute. */
+  /** Whether the image exists or can be pulled within a minute. */
   has(image: string): Promise<boolean>
   /** Removes all containers, networks and volumes that have the labels. */
   close(): Promise<void>
@@ -46,10 +46,10 @@ export async function openEngine(): Promise<Engine | undefined> {
   const address = process.env.DOCKER_HOST ?? sockets.map((path) => `unix://${path}`).find(isThere)
   if (address === undefined || !(await answers(address))) return undefined
   process.env.DOCKER_HOST = address
-  // Loaded only where there is an engine: it is large.
+  // Loaded lazily, because it is large.
   const { getContainerRuntimeClient, ImageName } = await import('testcontainers')
   const client = await getContainerRuntimeClient()
-  // The run that this process belongs to tidies up after it.
+  // The outer test run removes the containers.
   const given = process.env.KEYLEDGER_TEST_CONTAINERS
   const run = given || randomBytes(8).toString('hex')
   const close = given ? async () => undefined : startRemover(run)
@@ -59,7 +59,7 @@ export async function openEngine(): Promise<Engine | undefined> {
     async has(image) {
       const isHere = () => settles(client.container.dockerode.getImage(image).inspect())
       if (await isHere()) return true
-      // Some engines end a pull that has failed as if it had not.
+      // Some engines end a failed pull as if it had succeeded.
       const pulling = settles(client.image.pull(ImageName.fromString(image)))
       await Promise.race([pulling, sleep(60_000, undefined, { ref: false })])
       return isHere()
@@ -68,7 +68,7 @@ export async function openEngine(): Promise<Engine | undefined> {
   }
 }
 
-/** The same where there has to be one. @throws Error without one */
+/** The container engine of a test run that needs one. @throws Error without one */
 export async function engineOfRun(): Promise<Engine> {
   const engine = await openEngine()
   if (!engine) throw new Error('no container engine answers: start one, or name it in DOCKER_HOST')
@@ -99,7 +99,7 @@ function answers(address: string): Promise<boolean> {
   })
 }
 
-/** A process that removes what a test run has made, when it is asked to or when the process of the test run ends. */
+/** A process that removes everything of a test run, on request or when the process of the test run ends. */
 function startRemover(run: string): () => Promise<void> {
   const script = fileURLToPath(new URL('container-remover.ts', import.meta.url))
   const remover = spawn(process.execPath, [script, run], {

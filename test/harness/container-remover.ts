@@ -1,6 +1,6 @@
 /**
- * Removes the containers, networks and volumes of a test run as soon as its standard input ends: that happens with the
- * process which holds the other end, however that process ends. Its argument is the value of the label that they have.
+ * Removes the containers, networks and volumes of a test run when its standard input ends, which happens with the
+ * process at the other end, however that ends. Its argument is the value of their label.
  */
 import { once } from 'node:events'
 import { getContainerRuntimeClient } from 'testcontainers'

@@ -7,10 +7,10 @@ import { type Engine, images } from './container-engine.ts'
 
 export type Store = { url: string; container: StartedTestContainer }
 
-// Known before it starts, so that it stays the same when the container is started again.
+// A fixed port, so that it is the same after a restart of the container.
 const at = (container: number, host: number) => ({ container, host })
 
-/** @param port of this machine, where it listens. @returns the address of its superuser */
+/** @param port the port on this machine. @returns the URL of the superuser */
 export async function startPostgresContainer({ labels }: Engine, port: number): Promise<Store> {
   const container = await new PostgreSqlContainer(images.postgres)
     .withUsername('postgres')
@@ -19,7 +19,7 @@ export async function startPostgresContainer({ labels }: Engine, port: number): 
     .withEnvironment({ POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale=C' })
     .withExposedPorts(at(5432, port))
     .withLabels(labels)
-    // Not for its health: podman leaves the checks to systemd, which is not everywhere.
+    // Waits for ports instead of health, because podman needs systemd for health checks.
     .withWaitStrategy(Wait.forListeningPorts())
     .start()
   const url = container.getConnectionUri()
@@ -39,7 +39,7 @@ export async function startNatsContainer({ labels }: Engine, port: number): Prom
   return { url: `nats://${user}:${pass}@${String(servers)}`, container }
 }
 
-/** One node of EventStoreDB, which keeps its log in memory. */
+/** One node of EventStoreDB with its log in memory. */
 export async function startEventStoreContainer({ labels }: Engine, port: number): Promise<Store> {
   const container = await new GenericContainer(images.eventStore)
     .withEnvironment({
@@ -57,8 +57,8 @@ export async function startEventStoreContainer({ labels }: Engine, port: number)
 }
 
 /**
- * Makes a role for tests on a Postgres: it may create databases and is no superuser, so that what needs one fails.
- * @returns its address
+ * Creates a role for tests that may create databases but is no superuser, so that operations which need one fail.
+ * @returns its URL
  */
 export async function letTestsIn(superuserUrl: string): Promise<string> {
   const password = randomBytes(16).toString('hex')

@@ -5,18 +5,21 @@ import { inject } from 'vitest'
 export interface TestDatabase {
   readonly name: string
   readonly url: string
-  /** Removes the database, whoever is still connected to it. */
+  /** Removes the database and closes all connections to it. */
   drop(): Promise<void>
 }
 
-/** Creates an empty database of the caller's own on the Postgres of the test run. */
+/** Creates an empty database on the Postgres of the test run. */
 export const createTestDatabase = (): Promise<TestDatabase> => createDatabaseOn(inject('postgresUrl'))
 
-/** The same with the tables of this version, all empty: a copy is made in a third of the time. */
+/**
+ * Creates a database with the empty tables of this version. Copying a template takes a third of the time of
+ * creating them.
+ */
 export const createLedgerDatabase = (): Promise<TestDatabase> =>
   createDatabaseOn(inject('postgresUrl'), inject('ledgerTemplate'))
 
-/** @param template a database that nobody is connected to */
+/** @param template a database without connections */
 export async function createDatabaseOn(server: string, template?: string): Promise<TestDatabase> {
   const name = `keyledger_test_${randomBytes(8).toString('hex')}`
   await execute(server, `create database ${name}${template === undefined ? '' : ` template ${template}`}`)
@@ -28,8 +31,8 @@ export async function createDatabaseOn(server: string, template?: string): Promi
 }
 
 /**
- * `with (force)` would be refused while autovacuum is in the database: it runs as a superuser, whom the tests' role may not
- * end. A plain drop asks autovacuum to leave, and waits for it.
+ * `drop database with (force)` fails while autovacuum works in the database: it runs as a superuser, whose backends
+ * the tests' role may not terminate. A plain drop signals autovacuum and waits for it.
  */
 async function dropDatabase(server: string, name: string): Promise<void> {
   await execute(
@@ -50,7 +53,7 @@ async function execute(url: string, statement: string): Promise<void> {
   }
 }
 
-/** The address with another database. `URL` refuses the empty host that a socket's address has. */
+/** The URL with another database name. `URL` rejects the empty host of a socket URL. */
 function withDatabase(url: string, name: string): string {
   return url.replace(/^(\w+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${name}`)
 }

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 
-/** Whether a package that is missing can be had without asking anybody: as root on Debian. */
+/** Whether missing packages can be installed without asking: as root on Debian. */
 const canInstall = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 
 /**
- * The first of the places where a program lies, after installing Debian's package of it if it lies in none: the first
- * of those named that this Debian has.
- * @throws Error with the advice when it is not there and cannot be installed
+ * The first existing path of a program. If there is none, installs the first of the named packages that this Debian
+ * has.
+ * @throws Error with instructions when it is missing and cannot be installed
  */
 export function programAt(
   places: readonly (string | undefined)[],
@@ -35,9 +35,9 @@ function installed(
   return places.find(isProgram)
 }
 
-/** @throws Error when it ends with anything but 0 */
+/** @throws Error for any exit code but 0 */
 function aptGet(...words: string[]): void {
-  // Another test may be installing something of its own at this moment.
+  // Another test may be installing a package at the same time.
   const patient = ['-o', 'DPkg::Lock::Timeout=300', '-qq']
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   execFileSync('apt-get', [...patient, ...words], { env, stdio: 'inherit' })

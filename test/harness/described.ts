@@ -19,12 +19,12 @@ const Described = z.object({
 
 type GivenAnswer = { status: number; contentType: string | undefined; body: unknown }
 
-/** Throws when an answer is not one that the description promises for the operation. */
+/** Throws when a response is not one that the OpenAPI document allows for the operation. */
 export type CheckAnswer = (method: string, url: string, answer: GivenAnswer) => void
 
 /**
- * Compares answers with an OpenAPI 3.1 description: the status is one of the operation's, the content type one of
- * the status's, and a JSON body fits its schema. Paths and methods that are not described are passed over.
+ * Checks responses against an OpenAPI 3.1 document: the status, the content type, and the schema of a JSON body.
+ * Undocumented paths and methods are ignored.
  * @param description as `GET /v1/openapi.json` serves it
  */
 export function createAnswerCheck(description: object): CheckAnswer {
@@ -34,7 +34,7 @@ export function createAnswerCheck(description: object): CheckAnswer {
   const { paths } = Described.parse(description)
   const described = Object.entries(paths)
     .map(([path, operations]) => ({ path, operations, pattern: patternOf(path) }))
-    // A path without parameters wins over a template that it would fit too.
+    // A path without parameters is preferred to a template that it would match too.
     .toSorted((left, right) => parametersIn(left.path) - parametersIn(right.path))
   const compiled = new Map<string, ValidateFunction>()
 

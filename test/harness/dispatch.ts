@@ -16,14 +16,14 @@ import { createWebhookChannel } from '../../src/webhooks/webhook-channel.ts'
 import { terms } from '../domain/licenses/license-samples.ts'
 import { commandLicense, origin, type TestLedger } from './ledger.ts'
 
-/** Whoever delivers, beside a test: schedules what is owed, publishes what is due, makes tries and records them. */
+/** The dispatcher of a test: schedules pending deliveries, publishes due ones, makes attempts and records them. */
 export type TestDispatch = {
   trouble: unknown[]
   stop(): Promise<void>
 }
 
 type Options = {
-  /** Beside, or instead of, a webhook that may go anywhere. */
+  /** Replaces or adds channels; by default a webhook to any address. */
   channels?: Channels
   feed?: DispatchFeed
   resolve?: Resolve
@@ -80,7 +80,7 @@ async function subscribe(
 
 let wishes = 0
 
-/** Sets where events go, also to an address that no vendor may set. @returns the signing secret when it is new */
+/** Sets the webhook, also to a URL that no vendor may set. @returns the signing secret when it is new */
 export async function pointWebhook(
   { services }: TestLedger,
   tenantId: string,
@@ -92,7 +92,7 @@ export async function pointWebhook(
   return secret
 }
 
-/** A license as a sale makes it: its raw key lies sealed for the deliveries that carry it. */
+/** Mints a license as a sale does: its raw key is sealed for the deliveries that carry it. */
 export async function sellLicense(
   ledger: TestLedger,
   tenantId: string,

@@ -5,8 +5,8 @@ import type { LogReader } from '../../projections/runner/log.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 
 /**
- * A database with every table, empty where the tables are new. The caller ends the pool.
- * @param migrationUrl the same database as the role that owns the durable schemas, where that is another
+ * A database with every table, new ones empty. The caller ends the pool.
+ * @param migrationUrl the same database with the role that owns the durable schemas, when that is another one
  */
 export async function openEmptyReadModels(databaseUrl: string, migrationUrl = databaseUrl): Promise<Pool> {
   await migrate(migrationUrl)

@@ -12,8 +12,8 @@ import { freePort } from './port.ts'
 export type TestEventStore = { url: string; stop(): Promise<unknown> }
 
 /**
- * An event store for a test: the one that KEYLEDGER_TEST_EVENTSTORE_URL names, which others use too, or one of the test's
- * own. In `npm run test:containers` that is a container or a process, else it is in this process.
+ * An event store for a test: the shared one of KEYLEDGER_TEST_EVENTSTORE_URL, or its own one. In `npm run
+ * test:containers` that is a container or a process, otherwise it runs in this process.
  * @param port 0 for a store in this process that listens on a port instead of a socket
  */
 export async function openTestEventStore(port?: 0): Promise<TestEventStore> {
@@ -45,7 +45,7 @@ async function inContainer(): Promise<TestEventStore> {
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const Endpoint = z.object({ url: z.string() })
 
-/** The guardian ends it, and removes its files, also when this process is killed. */
+/** The guardian stops it and removes its files, also when this process is killed. */
 async function inProcess(): Promise<TestEventStore> {
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
   const guardian = spawn(process.execPath, [fileOf('process-guardian.ts')], {

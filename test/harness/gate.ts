@@ -7,7 +7,7 @@ const Pending = z.object({ confirmation: z.object({ id: z.string(), status: z.li
 /** The person who approves in tests. */
 export const approver = { requestId: 'req_approver', actor: 'member:mem_1' }
 
-/** The id of the confirmation that a gated call was answered with. */
+/** The id of the confirmation in the response to a gated call. */
 export function pendingId({ status, body, text }: Answer): string {
   if (status !== 202) throw new Error(`no confirmation was opened: ${status} ${text}`)
   return Pending.parse(body).confirmation.id

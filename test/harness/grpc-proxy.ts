@@ -9,31 +9,31 @@ import {
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 
-/** How a call is ended in place of the server. */
+/** How a call ends instead of by the server. */
 export type Ending =
-  /** With a gRPC status, and the trailers that come with it. */
+  /** With a gRPC status and trailers. */
   | { status: number; message: string; trailers?: Record<string, string> }
   /** The stream is reset. */
   | 'reset'
 
 export type Fault = {
-  /** The last part of the method's path, such as `BatchAppend`; undefined: every method. */
+  /** The last segment of the method's path, such as `BatchAppend`; undefined: every method. */
   method?: string
   /**
-   * `before`: nothing reaches the server; `midway`: after the first bytes of its answer; `answered`: the server has done
-   * it all, and its answer is lost.
+   * `before`: nothing reaches the server; `midway`: after the first bytes of its response; `answered`: the server
+   * has done everything, and its response is lost.
    */
   moment: 'before' | 'midway' | 'answered'
   ending: Ending
-  /** For so many calls; undefined: for all. */
+  /** The number of calls; undefined: all. */
   times?: number
 }
 
-/** Stands between a gRPC client and a server, and ends calls. */
+/** A proxy between a gRPC client and a server that ends calls. */
 export type GrpcProxy = {
   port: number
   fault: Fault | undefined
-  /** How many calls were ended so far. */
+  /** The number of calls it has ended so far. */
   ended: number
   close(): Promise<void>
 }
@@ -53,7 +53,7 @@ export async function startGrpcProxy(target: number): Promise<GrpcProxy> {
     forward(stream, headers)
   })
 
-  /** The fault that a request on this path meets, if any. */
+  /** The fault for a request on this path, if any. */
   function take(path: string): Fault | undefined {
     const { fault } = proxy
     if (!fault || (fault.method !== undefined && !path.endsWith(`/${fault.method}`))) return undefined
@@ -85,7 +85,7 @@ export async function startGrpcProxy(target: number): Promise<GrpcProxy> {
       isOver = true
       call.close()
     })
-    // Over one call go many requests: each may meet a fault.
+    // One call carries many requests, and each may get a fault.
     stream.on('data', (bytes: Buffer) => {
       if (isOver) return
       fault ??= take(headers[':path'] ?? '')
@@ -134,7 +134,7 @@ const trailersOf = ({ status, message, trailers }: Exclude<Ending, 'reset'>) => 
   ...trailers,
 })
 
-/** As headers that are to be sent: without the symbols that Node adds to those it has received. */
+/** Received headers in a form that can be sent: without the symbols that Node adds. */
 const asSent = (headers: object): OutgoingHttpHeaders =>
   Object.fromEntries<OutgoingHttpHeaders[string]>(Object.entries(headers))
 

@@ -43,7 +43,7 @@ import { createTargetCheck } from '../../src/webhooks/resolve.ts'
 import { createLedgerDatabase } from './database.ts'
 import { openTestEventStore } from './event-store.ts'
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only moves when a test moves it. */
 type TestClock = {
   now(): Date
   set(moment: string): void
@@ -63,7 +63,7 @@ function createClock(moment: string): TestClock {
   }
 }
 
-/** Everything that a server has, on stores of its own: a fresh database, and an event store in this process. */
+/** Everything of a server on its own stores: a new database, and an event store in this process. */
 export type TestLedger = {
   services: AllPorts
   readModels: ReadModels
@@ -72,9 +72,9 @@ export type TestLedger = {
   masterKey: MasterKey
   databaseUrl: string
   eventStoreUrl: string
-  /** Every stream that a projector has set aside so far. */
+  /** Every stream that a projector has parked so far. */
   parked: { stream: string; revision: number; type: string; problem: string }[]
-  /** Ends every connection and removes what was made. */
+  /** Closes every connection and removes the stores. */
   close(): Promise<void>
 }
 
@@ -82,28 +82,28 @@ export const noProgress = { onParked: () => undefined, onProgress: () => undefin
 
 export const origin: Origin = { requestId: 'req_test', actor: 'system:test' }
 
-/** What names mean to a ledger of a test, which asks no name server; any other name has no address. */
+/** The addresses of host names in tests, which use no name server; other names have none. */
 const addressesOf: Record<string, string[]> = {
   'public.example.com': ['93.184.215.14', '2606:2800:220:1:248:1893:25c8:1946'],
   'private.example.com': ['10.0.0.7'],
   'rebinding.example.com': ['93.184.215.14', '127.0.0.1'],
 }
 
-/** What the clock of a fresh ledger says. */
+/** The time of a new ledger's clock. */
 export const beginning = '2026-03-01T12:00:00.000Z'
 
 /**
- * One a test file: the client of the event store may be there only once in a process. A file whose tests are run
- * against a shared event store finds other files' events in it, so it names its tenants by {@link uniqueId}.
+ * One per test file: a process can have only one client of the event store. On a shared event store, a file sees
+ * the events of other files, so it names its tenants by {@link uniqueId}.
  */
 export async function openTestLedger(
   options: {
     limits?: LedgerLimits
     providers?: Partial<ProviderSettings>
     mailing?: Mailing
-    /** How long a command waits for the read models, for tests in which they fail; may be changed. */
+    /** How long a command waits for the read models; tests in which they fail change it. */
     visible?: { timeLimitMs: number }
-    /** The event store's address as it is made from its own, for one that stands behind a proxy. */
+    /** Derives the event store's URL, for a proxy in front of it. */
     through?: (url: string) => Promise<string>
   } = {},
 ): Promise<TestLedger> {
@@ -199,7 +199,7 @@ export async function openTestLedger(
 
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), 'keyledger-test-'))
 
-/** Runs a command on a license, also one that no route leads to yet. */
+/** Runs a command on a license, also one without a route. */
 export async function commandLicense(
   { services }: Pick<TestLedger, 'services'>,
   licenseId: string,
@@ -210,10 +210,10 @@ export async function commandLicense(
   return events
 }
 
-/** Who mails come from in tests. */
+/** The sender of mails in tests. */
 const serviceAddress = { name: null, email: 'licenses@keyledger.example' }
 
-/** Nobody listens there: no test asks a real provider. */
+/** Nothing listens there: tests never call a real provider. */
 const nobody = 'http://127.0.0.1:1'
 const unreachableProviders: ProviderSettings = {
   stripeSecretKey: undefined,
@@ -226,10 +226,10 @@ const unreachableProviders: ProviderSettings = {
   timeLimitMs: 2000,
 }
 
-/** A slug that no other test has, on whichever stores. */
+/** A slug that no other test uses, on any store. */
 export const uniqueId = (what: string): string => `${what}-${randomBytes(5).toString('hex')}`
 
-/** What stands in a stream, oldest first. */
+/** The events of a stream, oldest first. */
 export async function eventsIn(ledger: Ledger, stream: string): Promise<LogEntry[]> {
   const entries: LogEntry[] = []
   for await (const entry of ledger.readStream(stream)) entries.push(entry)
@@ -237,9 +237,9 @@ export async function eventsIn(ledger: Ledger, stream: string): Promise<LogEntry
 }
 
 /**
- * Appends whatever it is given, past every check of the ledger's own, and returns the position of the last event.
- * With credentials the client sends a plain append, and so keeps out of the table of pending batch appends that
- * all clients of a process have in common.
+ * Appends events without any check of the ledger, and returns the position of the last one. With credentials the
+ * client sends a plain append, and so avoids the table of pending batch appends that all clients of a process
+ * share.
  */
 export async function appendRaw(
   { eventStoreUrl }: Pick<TestLedger, 'eventStoreUrl'>,

@@ -1,10 +1,10 @@
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { freePort } from './process.ts'
 
-/** A mail as the server was given it: from and to as its envelope says. */
+/** A mail as the server received it, with the addresses of its envelope. */
 type TakenMail = { from: string; to: string[]; raw: string }
 
-/** A mail server that takes what it is given, unless it is told otherwise. */
+/** A mail server that accepts every mail, unless configured otherwise. */
 export async function startMailServer(
   options: SMTPServerOptions = {},
 ): Promise<{ url: string; taken: TakenMail[]; stop(): Promise<void> }> {

@@ -7,13 +7,13 @@ const advice =
   'The dispatcher is tested and measured with nats-server: install it (Debian: apt-get install nats-server) and put it on the PATH'
 
 /**
- * Where it lies, installed if need be.
- * @throws Error that says how to install it
+ * The path of nats-server, installed if necessary.
+ * @throws Error with instructions to install it
  */
 export const natsServer = (): string =>
   programAt([...inPath, '/usr/sbin/nats-server'], ['nats-server'], advice)
 
-/** A real NATS with JetStream in a process of its own, which ends with the test. */
+/** A real NATS with JetStream in its own process, which ends with the test. */
 export function startNats(
   host: Host,
   port: number,
@@ -27,8 +27,8 @@ export function startNats(
 }
 
 /**
- * A NATS that is there for the whole test, which shares it: the one that KEYLEDGER_TEST_NATS_URL names, or one of its own.
- * @returns its address
+ * The NATS of a test: the shared one of KEYLEDGER_TEST_NATS_URL, or its own.
+ * @returns its URL
  */
 export async function natsFor(host: Host): Promise<string> {
   const given = process.env.KEYLEDGER_TEST_NATS_URL

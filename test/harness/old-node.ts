@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A Node older than the one that keyledger brings along, if the machine has one. */
+/** The path of a Node older than the bundled one, if this machine has one. */
 export function oldNode(): string | undefined {
   const own = join(import.meta.dirname, '../../node_modules')
   const candidates = (process.env.PATH ?? '').split(':').filter((directory) => !directory.startsWith(own))

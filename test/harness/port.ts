@@ -16,8 +16,7 @@ async function isPortFree(port: number): Promise<boolean> {
 }
 
 /**
- * A port that nobody listens on, and that no system gives out by itself: those begin at 32768. Another test is all but
- * sure to be given another one.
+ * A free port below 32768, the range that systems assign ports from. Two tests almost certainly get different ones.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Runs one throw-away Postgres for as long as its standard input stays open: that ends with the process which
- * holds the other end, however that process ends. So nothing is left behind, not even by a killed test run.
+ * Runs a temporary Postgres until its standard input ends, which happens with the process at the other end, however
+ * that ends. So even a killed test run leaves nothing behind.
  */
 import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
@@ -20,8 +20,8 @@ await inputEnded
 await postgres.stop()
 
 /**
- * Tests make databases of their own, which the product's roles may not. Theirs is no superuser either, so that what
- * needs one fails here and not only in production.
+ * Tests create databases, which the product's roles may not. Their role is no superuser either, so that operations
+ * which need one fail here and not only in production.
  */
 async function letTestsIn(): Promise<string> {
   const socketDirectory = join(directory, 'postgres', 'socket')
@@ -35,7 +35,7 @@ async function letTestsIn(): Promise<string> {
       await superuser.query('create role tester login createdb')
       return `postgresql://tester@/postgres?host=${encodeURIComponent(socketDirectory)}`
     } catch (error) {
-      // It reads its file again in its own time.
+      // Postgres rereads its configuration asynchronously.
       if (!(error instanceof pg.DatabaseError) || error.code !== '28000') throw error
       await sleep(20)
     } finally {

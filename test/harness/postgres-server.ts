@@ -10,9 +10,9 @@ import { openEmptyReadModels } from './empty-read-models.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A Postgres where tests may create databases: see `createTestDatabase`. */
+    /** A Postgres on which tests may create databases: see `createTestDatabase`. */
     postgresUrl: string
-    /** The name of a database there with empty tables, to be copied. */
+    /** The name of a template database with empty tables. */
     ledgerTemplate: string
   }
 }
@@ -20,8 +20,8 @@ declare module 'vitest' {
 const Ready = z.object({ url: z.string() })
 
 /**
- * Gives the whole test run one Postgres: the one that KEYLEDGER_TEST_DATABASE_URL names, whose user may create
- * databases, or an embedded one in a temporary directory that is gone after the run.
+ * Provides one Postgres for the whole test run: that of KEYLEDGER_TEST_DATABASE_URL, whose user may create
+ * databases, or an embedded one in a temporary directory that is removed afterwards.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.KEYLEDGER_TEST_DATABASE_URL
@@ -47,7 +47,7 @@ async function provide(project: TestProject, url: string): Promise<TestDatabase>
   return template
 }
 
-/** In a process group of its own: Ctrl-C ends the test run, and the guardian ends because of that. */
+/** In its own process group: Ctrl-C ends the test run, and the guardian ends with it. */
 async function startGuardian(): Promise<{ guardian: ChildProcess; url: string }> {
   const script = fileURLToPath(new URL('postgres-guardian.ts', import.meta.url))
   const guardian = spawn(process.execPath, [script], { detached: true, stdio: ['pipe', 'pipe', 'inherit'] })

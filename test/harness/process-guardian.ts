@@ -1,8 +1,7 @@
 /**
- * Ends every process and removes every file of a test file, as soon as its standard input ends: that happens with
- * the process which holds the other end, however that process ends. Its first line of input names the directory
- * that holds the files and that the command line or the environment of every process mentions. A later line `keep`
- * leaves the files where they are.
+ * Ends every process and removes every file of a test file when its standard input ends, which happens with the
+ * process at the other end, however that ends. Its first line of input is the directory of the files, which every
+ * process has in its command line or environment. A later line `keep` keeps the files.
  */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +18,7 @@ lines.on('line', (line) => {
 })
 await once(lines, 'close')
 if (directory !== '') {
-  // Twice nothing: a process that was just being started shows up a moment later.
+  // Checked twice: a process that was just being started appears a moment later.
   for (let quiet = 0; quiet < 2; ) {
     const found = mentioning(directory)
     for (const pid of found) kill(pid)
@@ -30,7 +29,7 @@ if (directory !== '') {
   if (!kept) rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
 }
 
-/** File systems of a test's own, on which its disk is full. */
+/** File systems that a test has mounted, to fill its disk. */
 function mountedIn(path: string): string[] {
   if (process.platform !== 'linux') return []
   return readFileSync('/proc/self/mounts', 'utf8')
@@ -63,6 +62,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }

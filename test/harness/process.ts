@@ -16,7 +16,7 @@ import { openTestEventStore } from './event-store.ts'
 import { freePort } from './port.ts'
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
-/** The command, as `npm start` runs it. */
+/** The command that `npm start` runs. */
 export const program = fileOf('src/cli/keyledger.ts')
 
 export type { Environment, Finished } from './commands.ts'
@@ -24,27 +24,27 @@ export { freePort } from './port.ts'
 
 const limitsOff = Object.fromEntries(limitVariables.map((name) => [name, 'off']))
 
-/** Stores that outlive every keyledger process: a database of their own, and an event store process. */
+/** Stores that outlive every keyledger process: a database and an event store process. */
 export type Stores = { databaseUrl: string; eventstoreUrl: string; environment: Environment }
 
 export type Host = {
-  /** Gone after the file's tests, with all that is in it. */
+  /** Removed after the file's tests. */
   readonly directory: string
-  /** A path in the directory that is not used yet. */
+  /** An unused path in the directory. */
   path(name: string): string
-  /** Stores whose processes no test of a killed application touches. */
+  /** Stores that run independently of keyledger, so that killing it does not affect them. */
   stores(): Promise<Stores>
-  /** Starts a program with keyledger's environment; its first word `node` is the running Node. */
+  /** Starts a program with keyledger's environment; `node` as its first word is the running Node. */
   start(command: readonly string[], environment: Environment): Running
-  /** Runs `keyledger <args>` to its end, in a process that stays for the next command. */
+  /** Runs `keyledger <args>` in a process that is reused for the next command. */
   run(args: readonly string[], environment: Environment): Promise<Finished>
-  /** Runs `keyledger <args> --json` and parses what it prints; any exit code but 0 is an error. */
+  /** Runs `keyledger <args> --json` and parses its output; throws for any exit code but 0. */
   json<S extends z.ZodType>(schema: S, args: readonly string[], environment: Environment): Promise<z.infer<S>>
-  /** Starts `keyledger serve` and does not wait. */
+  /** Starts `keyledger serve` without waiting. */
   startServer(environment: Environment, port: number, roles?: string): Running
-  /** Starts `keyledger serve` and waits until it answers. */
+  /** Starts `keyledger serve` and waits until it is ready. */
   serve(environment: Environment, options?: { roles?: string; port?: number }): Promise<Server>
-  /** Everything that any process has printed. */
+  /** The output of all processes. */
   output(): string
 }
 
@@ -59,7 +59,7 @@ export type Running = {
 
 export type Server = Running & { readonly address: string }
 
-/** A machine of one test file's own. Whatever happens, its processes are ended and its files removed. */
+/** The processes and files of one test file. They are always ended and removed. */
 export function createHost(): Host {
   const directory = mkdtempSync(join(tmpdir(), 'kl-'))
   const guardian = spawn(process.execPath, [fileOf('test/harness/process-guardian.ts')], {
@@ -89,11 +89,11 @@ export function createHost(): Host {
     PATH: process.env.PATH ?? '',
     HOME: directory,
     TMPDIR: join(directory, 'tmp'),
-    // As `npm start` does: it makes each start a good deal cheaper.
+    // As `npm start` sets it, which makes each start faster.
     NODE_COMPILE_CACHE: fileOf('node_modules/.cache/keyledger'),
-    // Tests ask as fast as they can; those that are about the limits give them.
+    // Tests send requests as fast as they can; tests of the limits set them.
     ...limitsOff,
-    // Several workers take longer to start; the tests that are about them say how many.
+    // Several workers take longer to start; tests that need them set the number.
     KEYLEDGER_WORKERS: '1',
   }
 
@@ -121,7 +121,7 @@ export function createHost(): Host {
       KEYLEDGER_PORT: String(port),
     })
 
-  /** Of a store that is no part of this process: a container in `npm run test:containers`, if its image is to be had. */
+  /** The URL of a separate event store: a container in `npm run test:containers`, if its image is available. */
   async function eventStoreUrl(): Promise<string> {
     if (process.env.KEYLEDGER_TEST_EVENTSTORE === 'container') {
       const { url, stop } = await openTestEventStore()
@@ -185,7 +185,7 @@ function follow(
   const finished = new Promise<Finished>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code, signal) => {
-      // A killed process may have left children that hold the other ends of its outputs.
+      // A killed process may leave children that keep its outputs open.
       const done = () => resolve({ code, signal, ...texts })
       child.once('close', done)
       setTimeout(done, 1000).unref()

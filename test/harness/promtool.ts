@@ -3,7 +3,7 @@ import { programAt } from './debian.ts'
 
 const inPath = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, 'promtool'))
 
-/** Prometheus' checker of rules, installed if need be; undefined where it cannot be. */
+/** Prometheus' rule checker, installed if necessary; undefined when it cannot be installed. */
 export function promtool(): string | undefined {
   try {
     return programAt([...inPath, '/usr/bin/promtool'], ['prometheus'], 'no promtool')

@@ -2,21 +2,21 @@ import { randomBytes } from 'node:crypto'
 import type { ProviderSettings } from '../../src/payments/providers.ts'
 import { type Answered, type Asked, type StandIn, startStandIn } from './stand-in.ts'
 
-/** The platform's own key at the card provider, in tests. */
+/** The platform's key at the card provider, in tests. */
 export const platformKey = 'sk_test_platform_canary_5d1e'
-/** What stripe signs its notifications with, in tests. */
+/** Stripe's webhook signing secret, in tests. */
 export const platformWebhookSecret = 'whsec_platform_canary_77c0'
 export const goodKey = 'key_canary_good_93ab'
-/** A key that is good, and may not do what it is tried with. */
+/** A valid key without the needed permissions. */
 export const poorKey = 'key_canary_poor_77aa'
 
 type StripeStandIn = StandIn & {
   accounts: Map<string, { detailsSubmitted: boolean; chargesEnabled: boolean }>
-  /** By id: on which account, or with which key of its own, and what it is. */
+  /** By id: the account or the vendor's own key, and the price. */
   prices: Map<string, StripePrice>
-  /** Other keys than the platform's: a vendor's own test keys. */
+  /** Keys other than the platform's: vendors' test keys. */
   keys: Set<string>
-  /** Which invoice a payment has paid. */
+  /** The invoice of each payment. */
   invoices: Map<string, string>
 }
 
@@ -75,7 +75,7 @@ async function startStripe(): Promise<StripeStandIn> {
     }
   }
 
-  /** As stripe answers for an account that is closed, or has revoked the platform's access. */
+  /** Stripe's response for an account that is closed, or has revoked the platform's access. */
   const noAccess = (id: string): Answered =>
     stripeError(403, {
       code: 'account_invalid',
@@ -272,7 +272,7 @@ export type ProviderStandIns = {
   paddle: StandIn
   polar: StandIn
   lemonsqueezy: StandIn
-  /** What the ledger is told, so that it asks these. */
+  /** The settings that make the ledger call these. */
   settings: ProviderSettings
   close(): Promise<void>
 }

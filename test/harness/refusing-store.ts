@@ -19,12 +19,12 @@ import {
 import protobuf from 'protobufjs/minimal.js'
 import { bytes, number } from '../../infra/local/eventstore/wire/tags.ts'
 
-/** What an event store with users answers: the embedded one has none. */
+/** Responses of an event store with users, which the embedded one does not have. */
 export type Refusing = { reads?: 'unauthenticated' | 'denied' }
 
 export type RefusingStore = { port: number; close(): void }
 
-/** An empty log that refuses every append, and reads if asked to, over TLS when it is given a certificate. */
+/** An empty log that refuses every append, and optionally reads; over TLS when it gets a certificate. */
 export async function startRefusingStore(refusing: Refusing, tls?: Certificate): Promise<RefusingStore> {
   const server = new Server()
   const read: handleServerStreamingCall<ReadReq, ReadResp> = (call) => {
@@ -54,7 +54,7 @@ export async function startRefusingStore(refusing: Refusing, tls?: Certificate):
   return { port, close: () => server.forceShutdown() }
 }
 
-/** In EventStoreDB's words. */
+/** The messages of EventStoreDB. */
 const refusals = {
   unauthenticated: { code: status.UNAUTHENTICATED, details: 'Unauthenticated', metadata: new Metadata() },
   denied: { code: status.PERMISSION_DENIED, details: 'Access Denied', metadata: exception('access-denied') },
@@ -67,8 +67,8 @@ function exception(name: string): Metadata {
 }
 
 /**
- * A `BatchAppendResp` that refuses one append. Written by hand because the client library keeps the class of its details,
- * `google.protobuf.Any`, to itself.
+ * A `BatchAppendResp` that refuses one append. Serialized by hand, because the client library does not export the
+ * class of its details, `google.protobuf.Any`.
  */
 function accessDenied(correlationId: string): Uint8Array {
   const writer = protobuf.Writer.create()
@@ -84,7 +84,7 @@ function accessDenied(correlationId: string): Uint8Array {
 
 export type Certificate = { cert: string; key: string }
 
-/** A certificate that signs itself, so that it is its own authority. */
+/** A self-signed certificate, which is its own authority. */
 export function makeCertificate(directory: string, name: string): Certificate {
   const cert = join(directory, `${name}.crt`)
   const key = join(directory, `${name}.key`)

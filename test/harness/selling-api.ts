@@ -7,7 +7,7 @@ import { type ProviderStandIns, startProviders } from './providers.ts'
 
 export type SellingApi = TestApi & { standIns: ProviderStandIns }
 
-/** An application whose payment providers are stand-ins, which end with it. */
+/** An application with stand-ins for the payment providers, which are closed with it. */
 export async function openSellingApi(options: { limits?: Limits } = {}): Promise<SellingApi> {
   const standIns = await startProviders()
   const api = await openTestApi({ ...options, providers: standIns.settings })
@@ -21,7 +21,7 @@ export async function openSellingApi(options: { limits?: Limits } = {}): Promise
   }
 }
 
-/** As after an onboarding at the card provider. */
+/** Connects the card provider, as an onboarding does. */
 export async function connectAccount(services: AllPorts, tenantId: string, accountId: string): Promise<void> {
   await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
     type: 'StartOnboarding',

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 
-/** What a stand-in was asked. */
+/** A request to a stand-in. */
 export type Asked = {
   method: string
   path: string

@@ -1,4 +1,4 @@
-// A vendor's program, written against the generated client alone. It is compiled and run beside that client.
+// A vendor's program that uses only the generated client. It is compiled and run beside that client.
 
 import { client } from './client/client.gen.ts'
 import {

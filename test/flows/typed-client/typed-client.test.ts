@@ -1,4 +1,4 @@
-/** A client generated from the description compiles, and leads a vendor through a whole journey. */
+/** Guarantee: a client generated from the OpenAPI document compiles, and works for a vendor's whole journey. */
 import { execFile } from 'node:child_process'
 import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ test('a vendor gets from the first product to a revocation', async () => {
   expect(stdout).toContain('it is valid no more')
 })
 
-/** The client, made from what the running application serves, and a project in which it is compiled strictly. */
+/** Generates the client from the running application's document, and a project that compiles it strictly. */
 async function generate(): Promise<void> {
   writeFileSync(join(directory, 'openapi.json'), (await api.ask('GET', '/v1/openapi.json')).text)
   await createClient({
