@@ -46,11 +46,14 @@ function connected(url: string): Ledger {
   return ledger
 }
 
-/** Appends, and keeps trying while the store is gone, as the callers of a server do. */
+/**
+ * Appends, and keeps trying while the store is gone, as the callers of a server do. A try that was reported as failed may
+ * have been written: then the stream exists, and the next try is answered with that.
+ */
 async function appendAtLast(ledger: Ledger, stream: string): Promise<void> {
   await expect
     .poll(() => ledger.append(stream, 'no_stream', [suspended], cause).catch(() => undefined))
-    .toMatchObject({ appended: true })
+    .toBeDefined()
 }
 
 test.each([
