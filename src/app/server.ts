@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { keepReadModelsCurrent } from '../../projections/runner/projector-role.ts'
+import { createUndo } from '../async/undo.ts'
 import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { keepSweeping } from '../idempotency/sweep.ts'
@@ -27,10 +28,10 @@ export async function startServer(
 ): Promise<RunningServer> {
   const config = roles.includes('api') ? await withRealPort(given) : given
   const stopping = new AbortController()
-  const undo: (() => Promise<unknown>)[] = []
+  const undo = createUndo()
   const stop = async () => {
     stopping.abort()
-    for (const step of undo.splice(0).reverse()) await step()
+    await undo.run()
   }
   try {
     const feed = connectNats(config, log)
@@ -66,7 +67,7 @@ export async function startServer(
     undo.push(close)
     return { address, stop }
   } catch (error) {
-    await stop()
+    await stop().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))
     throw error
   }
 }

@@ -12,6 +12,7 @@ import { createReadModels, type ReadModels } from '../../projections/runner/read
 import { createAttempts } from '../access/attempts.ts'
 import { createFingerprint } from '../access/fingerprint.ts'
 import { createKeyedMutex } from '../async/keyed-mutex.ts'
+import { createUndo, type Undo } from '../async/undo.ts'
 import { createKeyTypeUse } from '../commands/cross-stream/key-type-use.ts'
 import { createPlanCapacity } from '../commands/cross-stream/plan-capacity.ts'
 import type { Config } from '../config.ts'
@@ -114,8 +115,7 @@ export async function openStores(config: Config, log: Logger, options: OpenOptio
       prepare: true,
     })
     const close = async () => {
-      await stores.close()
-      await stack.leave()
+      await stores.close().finally(() => stack.leave())
     }
     return { ...stores, close }
   } catch (error) {
@@ -135,10 +135,8 @@ export async function connectStores(
   log: Logger,
   use: StoreUse,
 ): Promise<Stores> {
-  const undo: (() => Promise<unknown>)[] = []
-  const close = async () => {
-    for (const step of undo.splice(0).reverse()) await step()
-  }
+  const undo = createUndo()
+  const close = undo.run
   try {
     const traces = await startTraces(config, log, undo)
     const gate = createGate()
@@ -172,7 +170,9 @@ export async function connectStores(
     const readModels = use.advancing?.(ownReadModels, ledger) ?? ownReadModels
     const now = () => new Date()
     const counters = createCounters(db, now, log)
-    undo.push(() => stopAll([appendGate, locks, ...Object.values(counters)]))
+    for (const counter of Object.values(counters).reverse()) undo.push(() => counter.stop())
+    undo.push(() => locks.stop())
+    undo.push(() => appendGate.stop())
     const keyed = createKeyed(db, masterKey, now)
     undo.push(() => keyed.signer.close())
     const mailing = createMailing(config.mail, config.dataDirectory)
@@ -199,7 +199,7 @@ export async function connectStores(
     const { tracing } = traces
     return { services, readModels, tail, masterKey, db, appendGate, locks, addresses, clocks, tracing, close }
   } catch (error) {
-    await close()
+    await close().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))
     throw error
   }
 }
@@ -220,12 +220,7 @@ function createKeyed(db: Pool, masterKey: MasterKey, now: () => Date) {
   }
 }
 
-function createPools(
-  databaseUrl: string,
-  counts: ConnectionCounts,
-  log: Logger,
-  undo: (() => Promise<unknown>)[],
-) {
+function createPools(databaseUrl: string, counts: ConnectionCounts, log: Logger, undo: Undo) {
   const onError = (err: Error) => log.warn({ err }, 'database.connection_lost')
   const pools = {
     db: createPool(databaseUrl, { size: counts.db, onError }),
@@ -250,10 +245,6 @@ function createCounters(db: Pool, now: () => Date, log: Logger) {
     installs: createInstalls(db, now, onFailure),
     limitHits: createLimitHits(db, now, onFailure),
   }
-}
-
-async function stopAll(all: readonly { stop(): Promise<unknown> }[]): Promise<void> {
-  for (const one of all) await one.stop()
 }
 
 function addressOf(url: string | undefined): string {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { OnBatch } from '../../projections/runner/read-models.ts'
+import type { Undo } from '../async/undo.ts'
 import type { Config } from '../config.ts'
 import type { Execute, ReadModels } from '../ledger/execute.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -24,11 +25,7 @@ const off: Traces = {
 }
 
 /** Starts tracing; its code is loaded only when it is on. @param undo receives the function that stops it */
-export async function startTraces(
-  { tracing: settings }: Config,
-  log: Logger,
-  undo: (() => Promise<unknown>)[],
-): Promise<Traces> {
+export async function startTraces({ tracing: settings }: Config, log: Logger, undo: Undo): Promise<Traces> {
   if (settings === undefined) return off
   const [{ startTracing }, { tracedExecute, tracedLedger, tracedWait, watchBatches }] = await Promise.all([
     import('../tracing/start.ts'),

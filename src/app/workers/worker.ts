@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import { fingerprint } from '../../../projections/runner/schema.ts'
 import type { Metrics } from '../../api/system/metrics.ts'
+import { createUndo } from '../../async/undo.ts'
 import { type Config, parseConfig } from '../../config.ts'
 import { serveApi } from '../api.ts'
 import { CommandRefused } from '../exit.ts'
@@ -82,19 +83,16 @@ async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
   })
   const feed = connectNats(config, log)
   const metrics = measureWithOthers()
-  const close = async () => {
-    await feed?.close()
-    await stores.close()
-  }
+  const undo = createUndo()
+  undo.push(() => stores.close())
+  if (feed) undo.push(() => feed.close())
   try {
     const api = await serveApi(config, stores, log, feed, metrics)
+    undo.push(() => metrics.send(-1))
+    undo.push(() => api.close())
     const worker: Worker = {
       drain: () => api.drain(config.connections.idleMs + drainMs),
-      async stop() {
-        await api.close()
-        await metrics.send(-1)
-        await close()
-      },
+      stop: undo.run,
     }
     process.on('message', (message) => {
       const received = ToWorker.parse(message)
@@ -107,7 +105,7 @@ async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
     await send({ kind: 'listening', address: api.address })
     return worker
   } catch (error) {
-    await close()
+    await undo.run().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))
     throw error
   }
 }

@@ -12,6 +12,7 @@ import { type Role, roles } from '../../app/roles.ts'
 import { openStores, type Stores } from '../../app/stores.ts'
 import { defaultWorkers } from '../../app/workers/count.ts'
 import type { Workers } from '../../app/workers/workers.ts'
+import { createUndo } from '../../async/undo.ts'
 import { type Config, maxWorkers, parseConfig } from '../../config.ts'
 import { readFreeze } from '../../freeze/freeze.ts'
 import type { WrongLog } from '../../ledger/log-check.ts'
@@ -117,10 +118,7 @@ async function start(
   workers: Workers | undefined,
   onWrongLog: (error: WrongLog) => void,
 ): Promise<() => Promise<void>> {
-  const undo: (() => Promise<unknown>)[] = []
-  const stop = async () => {
-    for (const step of undo.splice(0).reverse()) await step()
-  }
+  const undo = createUndo()
   if (workers) undo.push(() => workers.stop())
   try {
     const config = ownRoles.includes('api') ? await withRealPort(given) : given
@@ -144,9 +142,10 @@ async function start(
     if (freeze)
       log.warn({ began_at: freeze.beganAt, reason: freeze.reason }, `The ledger is ${frozenSince(freeze)}`)
     log.info({ address, roles: ownRoles, data_directory: config.dataDirectory }, 'Ready')
-    return stop
+    return undo.run
   } catch (error) {
-    await stop()
+    const stopped = undo.run().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))
+    await Promise.race([stopped, setTimeout(drainMs, undefined, { ref: false })])
     throw error
   }
 }
