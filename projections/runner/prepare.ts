@@ -8,13 +8,25 @@ import { type RebuildOptions, rebuild } from './rebuild.ts'
 import { ScratchInUse } from './replay.ts'
 import { beforeAll, createReadModelSchema, fingerprint, liveFingerprint } from './schema.ts'
 
+/** From here on a rebuild is faster than batches, which also keep the tables readable for others after each. */
+const maxCatchUpFromNothing = 5000
+
 /**
  * Prepares the live tables at start: creates missing ones, rebuilds those of another version from the log, and applies
- * the log up to its current head. Safe when several processes start at once.
+ * the log up to its current head. Empty tables beside a long log, as after a move to a new database, are rebuilt.
+ * Safe when several processes start at once.
+ * @param most how many events are applied to empty tables before they are rebuilt instead
  */
-export async function prepareReadModels(db: Pool, log: LogReader, options: RebuildOptions): Promise<void> {
+export async function prepareReadModels(
+  db: Pool,
+  log: LogReader,
+  options: RebuildOptions,
+  most = maxCatchUpFromNothing,
+): Promise<void> {
   const found = await makeMissingTables(db)
+  const isEmpty = (await readCheckpoint(db)) === beforeAll
   if (found !== fingerprint) await rebuildOnce(db, log, options)
+  else if (isEmpty && !(await catchUp(db, log, options, most))) await rebuildOnce(db, log, options)
   await catchUp(db, log, options)
 }
 
@@ -27,17 +39,28 @@ export async function makeMissingTables(db: Pool): Promise<string> {
   return (await liveFingerprint(db)) ?? (await makeLiveTables(db))
 }
 
-/** A process may have died after an append and before it advanced the read models. */
-async function catchUp(db: Pool, log: LogReader, { onParked, onProgress }: RebuildOptions): Promise<void> {
+/**
+ * Applies what is missing: a process may have died after an append and before it advanced the read models.
+ * @param most stops after about as many events
+ * @returns whether the head was reached
+ */
+async function catchUp(
+  db: Pool,
+  log: LogReader,
+  { onParked, onProgress }: RebuildOptions,
+  most = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
   const head = (await log.head()) ?? beforeAll
   let events = 0
   for (let position = await readCheckpoint(db); position < head; ) {
     const step = await runBatch(db, log, onParked)
-    if (step.to === position) return
+    if (step.to === position) return true
     position = step.to
     events += step.events
     onProgress({ events, position, head })
+    if (events >= most && position < head) return false
   }
+  return true
 }
 
 /** When several processes start a new version at once, one rebuilds and the others wait. */

@@ -5,9 +5,19 @@ import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
 import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { rebuild } from '../../projections/runner/rebuild.ts'
 import { verify } from '../../projections/runner/verify.ts'
+import { causeOf } from '../../src/commands/origin.ts'
 import { normalised } from '../../src/credentials/license-key.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
-import { beginning, noProgress, openTestLedger, type TestLedger } from '../harness/ledger.ts'
+import type { DomainEvent } from '../../src/domain/events.ts'
+import { tenantStream } from '../../src/domain/streams.ts'
+import {
+  beginning,
+  noProgress,
+  openTestLedger,
+  origin,
+  type TestLedger,
+  uniqueId,
+} from '../harness/ledger.ts'
 import { beginLife, fullLife, type Life } from './life.ts'
 import { dumpTables } from './tables.ts'
 
@@ -142,6 +152,38 @@ test('tables of another version are rebuilt when several start at once, and ever
   await ledger.db.query("update checkpoint set fingerprint = 'older'")
   const prepare = () => prepareReadModels(ledger.db, ledger.services.ledger, noProgress)
   await Promise.all([prepare(), prepare(), prepare()])
+  expect(await dumpTables(ledger.db)).toStrictEqual(before)
+  expect(await schemas()).toStrictEqual(['read_models'])
+})
+
+test('empty tables beside a long log are rebuilt, by one of several that start at once', async () => {
+  const pageSize = 1000
+  for (let from = 0; from < pageSize; from += 100) {
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) => {
+        const tenantId = uniqueId(`long-${from + n}`)
+        const data = { tenantId, name: 'Long', plan: 'free', at: beginning } as const
+        const created: DomainEvent = { type: 'TenantCreated', data }
+        return ledger.services.ledger.append(
+          tenantStream(tenantId),
+          'no_stream',
+          [created],
+          causeOf(origin, beginning),
+        )
+      }),
+    )
+  }
+  await ledger.readModels.catchUp()
+  const before = await dumpTables(ledger.db)
+  await ledger.db.query('drop schema read_models cascade')
+  let rebuilds = 0
+  const onStarted = async () => {
+    rebuilds++
+  }
+  const prepare = () =>
+    prepareReadModels(ledger.db, ledger.services.ledger, { ...noProgress, onStarted }, pageSize / 2)
+  await Promise.all([prepare(), prepare()])
+  expect(rebuilds).toBeGreaterThan(0)
   expect(await dumpTables(ledger.db)).toStrictEqual(before)
   expect(await schemas()).toStrictEqual(['read_models'])
 })
