@@ -13,13 +13,13 @@ import { makeMember, type TestMember } from './members.ts'
 export type Acme = {
   owner: TestMember
   auditor: TestMember
-  /** Pages by what is on them. */
+  /** Paths of pages by their content. */
   paths: Record<string, string>
   userCode: string
   welcome: string
 }
 
-/** A vendor some weeks after their first license, so that every page has something to show. */
+/** A vendor some weeks after their first license, so that every page has content. */
 export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acme> {
   const { ask, ledger } = api
   const { services, clock } = ledger
@@ -134,7 +134,7 @@ const keyTypes = [
 
 type Ledger = TestDashboard['api']['ledger']
 
-/** Thirty days of validates, fewer at weekends; ends where the clock stood. */
+/** Thirty days of validates, fewer at weekends, until the clock's time. */
 async function countUsage(
   services: Ledger['services'],
   clock: Ledger['clock'],
@@ -152,7 +152,7 @@ async function countUsage(
   await services.usage.flush()
 }
 
-/** Some on trial, more on the free tier, and a machine that too many say they are on. */
+/** Some on trial, more on the free tier, and a machine hash that too many installations share. */
 async function reportInstalls(services: Ledger['services'], tenantId: string): Promise<void> {
   const report = createBeaconReceiver(services, {
     admitNew: () => undefined,
@@ -187,7 +187,7 @@ async function mintSome(ask: TestDashboard['api']['ask'], token: string, clock: 
       keyTypeId,
       metadata: { order: `A-10${index}` },
     })
-    // One of them is full.
+    // All seats of one of them are taken.
     const devices = ['Studio PC', 'MacBook', 'Render node'].slice(0, index === 1 ? 3 : 1 + (index % 2))
     for (const device of devices) {
       const body = {

@@ -1,8 +1,8 @@
 /**
- * Every page can be used by everybody: axe finds nothing, in light or in the dark, nothing runs off a phone, the keyboard
- * reaches what the mouse reaches, and the browser has nothing to complain about.
+ * Guarantee: every page is accessible: axe finds no problem in light or dark, nothing overflows on a phone, the
+ * keyboard reaches everything that the mouse reaches, and the browser reports no error.
  *
- * `npm run pictures` keeps what each page looks like under docs/pictures/dashboard/.
+ * `npm run pictures` saves each page under docs/pictures/dashboard/.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => dashboard.close())
 
-/** Every page in light, and of the other looks those that differ most. */
+/** Every page is checked in light, and in other appearances those that differ most. */
 const alsoIn: Record<string, readonly string[]> = {
   dark: ['sign-in', 'home', 'approval', 'license', 'settings'],
   phone: ['sign-in', 'home', 'approval', 'licenses', 'device-review', 'member'],
@@ -38,7 +38,7 @@ async function takePicture(page: Page, name: string, look: string): Promise<void
 }
 
 const found = async (page: Page) => {
-  // Only frames, which no page has, are better looked at from a page of axe's own.
+  // Only frames, which no page has, need axe's own page.
   const { violations } = await new AxeBuilder({ page }).setLegacyMode().withTags(tags).analyze()
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
 }
@@ -48,7 +48,7 @@ const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 const overflow = (page: Page) =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 
-/** Ids differ from run to run: every one is made of the widest letter, so that what runs off a page does so each time. */
+/** Ids differ from run to run: all get the widest letters, so that an overflow occurs in every run. */
 const widenIds = (page: Page) =>
   page.evaluate(`{
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
@@ -77,16 +77,16 @@ describe('in light, in the dark and on a phone', () => {
   })
   afterAll(() => context.close())
 
-  /** Looks at the page that is shown in every look, one after the other. */
+  /** Checks the open page in every appearance. */
   const check = async (name: string) => {
     for (const [look, colorScheme, viewport] of looks) {
-      // The dark shows the same in other colours, a phone in another order: there axe looks at the pages that differ
-      // most, and at all of them while pictures are taken. Only in another order can something run off a page.
+      // Dark has other colors, and a phone another layout: axe checks the pages that differ most there, and all of
+      // them while pictures are taken. Only another layout can overflow.
       const isLookedAt = look === 'light' || pictures !== undefined || alsoIn[look]?.includes(name)
       if (!isLookedAt && look === 'dark') continue
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize(viewport)
-      // Colours that are still changing are nobody's. A change that another one cuts short is over, too.
+      // Waits for the end of color transitions, also of interrupted ones.
       await page.evaluate(
         'Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => null)',
       )
@@ -139,7 +139,7 @@ describe('in light, in the dark and on a phone', () => {
     await check('token-made')
     await page.goto('/dashboard/members/new')
     await page.getByLabel('Email').fill('no address')
-    // The browser would say so itself.
+    // The browser would report it.
     await page.evaluate("document.querySelector('form.sheet').noValidate = true")
     await page.getByRole('button', { name: 'Add and create link' }).click()
     await page.getByText('Enter a valid email address.').waitFor()

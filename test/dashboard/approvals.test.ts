@@ -1,6 +1,6 @@
 /**
- * What members decide on the pages counts for what they were shown, for as long as it may, and for those who may: an
- * approval is read, given, withdrawn, and told of.
+ * Guarantee: a decision on the pages counts for what was shown, within its time, and only by members who may
+ * decide; approvals are viewed, given, withdrawn and recorded.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -269,7 +269,7 @@ describe('an approval', () => {
     expect(polled.setCookies).toStrictEqual([])
     expect(polled.headers['cache-control']).toBe('no-store')
     expect(await traces()).toStrictEqual(before)
-    // Eight hours without anything but that end the session.
+    // Eight hours with only background requests end the session.
     for (let minutes = 0; minutes < 480; minutes += 60) {
       api.ledger.clock.advance(3_600_000)
       await client.get('/dashboard/approvals/waiting')

@@ -4,13 +4,13 @@ import { addPasskey } from '../../src/access/passkeys.ts'
 
 const sha256 = (data: Buffer | string) => createHash('sha256').update(data).digest()
 
-/** An authenticator that does not count, as passkeys that are copied between devices do not, and signs anything. */
+/** An authenticator without a counter, as passkeys that are synchronized between devices; it signs anything. */
 export type Authenticator = {
-  /** What a browser sends for a challenge: the form field `credential`. */
+  /** The form field `credential` that a browser sends for a challenge. */
   assertion(challenge: string): string
 }
 
-/** Registers a passkey of a member, without the ceremony. */
+/** Registers a passkey for a member without a ceremony. */
 export async function passkeyOf(
   db: Pool,
   memberId: string,
@@ -34,7 +34,7 @@ export async function passkeyOf(
       const client = Buffer.from(
         JSON.stringify({ type: 'webauthn.get', challenge, origin, crossOrigin: false }),
       )
-      // Somebody was there, and proved who they are; the count is 0.
+      // Flags: user present and verified; the counter is 0.
       const data = Buffer.concat([sha256(host), Buffer.from('0500000000', 'hex')])
       const signature = sign('sha256', Buffer.concat([data, sha256(client)]), privateKey)
       return JSON.stringify({

@@ -1,6 +1,7 @@
 /**
- * In a real browser, with JavaScript and without: people sign in, approve, deny and let expire, make and revoke tokens,
- * and sign in programs. The browser has nothing to complain about: no broken rule of the page's policy, no error.
+ * Guarantee: in a real browser, with and without JavaScript, people sign in, approve, deny, create and revoke
+ * tokens, and authorize devices, and requests expire. The browser reports no error and no violation of the content
+ * security policy.
  */
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -47,7 +48,7 @@ async function visitAs(member: TestMember, javaScriptEnabled: boolean) {
 const Pending = z.object({ confirmation: z.object({ id: z.string(), approveUrl: z.string() }) })
 const Status = z.object({ status: z.string() })
 
-/** A program asks to revoke a license. */
+/** An API client requests to revoke a license. */
 async function asksToRevoke() {
   const { api, tenant } = dashboard
   const { token } = tenant
@@ -73,7 +74,7 @@ async function asksToRevoke() {
   }
 }
 
-/** A program asks to be signed in. */
+/** A device requests an authorization. */
 async function asksToSignIn() {
   const { api } = dashboard
   const asked = { client_name: 'keyledger on build-1', scopes: ['licenses:read', 'danger'] }
@@ -110,7 +111,7 @@ test('whoever decides sees in the navigation how many requests wait, within a se
     return found === 0 ? '' : String(found)
   }
   await expect.poll(() => count.textContent()).toBe(await waiting())
-  // From here on a second passes for the page, and no more.
+  // From here on, the page's clock advances by one second only.
   await page.clock.pauseAt(await page.evaluate(() => Date.now() + 100))
   const asked = await asksToRevoke()
   await page.clock.runFor(1000)
@@ -207,7 +208,7 @@ describe.each([
     await page.goto(url)
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     dashboard.api.ledger.clock.advance(10 * 60_000)
-    // With JavaScript the page finds out by itself.
+    // With JavaScript, the page updates itself.
     if (!javaScript) await page.reload()
     await page.getByText('expired', { exact: true }).waitFor()
     expect(await page.getByRole('button', { name: 'Deny' }).count()).toBe(0)
@@ -289,7 +290,7 @@ describe.each([
   })
 })
 
-/** Authenticators that are not there, to which the browser talks as if they were. */
+/** Virtual authenticators of the browser. */
 async function authenticatorsOf(page: Page) {
   const client = await page.context().newCDPSession(page)
   await client.send('WebAuthn.enable')
@@ -343,7 +344,7 @@ describe('a passkey', () => {
     await page.getByText('approved', { exact: true }).waitFor()
     expect(await poll()).toBe('approved')
 
-    // A second authenticator, since one holds no two passkeys of the same person.
+    // A second authenticator, because one cannot have two passkeys of the same person.
     await authenticators.putAway(first)
     await authenticators.add('usb')
     await page.goto('/dashboard/account/passkeys/new')

@@ -1,6 +1,6 @@
 /**
- * A passkey proves who somebody is only for a challenge that was made for this session and this purpose, not long ago,
- * and that nobody has used before, in whichever process.
+ * Guarantee: a passkey's signature counts only for a recent, unused challenge that was made for this session and
+ * purpose, in any process.
  */
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -31,7 +31,7 @@ beforeEach(async () => {
 let addresses = 0
 const stranger = (app = api.app): Client => clientOf(app, `192.0.2.${++addresses}`)
 
-/** A browser that has been given a challenge to sign in. */
+/** A browser with a challenge for signing in. */
 async function challenged(): Promise<{ client: Client; challenge: string }> {
   const client = stranger()
   await client.get('/dashboard/sign-in')
@@ -47,7 +47,7 @@ async function challengeFrom(client: Client, path: string): Promise<string> {
 const present = (client: Client, challenge: string, path = '/dashboard/sign-in/passkey') =>
   client.post(path, { credential: authenticator.assertion(challenge) })
 
-/** The same browser, at another server. */
+/** The same browser with another server. */
 async function sameBrowser(client: Client, app: FastifyInstance): Promise<Client> {
   const twin = stranger(app)
   for (const [name, value] of client.cookies) twin.cookies.set(name, value)

@@ -5,19 +5,19 @@ export type Seen = {
   status: number
   text: string
   headers: Record<string, string | string[] | number | undefined>
-  /** Where it leads on to. */
+  /** The Location header. */
   location: string | undefined
-  /** The names and attributes of the cookies that it sets. */
+  /** The names and attributes of the cookies it sets. */
   setCookies: string[]
 }
 
-/** What a browser without JavaScript does: it keeps cookies, reads pages and sends the forms that stand on them. */
+/** A browser without JavaScript: it keeps cookies, reads pages and sends their forms. */
 export type Client = {
   cookies: Map<string, string>
   get(url: string, headers?: Record<string, string>): Promise<Seen>
-  /** Sends a form with the token of the page that was seen last, unless another one is given. */
+  /** Sends a form with the token of the last page, unless another one is given. */
   post(url: string, fields?: Fields, headers?: Record<string, string>): Promise<Seen>
-  /** Sends a form as it is, with no token of its own. */
+  /** Sends a form without adding a token. */
   postBare(url: string, fields?: Fields, headers?: Record<string, string>): Promise<Seen>
   formToken(): string
   signIn(member: TestMember, more?: Fields): Promise<Seen>
@@ -25,7 +25,7 @@ export type Client = {
 
 type Fields = Record<string, string | readonly string[]>
 
-/** @param address where it asks from */
+/** @param address the client's address */
 export function clientOf(app: FastifyInstance, address = '127.0.0.1'): Client {
   const cookies = new Map<string, string>()
   let formToken = ''

@@ -7,7 +7,7 @@ import { makeMember, type TestMember } from './members.ts'
 
 export type Visitor = {
   page: Page
-  /** Everything that the browser complained about: broken rules, errors, failed requests. */
+  /** Everything that the browser reported: policy violations, errors, failed requests. */
   problems: string[]
   close(): Promise<void>
 }
@@ -18,14 +18,14 @@ export type TestDashboard = {
   address: string
   browser: Browser
   member(role: Role, of?: TestTenant): Promise<TestMember>
-  /** Opens a browser that knows nothing yet. */
+  /** Opens a browser without cookies. */
   visit(options?: BrowserContextOptions): Promise<Visitor>
   /** The same, signed in with a password. */
   visitAs(member: TestMember, options?: BrowserContextOptions): Promise<Visitor>
   close(): Promise<void>
 }
 
-/** The whole application, listening, on stores of its own, and a browser. */
+/** The whole application, listening on its own stores, and a browser. */
 export async function openDashboard(): Promise<TestDashboard> {
   const port = await freePort()
   const address = `http://localhost:${port}`
@@ -74,7 +74,7 @@ function watch(page: Page): string[] {
   return problems
 }
 
-/** Fills in the page to sign in, which is there. */
+/** Fills in the open sign-in page. */
 export async function signIn(page: Page, member: TestMember): Promise<void> {
   await page.getByLabel('Email').fill(member.email)
   await page.getByLabel('Password').fill(member.password)
@@ -82,7 +82,7 @@ export async function signIn(page: Page, member: TestMember): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
-/** Fills in the page to confirm who one is, which is there. */
+/** Fills in the open page that confirms the member's identity. */
 export async function confirmIdentity(page: Page, member: TestMember): Promise<void> {
   await page.getByRole('heading', { name: 'Confirm your identity' }).waitFor()
   await page.getByLabel('Password').fill(member.password)

@@ -1,6 +1,6 @@
 /**
- * Only a member who was shown a program's code signs it in; `danger` is off unless they turn it on, having just proved
- * who they are; nobody grants what their role cannot; and codes cannot be guessed.
+ * Guarantee: only a member who was shown a device's code authorizes it; `danger` is off unless they turn it on
+ * after a fresh sign-in; no one grants more than their role allows; and codes cannot be guessed.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -200,7 +200,7 @@ describe('a code', () => {
         if ((await client.post('/dashboard/device', { code: 'BCDF-GHJK' })).status === 422) taken++
       }
     }
-    // Twenty at once, and a few more for the minutes that signing in took.
+    // Twenty at once, and a few more for the time that signing in took.
     expect(taken).toBeGreaterThanOrEqual(20)
     expect(taken).toBeLessThan(24)
   })

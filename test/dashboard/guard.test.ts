@@ -1,7 +1,7 @@
 /**
- * Nobody gets further than they may: every page wants somebody signed in with the right role, every form a token of
- * that very session, and nothing of a page is framed, kept, or loaded from elsewhere. Tried on every route that the
- * router knows, so that a new one cannot be forgotten.
+ * Guarantee: every page requires a signed-in member with the right role, every form a token of the same session,
+ * and no page is framed, cached, or loads anything from other origins. Every route of the router is tried, so that
+ * new ones are covered.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/credentials/id.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-/** Where everybody may come, and what a link of no use is answered. */
+/** The open pages, and their response to an invalid link. */
 const open = [
   'GET /dashboard/sign-in',
   'POST /dashboard/sign-in',
@@ -48,7 +48,7 @@ const open = [
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 const guarded = () => routes.filter((route) => !open.includes(nameOf(route)))
 
-/** An id that could be one, of nothing that there is. */
+/** A well-formed id of nothing. */
 const idFor = (path: string): string => {
   if (path.includes('/licenses/')) return newId('lic')
   if (path.includes('/customers/')) return newId('cus')
@@ -117,7 +117,7 @@ describe('a form', () => {
     await stranger.get('/dashboard/sign-in')
     const code = member.newCode()
     expect((await stranger.postBare('/dashboard/sign-in', { email, password, code })).status).toBe(403)
-    // What stands on the page of one browser is of no use in another.
+    // The token of a page in one browser does not work in another.
     const elsewhere = clientOf(api.app)
     await elsewhere.get('/dashboard/sign-in')
     const stolen = { _csrf: elsewhere.formToken(), email, password, code }
@@ -150,7 +150,7 @@ describe('a form', () => {
   })
 })
 
-/** What each route asks for beside being signed in, as it was decided. */
+/** The permission that each route requires, by decision. */
 const needed: Record<string, Permission> = {
   'GET /dashboard/tokens/new': 'manage_tokens',
   'POST /dashboard/tokens': 'manage_tokens',
@@ -196,7 +196,7 @@ test.each(Role.options)('a member with the role %s comes exactly as far as the r
       route: nameOf(route),
       refused: !allowed,
     })
-    // An empty form and an id of nothing are answered, and never with a fault of our own.
+    // An empty form and an unknown id never cause a 500.
     expect(status).toBeLessThan(500)
   }
 })

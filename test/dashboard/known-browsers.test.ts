@@ -1,6 +1,7 @@
 /**
- * A browser in which a member has signed in is known by a cookie that opens nothing. It is known for that member alone,
- * is made anew with each sign-in, and is forgotten when the member signs out everywhere or changes the password.
+ * Guarantee: a browser in which a member has signed in is recognized by a cookie that grants no access. It is
+ * recognized for that member only, gets a new cookie with each sign-in, and is forgotten when the member signs out
+ * everywhere or changes the password.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { isKnownDevice } from '../../src/access/known-devices.ts'

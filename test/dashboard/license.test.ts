@@ -1,7 +1,7 @@
 /**
- * A license's page tells its whole story: what it answers and why, now and at any moment that has passed, and what has
- * happened to it. It is found by whatever a customer names, of which nothing stands in an address or in the log; and what
- * members ask to be done with it waits for somebody who may approve it, and then is done.
+ * Guarantee: a license's page shows its history: its state and the explanation, now and at any past time. The
+ * search finds it by anything a customer names, without recording the text or putting it into a URL; and an action
+ * that a member requests waits for an approval and is then executed.
  */
 import { Writable } from 'node:stream'
 import { pino } from 'pino'

@@ -9,11 +9,11 @@ export type TestMember = {
   tenantId: string
   email: string
   password: string
-  /** A code that was not used before: the clock goes on for it. */
+  /** An unused code; advances the clock for it. */
   newCode(): string
 }
 
-/** A member who has set up a password and an authenticator app. */
+/** A member with a password and an authenticator app. */
 export async function makeMember(
   { services, clock }: Pick<TestLedger, 'services' | 'clock'>,
   tenantId: string,
@@ -29,7 +29,7 @@ export async function makeMember(
   return { memberId, tenantId, email, password, newCode }
 }
 
-/** What an authenticator app shows that holds this secret, each time at a later moment. */
+/** The codes of an authenticator app with this secret, each at a later time. */
 export function codesOf(secret: string, clock: TestLedger['clock']): () => string {
   const totp = new TOTP({ secret: Secret.fromBase32(secret) })
   return () => {

@@ -1,6 +1,6 @@
 /**
- * What members do on the pages happens once, as they were shown it, and to nobody else: making
- * secrets that are shown once, keeping at least one owner.
+ * Guarantee: an action on a page happens once, as it was shown, and to nothing else: secrets are shown once, and at
+ * least one owner remains.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** A product's page says how many use it without a license, and when a machine's hash does not tell machines apart. */
+/**
+ * Guarantee: a product's page shows how many installations use it without a license, and when a machine hash does
+ * not identify machines.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi } from '../harness/api.ts'
 import { type App, appOf, sdkKeyOf } from '../http/apps.ts'
@@ -19,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-/** The facts of the part that is about installs. */
+/** The facts about installations. */
 async function shown(): Promise<string> {
   await api.ledger.services.installs.flush()
   const { text } = await client.get('/dashboard/products/editor')

@@ -1,6 +1,6 @@
 /**
- * No page of the dashboard, public page or mail contains a word or phrase of words/retired.txt: neither as it is
- * rendered, nor in the text of a branch that is not rendered here.
+ * Guarantee: no page of the dashboard, public page or mail contains a word or phrase of words/retired.txt, neither
+ * rendered nor in the text of a branch that is not rendered here.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -23,11 +23,11 @@ const phrases = readFileSync(`${root}/words/retired.txt`, 'utf8')
   .filter((line) => line !== '' && !line.startsWith('#'))
 const retired = new RegExp(`(?<![\\w-])(?:${phrases.join('|')})(?![\\w-])`, 'gi')
 
-/** The retired words of a text, each with what stands around it. */
+/** The retired words in a text, each with its context. */
 const retiredIn = (text: string): string[] =>
   [...text.matchAll(retired)].map(({ index }) => text.slice(Math.max(0, index - 60), index + 60))
 
-/** What a page says: its text, its title, and what its attributes say to those who do not see it. */
+/** The text of a page: its content, its title, and the attributes for screen readers. */
 const textsOf = (page: string): string =>
   [
     ...[...page.matchAll(/ (?:aria-label|title|alt|placeholder|value)="([^"]*)"/g)].map(
@@ -38,7 +38,7 @@ const textsOf = (page: string): string =>
     .join('\n')
     .replaceAll(/\s+/g, ' ')
 
-/** Words that end where an element begins: templates leave out a space before the end of a line. */
+/** Words joined by an element boundary: templates drop a space before the end of a line. */
 const runTogetherIn = (page: string): string[] =>
   page.match(/[\w ]*[a-z.,;:]<(?:code|a|strong|time)\b[^>]*>[^<]*/g) ?? []
 
@@ -65,10 +65,10 @@ afterAll(async () => {
   await api.close()
 })
 
-/** Not pages: an archive, a number, a form's address, and the mail itself, which is read as text. */
+/** Responses that are not pages, and the mail itself, which is read as text. */
 const noPages = ['/dashboard/approvals/waiting', '/dashboard/licenses/:id/evidence', '/dashboard/search']
 
-/** Enough to see what differs: a license that is revoked, a sale that is parked. */
+/** Enough variants, such as a revoked license or a parked sale. */
 const mostOfOneRoute = 3
 
 test('no page of the dashboard contains a retired word, or words that run together', async () => {
@@ -113,7 +113,7 @@ test('no page of the dashboard contains a retired word, or words that run togeth
   expect(missed).toStrictEqual([])
 })
 
-/** The route that a path is of; the path itself where there is none. */
+/** The route of a path; the path itself when there is none. */
 function routeOf(routes: readonly { path: string }[], path: string): string {
   const [plain = ''] = path.split('?')
   const fits = (route: string) => new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(plain)
@@ -173,7 +173,7 @@ const sources = globSync(
   { cwd: root },
 )
 
-/** Strings and templates with a space in them, outside comments: what may be shown, not names of things in the code. */
+/** Strings and templates with a space, outside comments: text that may be shown, not identifiers. */
 const textsInCode = (code: string): string[] =>
   code
     .replaceAll(/\/\*[\s\S]*?\*\//g, '')

@@ -1,4 +1,4 @@
-/** After signing in one is led to the page first asked for, and never to another site. */
+/** Guarantee: after signing in, a member gets to the page first requested, and never to another site. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { home, leadingTo, returnPath } from '../../src/dashboard/session/return-path.ts'

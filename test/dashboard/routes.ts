@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 export type Route = { method: 'GET' | 'POST'; path: string }
 
-/** Every route of the dashboard that there is, from the router itself, so that none can be forgotten. */
+/** Every route of the dashboard, from the router itself, so that new ones are covered. */
 export function dashboardRoutes(app: FastifyInstance): Route[] {
   const parents: string[] = []
   const routes: Route[] = []

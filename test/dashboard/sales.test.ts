@@ -1,6 +1,6 @@
 /**
- * A sale's page tells its whole story, from the notification to what left for the vendor and the customer, also of what
- * was ignored; what is parked is tried again there. No page shows a key.
+ * Guarantee: a sale's page shows its history, from the notification to the deliveries to vendor and customer,
+ * including ignored tests; a parked sale can be replayed there. No page shows a key.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listSales } from '../../projections/sales/queries.ts'

@@ -1,6 +1,6 @@
 /**
- * What a vendor sees of their selling: what each provider still lacks until nothing does, and the mails that no server
- * takes, which nobody reads who may not.
+ * Guarantee: a vendor sees what each provider still lacks, and the mails that are kept without a mail server, which
+ * only members with the permission can read.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { issueCheckoutKey } from '../../src/commands/client-keys.ts'
@@ -31,7 +31,7 @@ async function clientAs(role: 'owner' | 'auditor', address: string): Promise<Cli
 
 const post = (url: string, body: unknown) => api.ask('POST', url, { token: tenant.token, body })
 
-/** What the page says of one provider. */
+/** What the page shows for one provider. */
 async function shown(name: string): Promise<string> {
   const { text } = await owner.get('/dashboard/integrations')
   const part = new RegExp(`<h2>${name}</h2>.*?</section>`, 's').exec(text)?.[0] ?? ''

@@ -1,6 +1,6 @@
 /**
- * A session begins with a new id, ends for good, and never outlives the member's right to be there. Before something
- * dangerous a member proves again who they are.
+ * Guarantee: a session begins with a new id, ends permanently, and never outlives the member's access. Before a
+ * dangerous action a member signs in again.
  */
 
 import Fastify from 'fastify'

@@ -1,6 +1,6 @@
 /**
- * Signing in tells nobody who is a member; every code is good once; tries are bounded by address and by mailbox. A
- * session begins with a new id, ends for good, and never outlives the member's right to be there.
+ * Guarantee: signing in does not reveal who is a member; every code works once; attempts are limited by address and
+ * by mailbox. A session begins with a new id, ends permanently, and never outlives the member's access.
  */
 import * as argon2 from '@node-rs/argon2'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -8,7 +8,7 @@ import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harne
 import { type Client, clientOf, type Seen } from './client.ts'
 import { makeMember, type TestMember } from './members.ts'
 
-/** Hashes as ever, and counts. */
+/** Hashes as usual, and counts the calls. */
 vi.mock('@node-rs/argon2', { spy: true })
 
 let api: TestApi
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => api.close())
 
 let addresses = 0
-/** From an address that has tried nothing yet. */
+/** A client with an unused address. */
 const stranger = (): Client => clientOf(api.app, `192.0.2.${++addresses}`)
 
 beforeEach(async () => {
@@ -170,7 +170,7 @@ describe('trying', () => {
       const refused = await client.signIn(guess)
       expect(Number(refused.headers['retry-after'])).toBe(180)
       expect(refused.text).toContain('Wait 3 minutes')
-      // Even with everything right: who guesses in parallel learns nothing.
+      // Even correct input is refused, so that parallel guessing reveals nothing.
       expect((await client.signIn({ ...member, email, newCode: () => '000000' })).status).toBe(429)
       api.ledger.clock.advance(180_000)
       expect((await client.signIn(guess)).status).toBe(401)
@@ -197,7 +197,7 @@ describe('trying', () => {
     await known.get('/dashboard/account')
     await known.post('/dashboard/sign-out')
     const guesses = await tries(stranger, wrong(member), 61)
-    // Each address has its own tries, and there are more addresses than tries.
+    // Each address has its own attempts, and there are more addresses than attempts.
     expect(guesses).toStrictEqual(refusedLast(61))
     const code = member.newCode()
     expect(await tries(stranger, wrong(member), 2)).toStrictEqual([401, 429])
@@ -252,7 +252,7 @@ describe('a member of several workspaces with one address', () => {
       expect((await client.signIn(who, { workspace: ` ${tenantId.toUpperCase()} ` })).status).toBe(303)
       expect((await client.get('/dashboard/account')).text).toContain(tenantId)
     }
-    // What they chose in one workspace opens nothing in the other.
+    // A password chosen in one workspace does not work in another.
     expect((await stranger().signIn(here, { workspace: other.tenantId })).status).toBe(401)
   })
 })

@@ -1,4 +1,4 @@
-/** Guarantee: no answer is kept by a cache or taken for another type, but for what is meant to be kept. */
+/** Guarantee: no response is cached or interpreted as another type, except those meant to be cached. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { assets } from '../../src/dashboard/assets.ts'

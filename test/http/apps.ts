@@ -2,13 +2,13 @@ import { revealSdkKey } from '../../src/commands/client-keys.ts'
 import type { Answer, Ask } from '../harness/api.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
-/** The tenant's SDK key, its first if it has none yet. */
+/** The tenant's SDK key; creates the first one if there is none. */
 export const sdkKeyOf = ({ services }: Pick<TestLedger, 'services'>, tenantId: string): Promise<string> =>
   revealSdkKey(services, tenantId, 'sdk-key-of-a-test', origin)
 
 type ClientCall = 'activate' | 'validate' | 'deactivate' | 'free-tier' | 'keyless'
 
-/** An app of a vendor's customer, which knows where it belongs and the SDK key that it was shipped with. */
+/** An app of a vendor's customer, with its tenant, its product and the SDK key that it ships with. */
 export type App = {
   post(call: ClientCall, body: object): Promise<Answer>
   config(): Promise<Answer>

@@ -1,7 +1,6 @@
 /**
- * The clock never makes an answer wrong behind a client's back: whatever a client keeps until `revalidate_after` is what
- * it would be told again, and no client believes a license to last longer than it does, though the wire tells time in
- * whole seconds.
+ * Guarantee: until `revalidate_after`, a repeated validate would return the same as the cached response, and no
+ * client believes that a license lasts longer than it does, although the API rounds times to seconds.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -11,7 +10,9 @@ import { verdictOn } from '../../src/verdicts/answer.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 const moment = (ms: number) => new Date(start + ms).toISOString()
-/** Within ten seconds, so that ends, overrides and the present often meet in one second or one millisecond. */
+/**
+ * Within ten seconds, so that expiries, overrides and the present often fall into the same second or millisecond.
+ */
 const offset = fc.integer({ min: -3000, max: 7000 })
 
 const standing: fc.Arbitrary<LicenseOfKey> = fc

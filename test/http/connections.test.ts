@@ -1,6 +1,6 @@
 /**
- * Guarantee: a connection that stalls anywhere is ended with 408 and its memory is freed; a notification or an import
- * that arrives slowly is read to its end; and there are never more connections than configured.
+ * Guarantee: a connection that stalls anywhere is closed with 408 and its memory is freed; a slow notification or
+ * import is read to its end; and there are never more connections than configured.
  */
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
@@ -24,7 +24,7 @@ async function listening(bounds: Partial<ConnectionBounds>): Promise<FastifyInst
 
 type Line = { socket: Socket; answer: Promise<string> }
 
-/** A connection, and everything that comes back on it until it is closed. */
+/** A connection, and everything that is received on it until it is closed. */
 function dial({ server }: FastifyInstance): Line {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('does not listen')
@@ -34,7 +34,7 @@ function dial({ server }: FastifyInstance): Line {
   socket.setEncoding('utf8').on('data', (more: string) => {
     text += more
   })
-  // A peer that has closed is told by an error too, where more is written.
+  // Writing to a connection that the peer has closed emits an error.
   socket.on('error', () => undefined)
   return { socket, answer: new Promise((resolve) => socket.once('close', () => resolve(text))) }
 }
@@ -99,7 +99,7 @@ test('an import that has arrived may take longer than a body may stall', async (
   const { token } = await makeTenant(api.ledger)
   await makeProduct(api.ask, token, 'editor')
   const body = JSON.stringify({ productId: 'editor', licenses: [{ licenseKey: 'KEY-ONE' }] })
-  // Nothing is answered before the read models show it.
+  // A response waits for the read models.
   const holder = await api.ledger.db.connect()
   await holder.query('select pg_advisory_lock($1)', [projectionLock])
   const { socket, answer } = dial(app)

@@ -1,4 +1,4 @@
-/** What is written is what a reader of RFC 4180 reads, and no spreadsheet runs any of it. */
+/** Guarantee: a reader of RFC 4180 reads what was written, and no spreadsheet runs any of it. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { csvLine } from '../../src/api/management/licenses/csv.ts'

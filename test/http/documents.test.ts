@@ -1,6 +1,6 @@
 /**
- * Guarantee: what anybody may read costs nearly nothing to serve and is limited by address; the metrics are read by
- * whoever has their token, and by nobody else.
+ * Guarantee: public documents are cheap to serve and limited by address; the metrics can only be read with their
+ * token.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createLimiter, type Limiter } from '../../src/limits/limiter.ts'

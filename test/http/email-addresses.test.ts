@@ -1,4 +1,7 @@
-/** One rule says what an e-mail address is, whoever gives it; a person is the same under both forms of their domain. */
+/**
+ * Guarantee: all interfaces validate email addresses by one rule, and both forms of an internationalized domain
+ * name the same person.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientOf } from '../dashboard/client.ts'
 import { makeMember } from '../dashboard/members.ts'
@@ -18,7 +21,7 @@ afterAll(() => api.close())
 const taken = ['a&b@example.com', 'a!b@example.com', 'ada@localhost', 'ada@bücher.example', 'a@例え.テスト']
 const refused = ['ada', 'a b@example.com', 'ada@example..com', 'ä@example.com', 'ada@bücher.example/x']
 
-/** Every interface that takes an address, and what it answers for one that it takes. */
+/** Every interface that accepts an email address, and its response to a valid one. */
 const edges: Record<string, { ask(email: string): Promise<number>; taken: number; refused: number }> = {
   'a new license': {
     ask: async (email) => {

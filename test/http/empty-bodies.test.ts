@@ -1,4 +1,4 @@
-/** A POST that says that JSON comes, and then brings nothing, is one without a body. */
+/** Guarantee: a POST with a JSON content type and an empty body counts as one without a body. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeProduct, mint } from './samples.ts'

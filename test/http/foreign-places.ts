@@ -1,6 +1,6 @@
 import type { Method } from '../harness/api.ts'
 
-/** What the owner has, and beside it what the stranger has of their own. */
+/** What the owner has, and the same things of the stranger. */
 export type Things = {
   license: { id: string; licenseKey: string }
   sameName: { id: string; licenseKey: string }
@@ -26,7 +26,10 @@ const saleId = (which: Which, { sale }: Things) =>
 const deliveryId = (which: Which, { delivery }: Things) =>
   which === 'owned' ? delivery : 'whd_00000000000000000000000000'
 
-/** The owner's id in every place where a request can carry one, and in the same place one that nobody has. */
+/**
+ * Requests with the owner's id in every position where an id can occur, each with the same request for an unknown
+ * id.
+ */
 export const places: [what: string, status: number, request: (which: Which, things: Things) => Request][] = [
   ['reading a product', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}` })],
   [

@@ -1,5 +1,5 @@
 /**
- * What belongs to another tenant is answered like what is not there at all: status, body and headers, byte for
+ * Guarantee: another tenant's things get the same response as unknown ones: status, body and headers, byte for
  * byte, on every route and for every kind of id.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -46,8 +46,8 @@ afterAll(() => api.close())
 const Purchase = z.object({ testPurchase: z.object({ id: z.string(), status: z.string() }) })
 
 /**
- * Through a provider that the owner has connected and mapped, so that a stranger could get at those too. Returns when it
- * is over, so that its license is there from the beginning.
+ * Uses a provider that the owner has connected and mapped, so that a stranger could reach those too. Resolves after
+ * its license exists.
  */
 async function playPurchase(): Promise<string> {
   const { token } = owner
@@ -64,7 +64,7 @@ async function playPurchase(): Promise<string> {
   return id
 }
 
-/** One that waits for its first try. */
+/** A delivery before its first attempt. */
 async function owedDelivery(licenseId: string): Promise<string> {
   const { services } = api.ledger
   await scheduleDelivery(
@@ -84,7 +84,7 @@ async function owedDelivery(licenseId: string): Promise<string> {
   return items[0]?.id ?? ''
 }
 
-/** The answer without what differs between any two requests. */
+/** The response without what differs between any two requests. */
 function comparable({ status, text, headers }: Answer) {
   const { 'request-id': _, date: __, ...rest } = headers
   return { status, text, headers: rest }
@@ -126,7 +126,7 @@ test('the same requests reach the owner, so that they could have reached a stran
     .map(([, , request]) => request('owned', owned))
     .filter(({ method }) => method === 'GET')
   expect(reads).not.toHaveLength(0)
-  // An export is let through to the gate, which asks for an approval.
+  // An export is passed to the gate, which requires an approval.
   for (const { url } of reads) expect([200, 202]).toContain((await api.ask('GET', url, { token })).status)
   const key = { product_id: 'owned', license_key: owned.license.licenseKey }
   const { body } = await api.ask('POST', '/v1/licenses/validate', { token, body: key })
@@ -177,7 +177,7 @@ test('every route that needs a token and takes an id is among these', async () =
     'GET /v1/events',
     'GET /v1/webhook',
     'PUT /v1/webhook',
-    // A provider is no tenant's own; what a tenant has there is told apart by the token alone.
+    // Providers are the same for every tenant; their state depends on the token alone.
     'GET /v1/integrations',
     'GET /v1/integrations/stripe/status',
     'POST /v1/integrations/stripe/connect',

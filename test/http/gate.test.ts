@@ -1,6 +1,6 @@
 /**
- * A gated operation executes only once a person has approved exactly that request, and then exactly once: before
- * the approval, after a denial or the expiry, for another request or another token nothing happens.
+ * Guarantee: a gated operation executes exactly once, after a person has approved exactly that request; it does not
+ * execute before the approval, after a denial or an expiry, or for another request or token.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -88,7 +88,7 @@ describe('an approved request', () => {
 })
 
 describe('nothing is executed', () => {
-  /** Each leads to an answer that is not 2xx, for a license that stays active. */
+  /** Each gets a response other than 2xx, and the license stays active. */
   const refused = async (message: string, id: string, options: Options) => {
     expect(answered(await revoke(id, options))).toStrictEqual({ status: 403, body: { error: message } })
     expect(await statusOf(id)).toBe('active')

@@ -3,7 +3,7 @@ import type { Method } from '../harness/api.ts'
 
 const runtimeBody = { product_id: 'editor', license_key: 'A', device_id: 'd' }
 
-/** Every route that needs a token, with a request that is otherwise in order. */
+/** Every route that needs a token, with a valid request. */
 export const guarded: [method: Method, path: string, scope: Scope | 'any', body?: unknown][] = [
   ['GET', '/v1/tokens/verify', 'any'],
   ['POST', '/v1/logout', 'any'],

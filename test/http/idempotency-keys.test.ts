@@ -1,4 +1,6 @@
-/** An Idempotency-Key stands for one request: what is remembered under it, for how long, and what is refused. */
+/**
+ * Guarantee: an Idempotency-Key identifies one request: what is stored for it, for how long, and what is refused.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
@@ -37,7 +39,7 @@ function send({ url, body }: Request, key: string, ask: Ask = api.ask, token = t
 }
 
 const isReplay = ({ headers }: Answer) => headers['idempotent-replay']
-/** All of an answer but what belongs to the one request. */
+/** The response without its request's own headers. */
 const whole = ({ status, text, headers }: Answer) => ({ status, text, type: headers['content-type'] })
 
 const LicenseKey = z.looseObject({ licenseKey: z.string() })
@@ -122,7 +124,7 @@ describe('another request under the same key', () => {
       status: 422,
       body: { error: { code: 'idempotency_mismatch', message: mismatch } },
     })
-    // What the runtime interface passes over is part of the request all the same.
+    // Fields that the runtime interface ignores are still part of the request.
     const more = { ...onDevice(licenseKey, 'one'), sdk: '1.0' }
     expect((await send({ url: '/v1/licenses/activate', body: more }, key)).status).toBe(422)
   })
@@ -228,7 +230,7 @@ test('a body without a canonical form is malformed, and not a failure', async ()
     const headers = { 'idempotency-key': newKey() }
     const answer = await api.ask('POST', '/v1/licenses/activate', { token: tenant.token, raw, headers })
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } })
-    // Without the header nobody looks at it.
+    // Without the header, nothing is compared.
     expect(await api.ask('POST', '/v1/licenses/activate', { token: tenant.token, raw })).toMatchObject({
       status: 200,
     })
@@ -273,7 +275,7 @@ describe('a gated request', () => {
     const executed = await call(first)
     expect(executed.status).toBe(200)
     const secret = Object.values(z.record(z.string(), z.unknown()).parse(executed.body)).map(String)
-    // The same key with and without the confirmation: a new question, and a confirmation that was used.
+    // The same key with and without the confirmation: a new request, and a used confirmation.
     const [asked, again] = [await call(), await call(first)]
     expect([asked.status, again.status]).toStrictEqual([202, 403])
     for (const answer of [asked, again]) {

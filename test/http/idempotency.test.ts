@@ -1,6 +1,6 @@
 /**
- * A POST that is sent again with its Idempotency-Key does nothing again and gets the same answer, byte for byte; also
- * when the first one broke off before its answer was kept.
+ * Guarantee: a POST repeated with its Idempotency-Key does nothing again and gets the same response, byte for byte;
+ * also when the first one was interrupted before its response was stored.
  */
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,9 +24,9 @@ import { makeProduct, mint } from './samples.ts'
 
 let api: TestApi
 let tenant: TestTenant
-/** An application that loses every answer after it was given, as if it had been killed right then. */
+/** An application that loses every response, as if it were killed right after sending. */
 let losing: FastifyInstance
-/** An application whose event store does not answer. */
+/** An application whose event store does not respond. */
 let failing: FastifyInstance
 beforeAll(async () => {
   api = await openTestApi()
@@ -71,7 +71,7 @@ function send({ url, body }: Request, key: string, ask: Ask = api.ask, token = t
 }
 
 const isReplay = ({ headers }: Answer) => headers['idempotent-replay']
-/** All of an answer but what belongs to the one request. */
+/** The response without its request's own headers. */
 const whole = ({ status, text, headers }: Answer) => ({ status, text, type: headers['content-type'] })
 
 async function everyEvent(): Promise<number> {
@@ -97,7 +97,7 @@ const seated = async () => {
   return license
 }
 
-/** Every operation whose run takes its ids, keys and moment from the reservation. */
+/** Every operation whose run takes its ids, keys and time from the reservation. */
 const operations: [what: string, events: number, prepare: () => Promise<Request>][] = [
   [
     'a mint',

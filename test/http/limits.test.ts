@@ -1,6 +1,6 @@
 /**
- * Whoever calls too often is told 429 and when to come again, in the envelope of the interface: after the token is
- * known and before anything else is looked at; each token, and each tenant, for itself.
+ * Guarantee: requests over a limit get 429 with Retry-After, in the error format of the interface, after the token
+ * is known and before anything else is looked up. Each token and each tenant has its own limit.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLimiter } from '../../src/limits/limiter.ts'

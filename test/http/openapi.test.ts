@@ -1,4 +1,7 @@
-/** The description is part of the contract: it is complete, a linter takes it, and it changes only on purpose. */
+/**
+ * Guarantee: the OpenAPI document is part of the contract: it is complete, passes a linter, and changes only on
+ * purpose.
+ */
 import { execFile } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -135,8 +138,8 @@ test('every error is described with the envelope of its interface', () => {
 })
 
 /**
- * The contract's statuses of each operation; each may fail with 405, 429, 500 and 503 besides, and where an Idempotency-Key is
- * taken with 409 and 422.
+ * The contract's statuses of each operation. Each may also return 405, 429, 500 and 503, and 409 and 422 where an
+ * Idempotency-Key is accepted.
  */
 const statuses: Record<string, number[]> = {
   'GET /metrics': [200, 401, 404],
@@ -290,7 +293,7 @@ test('it stands as it was committed; if the change is meant, run vitest with -u'
   await expect(await formatted(snapshot, text)).toMatchFileSnapshot(snapshot)
 })
 
-/** As the repository's formatter prints it, so that its check finds nothing to say about the snapshot. */
+/** Formatted as the repository's formatter does, so that its check passes on the snapshot. */
 async function formatted(path: string, json: string): Promise<string> {
   const biome = fileURLToPath(new URL('../../node_modules/@biomejs/biome/bin/biome', import.meta.url))
   const child = promisify(execFile)(process.execPath, [biome, 'format', `--stdin-file-path=${path}`])
@@ -335,7 +338,7 @@ test('every pattern compiles with the flag u and without, and means the same', (
   )
   expect(patterns.length).toBeGreaterThan(5)
   for (const pattern of new Set(patterns)) {
-    // Without the flag, \p is the letter p.
+    // Without the u flag, \p means the letter p.
     expect(pattern).not.toMatch(/\\[pP]/)
     for (const flags of ['', 'u']) expect(() => new RegExp(pattern, flags)).not.toThrow()
   }

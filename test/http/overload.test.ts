@@ -1,5 +1,5 @@
-// Guarantee: a process that cannot keep up says so with 503 and when to come again, and goes on by itself; how long it
-// took to start is not held against it, and whoever watches it is answered always.
+// Guarantee: an overloaded process answers 503 with Retry-After and recovers by itself; its start does not count,
+// and probes are always answered.
 import Fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { answerErrors } from '../../src/http/errors.ts'
@@ -29,7 +29,7 @@ test('a late loop refuses until it has caught up, and not because of its start',
   const refused = { status: 503, retryAfter: '1' }
   expect(await ask('/')).toStrictEqual(answered)
 
-  // Each turn of the loop is late, so that the mean of any sample is.
+  // Every iteration of the loop is late, so the mean of any sample is, too.
   const busy = setInterval(() => standStill(2 * lateMs), 1)
   onTestFinished(() => clearInterval(busy))
   await expect.poll(() => ask('/')).toStrictEqual(refused)

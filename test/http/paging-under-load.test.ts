@@ -1,6 +1,6 @@
 /**
- * Whoever walks a list while licenses are minted, imported and revoked sees every license that was there when they
- * began, once, in order, and nothing twice.
+ * Guarantee: paging through a list while licenses are minted, imported and revoked returns every license that
+ * existed at the beginning exactly once, in order.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -24,7 +24,7 @@ const Page = z.object({
 })
 type Item = z.infer<typeof Page>['items'][number]
 
-/** @param between called before each next page, for as long as there is one */
+/** @param between called before each further page */
 async function walk(query: string, between: () => Promise<void> = async () => undefined): Promise<Item[]> {
   const seen: Item[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -42,7 +42,7 @@ const idsOf = (items: readonly Item[]) => items.map(({ id }) => id)
 const place = ({ createdAt, id }: Item) => `${createdAt} ${id}`
 
 let made = 0
-/** Something new at every place of a list: now, at the very moment of others, and anywhere in the past. */
+/** Adds licenses all over the list: now, at the times of others, and in the past. */
 async function add(): Promise<void> {
   const { ledger, ask } = api
   if (made % 3 === 0) ledger.clock.advance(1)

@@ -1,4 +1,4 @@
-/** Lists are walked by cursors: newest first, nothing twice, nothing missing, and no cursor works elsewhere. */
+/** Guarantee: paging by cursor returns everything once, newest first, and a cursor works only in its own list. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { revokeLicense } from '../../src/commands/licenses/licenses.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const keyTypes = [{ name: 'Short', duration: { count: 1, unit: 'day' } }, { name: 'Long' }]
   await makeProduct(api.ask, tenant.token, 'editor', { keyTypes })
   await makeProduct(api.ask, tenant.token, 'player', { keyTypes })
-  // Thirty licenses at ten moments: three of each moment are told apart by their ids alone.
+  // Thirty licenses at ten times, so that three of each time differ only in their ids.
   for (let n = 0; n < 30; n++) {
     if (n % 3 === 0) api.ledger.clock.advance(1000)
     const keyTypeId = n % 2 === 0 ? 'short' : 'long'
@@ -56,7 +56,7 @@ async function walk(path: string): Promise<string[]> {
 const newestFirst = (ids: readonly string[]) => [...ids].reverse()
 
 describe('a list of licenses', () => {
-  // Ids grow with the time they were made, so at one moment the later one is also the greater one.
+  // Ids increase with their creation, so of two at the same time the later one is greater.
   test.each([1, 2, 3, 7, 30, 100])('in pages of %i shows every license once, newest first', async (limit) => {
     expect(await walk(`/v1/licenses?limit=${limit}`)).toStrictEqual(newestFirst(minted))
   })

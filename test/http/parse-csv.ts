@@ -1,4 +1,4 @@
-/** Reads RFC 4180 to the letter: every line ends with CRLF, and a quote in a quoted cell is doubled. */
+/** Strictly reads RFC 4180: every line ends with CRLF, and a quote in a quoted cell is doubled. */
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []

@@ -1,6 +1,6 @@
 /**
- * Guarantee: text that no store or terminal can hold is refused where it comes in, with 400, in every field of every
- * body; what a provider or a page sends is no exception, and nothing of it is recorded.
+ * Guarantee: text that no store or terminal can hold is refused with 400 in every field of every body, including
+ * those of providers and pages, and is never recorded.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -29,14 +29,14 @@ const Operation = z.looseObject({
 })
 const Description = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), Operation)) })
 
-/** What an app tells of itself is dropped where it is of no use, rather than keeping the app from its license. */
+/** Invalid telemetry is dropped, so that it does not keep the app from its license. */
 const dropped = new Set(['app_version', 'sdk_version', 'platform', 'sdk'])
-/** Keys are copied with line breaks around them; templates and the caller's own notes have several lines. */
+/** Keys are copied with line breaks; templates and notes have several lines. */
 const severalLines = new Set(['license_key', 'licenseKey', 'text', 'html', 'metadata'])
 
 type Spoilt = { path: string[]; value: unknown }
 
-/** The value once for each text in it, with that text spoilt. */
+/** The value once for each text in it, with that text made invalid. */
 function spoilt(value: unknown, bad: string, path: string[] = []): Spoilt[] {
   if (typeof value === 'string') return [{ path, value: `a${bad}b` }]
   if (Array.isArray(value)) {
@@ -73,7 +73,7 @@ describe.each([
     for (const [template, methods] of Object.entries(paths)) {
       for (const [method, { operationId, requestBody }] of Object.entries(methods)) {
         const schema = requestBody?.content['application/json']?.schema
-        // It takes a key of its own, and each row of an import stands for itself.
+        // It has its own rule for keys, and validates each row of an import separately.
         if (schema === undefined || operationId === 'createCheckout' || operationId === 'importLicenses')
           continue
         const url = template

@@ -1,4 +1,4 @@
-/** Guarantee: streams that are set aside are one tenant's trouble; the process that serves all the others stays ready. */
+/** Guarantee: parked streams do not affect readiness, because all other tenants are still served. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createReadiness } from '../../src/app/readiness.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'

@@ -1,6 +1,6 @@
 /**
- * Who may ask what. Refusals come in one order, 401, 403, 400, 404, 422, so that nobody learns more than their
- * token lets them; every answer says its request's id.
+ * Guarantee: each route requires its scope. Refusals have a fixed order, 401, 403, 400, 404, 422, so that a
+ * response reveals no more than the token allows; every response has its request id.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { causeOf } from '../../src/commands/origin.ts'
@@ -25,7 +25,7 @@ afterAll(() => api.close())
 
 const isRuntime = (path: string) => /licenses\/(?:de)?activate$|validate$/.test(path)
 
-/** The body of an error, in the envelope of the route's interface. */
+/** The body of an error, in the format of the route's interface. */
 const errorOf = (path: string, code: string, message: string) => ({
   error: isRuntime(path) ? { code, message } : message,
 })
@@ -69,14 +69,14 @@ describe.each(guarded)('%s %s', (method, path, scope, body) => {
         ] as const
       ).filter((other) => other !== scope)
       const token = await tenant.tokenWith(...others)
-      // Malformed besides: the missing scope is said first.
+      // Also malformed: the missing scope is reported first.
       const answer = await api.ask(method, path, { token, ...(body !== undefined && { raw: '{malformed' }) })
       expect({ status: answer.status, body: answer.body }).toStrictEqual({
         status: 403,
         body: errorOf(path, 'forbidden', `the token lacks the scope ${scope}; create one that has it`),
       })
       const allowed = await api.ask(method, path, { token: await tenant.tokenWith(scope), body })
-      // Let in; what it then meets, a missing thing or a conflict, is for other tests.
+      // Admitted; further refusals are covered by other tests.
       expect([200, 201, 202, 404, 409, 422]).toContain(allowed.status)
     })
   }
@@ -164,7 +164,7 @@ describe('a tenant', () => {
     await suspendTenant(ledger.services, own.tenantId, 'unpaid', origin)
 
     const message = 'the tenant is suspended; it cannot issue or activate licenses'
-    // Malformed besides: that nothing is issued is said first.
+    // Also malformed: the suspended tenant is reported first.
     expect(await send('/v1/licenses', { nonsense: 1 })).toMatchObject({
       status: 403,
       body: { error: message },
@@ -294,7 +294,7 @@ test('every answer says the id of its request, each another one', async () => {
     ['GET', '/nothing'],
     ['GET', '/v1/%zz', { token }],
     ['GET', `/v1/products/${'a'.repeat(300)}`, { token }],
-    // What a caller sends under the same name is not taken over.
+    // A request id in the request is ignored.
     ['GET', '/v1/products', { token, headers: { 'request-id': 'req_mine' } }],
   ]
   const ids = new Set<unknown>()
@@ -326,7 +326,7 @@ test('the id of a request stands in every event that it caused, with the token t
     correlationId: requestId,
     at: beginning,
   }
-  // Prices of key types have been recorded in another shape before.
+  // Earlier versions recorded prices of key types in another form.
   expect(events).toStrictEqual([
     { type: 'ProductCreated', metadata: { ...metadata, schema: 1 } },
     { type: 'KeyTypeAdded', metadata: { ...metadata, schema: 2 } },

@@ -3,7 +3,7 @@ import type { Ask } from '../harness/api.ts'
 
 const MintedLicense = z.object({ licenseKey: z.string(), license: z.looseObject({ id: z.string() }) })
 
-/** A product with the given key types (or the default one), by its name. */
+/** A product with the given name and key types (or the default one). */
 export async function makeProduct(
   ask: Ask,
   token: string,

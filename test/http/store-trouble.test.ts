@@ -1,7 +1,7 @@
 /**
- * A proxy between the client and the event store ends calls with every status that a store or a network comes up with,
- * before the call, in the middle of its answer, and after the store has done what it was asked. Whatever it is, callers
- * get 503 with Retry-After or what they asked for, never a 500, and nothing is recorded twice.
+ * A proxy ends calls to the event store with every status that a store or a network produces: before the call,
+ * within its response, and after the store has executed it. Callers always get 503 with Retry-After or the
+ * requested result, never a 500, and nothing is recorded twice.
  */
 import { status } from '@grpc/grpc-js'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -41,7 +41,7 @@ const endings: Record<string, Ending> = {
 }
 const moments = ['before', 'midway', 'answered'] as const
 
-/** Shortened for calls that are to fail. */
+/** Short limits for calls that must fail. */
 const limits = { tryMs: 20_000, callMs: 20_000 }
 const visible = { timeLimitMs: 20_000 }
 const shorten = (toMs: number) => {
@@ -112,7 +112,7 @@ describe.each(Object.keys(endings))('calls that end as %s', (name) => {
         ask('GET', '/v1/events', { token: tenant.token }),
         ask('POST', '/v1/licenses/validate', { token: tenant.token, body: validate }),
       ])
-      // An answer that is cut off behind its first bytes may have told it all.
+      // A response that is cut off after its first bytes may have been complete.
       if (moment !== 'midway' || minted.status !== 201) expectUnavailable(minted)
       expectUnavailable(asOf)
       for (const answer of [history, events, valid]) expect(answer.status).toBe(200)
@@ -130,7 +130,7 @@ describe.each(Object.keys(endings))('calls that end as %s', (name) => {
     const fault: Fault = { method: 'BatchAppend', moment, ending, times: 1 }
     proxy.fault = { ...fault }
     const { status: found, body } = await mintOnce(uniqueId('key'))
-    // Rights do not come by themselves; what was answered before them is done.
+    // Missing rights do not appear by themselves; a call that was answered before is done.
     if (name.startsWith('no ') && moment !== 'midway') expect(found).toBe(503)
     else {
       expect(found).toBe(201)

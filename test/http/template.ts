@@ -1,4 +1,4 @@
-/** The path of the description that a request's address belongs to. */
+/** The path template of the OpenAPI document that matches a request's path. */
 export function templateOf(url: string): string {
   return url
     .replace(/\?.*$/, '')

@@ -1,4 +1,7 @@
-/** A store that does not answer keeps nobody waiting for long: the request is answered, and its work goes on behind. */
+/**
+ * Guarantee: no request waits long for a store that does not respond: it is answered, and its work continues in the
+ * background.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AllPorts } from '../../src/ports.ts'
 import {
@@ -36,7 +39,7 @@ test('a request that waits for a store is answered 503 in time, and what it bega
   expect(late).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
 
   gate.resolve()
-  // As long as the first one may be running it is 409.
+  // 409 as long as the first request may be running.
   await expect.poll(async () => (await mint(api.ask)).status).toBe(201)
   const again = await mint(api.ask)
   const { body } = await api.ask('GET', '/v1/licenses', { token: tenant.token })

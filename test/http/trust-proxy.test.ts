@@ -1,4 +1,4 @@
-/** A caller's address is its socket's, whatever it says, unless the word of the proxy in between is to be taken. */
+/** Guarantee: a caller's address is that of its socket, unless a trusted proxy forwards another one. */
 import { afterEach, expect, test } from 'vitest'
 import { showApproval } from '../../src/gate/approvals.ts'
 import { makeTenant, openTestApi, type TestApi } from '../harness/api.ts'
@@ -8,7 +8,7 @@ import { makeProduct, mint } from './samples.ts'
 let api: TestApi
 afterEach(() => api.close())
 
-/** The address that an approver is shown, of a caller at 127.0.0.1 who says to speak for another. */
+/** The address shown to an approver for a caller at 127.0.0.1 that claims another one. */
 async function addressShown(trustProxy?: string[], forwarded = '198.51.100.1, 203.0.113.7'): Promise<string> {
   api = await openTestApi(trustProxy && { trustProxy })
   const { token, tenantId } = await makeTenant(api.ledger)
@@ -37,6 +37,6 @@ test('a socket for both kinds of addresses makes no second caller, and no second
   const written = ['198.51.100.9', '::ffff:198.51.100.9', '::FFFF:C633:6409', '0:0:0:0:0:ffff:198.51.100.9']
   const statuses: number[] = []
   for (let calls = 0; calls < 24; calls++) statuses.push(await start(written[calls % 4] ?? ''))
-  // Twenty at once of one address.
+  // Twenty at once from one address.
   expect(statuses).toStrictEqual([...Array.from({ length: 20 }, () => 200), 429, 429, 429, 429])
 })

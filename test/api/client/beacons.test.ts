@@ -1,6 +1,6 @@
 /**
- * Installs without a license report anonymously, are counted once however often they do, and are answered with the
- * settings; when a license takes the place of one, it is counted no more.
+ * Guarantee: installations without a license report anonymously, are counted once however often they report, and
+ * get the settings; an installation that activates a license is no longer counted.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countUnlicensed } from '../../../projections/trials/queries.ts'
@@ -153,7 +153,7 @@ describe('installs without a license', () => {
     }
     await services.installs.flush()
     expect(await count()).toStrictEqual({ trial: 1, free_tier: 1, expired: 1, sharedMachines: 0 })
-    // Its license was given back.
+    // Its license was deactivated.
     clock.advance(1000)
     await shop.post('free-tier', { instance_id: 'i0' })
     await services.installs.flush()

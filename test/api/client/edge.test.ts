@@ -1,6 +1,6 @@
 /**
- * The client interface is for apps alone: the tenant's SDK key opens its products and nothing else, pages of any origin
- * may call it, and it never takes an address of the service's own for a tenant's.
+ * Guarantee: the SDK key of a tenant opens the client interface of its products and nothing else, pages of any
+ * origin may call it, and reserved paths are never taken for a tenant.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rotateSdkKey } from '../../../src/commands/client-keys.ts'

@@ -1,6 +1,6 @@
 /**
- * An app with a license key gets a seat, an instance id and a lease that it can check offline; every answer is one of
- * the contract's, and the same device never takes a second seat.
+ * Guarantee: an app with a license key gets a seat, an instance id and a lease that it can verify offline; every
+ * response is in the contract, and the same device never takes a second seat.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -97,7 +97,7 @@ describe('an activation', () => {
     expect(instanceOf(await activate(licenseKey, 'Renamed', { free_tier_instance_id: 'anon-1' }))).toBe(first)
     const second = instanceOf(await activate(licenseKey, 'Desktop', { free_tier_instance_id: 'anon-2' }))
     expect(second).not.toBe(first)
-    // The anonymous id tells more than the name.
+    // The anonymous id is more specific than the name.
     expect(instanceOf(await activate(licenseKey, 'MacBook', { free_tier_instance_id: 'anon-2' }))).toBe(
       second,
     )
@@ -252,7 +252,7 @@ describe('time', () => {
         free_tier_enabled: false,
       },
     })
-    // The last second of the lease is the one that the license has ended in.
+    // In the last second of the lease, the license expires.
     expect(await leased(licenseKey, instanceId, last)).toMatchObject({ ok: true })
     clock.advance(1000)
     expect(await leased(licenseKey, instanceId, last)).toStrictEqual({ ok: false, reason: 'over' })

@@ -1,6 +1,6 @@
 /**
- * Whoever calls a client route too often is told 429 with the four headers: by address and route before anything is
- * looked up, by tenant once the SDK key is known; exactly as the token bucket says, whatever the pattern of calls.
+ * Guarantee: client calls over a limit get 429 with the four headers: by address and route before any lookup, by
+ * tenant once the SDK key is known; exactly as the token bucket requires, for any pattern of calls.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { newToken } from '../../../src/credentials/token.ts'
@@ -20,7 +20,7 @@ const rates = {
   clientKeyless: { perMinute: 10, burst: 20 },
   clientConfig: { perMinute: 60, burst: 120 },
   clientInstance: { perMinute: 30, burst: 30 },
-  // Small, so that they are reached: the second is 60 an hour.
+  // Small enough to be reached; the second is per hour.
   clientTenant: { perMinute: 600, burst: 300 },
   clientNewInstances: { perMinute: 1, burst: 12 },
 } satisfies Partial<Record<LimitName, Rate>>
@@ -59,7 +59,7 @@ afterAll(async () => {
   for (const limiter of Object.values(limits)) await limiter?.stop()
   await api.close()
 })
-// Every bucket is full again.
+// Long enough for every bucket to refill.
 beforeEach(() => {
   now += 3_600_000
 })
@@ -80,7 +80,7 @@ const limitOf = {
   config: rates.clientConfig,
 } satisfies Record<Route, Rate>
 
-/** Calls a route with a body that is right for every one of them. */
+/** Calls a route with a body that is valid for all of them. */
 const call = (route: Route, { from, key = sdkKey, body = bodyOf(route), raw, place }: Call) =>
   api.ask(route === 'config' ? 'GET' : 'POST', `/${place ?? `${tenant.tenantId}/editor`}/${route}`, {
     headers: { 'x-service-sdk-key': key, 'x-forwarded-for': from },
@@ -89,7 +89,7 @@ const call = (route: Route, { from, key = sdkKey, body = bodyOf(route), raw, pla
   })
 
 let instances = 0
-/** Each time another instance, unless new ones are limited. */
+/** A new instance each time, unless new instances are limited. */
 const bodyOf = (route: Route) => ({
   license_key: 'ABCDEFGHIJ',
   instance_name: 'laptop',
@@ -102,7 +102,7 @@ describe.each(routes)('calls of one address to %s', (route) => {
     const { perMinute, burst } = limitOf[route]
     const gcra = gcraOf(limitOf[route])
     let tat = 0
-    // The burst, then a few at once, then after waits that are long enough or not quite.
+    // The burst, then a few at once, then after waits that are just long enough or not.
     const waits = [...Array.from({ length: burst + 2 }, () => 0), 0.5, 0.5, 1, 0.25, 3, 0, 0, 0].map(
       (intervals) => Math.round(intervals * gcra.intervalMs),
     )

@@ -1,6 +1,6 @@
 /**
- * The settings that apps get are the same bytes on every call and from every process, for as long as one signature is
- * served; they are signed anew long before it ends, and never said to be more than was configured.
+ * Guarantee: the settings are the same bytes in every response of every process while one signature is valid; they
+ * are signed again long before it expires, and never contain more than was configured.
  */
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -59,7 +59,7 @@ const Signed = z.object({
   signature: z.string(),
 })
 
-/** The settings within an answer, as the bytes that came. */
+/** The bytes of the settings within a response. */
 function settingsIn(text: string): string {
   const from = text.indexOf('"trial_duration_days"')
   const end = text.indexOf('"', text.indexOf('"signature":"', from) + 13)

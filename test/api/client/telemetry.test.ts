@@ -1,6 +1,6 @@
 /**
- * What apps say of themselves is kept for each device, costs a call no write, and never keeps an app from its license;
- * client calls are counted with those of servers.
+ * Guarantee: telemetry is stored per device, costs a call no write, and never keeps an app from its license; client
+ * calls are counted together with those of servers.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,7 +1,7 @@
 /**
- * What an app is told of its machine's trial: the start, which never moves, and whether it has run out. It is there only
- * when the machine was named, has a live entry in the ledger, and could be looked up; of a machine that too many share
- * nobody has used a trial.
+ * Guarantee: an app gets the trial of its machine: its start, which never changes, and whether it has ended. The
+ * trial is only included when the machine was named, is recorded in the ledger and could be looked up; a machine
+ * hash that too many installations share has no trial.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { countSharedMachines } from '../../../projections/trials/queries.ts'
@@ -47,7 +47,7 @@ const nowUnix = () => Math.floor(api.ledger.clock.now().getTime() / 1000)
 let names = 0
 const unused = (what: string) => `${what}-${String(++names).padStart(16, '0')}`
 
-/** What is said of the trial in an answer to a beacon. */
+/** The trial in a response to a beacon. */
 async function trialTold(body: object, as = app): Promise<object> {
   const answer = await as.post('keyless', body)
   expect(answer).toMatchObject({ status: 200, body: { received: true, free_tier_enabled: false } })
@@ -67,7 +67,7 @@ describe('what is known of a trial', () => {
     expect(await onTrial('first', machine)).toStrictEqual(fresh)
     api.ledger.clock.advance(14 * dayMs - 1000)
     expect(await onTrial('first', machine)).toStrictEqual(fresh)
-    // Another install on the same machine: the machine's trial.
+    // Another installation on the same machine has the machine's trial.
     expect(await onTrial('second', machine)).toStrictEqual(fresh)
     api.ledger.clock.advance(1000)
     const used = { trial_started_at: started, trial_already_used: true }
@@ -159,7 +159,7 @@ describe('what is known of a trial', () => {
 describe('the first reports of one machine', () => {
   test('all at once start one trial', async () => {
     const machine = unused('machine')
-    // As if at three servers, whose commands do not take turns with each other's.
+    // Separate mutexes, as on three servers.
     const servers = await Promise.all(
       [1, 2, 3].map(() => createTestApp(api.ledger, { ...api.ledger.services })),
     )
@@ -191,7 +191,7 @@ describe('a machine that more than 20 installs share', () => {
     const used = { trial_started_at: started, trial_already_used: true }
     for (let install = 2; install <= 20; install++) {
       expect(await onTrial(`install ${install}`, machine)).toStrictEqual(used)
-      // The same install again is no other.
+      // A repeated report is no new installation.
       if (install % 5 === 0) expect(await onTrial(`install ${install}`, machine)).toStrictEqual(used)
     }
     expect(warned).not.toHaveBeenCalled()
@@ -264,7 +264,7 @@ describe('without a database read', () => {
     expect(await onTrial('before', machine, as)).toStrictEqual({})
     expect((await as.post('free-tier', { instance_id: 'before' })).status).toBe(200)
     await server.close()
-    // Nothing of it is lost: the next one starts the trial.
+    // Nothing was recorded: the next report starts the trial.
     expect(await onTrial('before', machine)).toMatchObject({ trial_already_used: false })
   })
 

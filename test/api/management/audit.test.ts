@@ -1,4 +1,4 @@
-/** Whoever looks at what a tenant keeps, takes it away or decides over it, stands in its audit log before they see it. */
+/** Guarantee: every view, export and decision is in the tenant's audit log before it takes effect. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { recordAudit } from '../../../src/commands/audit.ts'
@@ -96,7 +96,7 @@ test('every page that shows licenses and what belongs to them is one whose looks
     ({ method, path }) =>
       method === 'GET' &&
       /^.dashboard.(?:licenses|customers|sales|deliveries|devices)\b/.test(path) &&
-      // An auditor does not come to the one, and the other is recorded as taken away.
+      // Auditors cannot open the first, and the second is recorded as an export.
       !/\/(?:do\/:action|evidence)$/.test(path),
   )
   expect(pages.length).toBeGreaterThan(6)

@@ -1,6 +1,6 @@
 /**
- * Connecting the card provider: one account a tenant, whatever crashes or races; a person who comes back finishes
- * it, and only one whom we have sent.
+ * Guarantee: a tenant has one account at the card provider despite crashes and races; a person who returns
+ * completes its connection, but only one whom keyledger has sent.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -34,7 +34,7 @@ const asks = async (method: Method, url: string, body?: unknown) => {
 }
 const connect = () => asks('POST', '/v1/integrations/stripe/connect')
 const statusNow = async () => (await asks('GET', '/v1/integrations/stripe/status')).body
-/** Opened by a browser: without a token. */
+/** Opened by a browser, without a token. */
 const visit = (url: string) => api.ask('GET', url.replace('http://localhost:8080', ''))
 const events = async () =>
   (await eventsIn(api.ledger.services.ledger, integrationStream(tenant.tenantId, 'stripe'))).map((entry) =>
@@ -53,7 +53,7 @@ const [noAccount, notSubmitted] = [
   { detailsSubmitted: false, chargesEnabled: false, payoutsEnabled: false },
 ]
 
-/** Where stripe was told to send the person back to, the last time. */
+/** The last return URL that Stripe received. */
 function comeback(): { returnUrl: string; refreshUrl: string } {
   const link = standIns.stripe.asked.findLast(({ path }) => path === '/v1/account_links')
   const { return_url, refresh_url } = z
@@ -62,7 +62,7 @@ function comeback(): { returnUrl: string; refreshUrl: string } {
   return { returnUrl: return_url, refreshUrl: refresh_url }
 }
 
-/** What stripe then knows: the person has given everything. */
+/** Simulates that the person has completed the form. */
 function submit(chargesEnabled = true): void {
   for (const id of accountIds()) standIns.stripe.accounts.set(id, { detailsSubmitted: true, chargesEnabled })
 }
@@ -171,7 +171,7 @@ describe('a person who comes back', () => {
     expect(body).toMatchObject({ items: [{ provider: 'stripe', kind: 'card', ...connected }] })
     expect(await events()).toStrictEqual(['CardOnboardingStarted', 'CardAccountConnected'])
     expect(await connect()).toMatchObject({ status: 409 })
-    // There is nothing to go on with.
+    // There is nothing to continue.
     expect(await visit(refreshUrl)).toMatchObject({ status: 404 })
   })
 
@@ -243,7 +243,7 @@ describe('a person who comes back', () => {
     await asks('DELETE', '/v1/integrations/stripe')
     expect(await visit(returnUrl)).toMatchObject({ status: 404 })
     expect(await statusNow()).toStrictEqual(noAccount)
-    // What was handed out before does not come back to life with the next connection.
+    // Earlier links do not work again after the next connection.
     await connect()
     expect(await visit(returnUrl)).toMatchObject({ status: 404 })
     expect(await visit(comeback().returnUrl)).toMatchObject({ status: 200 })

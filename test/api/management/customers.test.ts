@@ -1,6 +1,6 @@
 /**
- * Customers are created, read and listed by their tenant alone; a license is linked to one of them for good, and
- * their overrides are replaced as a whole. E-mail and name stand nowhere in the clear.
+ * Guarantee: customers are created, read and listed only by their tenant; a license is linked to one of them
+ * permanently, and their overrides are replaced as a whole. Email and name are never stored in plaintext.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -196,7 +196,7 @@ describe('linking a license', () => {
     for (let round = 0; round < 10; round++) {
       const { id: licenseId } = await mint(api.ask, tenant.token, 'editor')
       const customers = await Promise.all([create(), create(), create(), create()])
-      // KeyedMutex of their own, as processes have: only the exact revision decides between them.
+      // Separate mutexes, as in separate processes, so that only the expected revision decides between them.
       const racers = customers.map((customerId) => {
         const execute = createExecute(services.ledger, readModels, createKeyedMutex())
         return linkLicense({ ...services, execute }, tenant.tenantId, customerId, licenseId, origin).then(

@@ -1,6 +1,6 @@
 /**
- * A key type is deleted for good once a person approves, unless live licenses reference it or it is the product's
- * only one; what ended licenses had stays theirs, and of racing deletions the last key type survives.
+ * Guarantee: after a person's approval a key type is deleted, unless live licenses use it or it is the product's
+ * only one; ended licenses keep their terms, and of racing deletions the last key type survives.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -181,13 +181,13 @@ test('a process of several commands that uses it twice does not wait for itself 
   expect(order).toStrictEqual(['used again', 'deleted'])
 })
 
-/** How many wait for a lock alone, and have said so by now. */
+/** The number of sessions that wait only for a lock. */
 async function waiting(): Promise<number> {
   const { rows } = await api.ledger.db.query<{ count: number }>(
     `select count(*)::int from pg_locks where locktype = 'advisory' and not granted
      and database = (select oid from pg_database where datname = current_database())`,
   )
-  // Whoever shares it is told at once, and has heard when the store has answered something else.
+  // A shared holder is informed at once; this read makes sure that it has received it.
   await api.ledger.services.ledger.head()
   return rows[0]?.count ?? 0
 }

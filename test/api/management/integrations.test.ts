@@ -1,6 +1,6 @@
 /**
- * The five providers: connected once with what each really needs, mapped so that no sale can mean two products, and
- * disconnected. A provider that says no, or nothing, leaves everything as it was.
+ * Guarantee: each of the five providers is connected once with what it needs, mapped so that a sale has exactly one
+ * product, and disconnected. When a provider refuses or does not respond, nothing changes.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,4 +1,7 @@
-/** Key types come and change one at a time; a change keeps what it leaves out, and never the id. */
+/**
+ * Guarantee: key types are added and changed one at a time; a change keeps omitted fields, and never the id
+ * changes.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { makeProduct } from '../../http/samples.ts'

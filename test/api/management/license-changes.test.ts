@@ -1,4 +1,4 @@
-/** A reminted license has one key, its newest; a device that the vendor removes leaves its seat to another. */
+/** Guarantee: a reminted license has only its newest key; a device that the vendor deactivates frees its seat. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { revokeLicense } from '../../../src/commands/licenses/licenses.ts'
@@ -156,7 +156,7 @@ describe('a device that is removed', () => {
   test.each([
     [{ deviceId: 'never seen' }],
     [{ instanceId: 'ins_never' }],
-    // Each name in its own place.
+    // Each name in its own field.
     [{ instanceId: 'laptop' }],
   ])('as %j, which never sat there, is not found', async (device) => {
     const { path } = await seated()

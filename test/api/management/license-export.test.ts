@@ -1,6 +1,6 @@
 /**
- * An export holds every license of the tenant once, as lists show it, in whatever numbers; it is given out once for
- * each approval, no faster than it is read, and never looks whole when it is not.
+ * Guarantee: an export contains every license of the tenant once, as in lists, in any number; it is returned once
+ * per approval, is produced no faster than it is read, and never looks complete when it is not.
  */
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -165,7 +165,7 @@ describe('its approval', () => {
     expect((await confirmed(api.ask, tenant, 'GET', url, confirmation)).status).toBe(403)
   })
 
-  /** What is exported with an approval that was given before something happened. */
+  /** The export of an approval that was given before a change. */
   async function exportedAcross(query: string, happens: (own: TestTenant, ids: string[]) => Promise<void>) {
     const own = await makeTenant(api.ledger)
     await makeProduct(api.ask, own.token, 'editor')
@@ -191,7 +191,7 @@ describe('its approval', () => {
         body: { productId: 'editor', licenses },
       })
       expect(imported.body).toMatchObject({ imported: 1 })
-      // What is still there is sent as it is now.
+      // Existing licenses are exported in their current state.
       await api.ask('POST', `/v1/licenses/${first}/remint`, { token })
     })
     expect(sent).toStrictEqual(ids.toSorted())
@@ -248,7 +248,7 @@ test('nothing comes twice and nothing is missing while licenses are minted and i
   await makeProduct(ask, busy.token, 'editor')
   const importRows = async (from: number, count: number) => {
     const licenses = Array.from({ length: count }, (_, n) => {
-      // From all over the past, several at one moment.
+      // All over the past, several at the same time.
       const createdAt = new Date(Date.UTC(2025, 0, 1 + ((from + n) % 300))).toISOString()
       return { licenseKey: `busy license ${from + n}`, createdAt }
     })
@@ -303,7 +303,7 @@ describe('over a connection', () => {
     await api.ledger.db.query('analyze licenses, license_history')
   })
 
-  /** Serves the application with services of the test's own, and tells how many pages were read. */
+  /** Serves the application with the test's own services, and counts the pages that are read. */
   async function serving<T>(
     services: AllPorts,
     use: (url: URL, app: FastifyInstance) => Promise<T>,
@@ -352,7 +352,7 @@ describe('over a connection', () => {
       )
       socket.write(`GET /v1/licenses/export HTTP/1.1\r\n${lines.join('')}\r\n`)
       await once(socket, 'readable')
-      // What lies between the two fills up first.
+      // The buffers between the two fill up first.
       const held = await untilItRests(pages)
       expect(held).toBeGreaterThan(0)
       expect(held).toBeLessThan(count / 500 / 2)

@@ -1,6 +1,6 @@
 /**
- * A license's history is told in public terms, a page at a time and in either order; what it would answer is explained
- * by the events that decide. What is not the tenant's, or has not come yet, is refused.
+ * Guarantee: a license's history is returned in public terms, in pages and in either order; explanations name the
+ * events that decide. Another tenant's licenses and future times are refused.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'

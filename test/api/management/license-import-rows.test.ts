@@ -1,4 +1,4 @@
-/** A row of an import that cannot be taken in says why, and loses no other. */
+/** Guarantee: an invalid row of an import gets its reason, and affects no other row. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { importRows as importInto, makeProduct } from '../../http/samples.ts'
@@ -132,7 +132,7 @@ describe('a row', () => {
   test('as large as a row may be is taken, and a larger one is invalid', async () => {
     await makeProduct(api.ask, tenant.token, 'large', { keyTypes: [{ name: 'Large', deviceLimit: null }] })
     const devices = (count: number, pad: number) =>
-      // No character of an id takes more than three bytes for each of its UTF-16 units.
+      // No character of an id takes more than three bytes per UTF-16 unit.
       Array.from({ length: count }, (_, n) => ({ deviceId: `${n}`.padEnd(pad, '€'), name: 'n' }))
     const { results } = await importRows(
       [

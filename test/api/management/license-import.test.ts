@@ -1,6 +1,6 @@
 /**
- * An import takes in what it can: a bad row loses no other, a key that is taken is a duplicate and never a second
- * license, and what was imported behaves like what was minted.
+ * Guarantee: an import takes every valid row: an invalid row affects no other, a known key is a duplicate and never
+ * a second license, and imported licenses behave like minted ones.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verify } from '../../../projections/runner/verify.ts'
@@ -105,7 +105,7 @@ describe('an imported license', () => {
         quantity: 3,
         deviceLimit: 3,
         seatsUsed: 2,
-        // A year from when it was issued there, not from today.
+        // A year from its issue, not from today.
         expiresAt: '2026-06-01T08:00:00.000Z',
         email: 'Ada@example.com',
         metadata: { order: '17' },
@@ -141,7 +141,7 @@ describe('an imported license', () => {
     const { results } = await importRows([{ licenseKey, ...row }])
     expect(await licenseOf(results[0]?.id)).toMatchObject({ license: { status } })
     const verdict = await runtime('validate', licenseKey, 'd')
-    // Nobody has a seat on it.
+    // No device has a seat on it.
     const seatless = status === 'active' || status === 'fallback'
     expect(verdict).toMatchObject({ valid: false, status: seatless ? 'inactive' : status })
   })

@@ -1,4 +1,6 @@
-/** A license takes its terms from its key type when it is minted, and its raw key is shown that once. */
+/**
+ * Guarantee: a license takes its terms from its key type when it is minted, and its raw key is returned only then.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { revokeLicense } from '../../../src/commands/licenses/licenses.ts'

@@ -1,4 +1,4 @@
-/** Guarantee: a program signs in with an OAuth library that knows RFC 8628, from the first request to the token. */
+/** Guarantee: an OAuth library with RFC 8628 can authorize a device, from the first request to the token. */
 import * as oauth from 'oauth4webapi'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findByUserCode, userCodeLetters } from '../../../src/access/login-requests.ts'

@@ -1,6 +1,6 @@
 /**
- * A program is signed in by a person: it gets what they granted, once, and nothing before or besides. Codes are kept
- * as hashes. A program signs itself out.
+ * Guarantee: a person authorizes a device: it gets the granted scopes once, and nothing earlier or else. Codes are
+ * stored as hashes. A device can revoke its own token.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -116,7 +116,7 @@ describe('a program', () => {
     const started = await start()
     await approve(started, ['usage:read'])
     const answers: Answer[] = []
-    // Each a full interval after the other for the rule, and all of them at once for the stores.
+    // A full interval apart for the rule, but simultaneously for the stores.
     await Promise.all(
       Array.from({ length: 10 }, async () => {
         later()

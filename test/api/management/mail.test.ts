@@ -1,4 +1,4 @@
-/** Who may be written to how: settings replace each other as a whole, and no mail can be set up that holds no key. */
+/** Guarantee: mail settings are replaced as a whole, and a template without the key is refused. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { makeProduct } from '../../http/samples.ts'

@@ -1,4 +1,4 @@
-/** What is sold under which id is told apart: every id of a provider leads to one product, and to a key type it has. */
+/** Guarantee: mappings are unambiguous: every id of a provider leads to one product and to one of its key types. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Provider } from '../../../src/domain/integrations/provider.ts'
 import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'

@@ -1,6 +1,6 @@
 /**
- * What a plan limits is counted by who adds to it, in turn: whatever is recorded counts, whoever adds nothing does not
- * wait, and room that is not used after all goes to the next.
+ * Guarantee: commands that add to a limited count run one after another per tenant: everything recorded counts,
+ * commands that add nothing do not wait, and unused capacity is available to the next.
  */
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -35,7 +35,7 @@ const activate = async (licenseKey: string, deviceId: string) => {
 
 const Activated = z.object({ activated: z.literal(true) })
 
-/** A license with so many devices, `device-0` first. */
+/** A license with this many devices, from `device-0` on. */
 async function seated(count: number): Promise<string> {
   const { licenseKey } = newLicenseKey('ACME', api.ledger.services.randomBytes)
   const devices = Array.from({ length: count }, (_, at) => ({
@@ -46,7 +46,7 @@ async function seated(count: number): Promise<string> {
   return licenseKey
 }
 
-/** Runs work while another process has the tenant's turn. */
+/** Runs work while another process holds the tenant's lock. */
 async function whileAnotherHasIt<T>(
   what: string,
   work: (end: () => Promise<void>) => Promise<T>,
@@ -72,7 +72,7 @@ test('a device that has its seat, and one that its license refuses, wait for nob
     expect(await activate(licenseKey, 'device-1')).toMatchObject({ status: 'seat_limit_reached' })
     let isOver = false
     const waiting = activate(full, 'another').then((answer) => ({ answer, isOver }))
-    // An answer that did not wait would be here by now.
+    // A command that does not wait has answered by now.
     expect(await activate(full, 'device-0')).toMatchObject({ activated: true })
     isOver = true
     await end()
@@ -112,7 +112,7 @@ test('a request that is sent again is answered as the first one, though the plan
       headers: { 'idempotency-key': key },
     })
   expect((await create('third', 'creation-1')).status).toBe(201)
-  // As if the first one had died before its answer was kept.
+  // Simulates that the first request was killed before its response was stored.
   await api.ledger.db.query(
     "update vault.idempotency set reply = null, leased_until = '2000-01-01' where tenant_id = $1",
     [tenant.tenantId],
@@ -127,7 +127,7 @@ test('room that is not used after all goes to the next', async () => {
   const others = await Promise.all(
     Array.from({ length: 4 }, () => mint(api.ask, tenant.token, 'editor', { keyTypeId: 'any' })),
   )
-  // Two for the one seat of the first license, and more than there is room for.
+  // Two for the only seat of the first license, and more than the plan allows.
   const answers = await Promise.all([
     activate(licenseKey, 'a'),
     activate(licenseKey, 'b'),

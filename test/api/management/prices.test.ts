@@ -1,5 +1,6 @@
 /**
- * A product is sold at prices that the card provider has: what it says of them is recorded as a whole or not at all.
+ * Guarantee: a product is sold at prices that exist at the card provider: a verification is recorded as a whole or
+ * not at all.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { productStream } from '../../../src/domain/streams.ts'
@@ -38,7 +39,7 @@ const recorded = async (productId = 'editor') =>
   (await eventsIn(api.ledger.services.ledger, productStream(tenant.tenantId, productId))).map((entry) =>
     entry.readable ? entry.event.type : entry.problem,
   )
-/** As after an onboarding. */
+/** Connects Stripe, as an onboarding does. */
 const connectStripe = () => connectAccount(api.ledger.services, tenant.tenantId, accountId)
 
 const unverified = { verified: false, unitAmount: null, currency: null, interval: null }
@@ -168,7 +169,7 @@ describe('verifying prices', () => {
       await connectStripe()
       const { asked } = standIns.stripe
       const push = asked.push.bind(asked)
-      // From the second question on it is sick.
+      // From the second request on it fails.
       asked.push = (...more) => {
         if (asked.length > 0) standIns.stripe.health = health
         return push(...more)

@@ -1,4 +1,4 @@
-/** What a product is made of, and which parts of it a request may leave out: the bodies here are whole. */
+/** Guarantee: the fields of a product, and which of them a request may omit: the bodies here are complete. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { beginning } from '../../harness/ledger.ts'

@@ -1,6 +1,6 @@
 /**
- * A provider's secret is replaced once for each approval, whatever is killed in between; the former one is destroyed,
- * and gumroad's new address is shown in one answer only.
+ * Guarantee: an approval rotates a provider's secret once, despite kills; the former secret is destroyed, and
+ * Gumroad's new URL is in one response only.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -37,7 +37,7 @@ async function recorded(provider: Provider) {
   const entries = await eventsIn(api.ledger.services.ledger, integrationStream(tenant.tenantId, provider))
   return entries.map((entry) => (entry.readable ? entry.event.type : entry.problem))
 }
-/** The hash that a ping's token is compared with. */
+/** The hash with which a ping's token is compared. */
 async function pingHash(): Promise<string | undefined> {
   const { rows } = await api.ledger.db.query<{ hash: string }>(
     `select state->'credentials'->'pingToken'->>'hash' as hash from integrations where tenant_id = $1`,
@@ -145,7 +145,7 @@ test('the approver reads what follows from it, and no secret', async () => {
 })
 
 describe('killed', () => {
-  /** Runs what was approved and consumed by somebody who is gone, as the next process does. */
+  /** Executes what a killed process had approved and consumed, as the next process does. */
   const resume = async () => {
     const failed: unknown[] = []
     const [resume] = confirmationProcesses(api.ledger.services, {
@@ -172,7 +172,7 @@ describe('killed', () => {
     services.execute = (...args) => {
       const [{ category }] = args
       const stopsHere = at === 'append' ? 'integration' : at === 'end' ? 'confirmation' : 'nothing'
-      // The confirmation is consumed by a call before; its end comes after the integration's event.
+      // An earlier call consumes the confirmation; its end follows the integration's event.
       const isEnd = stopsHere === 'confirmation' && rotated
       if (category === stopsHere && (stopsHere !== 'confirmation' || isEnd)) return killed()
       if (category === 'integration') rotated = true
@@ -204,7 +204,7 @@ test('one operation run again, later or 10 times at once, changes nothing more',
   expect(new Set(answers.map(({ pingToken }) => pingToken)).size).toBe(1)
   expect(await recorded('gumroad')).toStrictEqual(['MarketplaceConnected', 'PingTokenRotated'])
   const other = await rotateSecret(services, tenant.tenantId, { provider: 'gumroad' }, 'cnf_other', origin)
-  // Its token is replaced meanwhile, and not shown again.
+  // Its token is rotated meanwhile, and not returned again.
   expect((await run()).pingToken).toBeUndefined()
   expect(await kept('gumroad')).toStrictEqual([other.pingToken])
   expect(await recorded('gumroad')).toHaveLength(3)

@@ -1,4 +1,4 @@
-/** Sales are listed and read with all that was told of them, and a parked one is licensed by its replay. */
+/** Guarantee: sales are listed and read with their history, and a replay licenses a parked one. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Method, openTestApi, type TestApi } from '../../harness/api.ts'

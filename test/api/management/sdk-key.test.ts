@@ -1,6 +1,6 @@
 /**
- * A tenant has one live SDK key and one live checkout key. The SDK key is shown only to an approved request, is
- * known by its hash alone, and an operation that is run again after a crash shows the same key and makes no other.
+ * Guarantee: a tenant has one live SDK key and one live checkout key. The SDK key is returned only to an approved
+ * request and recognized only by its hash, and an operation repeated after a crash returns the same key.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -211,7 +211,7 @@ describe('an operation on the SDK key that is run again', () => {
     expect(await whose('sdk', await rotate('cnf_3'))).toBe(tenant.tenantId)
   })
 
-  /** Loads, as every command does, and is killed before it appends. */
+  /** Reads the state, as every command does, and is killed before the append. */
   function dieBeforeAppend() {
     const { ledger } = services()
     const dead = { ...ledger, append: () => Promise.reject(new Error('killed')) }

@@ -1,6 +1,6 @@
 /**
- * Test mode takes test keys alone and seals the secret one, which is destroyed when it is replaced or left. The free
- * tier is a switch.
+ * Guarantee: test mode accepts only test keys and seals the secret one, which is destroyed when it is replaced or
+ * test mode ends. The free tier can be turned on and off.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { productStream } from '../../../src/domain/streams.ts'

@@ -1,7 +1,4 @@
-/**
- * A test purchase shows what would be sold, claims nothing that did not happen, and comes to its end whoever is
- * killed on the way.
- */
+/** Guarantee: a test purchase shows what would be sold, reports only what happened, and completes despite kills. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sendInProcess } from '../../../src/app/http.ts'
@@ -63,7 +60,7 @@ const Shown = z.object({
   }),
 })
 
-/** What a purchase comes to: its provider, and how each stage ended. */
+/** The result of a purchase: its provider, and the outcome of each stage. */
 async function outcome(body: object) {
   const begun = await start(body)
   expect(begun).toMatchObject({ status: 202, retryAfter: '1' })
@@ -80,7 +77,7 @@ async function outcome(body: object) {
     stages,
   }
 }
-/** What follows on a purchase whose checkout would go well. */
+/** The further stages of a purchase whose checkout would succeed. */
 const soldBy = (provider: string) => [
   ['webhook', 'done', `a notification with the signature of ${provider} got 200`],
   ['license_minted', 'done', expect.stringMatching(/^the license lic_\w+ was issued, marked as a test$/)],
@@ -249,7 +246,7 @@ describe('a run', () => {
     (await eventsIn(api.ledger.services.ledger, testPurchaseStream(id))).map((entry) =>
       entry.readable ? entry.event.type : entry.problem,
     )
-  /** One that was started by somebody who died before running it. */
+  /** A test purchase whose process died before running it. */
   async function abandoned(): Promise<string> {
     await connect('gumroad')
     const { services } = api.ledger

@@ -1,6 +1,6 @@
 /**
- * A token that a member made ends when the member is removed, by that one event, and never may do more than the
- * member's role. Tokens that operators made belong to no member.
+ * Guarantee: a token of a member ends with the member's removal, by that one event, and never allows more than the
+ * member's role. Tokens of operators belong to no member.
  */
 import { jsonEvent } from '@eventstore/db-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * What was done to a license is made good by a new event and another approval, where that is safe: a revocation, a
- * device's lost seat, an import. Where it is not, the answer is 409 and nobody is asked.
+ * Guarantee: a change of a license is undone by a new event and another approval, where that is safe: a revocation,
+ * a deactivated device, an import. Otherwise the response is 409 and no approval is requested.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verify } from '../../../projections/runner/verify.ts'

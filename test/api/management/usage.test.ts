@@ -1,6 +1,6 @@
 /**
- * Usage counts what was activated and validated by hour or day in UTC, gaps as zeros, what this process has counted
- * up to this moment included; how many devices are active is told from the licenses as they are now.
+ * Guarantee: usage counts activations and validations by hour or day in UTC, with zeros for gaps, including this
+ * process' counts so far; the number of active devices is that of the current licenses.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'

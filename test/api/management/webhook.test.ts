@@ -1,6 +1,7 @@
 /**
- * License events go where an approved request says, and only to public addresses over https. The signing secret is
- * shown once, when it is new; a former one goes on for 24 hours; an operation that is run again changes nothing.
+ * Guarantee: license events go to the URL of an approved request, and only to public addresses over https. The
+ * signing secret is returned once, when it is new; a former one is valid for 24 hours; a repeated operation changes
+ * nothing.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What is for sale, and how a customer is sent to pay for it: with the checkout key, or by a plain link. */
+/** Guarantee: prices are public, and a customer gets to a payment page with the checkout key or by a plain link. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { issueCheckoutKey } from '../../../src/commands/client-keys.ts'
 import { closeTenant, suspendTenant } from '../../../src/commands/tenants.ts'
@@ -80,7 +80,7 @@ async function buy(body: unknown = asked, token: string | undefined = key) {
   const answer = await api.ask('POST', `/api/${tenant.tenantId}/checkout`, { token, body })
   return { status: answer.status, body: answer.body }
 }
-/** What stripe was asked to open, last. */
+/** The last checkout session that Stripe was asked to create. */
 function session(): Record<string, string> {
   const found = standIns.stripe.asked.findLast(({ path }) => path === '/v1/checkout/sessions')
   return Object.fromEntries(new URLSearchParams(found?.body ?? ''))

@@ -1,4 +1,4 @@
-/** Gumroad's ping, to the letter of the contract: who is believed, what is done, and what is answered. */
+/** Guarantee: Gumroad's ping follows the contract exactly: authentication, effect and response. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { closeTenant, reinstateTenant, suspendTenant } from '../../../src/commands/tenants.ts'

@@ -1,4 +1,7 @@
-/** What stripe, lemonsqueezy, paddle and polar send: signed it is taken in once, and otherwise it has no effect. */
+/**
+ * Guarantee: a signed notification of Stripe, Lemon Squeezy, Paddle or Polar has its effect once; any other has
+ * none.
+ */
 import { createHmac } from 'node:crypto'
 import { Stripe } from 'stripe'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -54,7 +57,7 @@ const licenses = async () =>
 type Signing = Exclude<Provider, 'gumroad'>
 type Sent = { url?: string; secret?: string; at?: number }
 
-/** The golden notification, for this test's tenant. */
+/** The golden notification with this test's tenant. */
 function golden(provider: Signing, wanted: string): string {
   const found = goldenOf(provider).find(({ name }) => name === wanted)
   if (!found) throw new Error(`there is no golden ${provider}/${wanted}`)

@@ -1,6 +1,6 @@
 /**
- * A test purchase goes the way of a real one: signed as the provider signs, taken in at the provider's own address, and
- * to a license that says that it is a test. A secret that does not fit stops it at the door.
+ * Guarantee: a test purchase takes the path of a real one: signed as by the provider, received at the provider's
+ * own URL, up to a license marked as a test. A wrong secret stops it at the beginning.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 beforeEach(async () => {
-  // Providers look at the time of a signature.
+  // The time of a signature is checked.
   api.ledger.clock.set(new Date().toISOString())
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Pro' }, { name: 'Team' }] })

@@ -1,6 +1,6 @@
 /**
- * What a license grants is its key type's entitlements under its customer's overrides, the same on every interface,
- * and a change of the overrides is seen by whatever begins after it was answered.
+ * Guarantee: a license grants its key type's entitlements with its customer's overrides, the same on every
+ * interface, and requests that begin after a change of the overrides see it.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -56,7 +56,7 @@ async function runtime(what: 'activate' | 'validate', license_key: string, produ
   return answer.body
 }
 
-/** What each interface says that a license grants. */
+/** The entitlements of a license on each interface. */
 async function everywhere({ id, licenseKey }: { id: string; licenseKey: string }): Promise<unknown[]> {
   const Entitlements = z.looseObject({ entitlements: z.array(z.string()) })
   const { token } = tenant

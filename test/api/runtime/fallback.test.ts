@@ -1,4 +1,4 @@
-/** Whoever has bought a license that falls back can move it to another device after its end, within its seats. */
+/** Guarantee: a license in fallback can be moved to another device after its expiry, within its seats. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { makeProduct, mint } from '../../http/samples.ts'

@@ -1,6 +1,6 @@
 /**
- * Nobody learns from how long an answer takes whether a key was revoked or never was: the same statements are run, and
- * nothing else is asked. Shown by what is asked of the stores, since times of one machine prove nothing.
+ * Guarantee: response times do not reveal whether a key was revoked or never existed: both run the same statements.
+ * The test compares the statements, because measured times prove nothing.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { newLicenseKey } from '../../../src/credentials/license-key.ts'
@@ -9,7 +9,7 @@ import { beginning, commandLicense } from '../../harness/ledger.ts'
 import { makeProduct, mint } from '../../http/samples.ts'
 
 let api: TestApi
-/** On a plan with a limit, which an activation has to look at. */
+/** On a plan with a limit, which an activation has to check. */
 let tenant: TestTenant
 beforeAll(async () => {
   api = await openTestApi()
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-/** The statements that a call sends to the database, how often each, and what else it does with the stores. */
+/** The statements of a call with their counts, and its other calls to the stores. */
 async function traceOf(call: string, license_key: string, headers: Record<string, string> = {}) {
   const { db, ledger } = api.ledger.services
   const spies = [vi.spyOn(ledger, 'append'), vi.spyOn(ledger, 'readStream'), vi.spyOn(ledger, 'head')]
@@ -48,7 +48,7 @@ test.each(['validate', 'activate'])(
     expect(ofRevoked).toStrictEqual(ofNever)
     expect(ofRevoked.stores).toStrictEqual([0, 0, 0])
     expect(ofRevoked.statements.length).toBeGreaterThan(0)
-    // An Idempotency-Key is kept for both, in the same steps.
+    // An Idempotency-Key is stored for both, in the same steps.
     const keyed = (key: string) => ({ 'idempotency-key': `${call}-${key}` })
     expect(await traceOf(call, licenseKey, keyed('revoked'))).toStrictEqual(
       await traceOf(call, never, keyed('never')),

@@ -1,4 +1,4 @@
-/** Validates of one moment share a query, and each is answered as if it had been asked alone, whoever else asks. */
+/** Guarantee: concurrent validates share a query, and each gets the same response as it would alone. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newToken } from '../../../src/credentials/token.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
     const tenant = await makeTenant(api.ledger)
     const token = await tenant.tokenWith('licenses:runtime')
     tokens.push(token)
-    // Both tenants have products of the same names, with other entitlements.
+    // Both tenants have products of the same names with other entitlements.
     for (const product of ['editor', 'player']) {
       const keyTypes = [{ name: 'Standard', entitlements: [`${product}-${entitlement}`] }]
       await makeProduct(api.ask, tenant.token, product, { keyTypes })

@@ -1,6 +1,6 @@
 /**
- * Every verdict of the runtime interface, whole: a license that is not good is answered 200 with a reason, and one
- * that was revoked shows no more than one that never was.
+ * Guarantee: the full response of the runtime interface for every status: an invalid license gets 200 with a
+ * reason, and a revoked one shows no more than an unknown one.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newLicenseKey } from '../../../src/credentials/license-key.ts'
@@ -171,7 +171,7 @@ describe('a license at its end', () => {
       ok({ activated: true, ...good, revalidate_after: later }),
     )
     api.ledger.clock.set(lastMoment)
-    // Whoever keeps this answer asks again when the license ends, not ten minutes later.
+    // A client that caches this response asks again at the expiry, not ten minutes later.
     expect(await call('validate', laptop)).toStrictEqual(ok({ valid: true, ...good, revalidate_after: end }))
     api.ledger.clock.set(endMoment)
     const expired = {
